@@ -1,0 +1,55 @@
+import type { Ms } from '../protocol/moment.ts'
+import type { ContestStatus } from '../protocol/resources.ts'
+import type { ContestId, Seq } from '../protocol/seq.ts'
+import type { Contest, Lot } from './contest.ts'
+import type { LoyaltyState } from './loyalty.ts'
+import type { Totals } from './tally.ts'
+
+/** The newest committed event: its seq (0 on an empty log) and its moment. */
+export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
+
+/** The totals of a stretch of the log that begins with its first event. */
+export type AsOfTotals = Readonly<{ head: Head; totals: Totals }>
+
+/** What `/patterns` sums, as of one moment: the five figures and the spending per kind of play. */
+export type Activity = Readonly<{
+  plays: bigint
+  spentOnPlay: bigint
+  paidInPrizes: bigint
+  burned: bigint
+  spentByKind: ReadonlyMap<string, bigint>
+}>
+
+/**
+ * The books at one head: all that an answer may be computed from. The store's snapshot and the in-memory
+ * fold of a sceptic both are one, so the same resource functions serve and verify.
+ */
+export type Books = Readonly<{
+  head: Head
+  /** The moment of the first event; null on an empty log. */
+  firstAtMs: Ms | null
+  /** Every event of the log. */
+  totals(): AsOfTotals
+  /** Every event with `at` < `ms`. One look-up when `ms` is a whole minute. */
+  totalsBefore(ms: Ms): AsOfTotals
+  /**
+   * D(q): the activity before `q`, plus that before q − 7 days, and so on back to the first event; `q` is a
+   * multiple of 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).
+   */
+  weekStridedActivity(q: Ms): Activity | undefined
+  contest(id: ContestId): Contest | undefined
+  /** Newest first: by descending seq of their `contest/scheduled`, after the contest `after`. */
+  contests(
+    query: Readonly<{
+      statuses: readonly ContestStatus[] | null
+      after: ContestId | null
+      limit: number
+    }>,
+  ): readonly Contest[]
+  /** The lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
+  payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
+  /** Every lot with something unpaid or overpaid, by seq; of one contest, or of all. */
+  openLots(contestId: ContestId | null): readonly Lot[]
+  /** By ascending month. */
+  loyalty(): readonly LoyaltyState[]
+}>

@@ -1,0 +1,93 @@
+import type { Amount } from '../protocol/amount.ts'
+import { add, billionths, subtract, ZERO } from '../protocol/amount.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { ContestStatus } from '../protocol/resources.ts'
+import type { ContestId, Seq } from '../protocol/seq.ts'
+
+/** What was won of one kind of prize, and what became of it. */
+export type PrizeSums = Readonly<{ owed: Amount; redeemed: Amount; expired: Amount }>
+
+/** One contest as of the head: replaced whole at each of its events. */
+export type Contest = Readonly<{
+  id: ContestId
+  title: string | null
+  status: ContestStatus
+  /** Seq of its `contest/scheduled`: contests are listed by it. */
+  scheduledSeq: Seq
+  opensAt: Ms
+  closesAt: Ms
+  openedAt: Ms | null
+  /** When it was closed or cancelled. */
+  closedAt: Ms | null
+  paidAt: Ms | null
+  entries: bigint
+  plays: bigint
+  spentOnPlay: Amount
+  poolIn: ReadonlyMap<string, Amount>
+  poolOut: ReadonlyMap<string, Amount>
+  prizes: ReadonlyMap<string, PrizeSums>
+}>
+
+/** One prize and what stands of it; a payout or an expiry takes from it. */
+export type Lot = Readonly<{
+  /** Seq of the prize. */
+  seq: Seq
+  contestId: ContestId
+  kind: string
+  /** When the prize was published. */
+  atMs: Ms
+  /** Won; zero once the prize is corrected. */
+  amount: Amount
+  /** `amount` less what was taken; negative when more was paid than was won. */
+  unpaid: Amount
+  unlocksAt: Ms | null
+  reviewUntil: Ms | null
+  claim: boolean
+}>
+
+/** What the payout or expiry `seq` took from the lot `lot`. */
+export type Take = Readonly<{ seq: Seq; lot: Seq; amount: Amount }>
+
+/** The later of unlock and review hold, else the moment of the prize. */
+export function availableAt(lot: Lot): Ms {
+  if (lot.unlocksAt === null) return lot.reviewUntil ?? lot.atMs
+  if (lot.reviewUntil === null) return lot.unlocksAt
+  return lot.unlocksAt > lot.reviewUntil ? lot.unlocksAt : lot.reviewUntil
+}
+
+export function sum(amounts: Iterable<Amount>): Amount {
+  let total = 0n
+  for (const amount of amounts) total += amount
+  return billionths(total)
+}
+
+/** What has been put into the contest's pool. */
+export function poolOf(contest: Contest): Amount {
+  return sum(contest.poolIn.values())
+}
+
+/** The balance of the account `pool:<id>`. */
+export function poolBalance(contest: Contest): Amount {
+  return subtract(poolOf(contest), sum(contest.poolOut.values()))
+}
+
+/** The balance of the account `unredeemed:<id>:<kind>`. */
+export function unredeemedOf(contest: Contest, kind: string): Amount {
+  const prize = contest.prizes.get(kind)
+  return prize === undefined ? ZERO : subtract(subtract(prize.owed, prize.redeemed), prize.expired)
+}
+
+export const NO_PRIZE: PrizeSums = { owed: ZERO, redeemed: ZERO, expired: ZERO }
+
+/** The sums over every kind of prize. */
+export function prizeTotals(contest: Contest): PrizeSums {
+  let total = NO_PRIZE
+  for (const prize of contest.prizes.values()) {
+    total = {
+      owed: add(total.owed, prize.owed),
+      redeemed: add(total.redeemed, prize.redeemed),
+      expired: add(total.expired, prize.expired),
+    }
+  }
+  return total
+}

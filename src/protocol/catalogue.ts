@@ -1,0 +1,23 @@
+import type { EventType, Rule } from './rules.ts'
+import { EVENT_TYPES, RULES } from './rules.ts'
+
+/** Kinds that only the rules that name them may use. */
+export const RESERVED_KINDS: ReadonlySet<string> = new Set(['refund', 'loyalty', 'sponsor', 'returned'])
+
+const BY_NAME: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [`${rule.type}/${rule.kind}`, rule]))
+
+/** The rule of a type and kind; undefined when the pair does not exist or uses a reserved kind elsewhere. */
+export function ruleOf(type: string, kind: string): Rule | undefined {
+  const fixed = BY_NAME.get(`${type}/${kind}`)
+  if (fixed !== undefined || RESERVED_KINDS.has(kind)) return kind === '*' ? undefined : fixed
+  return BY_NAME.get(`${type}/*`)
+}
+
+const TYPE_SET: ReadonlySet<string> = new Set(EVENT_TYPES)
+
+export function isEventType(text: string): text is EventType {
+  return TYPE_SET.has(text)
+}
+
+/** The grammar of types and kinds. */
+export const WORD: RegExp = /^[a-z][a-z0-9_]{0,31}$/

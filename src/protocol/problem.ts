@@ -1,0 +1,62 @@
+/** Every error code of the public API and of the publish door: stable, kebab-case, the last part of `type`. */
+export const PROBLEMS = {
+  'invalid-parameter': { status: 400, title: 'A parameter is not valid' },
+  'unknown-parameter': { status: 400, title: 'A parameter is not known here' },
+  'repeated-parameter': { status: 400, title: 'A parameter is given more than once' },
+  'invalid-range': { status: 400, title: 'The range is empty or backwards' },
+  'in-the-future': { status: 400, title: 'The moment lies in the future' },
+  'too-many-buckets': { status: 400, title: 'The range holds too many buckets' },
+  'range-too-long': { status: 400, title: 'The range is too long' },
+  'cursor-ahead': { status: 400, title: 'The cursor is ahead of the head of the log' },
+  'bad-request': { status: 400, title: 'The request is not well formed' },
+  'not-found': { status: 404, title: 'There is nothing at this address' },
+  'event-not-found': { status: 404, title: 'No event has this seq' },
+  'contest-not-found': { status: 404, title: 'No contest has this number' },
+  'month-not-found': { status: 404, title: 'There is no such month in the archive' },
+  'method-not-allowed': { status: 405, title: 'Only GET, HEAD and OPTIONS are allowed' },
+  'range-not-satisfiable': { status: 416, title: 'The range lies outside the file' },
+  'rate-limited': { status: 429, title: 'Too many requests' },
+  'too-many-streams': { status: 429, title: 'Too many streams from this address' },
+  'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
+  'not-ready': { status: 503, title: 'The service is not ready' },
+  'internal-error': { status: 500, title: 'Something failed on our side' },
+  // The publish door (private).
+  unauthorized: { status: 401, title: 'A valid token is required' },
+  'invalid-draft': { status: 400, title: 'A draft is not valid' },
+  'address-forbidden': { status: 422, title: 'A draft holds what looks like a wallet address' },
+  'wrong-state': { status: 409, title: 'The draft does not fit the state of the books' },
+  'insufficient-balance': { status: 409, title: 'A balance would go below zero' },
+  'ref-conflict': { status: 409, title: 'This ref was used for another draft' },
+  'time-regression': { status: 409, title: 'The moment lies before the last event' },
+  'too-large': { status: 413, title: 'The request is too large' },
+  'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
+  'store-full': { status: 507, title: 'The store is full' },
+  'store-unavailable': { status: 503, title: 'The store does not accept events' },
+} as const
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** What is wrong with one parameter or field. Values sent are never repeated here. */
+export type Fault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
+
+/** An RFC 9457 error in our own terms; `serve/respond` makes the document of it. */
+export type Problem = Readonly<{
+  code: ProblemCode
+  detail: string
+  errors?: readonly Fault[]
+  /** Further members of the document, such as `requested` and `max`. */
+  members?: Readonly<Record<string, unknown>>
+  /** Whole seconds for `Retry-After`. */
+  retryAfterSeconds?: number
+}>
+
+/** Text from outside: a value or a problem, never an exception. */
+export type Parsed<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; problem: Problem }>
+
+export function parsed<T>(value: T): Parsed<T> {
+  return { ok: true, value }
+}
+
+export function refused(problem: Problem): Readonly<{ ok: false; problem: Problem }> {
+  return { ok: false, problem }
+}
