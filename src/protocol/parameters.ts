@@ -100,7 +100,7 @@ export const PAGING: readonly Parameter[] = [
 ]
 
 export const RANGE: readonly Parameter[] = [
-  at(
+  timeOf(
     'from',
     'as many buckets before `to` as the default range of the bucket has',
     'Start of the range, inclusive',

@@ -1,0 +1,100 @@
+import type { Books, Head } from '../project/books.ts'
+import type { Month, Ms } from '../protocol/moment.ts'
+import type { EventType } from '../protocol/rules.ts'
+import type { ContestId, Seq } from '../protocol/seq.ts'
+
+/** What a log is, fixed when it is created. */
+export type LogIdentity = Readonly<{
+  /** Random, 32 hex digits: another log, or a restored one, has another. */
+  id: string
+  origin: string
+  chain: 'solana' | 'evm' | 'opaque'
+  simulated: boolean
+}>
+
+/** Which events a reader asks for; null = every. */
+export type Filter = Readonly<{
+  types: readonly EventType[] | null
+  kind: string | null
+  contestId: ContestId | null
+  nonzero: boolean
+}>
+
+/** A walk over a stretch of the log, `after` and `before` exclusive. */
+export type Walk = Readonly<{
+  filter: Filter
+  order: 'asc' | 'desc'
+  after: Seq
+  /** The exclusive upper bound; at most head + 1. */
+  before: Seq
+  /** Matches to return at most. */
+  limit: number
+  /** Entries to examine at most. */
+  scanMax: number
+}>
+
+/** How the matches of a walk are written; one shape of bytes per way out, made inside the store. */
+export type Framing = 'json' | 'csv' | 'sse' | 'ndjson'
+
+export type Walked = Readonly<{
+  /** The matches: JSON elements joined by commas, CSV rows, SSE frames, or JSON lines. */
+  bytes: Uint8Array
+  count: number
+  /** The last event's seq when `limit` was reached, else the last seq examined. */
+  scannedTo: Seq
+  /** Whether the stretch goes on past `scannedTo`. */
+  hasMore: boolean
+}>
+
+/** A month of the archive. An open month grows, a closed one never changes. */
+export type MonthState = Readonly<{
+  month: Month
+  closed: boolean
+  events: number
+  firstSeq: Seq | null
+  /** The last seq; of the open month the head. */
+  lastSeq: Seq | null
+  /** The manifest, JSON, of a closed month. */
+  manifest: string | null
+}>
+
+/** One of the two files of a month. */
+export type MonthFile = 'events' | 'details'
+
+/** A kind that has been seen, with the first event that had it. */
+export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq }>
+
+/** What one synchronous read transaction sees: everything up to one head. */
+export type Snapshot = Readonly<{
+  head: Head
+  books: Books
+  /** An event's exact line; undefined when the seq is not in the log. */
+  line(seq: Seq): Uint8Array | undefined
+  /** The details' line, `{"seq":N,"details":null}` when there are none; undefined when there is no such event. */
+  detailsLine(seq: Seq): string | undefined
+  /** The last seq whose event has `at` < `ms`; 0 when there is none. */
+  seqBefore(ms: Ms): Seq
+  walk(walk: Walk, framing: Framing): Walked
+  kinds(): readonly KindSeen[]
+  /** Every month from the first event's to the head's, empty ones included, ascending. */
+  months(): readonly MonthState[]
+  month(month: Month): MonthState | undefined
+  /** The size of a closed month's file in bytes. */
+  monthFileBytes(month: Month, file: MonthFile): number
+  /** Bytes `from` (inclusive) to `to` (exclusive) of a closed month's file, a chunk of at most 1 MiB at a time. */
+  monthFileChunk(month: Month, file: MonthFile, from: number): Uint8Array
+  /** The open month's file up to this snapshot's head, whole gzip member, in chunks. */
+  openMonthChunks(month: Month, file: MonthFile): Iterable<Uint8Array>
+}>
+
+/** A log as its readers have it: one per thread. */
+export type LogReader = Readonly<{
+  identity: LogIdentity
+  /** The newest head this thread has moved to; `snapshot` moves it first when a newer one is committed. */
+  head(): Head
+  /** Runs `ask` in one read transaction. It must not await: no statement stays open over an await. */
+  snapshot<T>(ask: (snapshot: Snapshot) => T): T
+  /** Calls back after this thread's head moved; returns the way to stop. */
+  onHead(listener: (head: Head) => void): () => void
+  close(): void
+}>
