@@ -1,0 +1,165 @@
+import type { Amount } from '../protocol/amount.ts'
+import { add, negate, smaller, subtract, ZERO } from '../protocol/amount.ts'
+import { assert } from '../protocol/brand.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
+import type { Lot, Take } from './contest.ts'
+import { availableAt } from './contest.ts'
+
+/**
+ * The lots of one contest and kind of which something is unpaid or overpaid, and the order in which payouts
+ * and expiries take from them: by the moment they become available, then by seq.
+ * There is never one lot unpaid while another is overpaid: `settle` moves what was taken.
+ */
+export type LotBook = Readonly<{
+  open: Map<Seq, Lot>
+  /** Seqs of the lots with something unpaid, in the order of taking. */
+  queue: Seq[]
+}>
+
+/** Where a book finds lots that are closed, and where it writes what changes. */
+export type LotShelf = Readonly<{
+  lot(seq: Seq): Lot | undefined
+  /** What a payout or expiry took, and what was taken from a lot; takes of nothing are gone. */
+  takesBy(seq: Seq): readonly Take[]
+  takesFrom(lot: Seq): readonly Take[]
+  putLot(lot: Lot): void
+  putTake(take: Take): void
+}>
+
+export function openLotBook(lots: readonly Lot[]): LotBook {
+  const open = new Map(lots.map((lot) => [lot.seq, lot]))
+  const queue = lots
+    .filter((lot) => lot.unpaid > ZERO)
+    .toSorted(byAvailability)
+    .map((lot) => lot.seq)
+  return { open, queue }
+}
+
+/** A prize is won: a lot more, from which what is overpaid is taken first. */
+export function addLot(book: LotBook, shelf: LotShelf, lot: Lot): void {
+  put(book, shelf, lot)
+  settle(book, shelf)
+}
+
+/**
+ * A payout or expiry takes from the lots in their order. What finds no lot stands as one of its own, overpaid
+ * (`overdraft` makes it): that happens only where the operator publishes below zero.
+ */
+export function takeFromLots(
+  book: LotBook,
+  shelf: LotShelf,
+  seq: Seq,
+  amount: Amount,
+  overdraft: (missing: Amount) => Lot,
+): void {
+  let rest = amount
+  while (rest > ZERO) {
+    const front = book.queue[0]
+    if (front === undefined) {
+      put(book, shelf, overdraft(negate(rest)))
+      return addTake(shelf, { seq, lot: seq, amount: rest })
+    }
+    const lot = openLot(book, front)
+    const part = smaller(rest, lot.unpaid)
+    put(book, shelf, { ...lot, unpaid: subtract(lot.unpaid, part) })
+    addTake(shelf, { seq, lot: front, amount: part })
+    rest = subtract(rest, part)
+  }
+}
+
+/** The correction of a payout or expiry gives back what it took. */
+export function giveBack(book: LotBook, shelf: LotShelf, seq: Seq): void {
+  for (const take of shelf.takesBy(seq)) {
+    const lot = book.open.get(take.lot) ?? shelf.lot(take.lot)
+    assert(lot !== undefined, `event ${seq} took from lot ${take.lot}, which is not there`)
+    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, take.amount) })
+    shelf.putTake({ ...take, amount: ZERO })
+  }
+  settle(book, shelf)
+}
+
+/** The correction of a prize takes its lot away; what was paid of it is taken from the next lots. */
+export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
+  const lot = book.open.get(seq) ?? shelf.lot(seq)
+  assert(lot !== undefined, `prize ${seq} has no lot`)
+  put(book, shelf, { ...lot, amount: ZERO, unpaid: subtract(lot.unpaid, lot.amount) })
+  settle(book, shelf)
+}
+
+/** Moves the review hold of all that is unpaid. */
+export function moveHold(book: LotBook, shelf: LotShelf, reviewUntil: Ms): void {
+  const unpaid = book.queue.map((seq) => ({ ...openLot(book, seq), reviewUntil }))
+  for (const lot of unpaid) {
+    book.open.set(lot.seq, lot)
+    shelf.putLot(lot)
+  }
+  book.queue.splice(0, book.queue.length, ...unpaid.toSorted(byAvailability).map((lot) => lot.seq))
+}
+
+/** Takes what is overpaid from the lots that still have something unpaid. */
+function settle(book: LotBook, shelf: LotShelf): void {
+  if (book.queue.length === 0 || book.queue.length === book.open.size) return
+  const overpaid = [...book.open.values()].filter((lot) => lot.unpaid < ZERO).toSorted(bySeq)
+  for (const lot of overpaid) {
+    for (const take of [...shelf.takesFrom(lot.seq)].toSorted(bySeq)) moveTake(book, shelf, lot.seq, take)
+  }
+}
+
+function moveTake(book: LotBook, shelf: LotShelf, from: Seq, take: Take): void {
+  let left = take.amount
+  for (;;) {
+    const lot = book.open.get(from)
+    const front = book.queue[0]
+    if (lot === undefined || lot.unpaid >= ZERO || front === undefined || left === ZERO) return
+    const next = openLot(book, front)
+    const part = smaller(smaller(left, negate(lot.unpaid)), next.unpaid)
+    left = subtract(left, part)
+    shelf.putTake({ ...take, amount: left })
+    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, part) })
+    put(book, shelf, { ...next, unpaid: subtract(next.unpaid, part) })
+    addTake(shelf, { seq: take.seq, lot: front, amount: part })
+  }
+}
+
+function addTake(shelf: LotShelf, take: Take): void {
+  const already = shelf.takesBy(take.seq).find((other) => other.lot === take.lot)
+  shelf.putTake(already === undefined ? take : { ...take, amount: add(already.amount, take.amount) })
+}
+
+function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
+  const before = book.open.get(lot.seq)
+  const wasQueued = before !== undefined && before.unpaid > ZERO
+  if (lot.unpaid === ZERO) book.open.delete(lot.seq)
+  else book.open.set(lot.seq, lot)
+  const isQueued = lot.unpaid > ZERO
+  if (isQueued && !wasQueued) book.queue.splice(placeOf(book, lot), 0, lot.seq)
+  if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(lot.seq), 1)
+  shelf.putLot(lot)
+}
+
+function placeOf(book: LotBook, lot: Lot): number {
+  let low = 0
+  let high = book.queue.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = book.queue[middle]
+    if (other !== undefined && byAvailability(openLot(book, other), lot) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function openLot(book: LotBook, seq: Seq): Lot {
+  const lot = book.open.get(seq)
+  assert(lot !== undefined, `lot ${seq} is queued and not open`)
+  return lot
+}
+
+function byAvailability(a: Lot, b: Lot): number {
+  return availableAt(a) - availableAt(b) || a.seq - b.seq
+}
+
+function bySeq(a: Readonly<{ seq: Seq }>, b: Readonly<{ seq: Seq }>): number {
+  return a.seq - b.seq
+}
