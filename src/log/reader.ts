@@ -61,6 +61,12 @@ export type MonthState = Readonly<{
 /** One of the two files of a month. */
 export type MonthFile = 'events' | 'details'
 
+/**
+ * A month's gzip file at one head: `storedBytes` bytes to read chunk by chunk, then `ending` (what is not stored
+ * yet, compressed, and the trailer). Its size is the sum of both.
+ */
+export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
+
 /** A kind that has been seen, with the first event that had it. */
 export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq }>
 
@@ -79,12 +85,13 @@ export type Snapshot = Readonly<{
   /** Every month from the first event's to the head's, empty ones included, ascending. */
   months(): readonly MonthState[]
   month(month: Month): MonthState | undefined
-  /** The size of a closed month's file in bytes. */
-  monthFileBytes(month: Month, file: MonthFile): number
-  /** Bytes `from` (inclusive) to `to` (exclusive) of a closed month's file, a chunk of at most 1 MiB at a time. */
-  monthFileChunk(month: Month, file: MonthFile, from: number): Uint8Array
-  /** The open month's file up to this snapshot's head, whole gzip member, in chunks. */
-  openMonthChunks(month: Month, file: MonthFile): Iterable<Uint8Array>
+  /** How a month's file stands at this snapshot's head; undefined when there is no such month. */
+  monthLayout(month: Month, file: MonthFile): MonthLayout | undefined
+  /**
+   * The first bytes of the stretch `from` (inclusive) to `to` (exclusive) of a month's stored bytes: at least one,
+   * at most 1 MiB. Stored bytes never change, so a file begun in one snapshot may be read on in later ones.
+   */
+  monthChunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
 }>
 
 /** A log as its readers have it: one per thread. */

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import {
+  deflateSegment,
+  EMPTY_MEMBER,
+  GZIP_HEADER,
+  gzipTrailer,
+  NOTHING_YET,
+  runOn,
+  type Running,
+} from './gzip-member.ts'
+
+function member(pieces: readonly Uint8Array[]): Buffer {
+  const running = pieces.reduce<Running>(runOn, NOTHING_YET)
+  return Buffer.concat([GZIP_HEADER, ...pieces.map(deflateSegment), gzipTrailer(running)])
+}
+
+const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+/** Bytes that do not compress, the same at every run. */
+function noise(length: number): Uint8Array {
+  let state = 1
+  return Uint8Array.from({ length }, () => (state = (Math.imul(state, 48_271) >>> 0) % 2_147_483_647) & 255)
+}
+
+suite('a gzip member', () => {
+  test('holds its pieces one after another, however they were cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 300, unit: 'binary' })), (texts) => {
+        const pieces = texts.map(bytes)
+        return gunzipSync(member(pieces)).equals(Buffer.concat(pieces))
+      }),
+    )
+  })
+
+  test('of no bytes is twenty bytes and unpacks to nothing', () => {
+    assert.equal(EMPTY_MEMBER.length, 20)
+    assert.deepEqual(member([]), Buffer.from(EMPTY_MEMBER))
+    assert.equal(gunzipSync(EMPTY_MEMBER).length, 0)
+    assert.equal(Buffer.from(EMPTY_MEMBER).toString('hex'), '1f8b08000000000000ff03000000000000000000')
+  })
+
+  test('names no time, no file and no system', () => {
+    assert.equal(Buffer.from(GZIP_HEADER).toString('hex'), '1f8b08000000000000ff')
+  })
+
+  test('states its size modulo 2^32', () => {
+    const trailer = gzipTrailer({ crc: 0xdeadbeef, bytes: 2 ** 32 + 5 })
+    assert.equal(Buffer.from(trailer).toString('hex'), '0300efbeadde05000000')
+  })
+
+  test('has a segment of no bytes for no bytes, and one that ends on the flush marker for any others', () => {
+    assert.equal(deflateSegment(bytes('')).length, 0)
+    assert.equal(Buffer.from(deflateSegment(bytes('{"seq":1}\n')).subarray(-4)).toString('hex'), '0000ffff')
+  })
+
+  for (const length of [1, 255, 4096, 16_383, 16_384, 65_535, 65_536, 300_000]) {
+    test(`keeps ${length} bytes that do not compress, with one flush marker at the end`, () => {
+      const raw = noise(length)
+      const segment = deflateSegment(raw)
+      assert.ok(gunzipSync(member([raw, raw])).equals(Buffer.concat([raw, raw])))
+      assert.deepEqual(deflateSegment(Uint8Array.from(raw)), segment)
+      assert.notEqual(Buffer.from(segment.subarray(-9)).toString('hex'), '0000ffff000000ffff')
+    })
+  }
+
+  test('is accepted by gzip and by DecompressionStream', async () => {
+    const pieces = [bytes('{"seq":1}\n'.repeat(1000)), bytes(''), bytes('{"seq":2}\n')]
+    const whole = Buffer.concat(pieces)
+    const file = member(pieces)
+    const gzip = spawnSync('gzip', ['-dc'], { input: file })
+    // A system without gzip still has the two other readers.
+    if (gzip.error === undefined) {
+      assert.equal(gzip.status, 0, gzip.stderr.toString())
+      assert.ok(gzip.stdout.equals(whole))
+    }
+    const unpacked = new Blob([Uint8Array.from(file)]).stream().pipeThrough(new DecompressionStream('gzip'))
+    assert.ok(Buffer.from(await new Response(unpacked).arrayBuffer()).equals(whole))
+  })
+
+  test('is refused by a reader when a byte of it was changed', () => {
+    const file = member([bytes('{"seq":1}\n{"seq":2}\n')])
+    const middle = file.length - 4
+    file[middle] = (file[middle] ?? 0) ^ 1
+    assert.throws(() => gunzipSync(file))
+  })
+})

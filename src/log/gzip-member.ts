@@ -1,0 +1,56 @@
+import { constants, crc32, deflateRawSync } from 'node:zlib'
+
+// A month's file is one gzip member (RFC 1952) made of pieces that are joined, never compressed again:
+// the header, deflate segments that each end on a byte, an empty final block, and the trailer.
+
+/** The ten bytes that every member begins with: deflate, no flags, mtime 0, unknown system. */
+export const GZIP_HEADER: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
+
+/** An empty block of fixed codes with the final bit set: it ends the deflate stream and adds no byte to it. */
+const FINAL_BLOCK = Uint8Array.of(0x03, 0x00)
+const TRAILER_BYTES = 8
+
+/** What the trailer says of the bytes so far, which is also what a file's content is known by. */
+export type Running = Readonly<{ crc: number; bytes: number }>
+
+export const NOTHING_YET: Running = { crc: 0, bytes: 0 }
+
+/** The running values after `raw` as well. */
+export function runOn(before: Running, raw: Uint8Array): Running {
+  return { crc: crc32(raw, before.crc), bytes: before.bytes + raw.length }
+}
+
+/**
+ * Compresses a piece by itself to raw deflate that ends on a byte and is not final, so that pieces can be joined.
+ * A function of `raw` alone under one zlib; of no bytes it makes no bytes.
+ */
+export function deflateSegment(raw: Uint8Array): Uint8Array {
+  if (raw.length === 0) return new Uint8Array(0)
+  return deflateRawSync(raw, {
+    level: 6,
+    windowBits: 15,
+    memLevel: 8,
+    strategy: constants.Z_DEFAULT_STRATEGY,
+    finishFlush: constants.Z_SYNC_FLUSH,
+    // Room for all of it: zlib may repeat the flush marker when its output buffer is full just there.
+    chunkSize: deflateBytesMax(raw.length),
+  })
+}
+
+/** What follows the last segment: the final block, the CRC-32 and the size modulo 2^32, little-endian. */
+export function gzipTrailer(of: Running): Uint8Array {
+  const trailer = new Uint8Array(FINAL_BLOCK.length + TRAILER_BYTES)
+  trailer.set(FINAL_BLOCK)
+  const view = new DataView(trailer.buffer)
+  view.setUint32(FINAL_BLOCK.length, of.crc, true)
+  view.setUint32(FINAL_BLOCK.length + 4, of.bytes % 2 ** 32, true)
+  return trailer
+}
+
+/** The member of no bytes: the file of a month without events. */
+export const EMPTY_MEMBER: Uint8Array = Buffer.concat([GZIP_HEADER, gzipTrailer(NOTHING_YET)])
+
+/** No less than zlib's own bound for level 6, with the flush marker. */
+function deflateBytesMax(rawBytes: number): number {
+  return rawBytes + Math.ceil(rawBytes / 1000) + 256
+}
