@@ -47,9 +47,14 @@ export function formatEvent(event: DaybookEvent): string {
   } satisfies EventWire)
 }
 
+/** A line that Daybook wrote as the object it is: written again, it gives the same bytes. */
+export function parseEventWire(line: string): EventWire {
+  return JSON.parse(line) as EventWire
+}
+
 /** Reads a line that Daybook wrote; throws on anything else, since a broken line is a broken log. */
 export function parseEvent(line: string): DaybookEvent {
-  const wire = JSON.parse(line) as EventWire
+  const wire = parseEventWire(line)
   const kots = wire.kots === null ? null : parseAmount(wire.kots)
   if (kots === undefined) throw new Error(`event ${wire.seq} has an amount that is none`)
   return {

@@ -54,6 +54,8 @@ export type ContestWire = Readonly<{
   prizesNotRedeemed: Amount
 }>
 
+export type Contest = Readonly<{ asOf: AsOf }> & ContestWire
+
 export type Contests = Readonly<{ asOf: AsOf; contests: readonly ContestWire[]; next: string | null }>
 
 export type PrizeLine = Readonly<{
@@ -213,6 +215,26 @@ export type ArchiveMonth = Readonly<{
 }>
 
 export type ArchiveIndex = Readonly<{ months: readonly ArchiveMonth[] }>
+
+/** Bytes of a file or of its unpacked lines, with their SHA-256 in hex. */
+export type Digest = Readonly<{ bytes: number; sha256: string }>
+
+/** What is recorded of a closed month, once and for ever. `size` is the log's at the month's end. */
+export type ArchiveManifest = Readonly<{
+  month: string
+  firstSeq: number | null
+  lastSeq: number | null
+  events: number
+  /** Index of the first leaf; null in a month without events. */
+  firstIndex: number | null
+  size: number
+  /** Of the month's lines, unpacked: they survive another compression. */
+  lines: Digest
+  /** Of the file as served. */
+  gzip: Digest
+  /** The details' file as served, and its lines unpacked. */
+  details: Digest & Readonly<{ lines: Digest }>
+}>
 
 export type Status = Readonly<{
   asOf: AsOf

@@ -1,0 +1,122 @@
+import { assert } from '../protocol/brand.ts'
+import type { Ms } from '../protocol/moment.ts'
+import {
+  boundOf,
+  ceilTo,
+  FIRST_MONDAY_MS,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  QUARTER_MS,
+  WEEK_MS,
+} from '../protocol/moment.ts'
+import type { Activity, AsOfTotals, Books } from './books.ts'
+import type { Span } from './range.ts'
+import type { Totals } from './tally.ts'
+import { addActivity, NO_ACTIVITY } from './week-sums.ts'
+
+export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
+
+/**
+ * The activity of a span by hour of the week, 168 sums from Monday 00:00 of the local time that is `tz` minutes
+ * ahead of UTC. Where the week-strided sums reach, every whole week costs nothing more than the first; the rest
+ * costs a look-up for each of its hours.
+ */
+export function activityByHour(books: Books, span: Span, tz: number): readonly Activity[] {
+  const sums: Activity[] = Array.from({ length: HOURS_OF_WEEK }, () => NO_ACTIVITY)
+  const { fromMs, toMs } = withEvents(books, span)
+  if (fromMs >= toMs) return sums
+  const originMs = -tz * MINUTE_MS
+  const weeksFrom = ceilTo(fromMs, HOUR_MS, originMs)
+  const weeks = tz % (QUARTER_MS / MINUTE_MS) === 0 ? wholeWeeks(books, weeksFrom, toMs) : 0
+  if (weeks === 0) {
+    addHours(books, sums, { fromMs, toMs }, originMs)
+    return sums
+  }
+  addHours(books, sums, { fromMs, toMs: weeksFrom }, originMs)
+  addWeeks(books, sums, weeksFrom, weeks, originMs)
+  addHours(books, sums, { fromMs: boundOf(weeksFrom + weeks * WEEK_MS), toMs }, originMs)
+  return sums
+}
+
+/** The part of a span in which there can be an event: years before the first one cost nothing. */
+function withEvents(books: Books, span: Span): Span {
+  const { atMs } = books.head
+  if (books.firstAtMs === null || atMs === null) return { fromMs: span.fromMs, toMs: span.fromMs }
+  return {
+    fromMs: boundOf(Math.max(span.fromMs, floorTo(books.firstAtMs, MINUTE_MS))),
+    toMs: boundOf(Math.min(span.toMs, floorTo(atMs, MINUTE_MS) + MINUTE_MS)),
+  }
+}
+
+/** How many weeks from `fromMs` on end by `toMs` and lie where the week-strided sums are made. */
+function wholeWeeks(books: Books, fromMs: Ms, toMs: Ms): number {
+  let weeks = Math.max(0, Math.floor((toMs - fromMs) / WEEK_MS))
+  while (weeks > 0 && strided(books, boundOf(fromMs + weeks * WEEK_MS)) === undefined) weeks--
+  return weeks
+}
+
+/**
+ * Adds `weeks` whole weeks. The sum of all totals at one hour of these weeks is D(last) − D(first − 7 days), and
+ * the activity within the hour is that sum at its end less that sum at its beginning.
+ */
+function addWeeks(books: Books, sums: Activity[], fromMs: Ms, weeks: number, originMs: number): void {
+  const sumAt = (ms: Ms): Activity => {
+    const last = strided(books, boundOf(ms + (weeks - 1) * WEEK_MS))
+    const before = strided(books, boundOf(ms - WEEK_MS))
+    assert(last !== undefined && before !== undefined, `week-strided sums around ${ms} are missing`)
+    return addActivity(last, before, -1n)
+  }
+  let start = sumAt(fromMs)
+  for (let hour = 0; hour < HOURS_OF_WEEK; hour++) {
+    const at = boundOf(fromMs + hour * HOUR_MS)
+    const end = sumAt(boundOf(at + HOUR_MS))
+    addDifference(sums, hourOfWeek(at, originMs), start, end)
+    start = end
+  }
+}
+
+/** D(q), which is nothing up to the first event. */
+function strided(books: Books, q: Ms): Activity | undefined {
+  return books.firstAtMs !== null && q <= books.firstAtMs ? NO_ACTIVITY : books.weekStridedActivity(q)
+}
+
+/** Adds a span hour by hour, cut at the hours of local time. */
+function addHours(books: Books, sums: Activity[], { fromMs, toMs }: Span, originMs: number): void {
+  if (fromMs >= toMs) return
+  let at = fromMs
+  let start = books.totalsBefore(at)
+  while (at < toMs) {
+    const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
+    const end = books.totalsBefore(next)
+    if (hasEventsBetween(start, end)) {
+      addDifference(sums, hourOfWeek(at, originMs), activityOf(start.totals), activityOf(end.totals))
+    }
+    at = next
+    start = end
+  }
+}
+
+function hasEventsBetween(start: AsOfTotals, end: AsOfTotals): boolean {
+  return start.head.seq !== end.head.seq
+}
+
+function addDifference(sums: Activity[], index: number, start: Activity, end: Activity): void {
+  sums[index] = addActivity(addActivity(sums[index] ?? NO_ACTIVITY, end), start, -1n)
+}
+
+/** 0 for the hour that begins on Monday at 00:00 local time, to 167. */
+function hourOfWeek(ms: Ms, originMs: number): number {
+  const inWeek = ms - originMs - floorTo(boundOf(ms - originMs), WEEK_MS, FIRST_MONDAY_MS)
+  return Math.floor(inWeek / HOUR_MS)
+}
+
+function activityOf(totals: Totals): Activity {
+  return {
+    plays: totals.figure('plays'),
+    spentOnPlay: totals.figure('spentOnPlay'),
+    paidInPrizes: totals.figure('paidInPrizes'),
+    burned: totals.figure('burned'),
+    spentByKind: totals.spentByKind(),
+  }
+}

@@ -1,0 +1,31 @@
+import { formatAmount, subtract } from '../protocol/amount.ts'
+import { formatAt } from '../protocol/moment.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../protocol/resources.ts'
+import { asOf, atOf } from './as-of.ts'
+import type { Books } from './books.ts'
+import type { LoyaltyHalf, LoyaltyState } from './loyalty.ts'
+
+/** Each month's loyalty reward, newest month first. */
+export function loyaltyRuns(books: Books): LoyaltyRuns {
+  return { asOf: asOf(books.head), runs: books.loyalty().toReversed().map(run) }
+}
+
+function run({ month, scheduled, input, output, paid, payouts }: LoyaltyState): LoyaltyRun {
+  const paysAt = scheduled?.paysAt ?? null
+  return {
+    month,
+    paysAt: atOf(paysAt),
+    paysAtMs: paysAt,
+    input: input === null ? null : file(input),
+    output: output === null ? null : file(output),
+    recipients: output?.recipients ?? null,
+    total: output === null ? null : formatAmount(output.total),
+    paid: formatAmount(paid),
+    notPaid: output === null ? null : formatAmount(subtract(output.total, paid)),
+    payouts,
+  }
+}
+
+function file({ seq, digest, bytes, url, atMs }: LoyaltyHalf): LoyaltyFile {
+  return { seq, digest, bytes, url, at: formatAt(atMs), atMs }
+}

@@ -1,0 +1,45 @@
+import type { Ms } from '../protocol/moment.ts'
+import { formatAt } from '../protocol/moment.ts'
+import { SEQ_MAX } from '../protocol/parameters.ts'
+import type { ContestStatus, Planned, Schedule } from '../protocol/resources.ts'
+import { asOf } from './as-of.ts'
+import type { Books } from './books.ts'
+import type { Contest } from './contest.ts'
+
+/**
+ * What is planned: the opening of every upcoming contest, the closing of every upcoming or running one, soonest
+ * first, also when the planned moment has passed (only an event moves a contest), and the next loyalty payment.
+ */
+export function schedule(books: Books): Schedule {
+  const upcoming = every(books, 'upcoming')
+  return {
+    asOf: asOf(books.head),
+    opens: planned(upcoming, (contest) => contest.opensAt),
+    closes: planned([...upcoming, ...every(books, 'running')], (contest) => contest.closesAt),
+    nextLoyaltyPayment: nextLoyaltyPayment(books),
+  }
+}
+
+function every(books: Books, status: ContestStatus): readonly Contest[] {
+  return books.contests({ statuses: [status], after: null, limit: SEQ_MAX })
+}
+
+function planned(contests: readonly Contest[], when: (contest: Contest) => Ms): readonly Planned[] {
+  return contests
+    .map((contest) => ({
+      contestId: contest.id,
+      title: contest.title,
+      at: formatAt(when(contest)),
+      atMs: when(contest),
+    }))
+    .toSorted((a, b) => a.atMs - b.atMs || a.contestId - b.contestId)
+}
+
+/** The earliest month that is scheduled and of which nothing has been paid. */
+function nextLoyaltyPayment(books: Books): Schedule['nextLoyaltyPayment'] {
+  for (const { month, scheduled, payouts } of books.loyalty()) {
+    if (scheduled === null || payouts > 0) continue
+    return { month, at: formatAt(scheduled.paysAt), atMs: scheduled.paysAt }
+  }
+  return null
+}
