@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+import { type Network, contains } from './caller-network.ts'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** The key of every caller whose peer address is unknown: they share one allowance. */
+export const UNKNOWN_CALLER = 'unknown'
+
+/** A longer hop is no address: the longest is an IPv6 address with brackets, zone id and port. */
+const HOP_CHARACTERS_MAX = 80
+
+/** No deployment has more proxies of its own in a row; further hops are not looked at. */
+const HOPS_MAX = 32
+
+const BRACKETED = /^\[([^[\]]*)\](?::\d{1,5})?$/
+const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/
+const ZONE_ID = /%[A-Za-z0-9._~-]+$/
+
+/**
+ * The key under which a request counts: its peer, or the rightmost hop that is no trusted proxy.
+ * No header but X-Forwarded-For is read, and that one only when the peer is trusted.
+ */
+export function callerOf(
+  request: Readonly<{
+    headers: IncomingMessage['headers']
+    socket: Readonly<{ remoteAddress?: string | undefined }>
+  }>,
+  trusted: readonly Network[],
+): string {
+  if (trusted.length === 0) return callerKey(request.socket.remoteAddress, undefined, trusted)
+  const forwarded = request.headers['x-forwarded-for']
+  const list = typeof forwarded === 'string' ? forwarded : forwarded?.join(',')
+  return callerKey(request.socket.remoteAddress, list, trusted)
+}
+
+/** As `callerOf`, from the socket's address and the joined value of X-Forwarded-For. */
+export function callerKey(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: readonly Network[],
+): string {
+  if (peer === undefined) return UNKNOWN_CALLER
+  // What the kernel says of an IPv4 peer is its key as it stands: the common case costs no parsing.
+  if (trusted.length === 0 && !peer.includes(':')) return peer
+  const address = parseHop(peer)
+  if (address === undefined) return UNKNOWN_CALLER
+  return keyOf(callerAddress(address, forwardedFor ?? '', trusted))
+}
+
+/** Walks from the right as long as whoever reported the next hop is trusted. */
+function callerAddress(peer: Address, forwardedFor: string, trusted: readonly Network[]): Address {
+  let caller = peer
+  let end = forwardedFor.length
+  for (let hops = 0; hops < HOPS_MAX && end > 0 && contains(trusted, caller); hops += 1) {
+    const comma = forwardedFor.lastIndexOf(',', end - 1)
+    const hop = parseHop(forwardedFor.slice(comma + 1, end).trim())
+    // A hop that is no address tells nothing about what is left of it: the one who reported it counts.
+    if (hop === undefined) return caller
+    caller = hop
+    end = comma
+  }
+  return caller
+}
+
+/** One hop, with or without port, brackets and zone id; undefined for anything that is no full address. */
+function parseHop(text: string): Address | undefined {
+  if (text.length > HOP_CHARACTERS_MAX) return undefined
+  const bare = BRACKETED.exec(text)?.[1] ?? IPV4_WITH_PORT.exec(text)?.[1] ?? text
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
+  if (!bare.includes(':')) return undefined
+  // The zone is the reporter's own name for one of its links: it tells no two callers apart.
+  const unzoned = bare.replace(ZONE_ID, '')
+  return ipaddr.IPv6.isValid(unzoned) ? embedded(ipaddr.IPv6.parse(unzoned)) : undefined
+}
+
+/** The IPv4 address that an IPv4-mapped or NAT64 address carries, else the address itself. */
+function embedded(address: ipaddr.IPv6): Address {
+  const range = address.range()
+  if (range !== 'ipv4Mapped' && range !== 'rfc6052') return address
+  return new ipaddr.IPv4(address.toByteArray().slice(-4))
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address: whoever has one address of it has them all. */
+function keyOf(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const prefix = address.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${prefix.join(':')}::/64`
+}
