@@ -1,0 +1,173 @@
+import type {
+  ContestLedger,
+  ContestStatus,
+  Contests,
+  ContestWire,
+  Planned,
+  PrizeLine,
+  Schedule,
+} from '../../src/protocol/resources.ts'
+import type { Effect, PublicEntry, PublicEvent } from './book.ts'
+import { asOf, decimal, effects, plays, sum } from './book.ts'
+import { runs } from './loyalty.ts'
+
+const ofContest = (book: readonly PublicEntry[], id: number): readonly PublicEntry[] =>
+  book.filter((entry) => entry.event.contestId === id)
+
+const isMove = (event: PublicEvent, ...kinds: readonly string[]): boolean =>
+  event.type === 'contest' && kinds.includes(event.kind)
+
+/** The state that the last moving event of a contest left it in. */
+export function contestStatus(book: readonly PublicEntry[], id: number): ContestStatus {
+  let status: ContestStatus = 'upcoming'
+  for (const { event } of ofContest(book, id)) {
+    if (isMove(event, 'opened')) status = 'running'
+    if (isMove(event, 'closed', 'cancelled')) status = 'paying'
+    if (isMove(event, 'paid')) status = 'paid'
+  }
+  return status
+}
+
+const isPoolIn = (event: PublicEvent): boolean => event.type === 'pool' && event.kind !== 'returned'
+const isPoolOut = (event: PublicEvent): boolean =>
+  event.type === 'prize' ||
+  (event.type === 'pool' && event.kind === 'returned') ||
+  (event.type === 'payout' && event.kind === 'refund')
+const isOwed = (event: PublicEvent): boolean => event.type === 'prize'
+const isRedeemed = (event: PublicEvent): boolean => event.type === 'payout' && event.kind !== 'refund'
+const isExpired = (event: PublicEvent): boolean => event.type === 'expiry'
+
+/** `/contests/{id}` without its `asOf`. */
+export function contest(book: readonly PublicEntry[], id: number): ContestWire {
+  const own = ofContest(book, id)
+  const all = effects(own)
+  const scheduled = own.find(({ event }) => isMove(event, 'scheduled'))
+  const planned = own.findLast(({ event }) => isMove(event, 'scheduled', 'rescheduled'))?.details
+  const opened = own.find(({ event }) => isMove(event, 'opened'))?.event
+  const closed = own.find(({ event }) => isMove(event, 'closed', 'cancelled'))?.event
+  const paid = own.find(({ event }) => isMove(event, 'paid'))?.event
+  if (planned?.opensAt === undefined || planned.opensAtMs === undefined) throw new Error(`no contest ${id}`)
+  if (planned.closesAt === undefined || planned.closesAtMs === undefined) throw new Error(`no contest ${id}`)
+  const owed = sum(all, isOwed)
+  const redeemed = sum(all, isRedeemed)
+  return {
+    id,
+    title: scheduled?.details?.title ?? null,
+    status: contestStatus(book, id),
+    opensAt: planned.opensAt,
+    opensAtMs: planned.opensAtMs,
+    closesAt: planned.closesAt,
+    closesAtMs: planned.closesAtMs,
+    openedAt: opened?.at ?? null,
+    openedAtMs: opened?.atMs ?? null,
+    closedAt: closed?.at ?? null,
+    closedAtMs: closed?.atMs ?? null,
+    paidAt: paid?.at ?? null,
+    paidAtMs: paid?.atMs ?? null,
+    pool: decimal(sum(all, isPoolIn)),
+    entries: plays(all, (event) => event.kind === 'entry'),
+    plays: plays(all, () => true),
+    spentOnPlay: decimal(sum(all, (event) => event.type === 'play')),
+    prizesOwed: decimal(owed),
+    prizesRedeemed: decimal(redeemed),
+    prizesNotRedeemed: decimal(owed - redeemed - sum(all, isExpired)),
+  }
+}
+
+/** The contests' ids, newest first: by descending seq of `contest/scheduled`. */
+export function contestIds(book: readonly PublicEntry[]): readonly number[] {
+  const ids: number[] = []
+  for (const { event } of book) {
+    if (isMove(event, 'scheduled') && event.contestId !== null) ids.unshift(event.contestId)
+  }
+  return ids
+}
+
+/** `/contests` with everything on one page; `closed` stands for paying and paid. */
+export function contests(book: readonly PublicEntry[], statuses?: readonly string[]): Contests {
+  const rows = contestIds(book).map((id) => contest(book, id))
+  const asked = (row: ContestWire): boolean =>
+    statuses === undefined ||
+    statuses.includes(row.status) ||
+    (statuses.includes('closed') && (row.status === 'paying' || row.status === 'paid'))
+  return { asOf: asOf(book), contests: rows.filter(asked), next: null }
+}
+
+const sortedKinds = (all: readonly Effect[], chosen: (event: PublicEvent) => boolean): readonly string[] => [
+  ...new Set(
+    all
+      .map((effect) => effect.subject.event)
+      .filter(chosen)
+      .map((event) => event.kind)
+      .toSorted(),
+  ),
+]
+
+function amountsByKind(
+  all: readonly Effect[],
+  chosen: (event: PublicEvent) => boolean,
+): Record<string, string> {
+  const amounts: Record<string, string> = {}
+  for (const kind of sortedKinds(all, chosen)) {
+    amounts[kind] = decimal(sum(all, (event) => chosen(event) && event.kind === kind))
+  }
+  return amounts
+}
+
+function prizeLine(all: readonly Effect[], kind: string): PrizeLine {
+  const of = (chosen: (event: PublicEvent) => boolean): bigint =>
+    sum(all, (event) => event.kind === kind && chosen(event))
+  return {
+    kind,
+    owed: decimal(of(isOwed)),
+    redeemed: decimal(of(isRedeemed)),
+    expired: decimal(of(isExpired)),
+    notRedeemed: decimal(of(isOwed) - of(isRedeemed) - of(isExpired)),
+  }
+}
+
+/** `/contests/{id}/ledger` with every payout on one page. */
+export function contestLedger(book: readonly PublicEntry[], id: number): ContestLedger {
+  const all = effects(ofContest(book, id))
+  const isPrizeLine = (event: PublicEvent): boolean => isOwed(event) || isRedeemed(event) || isExpired(event)
+  return {
+    asOf: asOf(book),
+    contest: contest(book, id),
+    pool: {
+      in: amountsByKind(all, isPoolIn),
+      out: amountsByKind(all, isPoolOut),
+      balance: decimal(sum(all, isPoolIn) - sum(all, isPoolOut)),
+    },
+    prizes: sortedKinds(all, isPrizeLine).map((kind) => prizeLine(all, kind)),
+    payouts: all
+      .filter((effect) => effect.subject.event.type === 'payout')
+      .map((effect) => effect.entry.event),
+    next: null,
+  }
+}
+
+const soonestFirst = (a: Planned, b: Planned): number => a.atMs - b.atMs || a.contestId - b.contestId
+
+/** `/schedule`. */
+export function schedule(book: readonly PublicEntry[]): Schedule {
+  const rows = contestIds(book).map((id) => contest(book, id))
+  const months = runs(book)
+  const next = months
+    .filter((run) => run.paysAt !== null && run.payouts === 0)
+    .toSorted((a, b) => (a.month < b.month ? -1 : 1))[0]
+  return {
+    asOf: asOf(book),
+    opens: rows
+      .filter((row) => row.status === 'upcoming')
+      .map((row) => ({ contestId: row.id, title: row.title, at: row.opensAt, atMs: row.opensAtMs }))
+      .toSorted(soonestFirst),
+    closes: rows
+      .filter((row) => row.status === 'upcoming' || row.status === 'running')
+      .map((row) => ({ contestId: row.id, title: row.title, at: row.closesAt, atMs: row.closesAtMs }))
+      .toSorted(soonestFirst),
+    nextLoyaltyPayment:
+      next === undefined || next.paysAt === null || next.paysAtMs === null
+        ? null
+        : { month: next.month, at: next.paysAt, atMs: next.paysAtMs },
+  }
+}

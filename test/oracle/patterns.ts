@@ -1,0 +1,68 @@
+import type { PatternFigures, Patterns } from '../../src/protocol/resources.ts'
+import type { Effect, PublicEntry } from './book.ts'
+import { asOf, decimal, effects, plays, sum } from './book.ts'
+import { bucketEnd, bucketStart, iso, weekday } from './calendar.ts'
+import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
+const DAYS = [1, 2, 3, 4, 5, 6, 7]
+
+/** The kinds of play whose spending in the range is not zero, sorted. */
+function playKinds(all: readonly Effect[]): readonly string[] {
+  const kinds = new Set<string>()
+  for (const { subject } of all) if (subject.event.type === 'play') kinds.add(subject.event.kind)
+  return [...kinds].toSorted().filter((kind) => sum(all, (e) => SPENT_ON_PLAY(e) && e.kind === kind) !== 0n)
+}
+
+function figures(pile: readonly Effect[], kinds: readonly string[]): PatternFigures {
+  const byKind: Record<string, string> = {}
+  for (const kind of kinds) {
+    byKind[kind] = decimal(sum(pile, (event) => SPENT_ON_PLAY(event) && event.kind === kind))
+  }
+  return {
+    spentOnPlay: decimal(sum(pile, SPENT_ON_PLAY)),
+    byKind,
+    paidInPrizes: decimal(sum(pile, PAID_IN_PRIZES)),
+    burned: decimal(sum(pile, BURNED)),
+    plays: plays(pile, () => true),
+  }
+}
+
+/** `/patterns`: the effects of the range by local hour of day and day of week; local time = UTC + tz minutes. */
+export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: number, tz = 0): Patterns {
+  const from = bucketStart(fromMs, 'minute')
+  const to = bucketEnd(toMs, 'minute')
+  const all = effects(book).filter(({ entry: { event } }) => event.atMs >= from && event.atMs < to)
+  const kinds = playKinds(all)
+  const localMs = (effect: Effect): number => effect.entry.event.atMs + tz * 60_000
+  const isHour = (effect: Effect, hour: number): boolean =>
+    Math.floor((localMs(effect) - bucketStart(localMs(effect), 'day')) / 3_600_000) === hour
+  const isDay = (effect: Effect, day: number): boolean => weekday(localMs(effect)) === day
+  const days = DAYS.map((day) => ({ day, pile: all.filter((effect) => isDay(effect, day)) }))
+  return {
+    asOf: asOf(book),
+    from: iso(from),
+    fromMs: from,
+    to: iso(to),
+    toMs: to,
+    tz,
+    byHour: HOURS.map((hour) => ({
+      hour,
+      ...figures(
+        all.filter((effect) => isHour(effect, hour)),
+        kinds,
+      ),
+    })),
+    byDay: days.map(({ day, pile }) => ({ day, ...figures(pile, kinds) })),
+    cells: days.flatMap(({ day, pile }) =>
+      HOURS.map((hour) => ({
+        day,
+        hour,
+        ...figures(
+          pile.filter((effect) => isHour(effect, hour)),
+          kinds,
+        ),
+      })),
+    ),
+  }
+}

@@ -1,0 +1,168 @@
+import type { Payouts, Unpaid, UnpaidStatus } from '../../src/protocol/resources.ts'
+import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
+import { asOf, billionths, decimal } from './book.ts'
+import { iso } from './calendar.ts'
+
+/** One prize event as what can be paid out of it; its terms move when a hold moves them. */
+type Lot = {
+  readonly prize: PublicEvent
+  readonly claim: boolean
+  readonly unlocksAtMs: number | null
+  reviewUntilMs: number | null
+  /** False once the prize is corrected: nothing can be taken from it any more. */
+  stands: boolean
+}
+
+/** So much of a payout or an expiry was taken from so much of a lot. */
+type Taking = { readonly by: PublicEvent; lot: Lot; kots: bigint }
+
+/** The prizes of one contest and kind. */
+type Shelf = { readonly lots: Lot[]; takings: Taking[] }
+
+function availableAtMs(lot: Lot): number {
+  if (lot.unlocksAtMs !== null && lot.reviewUntilMs !== null) {
+    return lot.unlocksAtMs > lot.reviewUntilMs ? lot.unlocksAtMs : lot.reviewUntilMs
+  }
+  return lot.unlocksAtMs ?? lot.reviewUntilMs ?? lot.prize.atMs
+}
+
+/** What is left of a lot: negative when it was taken away and something taken from it has no other lot. */
+function left(shelf: Shelf, lot: Lot): bigint {
+  let kots = lot.stands ? billionths(lot.prize.kots ?? '') : 0n
+  for (const taking of shelf.takings) if (taking.lot === lot) kots -= taking.kots
+  return kots
+}
+
+/** The lots that still hold something, in the order in which they are consumed. */
+function open(shelf: Shelf): readonly Lot[] {
+  return shelf.lots
+    .filter((lot) => left(shelf, lot) > 0n)
+    .toSorted((a, b) => availableAtMs(a) - availableAtMs(b) || a.prize.seq - b.prize.seq)
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** Takes from the open lots and says how much found none. */
+function take(shelf: Shelf, by: PublicEvent, kots: bigint): bigint {
+  let wanted = kots
+  for (const lot of open(shelf)) {
+    const taken = smaller(wanted, left(shelf, lot))
+    if (taken > 0n) shelf.takings.push({ by, lot, kots: taken })
+    wanted -= taken
+  }
+  return wanted
+}
+
+/** Moves what was taken from corrected prizes to lots that hold something, until either is used up. */
+function settle(shelf: Shelf): void {
+  for (const taking of shelf.takings.filter((each) => !each.lot.stands)) {
+    const missing = take(shelf, taking.by, taking.kots)
+    taking.kots = missing
+  }
+  shelf.takings = shelf.takings.filter((taking) => taking.kots > 0n)
+}
+
+function lotOf(prize: PublicEvent, details: PublicDetails | null): Lot {
+  return {
+    prize,
+    claim: details?.claim ?? false,
+    unlocksAtMs: details?.unlocksAtMs ?? null,
+    reviewUntilMs: details?.reviewUntilMs ?? null,
+    stands: true,
+  }
+}
+
+/** One entry put to its shelf. A correction gives back what the corrected payout took, or takes a lot away. */
+function put(shelf: Shelf, { event, details }: PublicEntry): void {
+  const corrected = event.type === 'correction' ? (details?.corrects ?? 0) : null
+  if (event.type === 'prize') shelf.lots.push(lotOf(event, details))
+  if (event.type === 'hold') {
+    for (const lot of open(shelf)) lot.reviewUntilMs = details?.reviewUntilMs ?? null
+  }
+  if (event.type === 'payout' || event.type === 'expiry') {
+    const missing = take(shelf, event, billionths(event.kots ?? ''))
+    if (missing > 0n) throw new Error(`event ${event.seq} takes ${decimal(missing)} more than was won`)
+  }
+  if (corrected !== null) {
+    shelf.takings = shelf.takings.filter((taking) => taking.by.seq !== corrected)
+    for (const lot of shelf.lots) if (lot.prize.seq === corrected) lot.stands = false
+  }
+  settle(shelf)
+}
+
+/** The shelves after the whole book, by contest and kind. */
+function shelves(book: readonly PublicEntry[]): ReadonlyMap<string, Shelf> {
+  const all = new Map<string, Shelf>()
+  const bySeq = new Map(book.map((entry) => [entry.event.seq, entry.event]))
+  for (const entry of book) {
+    const subject = bySeq.get(entry.details?.corrects ?? 0) ?? entry.event
+    const concerns =
+      ['prize', 'hold', 'expiry'].includes(subject.type) ||
+      (subject.type === 'payout' && subject.kind !== 'refund' && subject.kind !== 'loyalty')
+    if (!concerns) continue
+    const name = `${subject.contestId} ${subject.kind}`
+    const shelf = all.get(name) ?? { lots: [], takings: [] }
+    all.set(name, shelf)
+    put(shelf, entry)
+  }
+  return all
+}
+
+function status(lot: Lot, nowMs: number): UnpaidStatus {
+  if (!lot.stands) return 'overpaid'
+  if (lot.unlocksAtMs !== null && nowMs < lot.unlocksAtMs) return 'locked'
+  if (lot.reviewUntilMs !== null && nowMs < lot.reviewUntilMs) return 'in_review'
+  return lot.claim ? 'awaiting_claim' : 'payable'
+}
+
+type Row = { readonly first: Lot; readonly terms: string; kots: bigint }
+
+function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] {
+  const found: Row[] = []
+  for (const shelf of shelves(book).values()) {
+    for (const lot of shelf.lots) {
+      const kots = left(shelf, lot)
+      if (kots === 0n || (contestId !== undefined && lot.prize.contestId !== contestId)) continue
+      const { contestId: contest, kind } = lot.prize
+      const moments = [lot.unlocksAtMs, lot.reviewUntilMs, availableAtMs(lot)]
+      const terms = JSON.stringify([contest, kind, ...moments, lot.claim, lot.stands])
+      const row = found.find((each) => each.terms === terms)
+      if (row === undefined) found.push({ first: lot, terms, kots })
+      else row.kots += kots
+    }
+  }
+  return found.toSorted((a, b) => a.first.prize.seq - b.first.prize.seq)
+}
+
+/** `/payouts` with every row on one page, as it stands at the moment `nowMs` with the whole book known. */
+export function payouts(book: readonly PublicEntry[], nowMs: number, contestId?: number): Payouts {
+  const totals = { locked: 0n, in_review: 0n, awaiting_claim: 0n, payable: 0n, overpaid: 0n }
+  const unpaid = rows(book, contestId).map(({ first, kots }): Unpaid => {
+    totals[status(first, nowMs)] += kots
+    return {
+      contestId: first.prize.contestId ?? 0,
+      kind: first.prize.kind,
+      kots: decimal(kots),
+      status: status(first, nowMs),
+      unlocksAt: first.unlocksAtMs === null ? null : iso(first.unlocksAtMs),
+      unlocksAtMs: first.unlocksAtMs,
+      reviewUntil: first.reviewUntilMs === null ? null : iso(first.reviewUntilMs),
+      reviewUntilMs: first.reviewUntilMs,
+      availableAt: iso(availableAtMs(first)),
+      availableAtMs: availableAtMs(first),
+    }
+  })
+  return {
+    asOf: asOf(book),
+    now: { at: iso(nowMs), atMs: nowMs },
+    unpaid,
+    totals: {
+      locked: decimal(totals.locked),
+      in_review: decimal(totals.in_review),
+      awaiting_claim: decimal(totals.awaiting_claim),
+      payable: decimal(totals.payable),
+      overpaid: decimal(totals.overpaid),
+    },
+    next: null,
+  }
+}

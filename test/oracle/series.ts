@@ -1,0 +1,99 @@
+import type { FlowBucket, FlowFigures, Flows, FundFigures, Funds } from '../../src/protocol/resources.ts'
+import type { Effect, PublicEntry } from './book.ts'
+import { asOf, decimal, effects, price, sum } from './book.ts'
+import { bucketEnd, bucketStart, bucketStarts, iso, WIDTH_MS } from './calendar.ts'
+import type { Width } from './calendar.ts'
+import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
+
+const range = (fromMs: number, toMs: number, bucket: Width) => ({
+  from: iso(bucketStart(fromMs, bucket)),
+  fromMs: bucketStart(fromMs, bucket),
+  to: iso(bucketEnd(toMs, bucket)),
+  toMs: bucketEnd(toMs, bucket),
+  bucket,
+})
+
+const flowFigures = (all: readonly Effect[]): FlowFigures => ({
+  spentOnPlay: decimal(sum(all, SPENT_ON_PLAY)),
+  paidInPrizes: decimal(sum(all, PAID_IN_PRIZES)),
+  burned: decimal(sum(all, BURNED)),
+})
+
+/** Each effect in the bucket that its moment falls into. */
+function dealt(
+  all: readonly Effect[],
+  starts: readonly number[],
+  bucket: Width,
+): ReadonlyMap<number, Effect[]> {
+  const piles = new Map<number, Effect[]>(starts.map((start) => [start, []]))
+  for (const effect of all) piles.get(bucketStart(effect.entry.event.atMs, bucket))?.push(effect)
+  return piles
+}
+
+/** A bucket is over when an event at or after its end has been published. */
+const isOver = (book: readonly PublicEntry[], endMs: number): boolean => {
+  const last = book.at(-1)
+  return last !== undefined && last.event.atMs >= endMs
+}
+
+/** The entries that can move the price, so that each bucket asks only those. */
+const priceEntries = (book: readonly PublicEntry[]): readonly PublicEntry[] =>
+  book.filter(
+    ({ event }) => event.type === 'price' || (event.type === 'correction' && event.kind === 'price'),
+  )
+
+/** `/flows`: the movement within each bucket of the range. */
+export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Flows {
+  const used = range(fromMs, toMs, bucket)
+  const starts = bucketStarts(fromMs, toMs, bucket)
+  const piles = dealt(effects(book), starts, bucket)
+  const prices = priceEntries(book)
+  const buckets = starts.map((atMs): FlowBucket => {
+    const endMs = atMs + WIDTH_MS[bucket]
+    return {
+      at: iso(atMs),
+      atMs,
+      complete: isOver(book, endMs),
+      tokenPriceUsd: price(prices.filter((entry) => entry.event.atMs < endMs)),
+      ...flowFigures(piles.get(atMs) ?? []),
+    }
+  })
+  return { asOf: asOf(book), ...used, buckets, totals: flowFigures([...piles.values()].flat()) }
+}
+
+/** `/funds`: what stands at each bucket's end, which is what stands 1 ms before it. */
+export function funds(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Funds {
+  const used = range(fromMs, toMs, bucket)
+  const starts = bucketStarts(fromMs, toMs, bucket)
+  const all = effects(book)
+  const before = all.filter((effect) => effect.entry.event.atMs < used.fromMs)
+  const piles = dealt(all, starts, bucket)
+  const standing = { treasury: 0n, runningPools: 0n, loyaltyFund: 0n, prizesNotRedeemed: 0n }
+  const names = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
+  const move = (pile: readonly Effect[]): FundFigures => {
+    for (const name of names) standing[name] += sum(pile, FUNDS[name].in) - sum(pile, FUNDS[name].out)
+    return {
+      treasury: decimal(standing.treasury),
+      runningPools: decimal(standing.runningPools),
+      loyaltyFund: decimal(standing.loyaltyFund),
+      prizesNotRedeemed: decimal(standing.prizesNotRedeemed),
+    }
+  }
+  move(before)
+  const buckets = starts.map((atMs) => ({
+    at: iso(atMs),
+    atMs,
+    complete: isOver(book, atMs + WIDTH_MS[bucket]),
+    ...move(piles.get(atMs) ?? []),
+  }))
+  return { asOf: asOf(book), ...used, now: fundsNow(book), buckets }
+}
+
+function fundsNow(book: readonly PublicEntry[]): FundFigures {
+  return {
+    treasury: decimal(fund(book, 'treasury')),
+    runningPools: decimal(fund(book, 'runningPools')),
+    loyaltyFund: decimal(fund(book, 'loyaltyFund')),
+    prizesNotRedeemed: decimal(fund(book, 'prizesNotRedeemed')),
+  }
+}
