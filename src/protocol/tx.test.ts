@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { base58 } from '@scure/base'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { Chain } from './tx.ts'
 import { CHAINS, isChain, isTx, TX_PATTERN } from './tx.ts'
 
