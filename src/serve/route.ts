@@ -52,8 +52,8 @@ export type Reply =
         bytes: number | null
         chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>
       }>)
-  /** The caller holds what would be answered: 304 with the headers that a 200 would have. */
-  | (Kept & Readonly<{ is: 'unchanged' }>)
+  /** The caller holds what would be answered: 304 with the headers of that 200; `compress` as it has it (files: false). */
+  | (Kept & Readonly<{ is: 'unchanged'; compress?: boolean }>)
   | Readonly<{ is: 'problem'; problem: Problem; headers?: Readonly<Record<string, string>> }>
   /** The route writes the response itself, now or later (the stream). */
   | Readonly<{ is: 'taken' }>

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+
+const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/
+/** An `If-None-Match` longer than this is answered as if it were absent. */
+const LIST_CHARS_MAX = 4_096
+
+/** A strong ETag of some bytes: it changes with any of them. */
+export function etagOf(body: Uint8Array | string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+}
+
+/** The same ETag, made weak: it names the same content under any coding of its bytes. */
+export function weak(etag: string): string {
+  return etag.startsWith('W/') ? etag : `W/${etag}`
+}
+
+/** Whether an `If-None-Match` names this ETag, weak or strong, or is `*`. What is malformed names nothing. */
+export function names(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined || ifNoneMatch.length > LIST_CHARS_MAX) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const wanted = ENTITY_TAG.exec(etag)?.[1]
+  // No ETag of ours holds a comma, so that splitting at commas cannot cut one that would match.
+  return ifNoneMatch.split(',').some((one) => {
+    const tag = ENTITY_TAG.exec(one.trim())?.[1]
+    return tag !== undefined && tag === wanted
+  })
+}

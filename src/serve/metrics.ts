@@ -1,0 +1,105 @@
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Registry } from 'prom-client'
+
+/** What the public listener counts. No label ever holds an address, a seq or a URL: `route` is the template. */
+export type Metrics = Readonly<{
+  requests: Counter<'route' | 'method' | 'code'>
+  duration: Histogram<'route'>
+  connections: Gauge
+  connectionsDropped: Counter
+  clientErrors: Counter<'reason'>
+  rateLimited: Counter<'scope'>
+}>
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Registers the public listener's metrics; throws when the registry has them already. */
+export function openMetrics(registry: Registry): Metrics {
+  const registers = [registry]
+  return {
+    requests: new Counter({
+      name: 'daybook_http_requests_total',
+      help: 'Requests answered',
+      labelNames: ['route', 'method', 'code'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'daybook_http_request_duration_seconds',
+      help: 'From the request’s head to the end of its answer, streams left out',
+      labelNames: ['route'],
+      buckets: SECONDS,
+      registers,
+    }),
+    connections: new Gauge({
+      name: 'daybook_http_connections',
+      help: 'Connections open',
+      registers,
+    }),
+    connectionsDropped: new Counter({
+      name: 'daybook_http_connections_dropped_total',
+      help: 'Connections closed at once because as many as allowed were open',
+      registers,
+    }),
+    clientErrors: new Counter({
+      name: 'daybook_http_client_errors_total',
+      help: 'Connections that sent no well-formed request',
+      labelNames: ['reason'],
+      registers,
+    }),
+    rateLimited: new Counter({
+      name: 'daybook_rate_limited_total',
+      help: 'Requests over the allowance of their caller',
+      labelNames: ['scope'],
+      registers,
+    }),
+  }
+}
+
+/** What the state of a node is read from when its metrics are collected. */
+export type NodeState = Readonly<{
+  version: string
+  nodeVersion: string
+  sqliteVersion: string
+  head(): Readonly<{ seq: number; atMs: number | null }>
+  limiterKeys(): number
+  /** Named checks of readiness and whether each holds. */
+  checks(): ReadonlyMap<string, boolean>
+}>
+
+/** Registers the gauges that are read afresh at each collection. */
+export function openStateMetrics(registry: Registry, state: NodeState): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'daybook_build_info',
+    help: 'Always 1; what runs is in the labels',
+    labelNames: ['version', 'node', 'sqlite'],
+    registers,
+  }).set({ version: state.version, node: state.nodeVersion, sqlite: state.sqliteVersion }, 1)
+  gauge(registry, 'daybook_log_head_seq', 'Seq of the newest event', () => state.head().seq)
+  gauge(registry, 'daybook_log_head_timestamp_seconds', 'Moment of the newest event', () => {
+    return (state.head().atMs ?? 0) / 1000
+  })
+  gauge(registry, 'daybook_rate_limiter_keys', 'Callers whose requests are remembered', state.limiterKeys)
+  const ready = new Gauge({
+    name: 'daybook_ready',
+    help: 'Checks of readiness: 1 holds, 0 does not',
+    labelNames: ['check'],
+    registers: [],
+    collect() {
+      for (const [check, holds] of state.checks()) this.set({ check }, holds ? 1 : 0)
+    },
+  })
+  registry.registerMetric(ready)
+}
+
+function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  const made = new Gauge({
+    name,
+    help,
+    registers: [],
+    collect() {
+      this.set(read())
+    },
+  })
+  registry.registerMetric(made)
+}

@@ -1,0 +1,160 @@
+import { createServer } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { assert } from '../protocol/brand.ts'
+import type { Collaborators } from './exchange.ts'
+import { openExchange } from './exchange.ts'
+import { ALLOWED_METHODS, CORS_HEADERS } from './headers.ts'
+import { HEADERS_MAX } from './request-form.ts'
+
+/** Where and how the public listener listens. Every number of it is a limit, in the unit of its name. */
+export type ServerSettings = Readonly<{
+  host: string
+  port: number
+  /** Several threads of one process listen on the same port. */
+  reusePort: boolean
+  /** How long an idle connection is kept: behind a proxy longer than the proxy keeps it, so that it closes. */
+  keepAliveMs: number
+  connectionsMax: number
+  /** What is still being answered when it stops is given this long. */
+  drainMs: number
+}>
+
+export const KEEP_ALIVE_MS = 5_000
+export const KEEP_ALIVE_BEHIND_PROXY_MS = 65_000
+export const CONNECTIONS_MAX = 12_000
+
+const HEADERS_MS = 5_000
+const REQUEST_MS = 10_000
+const BACKLOG = 2_048
+
+/** The public listener. Disposing of it drains it. */
+export type Server = AsyncDisposable &
+  Readonly<{
+    port: number
+    /** Accepts no more, lets answers end for `drainMs` at most, then closes what is left. */
+    drain(): Promise<void>
+  }>
+
+/** Starts to listen; settles when it does, throws when it cannot. */
+export async function start(settings: ServerSettings, collaborators: Collaborators): Promise<Server> {
+  const server = openServer(settings, collaborators)
+  let draining = false
+  const answer = openExchange(collaborators)
+  const answering = new WeakMap<Socket, number>()
+
+  const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
+    const socket = request.socket
+    answering.set(socket, (answering.get(socket) ?? 0) + 1)
+    response.once('close', () => answering.set(socket, (answering.get(socket) ?? 1) - 1))
+    if (draining) response.setHeader('Connection', 'close')
+    void answer(request, response)
+  }
+  server.on('request', exchange)
+  // Without this, `Expect: 100-continue` would be told to go on and send its body.
+  server.on('checkContinue', exchange)
+  refuseWhatIsNoRequest(server, collaborators, (socket) => (answering.get(socket) ?? 0) > 0)
+
+  await listen(server, settings)
+  const address = server.address()
+  assert(address !== null && typeof address === 'object', 'a listening server has an address')
+
+  const drain = async (): Promise<void> => {
+    if (draining) return
+    draining = true
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve())
+    })
+    server.closeIdleConnections()
+    const limit = setTimeout(() => server.closeAllConnections(), settings.drainMs)
+    await closed
+    clearTimeout(limit)
+  }
+  return { port: address.port, drain, [Symbol.asyncDispose]: drain }
+}
+
+function openServer(settings: ServerSettings, { metrics }: Collaborators): HttpServer {
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: settings.keepAliveMs,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    noDelay: true,
+    maxHeaderSize: 8_192,
+    insecureHTTPParser: false,
+    joinDuplicateHeaders: false,
+    // The same check is made where the answer can carry the common headers.
+    requireHostHeader: false,
+    rejectNonStandardBodyWrites: true,
+    highWaterMark: 16_384,
+  })
+  // No idle timeout: it would cut quiet streams. Answers and streams have limits of their own.
+  server.timeout = 0
+  server.maxHeadersCount = HEADERS_MAX
+  server.maxRequestsPerSocket = 1_000
+  server.maxConnections = settings.connectionsMax
+  server.on('connection', (socket: Socket) => {
+    metrics.connections.inc()
+    socket.once('close', () => metrics.connections.dec())
+  })
+  server.on('drop', () => metrics.connectionsDropped.inc())
+  return server
+}
+
+async function listen(server: HttpServer, { host, port, reusePort }: ServerSettings): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, reusePort, backlog: BACKLOG }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** Answers what never becomes a request: broken syntax, silence, tunnels, expectations. */
+function refuseWhatIsNoRequest(
+  server: HttpServer,
+  { metrics }: Collaborators,
+  isAnswering: (socket: Socket) => boolean,
+): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const status = statusOf(error.code)
+    metrics.clientErrors.inc({ reason: status })
+    // What is being answered already must not have another answer written into it, and silence gets none.
+    if (!socket.writable || isAnswering(socket) || socket.bytesRead === 0) {
+      socket.destroySoon()
+      return
+    }
+    refuse(socket, status)
+  })
+  server.on('connect', (_, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    refuse(socket, '405 Method Not Allowed', { Allow: ALLOWED_METHODS })
+  })
+  server.on('checkExpectation', (_, response) => {
+    response.writeHead(417, { ...CORS_HEADERS, Connection: 'close', 'Content-Length': 0 }).end()
+  })
+}
+
+const STATUSES: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+])
+
+function statusOf(code = ''): string {
+  return STATUSES.get(code) ?? '400 Bad Request'
+}
+
+function refuse(socket: Socket, status: string, headers: Readonly<Record<string, string>> = {}): void {
+  const lines = Object.entries({
+    ...CORS_HEADERS,
+    ...headers,
+    'Cache-Control': 'no-store',
+    'Content-Length': '0',
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`)
+  socket.destroySoon()
+}
