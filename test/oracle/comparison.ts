@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ContestLedger, Contests, EventsPage, Payouts } from '../../src/protocol/resources.ts'
+import type { PublicEntry } from './book.ts'
+import { asOf } from './book.ts'
+import { WIDTH_MS } from './calendar.ts'
+import type { Width } from './calendar.ts'
+import { contest, contestIds, contestLedger, contests, schedule } from './contests.ts'
+import { get } from './download.ts'
+import { summary } from './figures.ts'
+import { loyaltyRuns } from './loyalty.ts'
+import type { PageQuestion } from './pages.ts'
+import { EXAMINED_MAX, eventsPage } from './pages.ts'
+import { patterns } from './patterns.ts'
+import { payouts } from './payouts.ts'
+import { flows, funds } from './series.ts'
+
+const API = '/api/v1'
+const DAY = 86_400_000
+const WIDTHS: readonly Width[] = ['minute', 'hour', 'day', 'week']
+
+/** The service and the book that was downloaded from it, with the dice of this run. */
+export type Trial = {
+  base: string
+  book: readonly PublicEntry[]
+  /** How many times each question that has parameters is asked. */
+  rounds: number
+  dice: Dice
+}
+
+/** A number in [0, below). */
+export type Dice = (below: number) => number
+
+/** Dice that fall the same way for the same seed. */
+export function diceOf(seed: number): Dice {
+  let state = seed >>> 0
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** Follows `next` to its end and gives every page; `next` may lead at most to a thousand. */
+async function pagesOf<T extends { next: string | null }>(
+  base: string,
+  first: string,
+): Promise<readonly [T, ...T[]]> {
+  const pages: [T, ...T[]] = [await get<T>(base, first)]
+  for (let next = pages[0].next; next !== null; next = pages.at(-1)?.next ?? null) {
+    assert.ok(pages.length < 1000, `${first} has no end`)
+    pages.push(await get<T>(base, next))
+  }
+  return pages
+}
+
+const span = ({ book }: Trial): readonly [number, number] => [
+  book[0]?.event.atMs ?? 0,
+  book.at(-1)?.event.atMs ?? 0,
+]
+
+/** A moment of the book's time: often one at which something happened, or just before or after. */
+function someMoment(trial: Trial): number {
+  const [first, last] = span(trial)
+  const near = trial.book[trial.dice(trial.book.length)]?.event.atMs ?? first
+  const chosen = [near, near - 1, near + 1, first + trial.dice(last - first)][trial.dice(4)] ?? first
+  return Math.min(chosen, last)
+}
+
+/** A range of at most so many milliseconds that touches the book. */
+function someRange(trial: Trial, longest: number): readonly [number, number] {
+  const from = someMoment(trial)
+  const to = Math.min(from + 1 + trial.dice(longest), Math.max(span(trial)[1], from + 1))
+  return [from, to]
+}
+
+function testSummary(trial: Trial): void {
+  test('summary, now and as of past moments', async () => {
+    const { base, book } = trial
+    assert.deepEqual(await get(base, `${API}/summary`), summary(book))
+    const moments = Array.from({ length: trial.rounds }, () => someMoment(trial))
+    for (const atMs of [0, span(trial)[0] - 1, ...span(trial), ...moments]) {
+      assert.deepEqual(await get(base, `${API}/summary?at=${atMs}`), summary(book, atMs), `at=${atMs}`)
+    }
+  })
+}
+
+function testContests(trial: Trial): void {
+  test('contests, in every status, on one page and on many', async () => {
+    const { base, book } = trial
+    const answers = ['', 'upcoming', 'running', 'paying', 'paid', 'closed', 'running,closed']
+    for (const asked of answers) {
+      const query = asked === '' ? '' : `status=${asked}`
+      const wanted = contests(book, asked === '' ? undefined : asked.split(','))
+      assert.deepEqual(await get(base, `${API}/contests${query && '?'}${query}`), wanted, query)
+      const pages = await pagesOf<Contests>(base, `${API}/contests?limit=2${query && '&'}${query}`)
+      assert.deepEqual(
+        pages.flatMap((page) => page.contests),
+        wanted.contests,
+        query,
+      )
+    }
+    for (const id of contestIds(book)) {
+      const wanted = { asOf: asOf(book), ...contest(book, id) }
+      assert.deepEqual(await get(base, `${API}/contests/${id}`), wanted, `contest ${id}`)
+    }
+  })
+
+  test('contest ledgers, on one page and on many', async () => {
+    const { base, book } = trial
+    for (const id of contestIds(book)) {
+      const wanted = contestLedger(book, id)
+      assert.deepEqual(await get(base, `${API}/contests/${id}/ledger`), wanted, `contest ${id}`)
+      const limit = Math.max(1, Math.ceil(wanted.payouts.length / 3))
+      const pages = await pagesOf<ContestLedger>(base, `${API}/contests/${id}/ledger?limit=${limit}`)
+      assert.deepEqual(
+        pages.flatMap((page) => page.payouts),
+        wanted.payouts,
+        `contest ${id}`,
+      )
+    }
+  })
+
+  test('the schedule and the loyalty runs', async () => {
+    assert.deepEqual(await get(trial.base, `${API}/schedule`), schedule(trial.book))
+    assert.deepEqual(await get(trial.base, `${API}/loyalty/runs`), loyaltyRuns(trial.book))
+  })
+}
+
+function testPayouts(trial: Trial): void {
+  test('unpaid prizes, of all and of each contest, on one page and on many', async () => {
+    const { base, book } = trial
+    const all = await get<Payouts>(base, `${API}/payouts`)
+    assert.deepEqual(all, payouts(book, all.now.atMs))
+    for (const id of contestIds(book).slice(0, trial.rounds)) {
+      const own = await get<Payouts>(base, `${API}/payouts?contestId=${id}`)
+      assert.deepEqual(own, payouts(book, own.now.atMs, id), `contest ${id}`)
+    }
+    const limit = Math.max(1, Math.ceil(all.unpaid.length / 3))
+    const pages = await pagesOf<Payouts>(base, `${API}/payouts?limit=${limit}`)
+    const wanted = payouts(book, pages[0].now.atMs)
+    assert.deepEqual(
+      pages.flatMap((page) => page.unpaid),
+      wanted.unpaid,
+    )
+    for (const page of pages) assert.deepEqual(page.totals, wanted.totals)
+  })
+}
+
+function testSeries(trial: Trial): void {
+  test('flows and funds, in buckets of every width', async () => {
+    const { base, book } = trial
+    for (let round = 0; round < trial.rounds; round += 1) {
+      const bucket = WIDTHS[round % WIDTHS.length] ?? 'day'
+      const [from, to] = someRange(trial, WIDTH_MS[bucket] * 200)
+      const query = `from=${from}&to=${to}&bucket=${bucket}`
+      assert.deepEqual(await get(base, `${API}/flows?${query}`), flows(book, from, to, bucket), query)
+      assert.deepEqual(await get(base, `${API}/funds?${query}`), funds(book, from, to, bucket), query)
+    }
+  })
+
+  test('patterns, in time zones of whole hours and of others', async () => {
+    const { base, book } = trial
+    for (let round = 0; round < trial.rounds; round += 1) {
+      const tz = [0, 330, -480, 345, -210, 840, -840, trial.dice(1681) - 840][round % 8] ?? 0
+      const [from, to] = someRange(trial, DAY * 100)
+      const query = `from=${from}&to=${to}&tz=${tz}`
+      assert.deepEqual(await get(base, `${API}/patterns?${query}`), patterns(book, from, to, tz), query)
+    }
+  })
+}
+
+function someQuestion(trial: Trial): PageQuestion {
+  const { dice, book } = trial
+  const model = book[dice(book.length)]?.event
+  const [fromMs, toMs] = someRange(trial, DAY * 60)
+  const order = dice(2) === 0 ? 'asc' : 'desc'
+  return {
+    ...(dice(3) === 0 ? { after: dice(book.length) } : {}),
+    ...(dice(3) === 0 ? { fromMs, toMs } : {}),
+    ...(dice(2) === 0 ? { types: [...new Set([model?.type ?? 'play', 'burn'])] } : {}),
+    ...(dice(4) === 0 ? { kind: model?.kind ?? 'entry' } : {}),
+    ...(dice(4) === 0 ? { contestId: model?.contestId ?? 1 } : {}),
+    ...(dice(4) === 0 ? { nonzero: true } : {}),
+    order,
+    ...(order === 'desc' && dice(2) === 0 ? { before: 1 + dice(book.length) } : {}),
+    limit: [1, 7, 100, 1000, 10_000][dice(5)] ?? 1000,
+  }
+}
+
+function queryOf(asked: PageQuestion): string {
+  const { fromMs, toMs, types, nonzero, ...same } = asked
+  const named = { from: fromMs, to: toMs, type: types?.join(','), nonzero: nonzero === true ? 1 : undefined }
+  return Object.entries({ ...same, ...named })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+function testPages(trial: Trial): void {
+  test('pages of events, forwards and backwards, under any filter', async () => {
+    const { base, book } = trial
+    for (let round = 0; round < trial.rounds * 4; round += 1) {
+      let asked = someQuestion(trial)
+      let path: string | null = `${API}/events?${queryOf(asked)}`
+      for (let turned = 0; path !== null && turned < 4; turned += 1) {
+        const page: EventsPage = await get<EventsPage>(base, path)
+        const wanted = eventsPage(book, asked)
+        assert.deepEqual(page.events, wanted.events, path)
+        const { limit, count, hasMore } = page.page
+        assert.deepEqual(
+          { limit, count, hasMore },
+          { limit: wanted.limit, count: wanted.count, hasMore: wanted.hasMore },
+          path,
+        )
+        if (wanted.scannedTo !== undefined) assert.equal(page.page.scannedTo, wanted.scannedTo, path)
+        assert.equal(page.page.next === null, !hasMore, path)
+        path = page.page.next
+        const seen = page.page.scannedTo
+        asked = asked.order === 'desc' ? { ...asked, before: seen } : { ...asked, after: seen }
+      }
+    }
+  })
+
+  test('a filter that nothing matches, examined to the end in as few pages as the bound allows', async () => {
+    const { base, book } = trial
+    let path: string | null = `${API}/events?kind=no_such_kind_at_all`
+    let pages = 0
+    for (; path !== null; pages += 1) {
+      const page: EventsPage = await get<EventsPage>(base, path)
+      assert.equal(page.page.count, 0)
+      assert.equal(page.page.scannedTo, Math.min((pages + 1) * EXAMINED_MAX, book.length))
+      path = page.page.next
+    }
+    assert.equal(pages, Math.max(1, Math.ceil(book.length / EXAMINED_MAX)))
+  })
+
+  test('single events and their details', async () => {
+    const { base, book, dice } = trial
+    for (let round = 0; round < trial.rounds; round += 1) {
+      const entry = book[dice(book.length)]
+      if (entry === undefined) continue
+      const { seq } = entry.event
+      assert.deepEqual(await get(base, `${API}/events/${seq}`), entry.event)
+      assert.deepEqual(await get(base, `${API}/events/${seq}/details`), { seq, details: entry.details })
+    }
+  })
+}
+
+/** Registers the tests that every answer of the service equals the oracle's, to the last digit. */
+export function testAgainstOracle(trial: Trial): void {
+  testSummary(trial)
+  testContests(trial)
+  testPayouts(trial)
+  testSeries(trial)
+  testPages(trial)
+}
