@@ -72,16 +72,19 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
     },
     chunk(month, file, from, to) {
       assert(from >= 0 && from < to, `the stretch from byte ${from} to ${to} holds bytes`)
-      if (from < GZIP_HEADER.length) return GZIP_HEADER.subarray(from, to)
-      const row = segmentAt.get(month, FILE_CODES[file], from)
+      const header = GZIP_HEADER.subarray(from, to)
+      const at = from + header.length
+      if (at === to) return header
+      const row = segmentAt.get(month, FILE_CODES[file], at)
       const start = wholeOf(row?.['start'])
       const bytes = bytesOf(row?.['bytes'])
       // What is served for ever is checked each time it is read: a flipped bit must not reach a cache.
       if (crc32(bytes) !== wholeOf(row?.['bytes_crc'])) {
         throw new Error(`the stored segment of ${month} (${file}) at byte ${start} is damaged`)
       }
-      assert(from - start < bytes.length, `byte ${from} of ${month} (${file}) is stored`)
-      return bytes.subarray(from - start, Math.min(to - start, from - start + CHUNK_BYTES_MAX))
+      assert(at - start < bytes.length, `byte ${at} of ${month} (${file}) is stored`)
+      const piece = bytes.subarray(at - start, Math.min(to, from + CHUNK_BYTES_MAX) - start)
+      return header.length === 0 ? piece : Buffer.concat([header, piece])
     },
   }
 }

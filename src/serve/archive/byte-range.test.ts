@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { ByteRange } from './byte-range.ts'
+import { parseByteRange, stillWhole } from './byte-range.ts'
+
+const TABLE: readonly (readonly [string, ByteRange | undefined])[] = [
+  ['bytes=0-0', { from: 0, to: 1 }],
+  ['bytes=10-19', { from: 10, to: 20 }],
+  ['bytes=10-', { from: 10, to: 100 }],
+  ['bytes=-10', { from: 90, to: 100 }],
+  ['bytes=-1000', { from: 0, to: 100 }],
+  ['bytes=99-1000', { from: 99, to: 100 }],
+  ['Bytes=1-2', { from: 1, to: 3 }],
+  ['bytes=100-', 'unsatisfiable'],
+  ['bytes=100-200', 'unsatisfiable'],
+  ['bytes=-0', 'unsatisfiable'],
+  ['bytes=20-10', undefined],
+  ['bytes=0-1,5-6', undefined],
+  ['bytes=-', undefined],
+  ['bytes=a-b', undefined],
+  ['bytes=1.5-2', undefined],
+  ['bytes=0-99999999999999999999', undefined],
+  ['lines=0-1', undefined],
+  ['0-1', undefined],
+  ['', undefined],
+]
+
+suite('a range of a file of 100 bytes', () => {
+  for (const [header, range] of TABLE) {
+    const outcome =
+      typeof range === 'object'
+        ? `is bytes ${range.from} to ${range.to - 1}`
+        : (range ?? 'is ignored: the whole file is sent')
+    test(`${JSON.stringify(header)} ${outcome}`, () => assert.deepEqual(parseByteRange(header, 100), range))
+  }
+
+  test('that is absent is ignored', () => assert.equal(parseByteRange(undefined, 100), undefined))
+
+  test('never reaches outside the file, whatever the header says', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.stringMatching(/^bytes=\d{0,4}-\d{0,4}$/)),
+        fc.nat(2000),
+        (header, size) => {
+          const range = parseByteRange(header, size)
+          if (range === undefined || range === 'unsatisfiable') return true
+          return range.from >= 0 && range.from < range.to && range.to <= size
+        },
+      ),
+    )
+  })
+})
+
+suite('If-Range', () => {
+  test('lets a range stand when it is absent or the same strong ETag', () => {
+    assert.ok(stillWhole(undefined, '"a"'))
+    assert.ok(stillWhole('"a"', '"a"'))
+  })
+
+  test('sends the whole file for another ETag, a weak one or a date', () => {
+    for (const value of ['"b"', 'W/"a"', 'Sat, 21 Nov 2026 01:00:00 GMT', '*', '"a", "b"']) {
+      assert.ok(!stillWhole(value, '"a"'), value)
+    }
+  })
+})

@@ -1,0 +1,30 @@
+import type { MonthFile } from '../../log/reader.ts'
+import type { Month } from '../../protocol/moment.ts'
+import { parseMonth } from '../../protocol/moment.ts'
+
+export const ARCHIVE_PATH = '/api/v1/archive'
+
+/** What a name below `/archive/` names. */
+export type ArchiveName =
+  | Readonly<{ is: 'file'; month: Month; file: MonthFile }>
+  | Readonly<{ is: 'manifest'; month: Month }>
+  | Readonly<{ is: 'sums' }>
+
+const ENDINGS: Readonly<Record<MonthFile, string>> = { events: '.jsonl.gz', details: '.details.jsonl.gz' }
+const NAME = /^(\d{4}-\d{2})(\.jsonl\.gz|\.details\.jsonl\.gz|\.json)$/
+
+/** `2026-10.jsonl.gz`. */
+export function formatFileName(month: string, file: MonthFile): string {
+  return `${month}${ENDINGS[file]}`
+}
+
+/** The one meaning of a file's name; undefined when it has none. */
+export function parseArchiveName(name: string): ArchiveName | undefined {
+  if (name === 'SHA256SUMS') return { is: 'sums' }
+  const match = NAME.exec(name)
+  const month = parseMonth(match?.[1] ?? '')
+  if (month === undefined) return undefined
+  if (match?.[2] === ENDINGS.events) return { is: 'file', month, file: 'events' }
+  if (match?.[2] === ENDINGS.details) return { is: 'file', month, file: 'details' }
+  return { is: 'manifest', month }
+}

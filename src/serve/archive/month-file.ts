@@ -1,0 +1,149 @@
+import type { LogReader, MonthFile, MonthLayout, MonthState, Snapshot } from '../../log/reader.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Ask, Reply } from '../route.ts'
+import { problemReply } from '../route.ts'
+import { parseByteRange, stillWhole } from './byte-range.ts'
+import { formatFileName } from './file-name.ts'
+import { monthNotFound, parseManifest } from './month-list.ts'
+
+const TYPE = 'application/gzip'
+
+/** Replies with one file of a month. */
+export type MonthFiles = (ask: Ask, month: Month, file: MonthFile) => Reply
+
+/** A stretch of a file, `from` inclusive, `to` exclusive. */
+type Stretch = Readonly<{ month: Month; file: MonthFile; layout: MonthLayout; from: number; to: number }>
+
+/** What a reply is made in: one snapshot for its headers and first bytes; later bytes come from later ones. */
+type Session = Readonly<{ log: LogReader; snapshot: Snapshot; ask: Ask }>
+
+/** The files of a log's months; `presentEtag` is that of an answer as of a head. */
+export function openMonthFiles(log: LogReader, presentEtag: (head: Seq) => string): MonthFiles {
+  const openLayout = rememberOpenLayouts()
+  return (ask, month, file) =>
+    log.snapshot((snapshot) => {
+      const state = snapshot.month(month)
+      if (state === undefined) return monthNotFound()
+      const session = { log, snapshot, ask }
+      if (state.manifest !== null) return closedReply(session, state, state.manifest, file)
+      const etag = presentEtag(snapshot.head.seq)
+      return openReply(session, month, file, { etag, layout: () => openLayout(snapshot, month, file) })
+    })
+}
+
+/** A closed month never changes: kept for ever, with its digest, and taken up again where a transfer broke off. */
+function closedReply(session: Session, state: MonthState, manifestJson: string, file: MonthFile): Reply {
+  const { snapshot, ask } = session
+  const { month, lastSeq } = state
+  const manifest = parseManifest(manifestJson)
+  const { sha256, bytes } = file === 'events' ? manifest.gzip : manifest.details
+  const etag = `"sha256-${sha256}"`
+  const headers = {
+    'Accept-Ranges': 'bytes',
+    'Content-Disposition': disposition(month, file),
+    'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+    'Daybook-Archive-State': 'closed',
+    ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
+  }
+  const kept = { keep: 'immutable', etag } as const
+  if (ask.holds(etag)) return { is: 'unchanged', ...kept, headers }
+
+  // Ranges are defined for GET alone; a HEAD tells of the whole file.
+  const ranged = ask.method === 'GET' && stillWhole(ask.header('if-range'), etag)
+  const range = ranged ? parseByteRange(ask.header('range'), bytes) : undefined
+  if (range === 'unsatisfiable') {
+    const problem = { code: 'range-not-satisfiable', detail: `The file has ${bytes} bytes.` } as const
+    return problemReply(problem, { 'Accept-Ranges': 'bytes', 'Content-Range': `bytes */${bytes}` })
+  }
+  const layout = layoutOf(snapshot, month, file)
+  if (fileBytes(layout) !== bytes) {
+    throw new Error(`${formatFileName(month, file)} is not the file that its manifest records`)
+  }
+  const { from, to } = range ?? { from: 0, to: bytes }
+  const chunks = chunksOf(session, { month, file, layout, from, to })
+  const reply = { is: 'file', type: TYPE, bytes: to - from, chunks, ...kept } as const
+  if (range === undefined) return { ...reply, status: 200, headers }
+  return {
+    ...reply,
+    status: 206,
+    headers: { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${bytes}` },
+  }
+}
+
+/** The open month as far as one head, which is pinned: what is published while it is sent is not in it. */
+function openReply(
+  session: Session,
+  month: Month,
+  file: MonthFile,
+  present: Readonly<{ etag: string; layout: () => MonthLayout }>,
+): Reply {
+  const head = String(session.snapshot.head.seq)
+  const headers = {
+    'Accept-Ranges': 'none',
+    'Content-Disposition': disposition(month, file),
+    'Daybook-Archive-State': 'open',
+    'Daybook-Last-Seq': head,
+    'Daybook-Seq': head,
+  }
+  const kept = { keep: 'revalidate', etag: present.etag, headers } as const
+  if (session.ask.holds(present.etag)) return { is: 'unchanged', ...kept }
+  const layout = present.layout()
+  const bytes = fileBytes(layout)
+  const chunks = chunksOf(session, { month, file, layout, from: 0, to: bytes })
+  return { is: 'file', status: 200, type: TYPE, bytes, chunks, ...kept }
+}
+
+/** The bytes of a stretch, a piece at a time, each read in a snapshot of its own when the one before was taken. */
+function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iterable<Uint8Array> {
+  if (ask.method === 'HEAD') return () => []
+  // Read before the status is sent, so that a damaged store answers 500 rather than a file cut short.
+  const first = pieceAt(snapshot, stretch, stretch.from)
+  return function* () {
+    yield first
+    let at = stretch.from + first.length
+    while (at < stretch.to) {
+      const next = at
+      const piece = log.snapshot((later) => pieceAt(later, stretch, next))
+      yield piece
+      at += piece.length
+    }
+  }
+}
+
+function pieceAt(snapshot: Snapshot, { month, file, layout, to }: Stretch, at: number): Uint8Array {
+  const { storedBytes, ending } = layout
+  return at < storedBytes
+    ? snapshot.monthChunk(month, file, at, Math.min(to, storedBytes))
+    : ending.subarray(at - storedBytes, to - storedBytes)
+}
+
+/**
+ * The layouts of the open month, the newest of each file kept: its ending is compressed once per head and not
+ * once per request.
+ */
+function rememberOpenLayouts(): (snapshot: Snapshot, month: Month, file: MonthFile) => MonthLayout {
+  const newest = new Map<MonthFile, Readonly<{ head: Seq; layout: MonthLayout }>>()
+  return (snapshot, month, file) => {
+    const head = snapshot.head.seq
+    const known = newest.get(file)
+    if (known?.head === head) return known.layout
+    const layout = layoutOf(snapshot, month, file)
+    newest.set(file, { head, layout })
+    return layout
+  }
+}
+
+function layoutOf(snapshot: Snapshot, month: Month, file: MonthFile): MonthLayout {
+  const layout = snapshot.monthLayout(month, file)
+  if (layout === undefined) throw new Error(`the files of ${month} are gone from the store`)
+  return layout
+}
+
+function fileBytes({ storedBytes, ending }: MonthLayout): number {
+  return storedBytes + ending.length
+}
+
+function disposition(month: Month, file: MonthFile): string {
+  return `attachment; filename="${formatFileName(month, file)}"`
+}

@@ -1,0 +1,55 @@
+import type { MonthFile, MonthState } from '../../log/reader.ts'
+import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
+import type { Reply } from '../route.ts'
+import { problemReply } from '../route.ts'
+import { ARCHIVE_PATH, formatFileName } from './file-name.ts'
+
+/** The manifest as the store holds it, which is as it was written when the month closed. */
+export function parseManifest(json: string): ArchiveManifest {
+  const manifest: ArchiveManifest = JSON.parse(json)
+  return manifest
+}
+
+/** Every month with its sizes and digests; those of the open month are null, since they grow. */
+export function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
+  return { months: months.map(archiveMonth) }
+}
+
+function archiveMonth({ month, manifest: json, events, firstSeq, lastSeq }: MonthState): ArchiveMonth {
+  const manifest = json === null ? null : parseManifest(json)
+  return {
+    month,
+    state: manifest === null ? 'open' : 'closed',
+    url: urlOf(month, 'events'),
+    detailsUrl: urlOf(month, 'details'),
+    bytes: manifest === null ? null : manifest.gzip.bytes,
+    events,
+    firstSeq,
+    lastSeq,
+    sha256: manifest === null ? null : manifest.gzip.sha256,
+    linesSha256: manifest === null ? null : manifest.lines.sha256,
+  }
+}
+
+/** The digests of all closed files in the form that `sha256sum -c` reads. */
+export function sha256Sums(months: readonly MonthState[]): string {
+  return months
+    .filter((state) => state.manifest !== null)
+    .map(({ month, manifest: json }) => {
+      const { gzip, details } = parseManifest(json ?? '')
+      return `${gzip.sha256}  ${formatFileName(month, 'events')}\n${details.sha256}  ${formatFileName(month, 'details')}\n`
+    })
+    .join('')
+}
+
+/** What every name below `/archive/` that names no file is answered. */
+export function monthNotFound(): Reply {
+  return problemReply({
+    code: 'month-not-found',
+    detail: `The archive holds the months from the first event's to the newest one's: see ${ARCHIVE_PATH}.`,
+  })
+}
+
+function urlOf(month: string, file: MonthFile): string {
+  return `${ARCHIVE_PATH}/${formatFileName(month, file)}`
+}

@@ -1,0 +1,82 @@
+import type { LogReader } from '../../log/reader.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Ask, Reply, Route } from '../route.ts'
+import { problemReply } from '../route.ts'
+import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
+import { openMonthFiles } from './month-file.ts'
+import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
+
+const JSON_TYPE = 'application/json'
+const SUMS_TYPE = 'text/plain; charset=utf-8'
+
+/** The routes of the archive: its index, the months' files and manifests, and `SHA256SUMS`. */
+export function archiveRoutes(log: LogReader, build: string): readonly Route[] {
+  const presentEtag = (head: Seq): string => `"${log.identity.id}-${head}-${build}"`
+  const monthFiles = openMonthFiles(log, presentEtag)
+  return [
+    {
+      path: ARCHIVE_PATH,
+      parameters: [],
+      allowance: 'api',
+      handle: (ask) => indexReply(log, presentEtag, ask),
+    },
+    {
+      path: `${ARCHIVE_PATH}/{file}`,
+      parameters: [],
+      allowance: 'api',
+      streaming: true,
+      handle(ask) {
+        const name = parseArchiveName(ask.segments['file'] ?? '')
+        switch (name?.is) {
+          case undefined:
+            return monthNotFound()
+          case 'sums':
+            return sumsReply(log, presentEtag, ask)
+          case 'manifest':
+            return manifestReply(log, name.month)
+          case 'file':
+            return monthFiles(ask, name.month, name.file)
+        }
+      },
+    },
+  ]
+}
+
+type PresentEtag = (head: Seq) => string
+
+function indexReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
+  return log.snapshot((snapshot): Reply => {
+    const kept = present(snapshot.head.seq, presentEtag)
+    if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
+    const body = JSON.stringify(archiveIndex(snapshot.months()))
+    return { is: 'body', type: JSON_TYPE, body, ...kept }
+  })
+}
+
+function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
+  return log.snapshot((snapshot): Reply => {
+    const kept = present(snapshot.head.seq, presentEtag)
+    if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
+    return { is: 'body', type: SUMS_TYPE, body: sha256Sums(snapshot.months()), ...kept }
+  })
+}
+
+/** The manifest's bytes are those that were recorded: nothing is written a second time. */
+function manifestReply(log: LogReader, month: Month): Reply {
+  const manifest = log.snapshot((snapshot) => snapshot.month(month))?.manifest
+  if (manifest === undefined) return monthNotFound()
+  if (manifest === null) {
+    const detail = 'The month is open: its manifest is made when an event of a later month is published.'
+    return problemReply({ code: 'month-not-found', detail })
+  }
+  return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body: manifest }
+}
+
+/** How an answer as of a head may be kept, and the head it was made at. */
+function present(
+  head: Seq,
+  presentEtag: PresentEtag,
+): Readonly<{ keep: 'revalidate'; etag: string; headers: Readonly<Record<string, string>> }> {
+  return { keep: 'revalidate', etag: presentEtag(head), headers: { 'Daybook-Seq': String(head) } }
+}
