@@ -1,0 +1,71 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Books } from '../project/books.ts'
+import type { Contest, Lot } from '../project/contest.ts'
+import { totalsOfTally } from '../project/tally.ts'
+import { weekOf, weekStrided } from '../project/week-sums.ts'
+import { parseContest, parseLot, parseLoyalty, number, text } from './codec.ts'
+import type { PrefixReader } from './prefix-reader.ts'
+
+/** The books as the store has them, inside the caller's read transaction. */
+export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
+  const listings = openListings(db)
+  return () => {
+    const head = prefix.head()
+    return {
+      head,
+      firstAtMs: prefix.firstAtMs(),
+      totals: () => ({ head, totals: totalsOfTally(prefix.newest()) }),
+      totalsBefore: prefix.totalsBefore,
+      weekStridedActivity: (q) =>
+        head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekShelf, q),
+      ...listings,
+    }
+  }
+}
+
+function openListings(
+  db: DatabaseSync,
+): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'openLots' | 'loyalty'> {
+  const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
+  const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
+  const contests = db.prepare(
+    'SELECT body FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
+  )
+  const contestsOf = db.prepare(
+    'SELECT body FROM contests WHERE status = ? AND scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
+  )
+  const payouts = db.prepare(
+    `SELECT e.line AS line FROM payouts p JOIN events e ON e.seq = p.seq
+     WHERE p.contest = ? AND p.seq > ? ORDER BY p.seq LIMIT ?`,
+  )
+  const lots = db.prepare('SELECT body FROM lots INDEXED BY lots_open WHERE open = 1')
+  const lotsOf = db.prepare('SELECT body FROM lots WHERE contest = ? AND open = 1')
+  const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
+  return {
+    contest(id): Contest | undefined {
+      const row = contest.get(id)
+      return row === undefined ? undefined : parseContest(text(row, 'body'))
+    },
+    contests({ statuses, after, limit }) {
+      const row = after === null ? undefined : scheduled.get(after)
+      const before = row === undefined ? Number.MAX_SAFE_INTEGER : number(row, 'scheduled_seq')
+      if (after !== null && row === undefined) return []
+      // One ordered list per status: none is longer than the page, and no row of another status is read.
+      const rows =
+        statuses === null
+          ? contests.all(before, limit)
+          : [...new Set(statuses)].flatMap((status) => contestsOf.all(status, before, limit))
+      return rows
+        .map((found) => parseContest(text(found, 'body')))
+        .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
+        .slice(0, limit)
+    },
+    payoutLines: (contestId, after, limit) =>
+      payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
+    openLots(contestId): Lot[] {
+      const rows = contestId === null ? lots.all() : lotsOf.all(contestId)
+      return rows.map((row) => parseLot(text(row, 'body'))).toSorted((a, b) => a.seq - b.seq)
+    },
+    loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Seq } from '../protocol/seq.ts'
+import { BEFORE_FIRST, seqOf } from '../protocol/seq.ts'
+
+/** The head as every thread sees it: one number in shared memory that moves once per commit. */
+export type HeadCell = Readonly<{
+  /** What the other threads open the same cell with. */
+  buffer: SharedArrayBuffer
+  read(): Seq
+  /** Moves the head forward; only the writer calls it, after its commit. */
+  move(seq: Seq): void
+}>
+
+export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)): HeadCell {
+  const cell = new BigInt64Array(buffer)
+  return {
+    buffer,
+    read() {
+      const seq = Number(Atomics.load(cell, 0))
+      return seq === 0 ? BEFORE_FIRST : seqOf(seq)
+    },
+    move: (seq) => void Atomics.store(cell, 0, BigInt(seq)),
+  }
+}

@@ -1,0 +1,104 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ZERO } from '../protocol/amount.ts'
+import type { DaybookEvent } from '../protocol/event.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
+import type { Row } from './codec.ts'
+import { number, text } from './codec.ts'
+
+/** The rows of a batch that only grow the log: gathered while it is appended, written when it is kept. */
+export type Inserts = Readonly<{
+  event(event: DaybookEvent, line: string): void
+  details(seq: Seq, line: string): void
+  ref(seq: Seq, ref: string, digest: Uint8Array): void
+  totals(seq: Seq, atMs: Ms, row: Uint8Array): void
+  week(q: Ms, row: Uint8Array): void
+  /** The ref's row when it was gathered in this batch. */
+  refInBatch(ref: string): Row | undefined
+  isEmpty(): boolean
+  write(): void
+  forget(): void
+  /** Forgets the batch and reads the kinds anew, after a rollback. */
+  reload(): void
+}>
+
+type Batch = {
+  events: { event: DaybookEvent; line: string }[]
+  details: [seq: Seq, line: string][]
+  refs: Map<string, { seq: Seq; digest: Uint8Array }>
+  totals: [seq: Seq, atMs: Ms, row: Uint8Array][]
+  weeks: [q: Ms, row: Uint8Array][]
+}
+
+export function openInserts(db: DatabaseSync): Inserts {
+  const sql = prepare(db)
+  let codes = readCodes(db)
+  let batch = emptyBatch()
+
+  /** Kinds are numbered in the order of their first event, so a dropped batch must not leave one behind. */
+  function codeOf({ type, kind, seq }: DaybookEvent): number {
+    const name = `${type}/${kind}`
+    const known = codes.get(name)
+    if (known !== undefined) return known
+    const code = codes.size + 1
+    sql.kind.run(code, type, kind, seq)
+    codes.set(name, code)
+    return code
+  }
+
+  function write(): void {
+    for (const { event, line } of batch.events) {
+      const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
+      sql.event.run(event.seq, event.atMs, codeOf(event), event.contestId, nonzero, line)
+      if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
+    }
+    for (const row of batch.details) sql.details.run(...row)
+    for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(seq, ref, digest)
+    for (const row of batch.totals) sql.totals.run(...row)
+    for (const row of batch.weeks) sql.week.run(...row)
+    batch = emptyBatch()
+  }
+
+  return {
+    event: (event, line) => void batch.events.push({ event, line }),
+    details: (seq, line) => void batch.details.push([seq, line]),
+    ref: (seq, ref, digest) => void batch.refs.set(ref, { seq, digest }),
+    totals: (seq, atMs, row) => void batch.totals.push([seq, atMs, row]),
+    week: (q, row) => void batch.weeks.push([q, row]),
+    refInBatch: (ref) => batch.refs.get(ref),
+    isEmpty: () => batch.events.length === 0,
+    write,
+    forget() {
+      batch = emptyBatch()
+    },
+    reload() {
+      batch = emptyBatch()
+      codes = readCodes(db)
+    },
+  }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq) VALUES (?, ?, ?, ?)'),
+    event: db.prepare('INSERT INTO events (seq, at, code, contest, nonzero, line) VALUES (?, ?, ?, ?, ?, ?)'),
+    details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
+    ref: db.prepare('INSERT INTO refs (seq, ref, digest) VALUES (?, ?, ?)'),
+    totals: db.prepare('INSERT INTO totals (seq, at, row) VALUES (?, ?, ?)'),
+    week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
+    payout: db.prepare('INSERT INTO payouts (contest, seq) VALUES (?, ?)'),
+  }
+}
+
+function isPayout(event: DaybookEvent): boolean {
+  return event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
+}
+
+function emptyBatch(): Batch {
+  return { events: [], details: [], refs: new Map(), totals: [], weeks: [] }
+}
+
+function readCodes(db: DatabaseSync): Map<string, number> {
+  const rows = db.prepare('SELECT code, type, kind FROM kinds').all()
+  return new Map(rows.map((row) => [`${text(row, 'type')}/${text(row, 'kind')}`, number(row, 'code')]))
+}

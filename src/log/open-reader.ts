@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Head } from '../project/books.ts'
+import { isEventType } from '../protocol/catalogue.ts'
+import { assert } from '../protocol/brand.ts'
+import { formatDetailsLine } from '../protocol/details.ts'
+import type { Seq } from '../protocol/seq.ts'
+import { BEFORE_FIRST, seqOf } from '../protocol/seq.ts'
+import { openArchiveReader } from './archive-reader.ts'
+import { openBooks } from './books.ts'
+import { number, text } from './codec.ts'
+import type { HeadCell } from './head-cell.ts'
+import { openPrefixReader } from './prefix-reader.ts'
+import type { KindSeen, LogReader, Snapshot } from './reader.ts'
+import { openForReading, readIdentity, storePath } from './store.ts'
+import { openWalk } from './walk.ts'
+
+/**
+ * Opens the log of a data directory for one thread's reading. `cell` is where the writer shows its head; a log
+ * without a writer does without.
+ */
+export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
+  const db = openForReading(storePath(dataDirectory))
+  const transaction = { begin: db.prepare('BEGIN'), end: db.prepare('COMMIT') }
+  const openSnapshot = snapshots(db)
+  const listeners = new Set<(head: Head) => void>()
+  const identity = readIdentity(db)
+  let head: Head = { seq: BEFORE_FIRST, atMs: null }
+  let asking = false
+
+  function snapshot<T>(ask: (snapshot: Snapshot) => T): T {
+    assert(!asking, 'a snapshot is asked inside another')
+    asking = true
+    let seen: Head = head
+    let answer: T
+    transaction.begin.run()
+    try {
+      const current = openSnapshot()
+      seen = current.head
+      answer = ask(current)
+    } finally {
+      transaction.end.run()
+      asking = false
+    }
+    moveTo(seen)
+    return answer
+  }
+
+  /** Before the answer leaves, the stream of this thread has queued what the answer has seen. */
+  function moveTo(seen: Head): void {
+    if (seen.seq <= head.seq) return
+    head = seen
+    for (const listener of listeners) listener(head)
+  }
+
+  snapshot((current) => current.head)
+  return {
+    identity,
+    head() {
+      if (cell !== null && cell.read() > head.seq) snapshot((current) => current.head)
+      return head
+    },
+    snapshot,
+    onHead(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      listeners.clear()
+      db.close()
+    },
+  }
+}
+
+/** Gives what one read transaction sees, made of statements that are prepared once. */
+function snapshots(db: DatabaseSync): () => Snapshot {
+  const prefix = openPrefixReader(db)
+  const books = openBooks(db, prefix)
+  const walk = openWalk(db)
+  const archive = openArchiveReader(db)
+  const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
+  const details = db.prepare('SELECT line FROM details WHERE seq = ?')
+  const kinds = db.prepare('SELECT type, kind, first_seq FROM kinds ORDER BY code')
+
+  function lineOf(seq: Seq): Uint8Array | undefined {
+    const found = line.get(seq)?.['line']
+    return found instanceof Uint8Array ? found : undefined
+  }
+
+  return () => {
+    const current = books()
+    const { head } = current
+    return {
+      head,
+      books: current,
+      line: lineOf,
+      detailsLine(seq) {
+        if (seq < 1 || seq > head.seq) return undefined
+        const row = details.get(seq)
+        return row === undefined ? formatDetailsLine(seq, null) : text(row, 'line')
+      },
+      seqBefore: prefix.seqBefore,
+      walk,
+      kinds: () => kinds.all().map(kindSeen),
+      months: () => archive.months(head.seq),
+      month: (month) => archive.month(month, head.seq),
+      monthLayout: (month, file) => archive.layout(month, file, head.seq),
+      monthChunk: archive.chunk,
+    }
+  }
+}
+
+function kindSeen(row: Readonly<Record<string, unknown>>): KindSeen {
+  const type = text(row, 'type')
+  assert(isEventType(type), 'the store holds only types of the catalogue')
+  return { type, kind: text(row, 'kind'), firstSeq: seqOf(number(row, 'first_seq')) }
+}

@@ -1,0 +1,161 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Activity, AsOfTotals, Head } from '../project/books.ts'
+import { replay } from '../project/prefix.ts'
+import type { Tally, Totals } from '../project/tally.ts'
+import { decodeTally, emptyTally, totalsOf, totalsOfTally } from '../project/tally.ts'
+import type { WeekShelf } from '../project/week-sums.ts'
+import { decodeActivity, weekOf } from '../project/week-sums.ts'
+import type { Ms } from '../protocol/moment.ts'
+import { boundOf, MINUTE_MS, msOf } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
+import { BEFORE_FIRST, seqOf } from '../protocol/seq.ts'
+import { bytes, number, text } from './codec.ts'
+import type { Row } from './codec.ts'
+import { entryOfRow, replayShelf } from './shelf.ts'
+
+/** The prefix totals as they stand in the store, inside the caller's read transaction. */
+export type PrefixReader = Readonly<{
+  head(): Head
+  firstAtMs(): Ms | null
+  /** The figures with every event of the log. */
+  newest(): Tally
+  /** The figures with every event before `ms`. */
+  totalsBefore(ms: Ms): AsOfTotals
+  /** The last seq whose event lies before `ms`; 0 when there is none. */
+  seqBefore(ms: Ms): Seq
+  /** The kinds of play in the order in which they first appeared. */
+  playKinds(): readonly string[]
+  weekShelf: WeekShelf
+}>
+
+type Statements = ReturnType<typeof prepare>
+
+/** Opens the prefix totals of a store. Nothing of them is loaded. */
+export function openPrefixReader(db: DatabaseSync): PrefixReader {
+  const sql = prepare(db)
+  const shelf = replayShelf(db)
+  let newestAt: Readonly<{ seq: Seq; tally: Tally }> = { seq: BEFORE_FIRST, tally: emptyTally() }
+
+  const playKinds = (): string[] => sql.playKinds.all().map((row) => text(row, 'kind'))
+
+  /** The row's figures with the events from the row's seq on that `counts` lets in. */
+  function replayed(row: Row, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
+    const tally = decodeTally(bytes(row, 'row'), playKinds())
+    let seq = seqOf(number(row, 'seq') - 1)
+    for (const entry of sql.entriesFrom.iterate(number(row, 'seq'))) {
+      const { event, details } = entryOfRow(entry)
+      if (before !== null && event.atMs >= before) break
+      replay(tally, { event, details }, shelf)
+      seq = event.seq
+    }
+    return { tally, seq }
+  }
+
+  function newest(): Tally {
+    const { seq } = headOf(sql)
+    if (newestAt.seq !== seq) {
+      const row = sql.lastRow.get()
+      newestAt = { seq, tally: row === undefined ? emptyTally() : replayed(row, null).tally }
+    }
+    return newestAt.tally
+  }
+
+  function totalsBefore(ms: Ms): AsOfTotals {
+    if (ms % MINUTE_MS === 0) {
+      const row = sql.rowFrom.get(ms)
+      if (row === undefined) return asOf(sql, headOf(sql).seq, totalsOfTally(newest()))
+      return asOf(sql, seqOf(number(row, 'seq') - 1), totalsOf(bytes(row, 'row'), playKinds()))
+    }
+    const row = sql.rowBefore.get(ms)
+    if (row === undefined) return asOf(sql, BEFORE_FIRST, totalsOfTally(emptyTally()))
+    const { tally, seq } = replayed(row, ms)
+    return asOf(sql, seq, totalsOfTally(tally))
+  }
+
+  return {
+    head: () => headOf(sql),
+    firstAtMs: () => atOf(sql, seqOf(1)),
+    newest,
+    totalsBefore,
+    seqBefore: (ms) => seqBefore(sql, ms),
+    playKinds,
+    weekShelf: weekShelf(sql, playKinds, (ms) => activityOfTotals(totalsBefore(ms).totals)),
+  }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    head: db.prepare('SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1'),
+    at: db.prepare('SELECT at FROM events WHERE seq = ?'),
+    rowFrom: db.prepare('SELECT seq, row FROM totals WHERE at >= ? ORDER BY at, seq LIMIT 1'),
+    rowBefore: db.prepare('SELECT seq, row FROM totals WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1'),
+    lastRow: db.prepare('SELECT seq, row FROM totals ORDER BY seq DESC LIMIT 1'),
+    entriesFrom: db.prepare(
+      'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq',
+    ),
+    firstFrom: db.prepare('SELECT seq FROM events WHERE seq >= ? AND at >= ? ORDER BY seq LIMIT 1'),
+    playKinds: db.prepare("SELECT kind FROM kinds WHERE type = 'play' ORDER BY code"),
+    weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
+    weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
+  }
+}
+
+function headOf(sql: Statements): Head {
+  const row = sql.head.get()
+  return row === undefined
+    ? { seq: BEFORE_FIRST, atMs: null }
+    : { seq: seqOf(number(row, 'seq')), atMs: msOf(number(row, 'at')) }
+}
+
+function atOf(sql: Statements, seq: Seq): Ms | null {
+  const row = sql.at.get(seq)
+  return row === undefined ? null : msOf(number(row, 'at'))
+}
+
+/** The head is looked up when it is asked for: an answer of a thousand buckets asks for one. */
+function asOf(sql: Statements, seq: Seq, totals: Totals): AsOfTotals {
+  return {
+    get head() {
+      return { seq, atMs: atOf(sql, seq) }
+    },
+    totals,
+  }
+}
+
+function seqBefore(sql: Statements, ms: Ms): Seq {
+  // The row before `ms` begins the chunk in which the answer lies: at most 256 events are looked at.
+  const row = sql.rowBefore.get(ms)
+  if (row === undefined) return BEFORE_FIRST
+  const first = sql.firstFrom.get(number(row, 'seq'), ms)
+  return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
+}
+
+function weekShelf(
+  sql: Statements,
+  playKinds: () => readonly string[],
+  activityBefore: (ms: Ms) => Activity,
+): WeekShelf {
+  return {
+    row(q) {
+      const row = sql.weekRow.get(q)
+      return row === undefined ? undefined : decodeActivity(bytes(row, 'row'), playKinds())
+    },
+    weekWithRows(week) {
+      // Rows come by whole weeks: the last row at or before a Monday is of that week or of the newest before it.
+      const row = sql.weekWithRows.get(week)
+      return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
+    },
+    activityBefore,
+  }
+}
+
+/** The activity out of a row of totals. */
+export function activityOfTotals(totals: Totals): Activity {
+  return {
+    plays: totals.figure('plays'),
+    spentOnPlay: totals.figure('spentOnPlay'),
+    paidInPrizes: totals.figure('paidInPrizes'),
+    burned: totals.figure('burned'),
+    spentByKind: totals.spentByKind(),
+  }
+}

@@ -1,0 +1,52 @@
+import { ARCHIVE_TABLES } from './archive-tables.ts'
+
+/** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
+ * it (`daybook check` does), but `refs`, which are the operator's and never published.
+ */
+export const TABLES: string = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code INTEGER NOT NULL, contest INTEGER,
+  nonzero INTEGER NOT NULL, line TEXT NOT NULL
+) STRICT;
+CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
+CREATE TABLE refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
+
+CREATE TABLE kinds (
+  code INTEGER PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, first_seq INTEGER NOT NULL,
+  UNIQUE (type, kind)
+) STRICT;
+CREATE TABLE totals (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT NULL) STRICT;
+CREATE TABLE week_sums (q INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT;
+CREATE TABLE contests (
+  id INTEGER PRIMARY KEY, scheduled_seq INTEGER NOT NULL UNIQUE, status TEXT NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX contests_status ON contests (status, scheduled_seq);
+CREATE TABLE lots (
+  seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, open INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX lots_open ON lots (contest, kind) WHERE open = 1;
+CREATE TABLE takes (
+  seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (seq, lot)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX takes_lot ON takes (lot);
+CREATE TABLE payouts (
+  contest INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (contest, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE loyalty (month TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE corrections (seq INTEGER PRIMARY KEY, correction INTEGER NOT NULL) STRICT;
+CREATE TABLE prices (seq INTEGER PRIMARY KEY, price TEXT NOT NULL, cancelled INTEGER NOT NULL) STRICT;
+CREATE TABLE standing (seq INTEGER PRIMARY KEY, price TEXT) STRICT;
+CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NOT NULL) STRICT;
+${ARCHIVE_TABLES}`
+
+/** Indexes that a bulk import builds last: inserted one by one they would cost more than the events. */
+export const LATE_INDEXES: Readonly<Record<'refs_ref' | 'totals_at', string>> = {
+  refs_ref: 'CREATE UNIQUE INDEX refs_ref ON refs (ref)',
+  totals_at: 'CREATE INDEX totals_at ON totals (at)',
+}

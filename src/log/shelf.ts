@@ -1,0 +1,181 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Contest, Lot, Take } from '../project/contest.ts'
+import type { Changes, ContestMove, Shelf, StandingPrice } from '../project/fold.ts'
+import type { LoyaltyState } from '../project/loyalty.ts'
+import type { ReplayShelf } from '../project/prefix.ts'
+import { formatPrice, parsePrice, ZERO } from '../protocol/amount.ts'
+import type { Price } from '../protocol/amount.ts'
+import { assert } from '../protocol/brand.ts'
+import type { Details } from '../protocol/details.ts'
+import { parseDetails } from '../protocol/details.ts'
+import type { Entry } from '../protocol/event.ts'
+import { parseEvent } from '../protocol/event.ts'
+import type { ContestStatus } from '../protocol/resources.ts'
+import { CONTEST_STATUSES } from '../protocol/resources.ts'
+import type { ContestId, Seq } from '../protocol/seq.ts'
+import { seqOf } from '../protocol/seq.ts'
+import { formatBody, number, parseContest, parseLot, parseLoyalty, takeOf, text } from './codec.ts'
+import type { Row } from './codec.ts'
+
+/** Contests kept decoded in memory between batches. */
+const CONTESTS_CACHED_MAX = 10_000
+
+/** Where the writer's fold finds what it does not hold, and where its changes go. */
+export type StoreShelf = Readonly<{
+  shelf: Shelf
+  /** Writes a batch's changes, inside the caller's transaction. */
+  put(changes: Changes): void
+  /** Forgets what is cached, after the transaction that wrote it was rolled back. */
+  forget(): void
+}>
+
+/** Reads one entry of the log. */
+export function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
+  const select = db.prepare(
+    'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq = ?',
+  )
+  return (seq) => {
+    const row = select.get(seq)
+    return row === undefined ? undefined : entryOfRow(row)
+  }
+}
+
+/** An entry out of its line and its details' line (null when it has none). */
+export function entryOfRow(row: Row): Entry {
+  const line = row['details']
+  const details: Details | null = typeof line === 'string' ? parseDetails(detailsJson(line)) : null
+  return { event: parseEvent(text(row, 'line')), details }
+}
+
+/** The object inside a details' line. */
+function detailsJson(line: string): string {
+  return line.slice(line.indexOf(',"details":') + ',"details":'.length, -1)
+}
+
+/** What a reader looks up to count the few events after a row of prefix totals. */
+export function replayShelf(db: DatabaseSync): ReplayShelf {
+  const move = db.prepare('SELECT from_status, to_status FROM moves WHERE seq = ?')
+  const price = db.prepare(
+    'SELECT price FROM prices WHERE seq = ?1 UNION ALL SELECT price FROM standing WHERE seq = ?1',
+  )
+  return {
+    entry: entryReader(db),
+    move(seq): ContestMove | undefined {
+      const row = move.get(seq)
+      if (row === undefined) return undefined
+      return { from: statusOf(row['from_status']), to: statusOf(row['to_status']) ?? 'upcoming' }
+    },
+    standingPrice: (seq) => priceOf(price.get(seq)?.['price']),
+  }
+}
+
+export function openStoreShelf(db: DatabaseSync): StoreShelf {
+  const contests = new Map<ContestId, Contest>()
+  return {
+    shelf: storeShelf(db, contests),
+    put: changesWriter(db, contests),
+    forget: () => contests.clear(),
+  }
+}
+
+function storeShelf(db: DatabaseSync, contests: Map<ContestId, Contest>): Shelf {
+  const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
+  const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
+  const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND open = 1')
+  const lot = db.prepare('SELECT body FROM lots WHERE seq = ?')
+  const takesBy = db.prepare('SELECT seq, lot, amount FROM takes WHERE seq = ?')
+  const takesFrom = db.prepare('SELECT seq, lot, amount FROM takes WHERE lot = ?')
+  const loyalty = db.prepare('SELECT body FROM loyalty WHERE month = ?')
+  const price = db.prepare(
+    'SELECT seq, price FROM prices WHERE seq < ? AND cancelled = 0 ORDER BY seq DESC LIMIT 1',
+  )
+  const takes = (select: StatementSync, seq: Seq): Take[] => select.all(seq).map(takeOf)
+  return {
+    entry: entryReader(db),
+    correctionOf(seq): Seq | undefined {
+      const row = correction.get(seq)
+      return row === undefined ? undefined : seqOf(number(row, 'correction'))
+    },
+    contest(id): Contest | undefined {
+      const known = contests.get(id)
+      if (known !== undefined) return known
+      const row = contest.get(id)
+      return row === undefined ? undefined : parseContest(text(row, 'body'))
+    },
+    openLots: (contestId, kind): Lot[] =>
+      openLots.all(contestId, kind).map((row) => parseLot(text(row, 'body'))),
+    lot(seq): Lot | undefined {
+      const row = lot.get(seq)
+      return row === undefined ? undefined : parseLot(text(row, 'body'))
+    },
+    takesBy: (seq) => takes(takesBy, seq),
+    takesFrom: (seq) => takes(takesFrom, seq),
+    loyalty(month): LoyaltyState | undefined {
+      const row = loyalty.get(month)
+      return row === undefined ? undefined : parseLoyalty(text(row, 'body'))
+    },
+    priceBefore(seq): StandingPrice | undefined {
+      const row = price.get(seq)
+      const value = priceOf(row?.['price'])
+      return row === undefined || value === undefined
+        ? undefined
+        : { seq: seqOf(number(row, 'seq')), price: value }
+    },
+  }
+}
+
+function changesWriter(db: DatabaseSync, contests: Map<ContestId, Contest>): (changes: Changes) => void {
+  const contest = db.prepare(
+    `INSERT INTO contests (id, scheduled_seq, status, body) VALUES (?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body`,
+  )
+  const lot = db.prepare(
+    'INSERT OR REPLACE INTO lots (seq, contest, kind, open, body) VALUES (?, ?, ?, ?, ?)',
+  )
+  const take = db.prepare('INSERT OR REPLACE INTO takes (seq, lot, amount) VALUES (?, ?, ?)')
+  const untake = db.prepare('DELETE FROM takes WHERE seq = ? AND lot = ?')
+  const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
+  const correction = db.prepare('INSERT INTO corrections (seq, correction) VALUES (?, ?)')
+  const price = db.prepare('INSERT INTO prices (seq, price, cancelled) VALUES (?, ?, 0)')
+  const cancel = db.prepare('UPDATE prices SET cancelled = 1 WHERE seq = ?')
+  const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
+  const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
+  return (changes) => {
+    if (contests.size > CONTESTS_CACHED_MAX) contests.clear()
+    for (const [id, changed] of changes.contests) {
+      contest.run(id, changed.scheduledSeq, changed.status, formatBody(changed))
+      contests.set(id, changed)
+    }
+    for (const changed of changes.lots.values()) {
+      const open = changed.unpaid === ZERO ? 0 : 1
+      lot.run(changed.seq, changed.contestId, changed.kind, open, formatBody(changed))
+    }
+    for (const byLot of changes.takes.values()) {
+      for (const { seq, lot: from, amount } of byLot.values()) {
+        if (amount === ZERO) untake.run(seq, from)
+        else take.run(seq, from, String(amount))
+      }
+    }
+    for (const [month, state] of changes.loyalty) loyalty.run(month, formatBody(state))
+    for (const [seq, value] of changes.prices) price.run(seq, formatPrice(value))
+    for (const [seq, by] of changes.corrections) {
+      correction.run(seq, by)
+      cancel.run(seq)
+    }
+    for (const [seq, value] of changes.standing) {
+      if (!changes.prices.has(seq)) standing.run(seq, value === undefined ? null : formatPrice(value))
+    }
+    for (const [seq, { from, to }] of changes.moves) move.run(seq, from ?? null, to)
+  }
+}
+
+function priceOf(stored: unknown): Price | undefined {
+  if (typeof stored !== 'string') return undefined
+  const price = parsePrice(stored)
+  assert(price !== undefined, 'a stored price has twelve decimals')
+  return price
+}
+
+function statusOf(stored: unknown): ContestStatus | undefined {
+  return CONTEST_STATUSES.find((status) => status === stored)
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { LogIdentity } from './reader.ts'
+import { LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
+import { text } from './codec.ts'
+
+/** SQLite below this resets its write-ahead log in a way that can lose commits. */
+export const SQLITE_VERSION_MIN = '3.51.3'
+/** Bytes of the write-ahead log that are kept between checkpoints. */
+const WAL_BYTES_KEPT = 16 * 1024 * 1024
+/** Bytes of the store's file that a reader maps into memory. */
+const MAPPED_BYTES: number = 2 ** 30
+const CACHE_KIB = 32 * 1024
+const BULK_CACHE_KIB = 256 * 1024
+
+export const STORE_FILE = 'daybook.db'
+
+/** Where the log of a data directory lies. */
+export function storePath(dataDirectory: string): string {
+  return join(dataDirectory, STORE_FILE)
+}
+
+export function hasStore(dataDirectory: string): boolean {
+  return existsSync(storePath(dataDirectory))
+}
+
+/** What a new log is made with. */
+export type NewLog = Omit<LogIdentity, 'id'>
+
+/** Creates an empty log in a file that does not exist yet; its id is random. */
+export function createStore(path: string, log: NewLog): void {
+  mkdirSync(join(path, '..'), { recursive: true })
+  const db = new DatabaseSync(path)
+  try {
+    checkSqlite(db)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+    db.exec(TABLES)
+    for (const index of Object.values(LATE_INDEXES)) db.exec(index)
+    writeIdentity(db, { ...log, id: randomBytes(16).toString('hex') })
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  } finally {
+    db.close()
+  }
+}
+
+/** The writer's connection: every commit is on the disk before it returns. */
+export function openForWriting(path: string): DatabaseSync {
+  const db = open(path, false)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
+    PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
+  return db
+}
+
+/** A reader's connection: it cannot write. */
+export function openForReading(path: string): DatabaseSync {
+  const db = open(path, true)
+  db.exec(
+    `PRAGMA query_only = ON; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
+  )
+  return db
+}
+
+/**
+ * The connection of a bulk import, on a file that nobody else has opened and that is thrown away if the import
+ * fails: no journal, no fsync until `finishBulk`, and the late indexes dropped.
+ */
+export function openForBulk(path: string): DatabaseSync {
+  const db = open(path, false)
+  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+  for (const name of Object.keys(LATE_INDEXES)) db.exec(`DROP INDEX IF EXISTS ${name}`)
+  return db
+}
+
+/** Builds the late indexes and leaves the file as a server expects it. Throws when two refs are the same. */
+export function finishBulk(db: DatabaseSync): void {
+  for (const index of Object.values(LATE_INDEXES)) db.exec(index)
+  db.exec('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+}
+
+export function readIdentity(db: DatabaseSync): LogIdentity {
+  const meta = new Map(
+    db
+      .prepare('SELECT key, value FROM meta')
+      .all()
+      .map((row) => [text(row, 'key'), text(row, 'value')]),
+  )
+  const chain = meta.get('chain')
+  if (chain !== 'solana' && chain !== 'evm' && chain !== 'opaque') {
+    throw new Error('the store names no chain that is known')
+  }
+  return {
+    id: meta.get('id') ?? '',
+    origin: meta.get('origin') ?? '',
+    chain,
+    simulated: meta.get('simulated') === '1',
+  }
+}
+
+function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
+  const insert = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)')
+  insert.run('id', identity.id)
+  insert.run('origin', identity.origin)
+  insert.run('chain', identity.chain)
+  insert.run('simulated', identity.simulated ? '1' : '0')
+}
+
+function open(path: string, readOnly: boolean): DatabaseSync {
+  const db = new DatabaseSync(path, { readOnly, timeout: 5000 })
+  checkSqlite(db)
+  const version = db.prepare('PRAGMA user_version').get()?.['user_version']
+  if (version !== SCHEMA_VERSION) {
+    db.close()
+    throw new Error(`the store has schema ${String(version)}, this Daybook reads ${SCHEMA_VERSION}`)
+  }
+  return db
+}
+
+function checkSqlite(db: DatabaseSync): void {
+  const version = text(db.prepare('SELECT sqlite_version() AS version').get() ?? {}, 'version')
+  const [have, want] = [version, SQLITE_VERSION_MIN].map((v) => v.split('.').map(Number))
+  const place = want?.findIndex((part, index) => part !== have?.[index]) ?? -1
+  if (place >= 0 && (have?.[place] ?? 0) < (want?.[place] ?? 0)) {
+    throw new Error(`SQLite ${version} is older than ${SQLITE_VERSION_MIN}`)
+  }
+}
