@@ -1,0 +1,115 @@
+import type { Seq } from '../../protocol/seq.ts'
+import type { Join, StreamCounts, Subscriber, World } from './subscriber.ts'
+import { cut, isDue, openSubscriber, takeTurn } from './subscriber.ts'
+import { openTurns } from './turns.ts'
+
+export type HubSettings = Omit<World, 'counts' | 'timeOver' | 'queue' | 'gone'> &
+  Readonly<{
+    /** Told of what a read of the store threw; the stream that met it is closed. */
+    report: (error: unknown) => void
+  }>
+
+export type Hub = Readonly<{
+  /** Opens a stream on a response whose head is written. From here on the hub alone ends it. */
+  join(join: Join): void
+  counts(): Readonly<StreamCounts>
+  /** Subscribers that are not at the head at present. */
+  behind(): number
+  /** Ends every stream, evenly spread over `overMs`, and settles when the last socket is closed. */
+  drain(overMs: number): Promise<void>
+  close(): void
+}>
+
+/** Opens the place where all streams of this thread live: two queues of turns and one timer for all of them. */
+export function openHub(settings: HubSettings): Hub {
+  const { reader, limits, monotonicMs } = settings
+  const subscribers = new Set<Subscriber>()
+  const emptied: (() => void)[] = []
+  let timeOver: 'lifetime' | 'drain' = 'lifetime'
+  let lookDue: NodeJS.Immediate | null = null
+  const world: World = { ...settings, counts: noCounts(), timeOver: () => timeOver, queue, gone }
+  const turns = openTurns<Subscriber>({
+    monotonicMs,
+    sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
+    take,
+  })
+
+  function queue(who: Subscriber): void {
+    if (who.queued) return
+    who.queued = true
+    turns.add(who, who.cursor.live ? 'live' : 'history')
+  }
+
+  function take(who: Subscriber): void {
+    who.queued = false
+    try {
+      takeTurn(world, who)
+    } catch (error) {
+      settings.report(error)
+      cut(world, who, 'error')
+    }
+  }
+
+  function gone(who: Subscriber): void {
+    subscribers.delete(who)
+    if (subscribers.size === 0) for (const settle of emptied.splice(0)) settle()
+  }
+
+  /** Queues whoever has something to do. The work itself is done in turns, so that it is sliced. */
+  function look(): void {
+    lookDue = null
+    const now = monotonicMs()
+    const head = reader.head().seq
+    for (const who of subscribers) if (isDue(who, now, head, limits)) queue(who)
+  }
+
+  const beat = setInterval(look, limits.beatMs)
+  // The commits of one burst are looked at once.
+  const stopHead = reader.onHead(() => {
+    lookDue ??= setImmediate(look)
+  })
+
+  return {
+    join: (join) => subscribers.add(openSubscriber(world, join)),
+    counts: () => ({ ...world.counts, closed: { ...world.counts.closed } }),
+    behind: () => countBehind(subscribers, reader.head().seq),
+    drain(overMs) {
+      timeOver = 'drain'
+      spreadEnds([...subscribers], monotonicMs(), overMs)
+      look()
+      return new Promise((resolve) => {
+        if (subscribers.size === 0) resolve()
+        else emptied.push(resolve)
+      })
+    },
+    close() {
+      clearInterval(beat)
+      if (lookDue !== null) clearImmediate(lookDue)
+      stopHead()
+      turns.close()
+    },
+  }
+}
+
+/** Clients that all come back at once would be a storm: they are sent away one by one. */
+function spreadEnds(subscribers: readonly Subscriber[], now: number, overMs: number): void {
+  for (const [index, who] of subscribers.entries()) {
+    if (!who.ended) who.endsAt = Math.min(who.endsAt, now + (overMs * index) / subscribers.length)
+  }
+}
+
+function countBehind(subscribers: Iterable<Subscriber>, head: Seq): number {
+  let count = 0
+  for (const who of subscribers) if (!who.ended && who.cursor.seq < head) count += 1
+  return count
+}
+
+function noCounts(): StreamCounts {
+  return {
+    clients: 0,
+    opened: 0,
+    closed: { client: 0, lifetime: 0, slow: 0, drain: 0, error: 0 },
+    eventsSent: 0,
+    bytesSent: 0,
+  }
+}

@@ -1,0 +1,71 @@
+import type { Filter } from '../../log/reader.ts'
+import { isEventType } from '../../protocol/catalogue.ts'
+import type { Parsed, Problem } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
+import type { Ask } from '../route.ts'
+import type { StreamFraming } from './frame.ts'
+
+/** What a client asks of the stream. */
+export type Subscription = Readonly<{
+  filter: Filter
+  framing: StreamFraming
+  /** The exclusive cursor; null = live from the head. */
+  after: Seq | null
+  /** Where the cursor came from, by the name that a problem gives it. */
+  cursorName: 'after' | 'Last-Event-ID'
+}>
+
+/** Reads a subscription from a request whose query fits the endpoint's table. `Last-Event-ID` beats `after`. */
+export function parseSubscription(ask: Pick<Ask, 'query' | 'header'>): Parsed<Subscription> {
+  const { query } = ask
+  const types = query.list('type')
+  const contestId = query.integer('contestId')
+  const after = query.integer('after')
+  const filter: Filter = {
+    types: types === undefined ? null : types.filter(isEventType),
+    kind: query.word('kind') ?? null,
+    contestId: contestId === undefined ? null : contestIdOf(contestId),
+    nonzero: query.flag('nonzero'),
+  }
+  const framing = framingOf(ask.header('accept'))
+  const lastEventId = ask.header('last-event-id')
+  if (lastEventId === undefined) {
+    return parsed({ filter, framing, after: after === undefined ? null : seqOf(after), cursorName: 'after' })
+  }
+  const seq = parseSeq(lastEventId)
+  if (seq === undefined) return refused(INVALID_LAST_EVENT_ID)
+  return parsed({ filter, framing, after: seq, cursorName: 'Last-Event-ID' })
+}
+
+const LAST_EVENT_ID_MESSAGE =
+  '`Last-Event-ID` must be the seq of an event: an integer from 0 to 9007199254740991 in plain digits.'
+
+const INVALID_LAST_EVENT_ID: Problem = {
+  code: 'invalid-parameter',
+  detail: LAST_EVENT_ID_MESSAGE,
+  errors: [{ parameter: 'Last-Event-ID', message: LAST_EVENT_ID_MESSAGE }],
+}
+
+/** JSON lines for whoever names them and prefers them to Server-Sent Events; these for everyone else. */
+export function framingOf(accept: string | undefined): StreamFraming {
+  if (accept === undefined) return 'sse'
+  const wanted = qualityOf(accept, 'application/x-ndjson')
+  return wanted > 0 && wanted > qualityOf(accept, 'text/event-stream') ? 'ndjson' : 'sse'
+}
+
+/** Entries of an `Accept` that are looked at. */
+const ACCEPT_ENTRIES_MAX = 32
+const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/** The quality by which an `Accept` names a media type itself, 0 when it does not. */
+function qualityOf(accept: string, type: string): number {
+  for (const entry of accept.toLowerCase().split(',', ACCEPT_ENTRIES_MAX)) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    if (name !== type) continue
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))
+    return quality === undefined ? 1 : Number(QUALITY.exec(quality)?.[1] ?? 0)
+  }
+  return 0
+}
