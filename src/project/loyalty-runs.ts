@@ -5,9 +5,13 @@ import { asOf, atOf } from './as-of.ts'
 import type { Books } from './books.ts'
 import type { LoyaltyHalf, LoyaltyState } from './loyalty.ts'
 
-/** Each month's loyalty reward, newest month first. */
+/** Each month's loyalty reward, newest month first; a month of which everything was cancelled is not listed. */
 export function loyaltyRuns(books: Books): LoyaltyRuns {
-  return { asOf: asOf(books.head), runs: books.loyalty().toReversed().map(run) }
+  return { asOf: asOf(books.head), runs: books.loyalty().filter(isStanding).toReversed().map(run) }
+}
+
+function isStanding({ scheduled, input, output, payouts }: LoyaltyState): boolean {
+  return scheduled !== null || input !== null || output !== null || payouts > 0
 }
 
 function run({ month, scheduled, input, output, paid, payouts }: LoyaltyState): LoyaltyRun {

@@ -5,15 +5,16 @@ import { asOf, count } from './as-of.ts'
 import type { Activity, Books } from './books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'
 import type { Span } from './range.ts'
+import { sortedByKey } from './rows.ts'
 import { addActivity, NO_ACTIVITY } from './week-sums.ts'
 
 const HOURS_OF_DAY = 24
 const DAYS_OF_WEEK = 7
 
 /**
- * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` lists every
- * kind of play with spending in any cell, in all cells alike, so that it adds up to `spentOnPlay` everywhere. The
- * answer counts the events before the end of its span; it can never change when `isSettledBefore(head, span.toMs)`.
+ * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` lists, in all
+ * cells alike, every kind of play on which the spending of the whole span is not zero. The answer counts the events
+ * before the end of its span; it can never change when `isSettledBefore(head, span.toMs)`.
  */
 export function patterns(books: Books, span: Span, tz: number): Patterns {
   const cells = activityByHour(books, span, tz)
@@ -47,11 +48,8 @@ export function patterns(books: Books, span: Span, tz: number): Patterns {
 }
 
 function kindsOf(cells: readonly Activity[]): readonly string[] {
-  const kinds = new Set<string>()
-  for (const cell of cells) {
-    for (const [kind, spent] of cell.spentByKind) if (spent !== 0n) kinds.add(kind)
-  }
-  return [...kinds].toSorted()
+  const { spentByKind } = cells.reduce((total, cell) => addActivity(total, cell), NO_ACTIVITY)
+  return sortedByKey(spentByKind).flatMap(([kind, spent]) => (spent === 0n ? [] : [kind]))
 }
 
 function figuresOf(activity: Activity, kinds: readonly string[]): PatternFigures {

@@ -193,7 +193,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
     meaning: 'Game activity by hour of day and day of week',
     parameters: [
       timeOf('from', '28 days before `to`', 'Start of the range, inclusive, floored to the minute'),
-      timeOf('to', 'the end of the present minute', 'End of the range, exclusive, ceiled to the minute'),
+      timeOf(
+        'to',
+        'the end of the present minute, or 28 days after `from`, whichever is earlier',
+        'End of the range, exclusive, ceiled to the minute',
+      ),
       {
         name: 'tz',
         form: whole(-TZ_MINUTES_MAX, TZ_MINUTES_MAX),

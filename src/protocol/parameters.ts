@@ -105,7 +105,11 @@ export const RANGE: readonly Parameter[] = [
     'as many buckets before `to` as the default range of the bucket has',
     'Start of the range, inclusive',
   ),
-  timeOf('to', 'the end of the present bucket', 'End of the range, exclusive'),
+  timeOf(
+    'to',
+    'the end of the present bucket, or as far after `from` as the default range is long, whichever is earlier',
+    'End of the range, exclusive',
+  ),
   {
     name: 'bucket',
     form: { is: 'one-of', values: BUCKETS },
