@@ -21,7 +21,7 @@ export type Answer = Readonly<{ code: number; headers: IncomingHttpHeaders; body
 /** Values that earlier steps captured, by name. */
 export type Captures = Map<string, string>
 
-const REQUEST = /^(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE) (\/\S*|\$\w+)$/
+const REQUEST = /^(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE) ([/$]\S*)$/
 const HEADER = /^([A-Za-z][A-Za-z0-9-]*): (.*)$/
 const CHECK =
   /^(?:capture (?<name>\w+) = )?(?<part>code|header|body|json|sha256)(?: (?<path>[^"=\s]\S*))??(?: (?<test>==|!=|contains|matches|absent)(?: (?<value>.*))?)?$/
@@ -117,8 +117,10 @@ export function check(line: string, answer: Answer, captures: Captures): void {
   const wanted = filled(value, captures)
   const shown = `${line}\n  wanted: ${wanted}\n  was: ${actual?.slice(0, 500)}\n  code: ${answer.code}`
   if (name !== undefined) {
-    assert.ok(actual !== undefined, shown)
-    captures.set(name, actual)
+    // With `matches` the first group is captured, otherwise all of it.
+    const captured = test === 'matches' ? new RegExp(wanted, 'u').exec(actual ?? '')?.[1] : actual
+    assert.ok(captured !== undefined, shown)
+    captures.set(name, captured)
   }
   if (test === '==') assert.ok(actual === wanted, shown)
   if (test === '!=') assert.ok(actual !== wanted, shown)

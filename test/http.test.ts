@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -29,4 +30,49 @@ suite('the public contract', () => {
       }
     })
   }
+})
+
+suite('the allowance of one address', { skip: ELSEWHERE !== undefined }, () => {
+  let service: Service | undefined
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, options: [] })
+  })
+  after(async () => service?.[Symbol.asyncDispose]())
+
+  test('is sixty requests in any minute, whatever their answer; the next is told when to come back', async () => {
+    const base = service?.url ?? ''
+    const targets = ['/api/v1/status', '/api/v1/nothing-here', '/api/v1/events?limit=0', '/api/v1/events/1']
+    for (let asked = 0; asked < 60; asked += 1) {
+      const answer = await fetch(`${base}${targets[asked % targets.length]}`)
+      assert.notEqual(answer.status, 429, `request ${asked + 1}`)
+      if (asked % targets.length === 0) {
+        assert.equal(answer.headers.get('ratelimit-policy'), '"default";q=60;w=60')
+        assert.match(
+          answer.headers.get('ratelimit') ?? '',
+          new RegExp(`^"default";r=${59 - asked};t=\\d+$`, 'u'),
+        )
+      }
+      // An immutable answer says nothing of the allowance: a cache would repeat it to others.
+      if (asked % targets.length === 3) assert.equal(answer.headers.get('ratelimit'), null)
+      await answer.arrayBuffer()
+    }
+    const refused = await fetch(`${base}/api/v1/status`)
+    const problem = (await refused.json()) as { code: string }
+    assert.equal(refused.status, 429)
+    assert.equal(problem.code, 'rate-limited')
+    assert.equal(refused.headers.get('cache-control'), 'no-store')
+    assert.equal(refused.headers.get('access-control-allow-origin'), '*')
+    const seconds = Number(refused.headers.get('retry-after'))
+    assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After ${seconds}`)
+  })
+
+  test('is not used up by a preflight, nor by pages', async () => {
+    const base = service?.url ?? ''
+    assert.equal((await fetch(`${base}/api/v1/status`, { method: 'OPTIONS' })).status, 204)
+    assert.notEqual((await fetch(`${base}/`)).status, 429)
+  })
+
+  test('of the tiles is one of its own', async () => {
+    assert.notEqual((await fetch(`${service?.url}/api/v1/log/tile/0/000`)).status, 429)
+  })
 })
