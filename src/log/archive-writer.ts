@@ -19,7 +19,9 @@ export type ArchiveWriter = Readonly<{
    * when the rows of all added events are in `events` and `details`, and before the commit.
    */
   flush(): void
-  /** Forgets everything in memory, after a rollback: the store is the only truth. */
+  /** Forgets the events added since the last flush, which are then not written. */
+  drop(): void
+  /** Forgets everything in memory, after a rollback of what was flushed: the store is the only truth. */
   reload(): void
 }>
 
@@ -40,8 +42,13 @@ export function openArchiveWriter(db: DatabaseSync): ArchiveWriter {
   const store = openStore(db)
   let due: Due[] = []
   let open = store.openMonth()
-  let endMs = open === null ? 0 : endOf(open.month)
+  let endMs = 0
+  const drop = (): void => {
+    due = []
+    endMs = open === null ? 0 : endOf(open.month)
+  }
 
+  drop()
   return {
     add({ seq, atMs }) {
       if (atMs >= endMs) {
@@ -63,10 +70,10 @@ export function openArchiveWriter(db: DatabaseSync): ArchiveWriter {
       }
       if (due.length > 0) due = []
     },
+    drop,
     reload() {
-      due = []
       open = store.openMonth()
-      endMs = open === null ? 0 : endOf(open.month)
+      drop()
     },
   }
 }

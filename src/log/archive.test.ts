@@ -100,12 +100,12 @@ suite('the archive', () => {
     assert.equal(reader.layout(month, 'events', seqOf(0)), undefined)
   })
 
-  test('is the same bytes however its events were committed, through restarts and rollbacks', () => {
+  test('is the same bytes however its events were committed, through restarts, drops and rollbacks', () => {
     const from = fc.integer({ min: 1, max: 2 * SEGMENT_SEQS })
     const step = fc.constantFrom(1000, 300_000, 1_000_000, DAY_MS / 24)
     const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 12 })
     fc.assert(
-      fc.property(from, step, sizes, fc.infiniteStream(fc.nat(2)), (first, stepMs, counts, luck) => {
+      fc.property(from, step, sizes, fc.infiniteStream(fc.nat(3)), (first, stepMs, counts, luck) => {
         const total = counts.reduce((a, b) => a + b)
         const told = story(first, total, Date.UTC(2026, 0, 20), stepMs)
         const bulk = openDatabase()
@@ -120,6 +120,10 @@ suite('the archive', () => {
           if (fate === 2) {
             commit(live, writer, next, 'ROLLBACK')
             writer.reload()
+          }
+          if (fate === 3) {
+            for (const event of next) writer.add(event)
+            writer.drop()
           }
           commit(live, writer, next)
         }

@@ -1,6 +1,7 @@
 import type { LogReader, MonthFile, MonthLayout, MonthState, Snapshot } from '../../log/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import type { PresentEtag } from '../etag.ts'
 import type { Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { parseByteRange, stillWhole } from './byte-range.ts'
@@ -8,6 +9,8 @@ import { formatFileName } from './file-name.ts'
 import { monthNotFound, parseManifest } from './month-list.ts'
 
 const TYPE = 'application/gzip'
+/** A transfer of which nothing is taken for so long is ended; where it may be, it is taken up again by a range. */
+const STALL_MS_MAX = 30_000
 
 /** Replies with one file of a month. */
 export type MonthFiles = (ask: Ask, month: Month, file: MonthFile) => Reply
@@ -19,7 +22,7 @@ type Stretch = Readonly<{ month: Month; file: MonthFile; layout: MonthLayout; fr
 type Session = Readonly<{ log: LogReader; snapshot: Snapshot; ask: Ask }>
 
 /** The files of a log's months; `presentEtag` is that of an answer as of a head. */
-export function openMonthFiles(log: LogReader, presentEtag: (head: Seq) => string): MonthFiles {
+export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthFiles {
   const openLayout = rememberOpenLayouts()
   return (ask, month, file) =>
     log.snapshot((snapshot) => {
@@ -47,7 +50,7 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
     ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
   }
   const kept = { keep: 'immutable', etag } as const
-  if (ask.holds(etag)) return { is: 'unchanged', ...kept, headers }
+  if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...kept, headers }
 
   // Ranges are defined for GET alone; a HEAD tells of the whole file.
   const ranged = ask.method === 'GET' && stillWhole(ask.header('if-range'), etag)
@@ -87,7 +90,7 @@ function openReply(
     'Daybook-Seq': head,
   }
   const kept = { keep: 'revalidate', etag: present.etag, headers } as const
-  if (session.ask.holds(present.etag)) return { is: 'unchanged', ...kept }
+  if (session.ask.holds(present.etag)) return { is: 'unchanged', compress: false, ...kept }
   const layout = present.layout()
   const bytes = fileBytes(layout)
   const chunks = chunksOf(session, { month, file, layout, from: 0, to: bytes })
@@ -99,6 +102,8 @@ function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iter
   if (ask.method === 'HEAD') return () => []
   // Read before the status is sent, so that a damaged store answers 500 rather than a file cut short.
   const first = pieceAt(snapshot, stretch, stretch.from)
+  // Without a listener of its own a response that times out closes its connection.
+  ask.response.setTimeout(STALL_MS_MAX)
   return function* () {
     yield first
     let at = stretch.from + first.length

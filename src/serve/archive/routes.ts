@@ -1,6 +1,7 @@
 import type { LogReader } from '../../log/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import type { PresentEtag } from '../etag.ts'
 import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
@@ -11,8 +12,7 @@ const JSON_TYPE = 'application/json'
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
 /** The routes of the archive: its index, the months' files and manifests, and `SHA256SUMS`. */
-export function archiveRoutes(log: LogReader, build: string): readonly Route[] {
-  const presentEtag = (head: Seq): string => `"${log.identity.id}-${head}-${build}"`
+export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
   return [
     {
@@ -42,8 +42,6 @@ export function archiveRoutes(log: LogReader, build: string): readonly Route[] {
     },
   ]
 }
-
-type PresentEtag = (head: Seq) => string
 
 function indexReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
   return log.snapshot((snapshot): Reply => {
