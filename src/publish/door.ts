@@ -1,0 +1,204 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { Draft } from '../protocol/draft.ts'
+import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../protocol/draft.ts'
+import { PROBLEMS } from '../protocol/problem.ts'
+import type { Chain } from '../protocol/tx.ts'
+import type { CommitQueue, Outcome } from './commit-queue.ts'
+import { parseDraft } from './grammar.ts'
+import { parseBody, parseLine } from './json.ts'
+
+/** Bytes of a publish token at least. */
+export const TOKEN_BYTES_MIN = 32
+/** Milliseconds for a publisher to send its headers, and its whole request. */
+const HEADERS_MS = 5_000
+const REQUEST_MS = 60_000
+/** Seconds after which a publisher may try again when the store is full. */
+const FULL_RETRY_SECONDS = 10
+
+/** An answer of the operational endpoints (`/livez`, `/readyz`, `/metrics`). */
+export type OperationsAnswer = Readonly<{ status: number; type: string; body: string }>
+
+/** How a publish request ended, as the metrics count it. */
+export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
+
+export type DoorSettings = Readonly<{
+  queue: CommitQueue
+  chain: Chain
+  /** The tokens that open the door: one, or two while they are being changed. */
+  tokens: readonly string[]
+  operations(path: string): Promise<OperationsAnswer | undefined>
+  onRequest(outcome: PublishOutcome): void
+}>
+
+type Failed = Extract<Outcome, { ok: false }>
+type Body = Readonly<{ ok: true; drafts: readonly Draft[] }> | Failed
+
+/** Makes the private listener: the one way in. It is not listening yet. */
+export function createDoor(settings: DoorSettings): Server {
+  const tokens = settings.tokens.map((token) => hash('sha256', token, 'buffer'))
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 8_192,
+      requireHostHeader: true,
+    },
+    (request, response) => {
+      answer(settings, tokens, request, response).catch((cause: unknown) => {
+        // A publisher that hangs up while it sends is no failure of ours.
+        if (!response.headersSent) response.destroy()
+        else response.destroy(cause instanceof Error ? cause : undefined)
+      })
+    },
+  )
+  return server
+}
+
+async function answer(
+  settings: DoorSettings,
+  tokens: readonly Uint8Array[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url ?? ''
+  if (path !== '/publish') {
+    const found = await settings.operations(path)
+    if (found === undefined) return sendProblem(response, failed('not-found', 'nothing is at this address'))
+    return send(response, found.status, found.type, found.body)
+  }
+  if (request.method !== 'POST') {
+    response.setHeader('allow', 'POST')
+    return sendProblem(response, failed('method-not-allowed', 'the door takes POST only'))
+  }
+  if (!isAuthorized(request, tokens)) {
+    settings.onRequest('unauthorized')
+    response.setHeader('www-authenticate', 'Bearer')
+    response.setHeader('connection', 'close')
+    return sendProblem(response, failed('unauthorized', 'a valid token is required'))
+  }
+  const outcome = await publishRequest(settings, request)
+  settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
+  if (outcome.ok) {
+    return send(response, 200, 'application/json', JSON.stringify({ drafts: outcome.receipts }))
+  }
+  if (outcome.code === 'too-large') response.setHeader('connection', 'close')
+  if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
+  sendProblem(response, outcome)
+}
+
+async function publishRequest(settings: DoorSettings, request: IncomingMessage): Promise<Outcome> {
+  if (request.headers['content-encoding'] !== undefined) {
+    return failed('unsupported-media-type', 'a request is sent without content encoding')
+  }
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json' && type !== 'application/x-ndjson') {
+    return failed('unsupported-media-type', 'drafts are application/json or application/x-ndjson')
+  }
+  const bytes = await readBody(request)
+  if (bytes === undefined) {
+    return failed('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
+  }
+  const body = parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
+  return body.ok ? settings.queue.submit(body.drafts) : body
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > PUBLISH_BYTES_MAX) return undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('a request body comes as bytes')
+    bytes += chunk.length
+    if (bytes > PUBLISH_BYTES_MAX) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): Body {
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    return failed('invalid-draft', 'the request is not UTF-8')
+  }
+  const values = lines ? parseLines(text) : parseArray(text)
+  if ('ok' in values) return values
+  if (values.length > DRAFTS_MAX) return failed('too-large', `a request has at most ${DRAFTS_MAX} drafts`)
+  const drafts: Draft[] = []
+  for (const [index, value] of values.entries()) {
+    const parsed = parseDraft(value, { chain, mode: 'publish' })
+    if (!parsed.ok) return { ok: false, code: parsed.code, index, field: parsed.field, reason: parsed.reason }
+    drafts.push(parsed.draft)
+  }
+  return { ok: true, drafts }
+}
+
+function parseArray(text: string): readonly unknown[] | Failed {
+  const body = parseBody(text)
+  if (body.ok) return body.value
+  return { ...failed('invalid-draft', body.reason), index: body.index ?? null }
+}
+
+function parseLines(text: string): readonly unknown[] | Failed {
+  const values: unknown[] = []
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    // More lines than a request may hold are not parsed: their number alone refuses them.
+    if (values.length > DRAFTS_MAX) break
+    const parsed = parseLine(line)
+    if (!parsed.ok) return { ...failed('invalid-draft', parsed.reason), index: values.length, field: 'draft' }
+    values.push(parsed.value)
+  }
+  return values
+}
+
+/** Compares digests of fixed length in constant time, so that neither content nor length of a token shows. */
+function isAuthorized(request: IncomingMessage, tokens: readonly Uint8Array[]): boolean {
+  const header = request.headersDistinct['authorization']
+  const given = header?.length === 1 ? /^Bearer ([\x21-\x7e]+)$/.exec(header[0] ?? '')?.[1] : undefined
+  const digest = hash('sha256', given ?? '', 'buffer')
+  let matches = 0
+  for (const token of tokens) matches |= timingSafeEqual(token, digest) ? 1 : 0
+  return given !== undefined && matches === 1
+}
+
+function failed(code: Failed['code'], reason: string): Failed {
+  return { ok: false, code, index: null, field: null, reason }
+}
+
+const OUTCOME_NAMES: Readonly<Partial<Record<Failed['code'], PublishOutcome>>> = {
+  'address-forbidden': 'address',
+  'ref-conflict': 'conflict',
+  'wrong-state': 'conflict',
+  'insufficient-balance': 'conflict',
+  'store-full': 'unavailable',
+  'store-unavailable': 'unavailable',
+}
+
+/** An RFC 9457 document that names the draft's index, the field and the reason; nothing that was sent. */
+function sendProblem(response: ServerResponse, { code, index, field, reason }: Failed): void {
+  const { status, title } = PROBLEMS[code]
+  const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
+  const detail = place === '' ? reason : `${place}: ${reason}`
+  const errors =
+    index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
+  const document = { type: `/api/problems/${code}`, title, status, detail, code, ...errors }
+  send(response, status, 'application/problem+json', JSON.stringify(document))
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(body)
+}

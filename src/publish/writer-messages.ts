@@ -1,0 +1,30 @@
+import type { Chain } from '../protocol/tx.ts'
+import type { Committed } from './commit-queue.ts'
+import type { OperationsAnswer, PublishOutcome } from './door.ts'
+
+/** What the writer's thread is started with. */
+export type WriterSettings = Readonly<{
+  dataDirectory: string
+  /** The head cell's shared memory. */
+  head: SharedArrayBuffer
+  host: string
+  port: number
+  tokens: readonly string[]
+  chain: Chain
+  balances: 'refuse' | 'report'
+}>
+
+/** What the writer's thread tells the main thread. */
+export type FromWriter =
+  | Readonly<{ is: 'listening'; port: number }>
+  | Readonly<{ is: 'committed'; committed: Committed }>
+  | Readonly<{ is: 'request'; outcome: PublishOutcome }>
+  | Readonly<{ is: 'irregular'; field: string }>
+  | Readonly<{ is: 'operations'; id: number; path: string }>
+  | Readonly<{ is: 'broken'; reason: string }>
+  | Readonly<{ is: 'closed' }>
+
+/** What the main thread tells the writer's. */
+export type ToWriter =
+  | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer | undefined }>
+  | Readonly<{ is: 'close' }>

@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { MessagePort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openAppender } from '../log/append.ts'
+import { openHeadCell } from '../log/head-cell.ts'
+import { openForWriting, storePath } from '../log/store.ts'
+import { assert } from '../protocol/brand.ts'
+import { msOf } from '../protocol/moment.ts'
+import { openCommitQueue } from './commit-queue.ts'
+import type { OperationsAnswer } from './door.ts'
+import { createDoor } from './door.ts'
+import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+
+/** Milliseconds that requests under way are given when the writer closes. */
+const CLOSE_MS = 5_000
+
+/**
+ * The writer's thread: the store's one writing connection and the private listener. An fsync here holds nobody
+ * but publishers. This is the composition root of the thread, so it may read the clock.
+ */
+async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
+  const say = (message: FromWriter): void => port.postMessage(message)
+  const db = openForWriting(storePath(settings.dataDirectory))
+  const appender = openAppender(db)
+  const head = openHeadCell(settings.head)
+  head.move(appender.head().seq)
+  const asked = new Map<number, (answer: OperationsAnswer | undefined) => void>()
+  let lastId = 0
+
+  const queue = openCommitQueue({
+    appender,
+    balances: settings.balances,
+    now: () => msOf(Date.now()),
+    monotonicMs: () => performance.now(),
+    onCommit(committed) {
+      // The moment of publication: the head moves, every thread sees it at its next look.
+      head.move(committed.seq)
+      say({ is: 'committed', committed })
+    },
+    onIrregular: ({ field }) => say({ is: 'irregular', field }),
+    onBroken: (error) => say({ is: 'broken', reason: `${error.message}: ${String(error.cause)}` }),
+  })
+  const door = createDoor({
+    queue,
+    chain: settings.chain,
+    tokens: settings.tokens,
+    operations(path) {
+      const id = ++lastId
+      say({ is: 'operations', id, path })
+      return new Promise((resolve) => asked.set(id, resolve))
+    },
+    onRequest: (outcome) => say({ is: 'request', outcome }),
+  })
+  port.on('message', (message: ToWriter) => {
+    if (message.is === 'close') return void close(door)
+    asked.get(message.id)?.(message.answer)
+    asked.delete(message.id)
+  })
+
+  door.listen(settings.port, settings.host)
+  await once(door, 'listening')
+  const address = door.address()
+  assert(typeof address === 'object' && address !== null, 'the door listens on a port')
+  say({ is: 'listening', port: address.port })
+  await once(door, 'close')
+  db.close()
+  say({ is: 'closed' })
+  port.close()
+}
+
+/** Takes no further request, answers those under way, and cuts what is left after a while. */
+function close(door: Server): void {
+  door.close()
+  door.closeIdleConnections()
+  setTimeout(() => door.closeAllConnections(), CLOSE_MS).unref()
+}
+
+assert(parentPort !== null, 'the writer runs in a thread of its own')
+const settings: WriterSettings = workerData
+await run(parentPort, settings)

@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Committed } from './commit-queue.ts'
+import type { OperationsAnswer, PublishOutcome } from './door.ts'
+import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+
+/** What the main thread hears from the writer. */
+export type WriterListeners = Readonly<{
+  onCommitted(committed: Committed): void
+  onRequest(outcome: PublishOutcome): void
+  /** A draft was published though the books refuse it (`--balances report`). */
+  onIrregular(field: string): void
+  /** The store failed in a way after which it must not be written: stop the service. */
+  onBroken(reason: string): void
+  /** Answers an operational path on the private listener. */
+  operations(path: string): Promise<OperationsAnswer | undefined>
+}>
+
+export type Writer = Readonly<{
+  /** The private listener's port. */
+  port: number
+}> &
+  AsyncDisposable
+
+/** Starts the writer in a thread of its own; it is listening when this resolves, and rejects when it cannot. */
+export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
+  const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
+  const tell = (message: ToWriter): void => worker.postMessage(message)
+  const exited = once(worker, 'exit')
+  let closing = false
+
+  const port = await new Promise<number>((resolve, reject) => {
+    worker.on('error', (cause) => {
+      reject(cause)
+      listeners.onBroken(`the writer's thread failed: ${cause.message}`)
+    })
+    worker.on('exit', () => {
+      reject(new Error('the writer stopped before it listened'))
+      if (!closing) listeners.onBroken('the writer stopped')
+    })
+    worker.on('message', (message: FromWriter) => {
+      switch (message.is) {
+        case 'listening':
+          return resolve(message.port)
+        case 'committed':
+          return listeners.onCommitted(message.committed)
+        case 'request':
+          return listeners.onRequest(message.outcome)
+        case 'irregular':
+          return listeners.onIrregular(message.field)
+        case 'broken':
+          return listeners.onBroken(message.reason)
+        case 'operations':
+          return void answer(message.id, message.path)
+        case 'closed':
+          return undefined
+      }
+    })
+  })
+
+  async function answer(id: number, path: string): Promise<void> {
+    tell({ is: 'operations', id, answer: await listeners.operations(path) })
+  }
+
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      closing = true
+      tell({ is: 'close' })
+      await exited
+    },
+  }
+}
