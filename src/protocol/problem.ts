@@ -60,3 +60,8 @@ export function parsed<T>(value: T): Parsed<T> {
 export function refused(problem: Problem): Readonly<{ ok: false; problem: Problem }> {
   return { ok: false, problem }
 }
+
+/** The same with another value; a problem stays as it is. */
+export function mapped<From, To>(from: Parsed<From>, map: (value: From) => To): Parsed<To> {
+  return from.ok ? parsed(map(from.value)) : from
+}

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Ms } from '../protocol/moment.ts'
+import { MINUTE_MS } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
 
 const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/
 /** An `If-None-Match` longer than this is answered as if it were absent. */
@@ -24,4 +27,14 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
     const tag = ENTITY_TAG.exec(one.trim())?.[1]
     return tag !== undefined && tag === wanted
   })
+}
+
+/** The ETag of an answer that changes with the log, and (given `present`, a whole minute) with the clock. */
+export type PresentEtag = (head: Seq, present?: Ms) => string
+
+/** Such ETags for one log and one build: an answer of another build may be written differently. */
+export function openPresentEtag(logId: string, build: string): PresentEtag {
+  const prefix = `${logId.slice(0, 12)}-${build.replaceAll(/[^\w.]/g, '')}`
+  return (head, present) =>
+    present === undefined ? `"${prefix}-${head}"` : `"${prefix}-${head}-${present / MINUTE_MS}"`
 }

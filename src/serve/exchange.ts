@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LogIdentity } from '../log/reader.ts'
-import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
 import type { Ms } from '../protocol/moment.ts'
+import { SECOND_MS } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
+import type { Decision, Policy } from './allowance.ts'
+import { formatPolicy, formatRateLimit } from './allowance.ts'
 import { names } from './etag.ts'
 import { ALLOWED_METHODS, commonHeaders, PREFLIGHT_HEADERS } from './headers.ts'
 import type { Metrics } from './metrics.ts'
@@ -13,19 +15,15 @@ import type { Ask, Reply, Route } from './route.ts'
 import { problemReply } from './route.ts'
 import type { Found, Router } from './router.ts'
 
-/** What the allowance says of one request. */
-export type Admission = Readonly<{
-  allowed: boolean
-  remaining: number
-  resetSeconds: number
-  retryAfterSeconds: number
-}>
-
 /** The allowances a request may cost one of. */
 export type AllowanceScope = Exclude<Route['allowance'], 'none'>
 
-/** Requests under `/log/tile` of one caller address in any window. */
-export const TILE_REQUESTS = 600
+/** One allowance as an exchange asks it: here, or at a store that several machines share. */
+export type Counter = Readonly<{
+  policy: Policy
+  /** Counts one request of a caller. */
+  decide(caller: string): Decision | Promise<Decision>
+}>
 
 /** What an exchange works with; nothing here is read from the environment. */
 export type Collaborators = Readonly<{
@@ -33,8 +31,8 @@ export type Collaborators = Readonly<{
   router: Router
   /** The caller that the allowance counts by, from the peer's address and `X-Forwarded-For`. */
   callerOf(peer: string | undefined, forwardedFor: string | undefined): string
-  /** Counts one request; null when no limit is set. */
-  admit: ((scope: AllowanceScope, caller: string) => Admission | Promise<Admission>) | null
+  /** What counts requests; null when no limit is set. */
+  counters: Readonly<Record<AllowanceScope, Counter>> | null
   /** Why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
   now(): Ms
@@ -49,11 +47,6 @@ export type Collaborators = Readonly<{
 export const ANSWER_MS_MAX = 30_000
 
 const API = /^\/api\/v1(?:[/?]|$)/
-const POLICIES: Readonly<Record<AllowanceScope, string>> = {
-  api: `"default";q=${ALLOWANCE_REQUESTS};w=${ALLOWANCE_WINDOW_MS / 1000}`,
-  tiles: `"tiles";q=${TILE_REQUESTS};w=${ALLOWANCE_WINDOW_MS / 1000}`,
-}
-
 /** Answers one request, from its form to its last byte; never throws. */
 export type Exchange = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -128,18 +121,17 @@ async function admitted(
   scope: Route['allowance'],
   caller: string,
 ): Promise<Reply | undefined> {
-  if (with_.admit === null || scope === 'none') return undefined
-  const admission = await with_.admit(scope, caller)
-  const name = scope === 'api' ? 'default' : 'tiles'
-  response.setHeader('RateLimit-Policy', POLICIES[scope])
-  response.setHeader('RateLimit', `"${name}";r=${admission.remaining};t=${admission.resetSeconds}`)
-  if (admission.allowed) return undefined
+  if (with_.counters === null || scope === 'none') return undefined
+  const { policy, decide: count } = with_.counters[scope]
+  const decision = await count(caller)
+  response.setHeader('RateLimit-Policy', formatPolicy(policy))
+  response.setHeader('RateLimit', formatRateLimit(policy, decision))
+  if (decision.allowed) return undefined
   with_.metrics.rateLimited.inc({ scope })
-  const requests = scope === 'api' ? ALLOWANCE_REQUESTS : TILE_REQUESTS
   return problemReply({
     code: 'rate-limited',
-    detail: `${requests} requests are allowed in any ${ALLOWANCE_WINDOW_MS / 1000} seconds. Live data comes by /api/v1/stream.`,
-    retryAfterSeconds: admission.retryAfterSeconds,
+    detail: `${policy.requests} requests are allowed in any ${policy.windowMs / SECOND_MS} seconds. Live data comes by /api/v1/stream.`,
+    retryAfterSeconds: decision.retryAfterSeconds,
   })
 }
 

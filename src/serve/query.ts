@@ -13,6 +13,8 @@ export type Query = Readonly<{
   /** A word, or one of the values of its form. */
   word(name: string): string | undefined
   flag(name: string): boolean
+  /** Whether the parameter is given at all. */
+  has(name: string): boolean
   list(name: string): readonly string[] | undefined
   /**
    * The query again, percent-encoded and in the table's order, with some parameters replaced or (undefined)
@@ -173,7 +175,8 @@ function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]
       const found = values.get(name)
       return found?.is === 'word' ? found.value : undefined
     },
-    flag: (name) => values.has(name),
+    flag: (name) => values.get(name)?.is === 'flag',
+    has: (name) => values.has(name),
     list(name) {
       const found = values.get(name)
       return found?.is === 'list' ? found.value : undefined

@@ -1,0 +1,45 @@
+/** An answer as it was computed: its bytes never change, so that its compressed forms can be kept with it. */
+export type KeptAnswer = Readonly<{ body: Uint8Array; headers: Readonly<Record<string, string>> }>
+
+/** Answers computed lately, so that those who ask the same at the same head share one computation. */
+export type AnswerCache = Readonly<{
+  get(key: string): KeptAnswer | undefined
+  set(key: string, answer: KeptAnswer): void
+}>
+
+/** A larger answer is not kept: few ask for it, and it would push out what many ask for. */
+const ANSWER_BYTES_MAX = 1024 * 1024
+const ANSWERS_MAX = 256
+
+/** Keeps the answers used last, at most 256 of them and `bytesMax` together. */
+export function openAnswerCache(bytesMax: number = 16 * 1024 * 1024): AnswerCache {
+  // A Map keeps the order of insertion: the first key is the one used longest ago.
+  const answers = new Map<string, KeptAnswer>()
+  let bytes = 0
+
+  function forget(key: string): void {
+    bytes -= answers.get(key)?.body.byteLength ?? 0
+    answers.delete(key)
+  }
+
+  return {
+    get(key) {
+      const found = answers.get(key)
+      if (found === undefined) return undefined
+      answers.delete(key)
+      answers.set(key, found)
+      return found
+    },
+    set(key, answer) {
+      if (answer.body.byteLength > Math.min(ANSWER_BYTES_MAX, bytesMax)) return
+      forget(key)
+      answers.set(key, answer)
+      bytes += answer.body.byteLength
+      while (bytes > bytesMax || answers.size > ANSWERS_MAX) {
+        const oldest = answers.keys().next()
+        if (oldest.done === true) return
+        forget(oldest.value)
+      }
+    },
+  }
+}

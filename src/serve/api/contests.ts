@@ -1,0 +1,37 @@
+import { contestLedger } from '../../project/contest-ledger.ts'
+import { contest, contests, noContest } from '../../project/contests.ts'
+import { mapped, parsed } from '../../protocol/problem.ts'
+import { parseContestId } from '../../protocol/seq.ts'
+import type { Desk } from '../projection.ts'
+import { jsonOf, project } from '../projection.ts'
+import type { Route } from '../route.ts'
+import { endpointRoute } from './endpoint-route.ts'
+
+/** `/contests`, one contest, and its ledger. */
+export function contestRoutes(desk: Desk): readonly Route[] {
+  return [
+    endpointRoute('contests', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const { query } = ask
+        const page = { after: query.integer('after'), limit: query.integer('limit') }
+        const compute = () => mapped(contests(books, { status: query.list('status'), ...page }), jsonOf)
+        return parsed({ ground: 'log', compute })
+      }),
+    ),
+    endpointRoute('contest', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const id = parseContestId(ask.segments['id'] ?? '')
+        if (id === undefined) return noContest()
+        return parsed({ ground: 'log', compute: () => mapped(contest(books, id), jsonOf) })
+      }),
+    ),
+    endpointRoute('contestLedger', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const id = parseContestId(ask.segments['id'] ?? '')
+        if (id === undefined) return noContest()
+        const page = { after: ask.query.integer('after'), limit: ask.query.integer('limit') }
+        return parsed({ ground: 'log', compute: () => mapped(contestLedger(books, id, page), jsonOf) })
+      }),
+    ),
+  ]
+}

@@ -1,0 +1,17 @@
+import { assert } from '../../protocol/brand.ts'
+import type { Endpoint } from '../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Route } from '../route.ts'
+
+/** A row of the table of endpoints by its id. */
+export function endpointOf(id: string): Endpoint {
+  const found = ENDPOINTS.find((endpoint) => endpoint.id === id)
+  assert(found !== undefined, `the table of endpoints has a row ${id}`)
+  return found
+}
+
+/** The route of an endpoint of the table: its path, its parameters, one of the common allowance. */
+export function endpointRoute(id: string, handle: Route['handle']): Route {
+  const { path, parameters } = endpointOf(id)
+  return { path, parameters, allowance: 'api', handle }
+}

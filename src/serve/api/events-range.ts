@@ -1,0 +1,85 @@
+import type { Filter, Snapshot } from '../../log/reader.ts'
+import { isEventType } from '../../protocol/catalogue.ts'
+import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
+import type { Parsed, Problem } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
+import type { Query } from '../query.ts'
+
+/** A page of `/events` as it was asked for, its moments resolved to seqs. */
+export type EventsRange = Readonly<{
+  filter: Filter
+  order: 'asc' | 'desc'
+  /** Exclusive bounds; `before` is at most head + 1. */
+  after: Seq
+  before: Seq
+  limit: number
+  /** Whether a `before` that is no greater than head + 1 was given: then a descending page never changes. */
+  anchored: boolean
+}>
+
+/** Resolves the query of `/events` against one snapshot. */
+export function resolveEventsRange(query: Query, snapshot: Snapshot): Parsed<EventsRange> {
+  const order = query.word('order') === 'desc' ? 'desc' : 'asc'
+  const givenBefore = query.integer('before')
+  if (givenBefore !== undefined && order === 'asc') return refused(BEFORE_ASCENDING)
+  const from = query.time('from')
+  const to = query.time('to')
+  if (from !== undefined && to !== undefined && from >= to) return refused(BACKWARDS)
+
+  const { head } = snapshot
+  const givenAfter = seqOf(query.integer('after') ?? 0)
+  if (givenAfter > head.seq) return refused(cursorAhead(head.seq))
+  const beyond = nextSeq(head.seq)
+  const after = later(givenAfter, from === undefined ? BEFORE_FIRST : snapshot.seqBefore(from))
+  const end = to === undefined ? beyond : nextSeq(snapshot.seqBefore(to))
+  const before = earlier(end, givenBefore === undefined ? beyond : seqOf(givenBefore))
+  return parsed({
+    filter: filterOf(query),
+    order,
+    after,
+    before,
+    limit: query.integer('limit') ?? PAGE_LIMIT_DEFAULT,
+    anchored: givenBefore !== undefined && givenBefore <= beyond,
+  })
+}
+
+function filterOf(query: Query): Filter {
+  const contestId = query.integer('contestId')
+  return {
+    types: query.list('type')?.filter(isEventType) ?? null,
+    kind: query.word('kind') ?? null,
+    contestId: contestId === undefined ? null : contestIdOf(contestId),
+    nonzero: query.flag('nonzero'),
+  }
+}
+
+function later(a: Seq, b: Seq): Seq {
+  return a > b ? a : b
+}
+
+function earlier(a: Seq, b: Seq): Seq {
+  return a < b ? a : b
+}
+
+function cursorAhead(head: Seq): Problem {
+  return {
+    code: 'cursor-ahead',
+    detail: 'The cursor is ahead of the head: it comes from another log, or from a node that is further on.',
+    errors: [{ parameter: 'after', message: `is at most ${head} here.` }],
+    members: { head },
+  }
+}
+
+const BEFORE_ASCENDING: Problem = {
+  code: 'invalid-parameter',
+  detail: '`before` pages backwards and needs `order=desc`.',
+  errors: [{ parameter: 'before', message: 'is only for `order=desc`.' }],
+}
+
+const BACKWARDS: Problem = {
+  code: 'invalid-range',
+  detail: 'The range ends at or before its beginning: `from` is inclusive, `to` exclusive.',
+  errors: [{ parameter: 'from', message: 'is not before `to`' }],
+}

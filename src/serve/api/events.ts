@@ -1,0 +1,94 @@
+import type { Snapshot, Walked } from '../../log/reader.ts'
+import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import type { EventsPage } from '../../protocol/resources.ts'
+import type { Desk } from '../projection.ts'
+import { holdsByName, JSON_TYPE } from '../projection.ts'
+import type { Ask, Reply, Route } from '../route.ts'
+import { problemReply } from '../route.ts'
+import { endpointRoute } from './endpoint-route.ts'
+import type { EventsRange } from './events-range.ts'
+import { resolveEventsRange } from './events-range.ts'
+
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
+const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
+const NOTHING = new Uint8Array(0)
+
+/** `/events`: pages of the log's own bytes, as JSON or CSV. */
+export function eventsRoute(desk: Desk): Route {
+  return endpointRoute('events', (ask) => desk.reader.snapshot((snapshot) => pageReply(desk, ask, snapshot)))
+}
+
+function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
+  const range = resolveEventsRange(ask.query, snapshot)
+  if (!range.ok) return problemReply(range.problem)
+  const etag = desk.etag(snapshot.head.seq)
+  const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
+  if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
+
+  const csv = ask.query.word('format') === 'csv'
+  const walked = walk(snapshot, range.value, csv ? 'csv' : 'json')
+  const next = nextOf(ask, range.value, walked)
+  const settled = isSettled(range.value, walked)
+  const link: Readonly<Record<string, string>> = next === null ? {} : { Link: `<${next}>; rel="next"` }
+  const headers = { ...(settled ? {} : seqHeader), ...link }
+  const kept = settled
+    ? ({ keep: 'immutable', etag: 'of-content' } as const)
+    : ({ keep: 'revalidate', etag } as const)
+  if (csv) {
+    const body = Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
+    return {
+      is: 'body',
+      ...kept,
+      type: CSV_TYPE,
+      body,
+      headers: { ...headers, ...csvHeaders(range.value, walked) },
+    }
+  }
+  return { is: 'body', ...kept, type: JSON_TYPE, body: pageOf(range.value, walked, next), headers }
+}
+
+/** A stretch of no length is nothing to walk: a bound may lie beyond the other. */
+function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): Walked {
+  const { order, after, before } = range
+  if (before - after > 1) return snapshot.walk({ ...range, scanMax: PAGE_SCAN_MAX }, framing)
+  return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
+}
+
+/**
+ * What is below the head never changes; what reaches the head may be longer when it is asked for again.
+ * An ascending page that goes on ends below the head, and so does a descending one from a given seq.
+ */
+function isSettled({ order, anchored }: EventsRange, { hasMore }: Walked): boolean {
+  return order === 'asc' ? hasMore : anchored
+}
+
+function nextOf(ask: Ask, { order }: EventsRange, { hasMore, scannedTo }: Walked): string | null {
+  if (!hasMore) return null
+  const cursor = String(scannedTo)
+  return `${ask.path}${ask.query.format(order === 'asc' ? { after: cursor } : { before: cursor })}`
+}
+
+/** The store's bytes with the page around them: no event is parsed or written again. */
+function pageOf(range: EventsRange, walked: Walked, next: string | null): Uint8Array {
+  const { order, after, before, limit } = range
+  const { count, scannedTo, hasMore } = walked
+  const bound = order === 'asc' ? { after } : { before }
+  const page: EventsPage['page'] = { ...bound, limit, count, scannedTo, hasMore, next }
+  return Buffer.concat([
+    Buffer.from('{"events":['),
+    walked.bytes,
+    Buffer.from(`],"page":${JSON.stringify(page)}}`),
+  ])
+}
+
+/** What a CSV has no room for. */
+function csvHeaders({ order, after, before }: EventsRange, walked: Walked): Readonly<Record<string, string>> {
+  const { scannedTo, hasMore } = walked
+  const [first, last] = order === 'asc' ? [after + 1, scannedTo] : [scannedTo, before - 1]
+  const name = first > last ? 'daybook-events-none.csv' : `daybook-events-${first}-${last}.csv`
+  return {
+    'Daybook-Scanned-To': String(scannedTo),
+    'Daybook-Has-More': String(hasMore),
+    'Content-Disposition': `attachment; filename="${name}"`,
+  }
+}

@@ -1,0 +1,61 @@
+import { isSettledBefore } from '../../project/as-of.ts'
+import { flows } from '../../project/flows.ts'
+import { funds } from '../../project/funds.ts'
+import { patterns } from '../../project/patterns.ts'
+import { resolvePatternRange, resolveRange } from '../../project/range.ts'
+import type { Head } from '../../project/books.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { parsed } from '../../protocol/problem.ts'
+import type { Query } from '../query.ts'
+import type { Desk, Ground } from '../projection.ts'
+import { jsonOf, project } from '../projection.ts'
+import type { Route } from '../route.ts'
+import { endpointRoute } from './endpoint-route.ts'
+
+/** `/flows`, `/funds` and `/patterns`: what is asked of a range of time. */
+export function rangeRoutes(desk: Desk): readonly Route[] {
+  return [
+    endpointRoute('flows', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
+        if (!range.ok) return range
+        const ground = groundOf(ask.query, books.head, range.value.toMs)
+        return parsed({ ground, compute: () => parsed(jsonOf(flows(books, range.value))) })
+      }),
+    ),
+    endpointRoute('funds', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
+        if (!range.ok) return range
+        // `now` is in every answer, so none of them is ever settled.
+        const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
+        return parsed({ ground, compute: () => parsed(jsonOf(funds(books, range.value))) })
+      }),
+    ),
+    endpointRoute('patterns', (ask) =>
+      project(desk, ask, ({ books }) => {
+        const span = resolvePatternRange(rangeOf(ask.query), ask.now, books.head)
+        if (!span.ok) return span
+        const tz = ask.query.integer('tz') ?? 0
+        const ground = groundOf(ask.query, books.head, span.value.toMs)
+        return parsed({ ground, compute: () => parsed(jsonOf(patterns(books, span.value, tz))) })
+      }),
+    ),
+  ]
+}
+
+function rangeOf(query: Query): Parameters<typeof resolveRange>[0] {
+  return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
+}
+
+/** A range that the address alone determines and that is settled gives the same answer for ever. */
+function groundOf(query: Query, head: Head, toMs: Ms): Ground {
+  const stated = query.has('from') || query.has('to')
+  if (stated && isSettledBefore(head, toMs)) return 'settled'
+  return isOpenEnded(query) ? 'minute' : 'log'
+}
+
+/** Without `to` the range ends with the present bucket. */
+function isOpenEnded(query: Query): boolean {
+  return !query.has('to')
+}

@@ -1,0 +1,39 @@
+import { asOf } from '../../project/as-of.ts'
+import { moment } from '../../protocol/moment.ts'
+import { parsed } from '../../protocol/problem.ts'
+import type { Status } from '../../protocol/resources.ts'
+import type { Desk } from '../projection.ts'
+import { jsonOf, project } from '../projection.ts'
+import type { Route } from '../route.ts'
+import { endpointRoute } from './endpoint-route.ts'
+
+/** What a node says of itself beside its log. */
+export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>
+
+/** `/status`: the head and its age, as of the present minute. */
+export function statusRoute(desk: Desk, node: NodeReport): Route {
+  const { id, origin, chain, simulated } = desk.reader.identity
+  return endpointRoute('status', (ask) =>
+    project(desk, ask, ({ head }, present) =>
+      parsed({
+        ground: 'minute',
+        compute() {
+          // The head may be newer than the minute's beginning: its age is then nothing.
+          const ageMs = head.atMs === null ? null : Math.max(0, present - head.atMs)
+          const status: Status = {
+            asOf: asOf(head),
+            now: moment(present),
+            head: { ...asOf(head), ageMs },
+            version: node.version,
+            log: id,
+            origin,
+            chain,
+            simulated,
+            following: node.following(),
+          }
+          return parsed(jsonOf(status))
+        },
+      }),
+    ),
+  )
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { etagOf, names, weak } from './etag.ts'
+
+suite('If-None-Match', () => {
+  const rows: readonly (readonly [string | undefined, boolean])[] = [
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b", "a"', true],
+    ['"b" , W/"a"', true],
+    ['*', true],
+    [' * ', true],
+    ['"b"', false],
+    ['a', false],
+    ['"a', false],
+    ['w/"a"', false],
+    ['', false],
+    [undefined, false],
+    [`"${'x'.repeat(8000)}", "a"`, false],
+  ]
+  for (const [sent, match] of rows) {
+    test(`${String(sent).slice(0, 20)} ${match ? 'names' : 'does not name'} "a"`, () => {
+      assert.equal(names(sent, '"a"'), match)
+      assert.equal(names(sent, 'W/"a"'), match)
+    })
+  }
+
+  test('names what is weak by its strong form', () => {
+    assert.equal(names('"a"', weak('"a"')), true)
+    assert.equal(weak(weak('"a"')), 'W/"a"')
+  })
+})
+
+test('an ETag of a content changes with any byte of it', () => {
+  assert.equal(etagOf('abc'), etagOf(new TextEncoder().encode('abc')))
+  assert.notEqual(etagOf('abc'), etagOf('abd'))
+  assert.match(etagOf(''), /^"[\w-]+"$/)
+})
