@@ -9,8 +9,11 @@ import { formatFileName } from './file-name.ts'
 import { monthNotFound, parseManifest } from './month-list.ts'
 
 const TYPE = 'application/gzip'
-/** A transfer of which nothing is taken for so long is ended; where it may be, it is taken up again by a range. */
-const STALL_MS_MAX = 30_000
+/**
+ * A transfer of which nothing is taken for so long is ended. Longer than a stream's limit: the system buffers some
+ * megabytes, which a slow reader takes in before ours move again.
+ */
+const STALL_MS_MAX = 120_000
 
 /** Replies with one file of a month. */
 export type MonthFiles = (ask: Ask, month: Month, file: MonthFile) => Reply

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { formatFileName, parseArchiveName } from './file-name.ts'
+
+suite('a name in the archive', () => {
+  test('names one thing', () => {
+    assert.deepEqual(parseArchiveName('2026-10.jsonl.gz'), { is: 'file', month: '2026-10', file: 'events' })
+    assert.deepEqual(parseArchiveName('2026-10.details.jsonl.gz'), {
+      is: 'file',
+      month: '2026-10',
+      file: 'details',
+    })
+    assert.deepEqual(parseArchiveName('2026-10.json'), { is: 'manifest', month: '2026-10' })
+    assert.deepEqual(parseArchiveName('SHA256SUMS'), { is: 'sums' })
+  })
+
+  test('of a file is read as it is written', () => {
+    const months = fc.tuple(fc.integer({ min: 1970, max: 9999 }), fc.integer({ min: 1, max: 12 }))
+    fc.assert(
+      fc.property(months, fc.constantFrom('events', 'details'), ([year, number], file) => {
+        const month = `${year}-${String(number).padStart(2, '0')}`
+        assert.deepEqual(parseArchiveName(formatFileName(month, file)), { is: 'file', month, file })
+      }),
+    )
+  })
+
+  test('is nothing for any other text', () => {
+    for (const name of [
+      '',
+      '2026-10',
+      '2026-13.json',
+      '1969-12.json',
+      '2026-10.jsonl',
+      '__proto__',
+      '.json',
+    ]) {
+      assert.equal(parseArchiveName(name), undefined, name)
+    }
+    fc.assert(
+      fc.property(fc.string(), (text) => parseArchiveName(text) === undefined || text === 'SHA256SUMS'),
+    )
+  })
+})
