@@ -75,7 +75,7 @@ export async function openArchiveNode(told: readonly (readonly number[])[]): Pro
       identity: log.identity,
       router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
       callerOf: () => '127.0.0.1',
-      admit: null,
+      counters: null,
       unready: () => undefined,
       now: () => msOf(Date.UTC(2026, 10, 21)),
       monotonicMs: () => performance.now(),
