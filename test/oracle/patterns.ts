@@ -1,6 +1,6 @@
 import type { PatternFigures, Patterns } from '../../src/protocol/resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, plays, sum } from './book.ts'
+import { asOf, decimal, effects, knownAt, plays, sum } from './book.ts'
 import { bucketEnd, bucketStart, iso, weekday } from './calendar.ts'
 import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
@@ -40,7 +40,8 @@ export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: num
   const isDay = (effect: Effect, day: number): boolean => weekday(localMs(effect)) === day
   const days = DAYS.map((day) => ({ day, pile: all.filter((effect) => isDay(effect, day)) }))
   return {
-    asOf: asOf(book),
+    // The last event counted is the last one before the range's end: an answer about the past never changes.
+    asOf: asOf(knownAt(book, to - 1)),
     from: iso(from),
     fromMs: from,
     to: iso(to),

@@ -1,6 +1,6 @@
 import type { FlowBucket, FlowFigures, Flows, FundFigures, Funds } from '../../src/protocol/resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, price, sum } from './book.ts'
+import { asOf, decimal, effects, knownAt, price, sum } from './book.ts'
 import { bucketEnd, bucketStart, bucketStarts, iso, WIDTH_MS } from './calendar.ts'
 import type { Width } from './calendar.ts'
 import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
@@ -58,7 +58,9 @@ export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number
       ...flowFigures(piles.get(atMs) ?? []),
     }
   })
-  return { asOf: asOf(book), ...used, buckets, totals: flowFigures([...piles.values()].flat()) }
+  // The last event counted is the last one before the range's end: an answer about the past never changes.
+  const counted = knownAt(book, used.toMs - 1)
+  return { asOf: asOf(counted), ...used, buckets, totals: flowFigures([...piles.values()].flat()) }
 }
 
 /** `/funds`: what stands at each bucket's end, which is what stands 1 ms before it. */

@@ -1,0 +1,109 @@
+/**
+ * A short history of what rarely happens: corrections of every type, prizes taken away after they were paid,
+ * holds on what is half paid, restated events, a cancelled contest, several events in one millisecond.
+ * Each row: minute since the start, type/kind, contest, amount, details. Its seq is its place, from 1.
+ */
+type Row = readonly [
+  minute: number,
+  name: string,
+  contestId: number | null,
+  kots: string | null,
+  details?: Readonly<Record<string, unknown>>,
+]
+
+/** A Saturday two days before the end of a month, so that a week and a month end within the story. */
+const START_MS = Date.UTC(2025, 7, 30)
+const MINUTE_MS = 60_000
+const DAY = 1440
+const DIGEST = `sha256:${'7'.repeat(64)}`
+
+const on = (minute: number): string => new Date(START_MS + minute * MINUTE_MS).toISOString()
+
+const planned = { opensAt: on(10), closesAt: on(DAY) }
+
+const ROWS: readonly Row[] = [
+  [0, 'treasury/deposit', null, '1000'],
+  [0, 'price/usd', null, null, { price: '0.10' }],
+  [0, 'contest/scheduled', 1, null, { title: 'One', ...planned }],
+  [1, 'contest/scheduled', 2, null, { ...planned }],
+  [10, 'contest/opened', 1, null],
+  [11, 'play/entry', 1, '10', { count: 3 }],
+  [11, 'play/vote', 1, '0.000000001'],
+  [11, 'play/vote', 1, '5'],
+  [12, 'correction/play', 1, '-10', { corrects: 6, reason: 'counted twice' }],
+  [12, 'play/entry', 1, '9', { count: 2, restates: 6 }],
+  [13, 'price/usd', null, null, { price: '0.20' }],
+  [14, 'correction/price', null, null, { corrects: 11 }],
+  [15, 'pool/play_share', 1, '300'],
+  [15, 'pool/sponsor', 1, '50'],
+  [16, 'correction/pool', 1, '-50', { corrects: 14 }],
+  [16, 'burn/platform_income', null, '20'],
+  [17, 'correction/burn', null, '-20', { corrects: 16 }],
+  [18, 'pool/sponsor', 2, '40'],
+  [19, 'contest/cancelled', 2, null, { reason: 'no entries' }],
+  [20, 'payout/refund', 2, '25'],
+  [21, 'correction/payout', 2, '-25', { corrects: 20 }],
+  [22, 'payout/refund', 2, '40'],
+  [23, 'contest/paid', 2, null],
+  [DAY, 'contest/closed', 1, null],
+  [DAY, 'prize/winner', 1, '40', { unlocksAt: on(DAY + 50), claim: true }],
+  [DAY, 'prize/winner', 1, '30', { unlocksAt: on(DAY + 20), reviewUntil: on(DAY + 40) }],
+  [DAY, 'prize/winner', 1, '20', { reviewUntil: on(DAY + 30) }],
+  [DAY, 'prize/runner_up', 1, '12', { winners: 3 }],
+  [DAY, 'prize/runner_up', 1, '8', { winners: 2 }],
+  [DAY + 1, 'payout/winner', 1, '35'],
+  [DAY + 2, 'hold/winner', 1, null, { reviewUntil: '2999-01-01T00:00:00.000Z' }],
+  [DAY + 3, 'payout/winner', 1, '20'],
+  [DAY + 4, 'correction/payout', 1, '-35', { corrects: 30 }],
+  [DAY + 5, 'correction/prize', 1, '-30', { corrects: 26 }],
+  [DAY + 6, 'payout/runner_up', 1, '15'],
+  [DAY + 7, 'correction/prize', 1, '-12', { corrects: 28 }],
+  [DAY + 8, 'payout/winner', 1, '1'],
+  [DAY + 9, 'expiry/winner', 1, '4'],
+  [DAY + 10, 'correction/expiry', 1, '-4', { corrects: 38 }],
+  [2 * DAY, 'treasury/withdrawal', null, '3'],
+  [2 * DAY, 'correction/treasury', null, '-3', { corrects: 40 }],
+  [2 * DAY, 'trade/buy', null, '77'],
+  [2 * DAY, 'correction/trade', null, '-77', { corrects: 42 }],
+  [3 * DAY, 'loyalty/scheduled', null, null, { month: '2025-08', paysAt: on(4 * DAY) }],
+  [3 * DAY, 'loyalty/scheduled', null, null, { month: '2025-09', paysAt: on(34 * DAY) }],
+  [3 * DAY, 'loyalty/accrual', null, '60'],
+  [3 * DAY, 'loyalty/accrual', null, '6'],
+  [3 * DAY, 'correction/loyalty', null, '-6', { corrects: 47 }],
+  [3 * DAY, 'loyalty/input', null, null, { month: '2025-08', digest: DIGEST, bytes: 10 }],
+  [3 * DAY, 'loyalty/output', null, '50', { month: '2025-08', digest: DIGEST, recipients: 4 }],
+  [3 * DAY, 'correction/loyalty', null, '-50', { corrects: 50 }],
+  [3 * DAY, 'loyalty/output', null, '45', { month: '2025-08', digest: DIGEST, recipients: 3, restates: 50 }],
+  [4 * DAY, 'payout/loyalty', null, '30', { month: '2025-08' }],
+  [4 * DAY, 'correction/payout', null, '-30', { corrects: 53 }],
+  [5 * DAY, 'contest/scheduled', 3, null, { ...planned, closesAt: on(9 * DAY) }],
+  [5 * DAY, 'contest/rescheduled', 3, null, { opensAt: on(8 * DAY), closesAt: on(10 * DAY) }],
+  [6 * DAY, 'prize/runner_up', 1, '4'],
+  [6 * DAY, 'correction/payout', 1, '-15', { corrects: 35 }],
+]
+
+/** 64 bytes in base58: the digit 1 stands for a zero byte, so the last one alone tells them apart. */
+const transaction = (index: number): string =>
+  '1'.repeat(63) + '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(index % 32)
+
+/** The story up to a row as import drafts, one a line. */
+export function cornerDrafts(rows: number = ROWS.length): string {
+  return ROWS.slice(0, rows)
+    .map(([minute, name, contestId, kots, details], index) => {
+      const [type, kind] = name.split('/')
+      const draft = {
+        at: on(minute),
+        type,
+        kind,
+        ...(contestId === null ? {} : { contestId }),
+        ...(kots === null ? {} : { kots }),
+        ...(type === 'payout' ? { tx: transaction(index) } : {}),
+        ...(details === undefined ? {} : { details }),
+      }
+      return `${JSON.stringify(draft)}\n`
+    })
+    .join('')
+}
+
+/** Rows after which the story is held against the service: a payout given back, a prize taken away, one overpaid, less so, all settled. */
+export const CORNERS: readonly number[] = [33, 34, 36, 57, ROWS.length]
