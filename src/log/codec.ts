@@ -1,5 +1,5 @@
 import type { Contest, Lot, PrizeSums, Take } from '../project/contest.ts'
-import type { LoyaltyState } from '../project/loyalty.ts'
+import type { LoyaltyOutput, LoyaltyState } from '../project/loyalty.ts'
 import type { Amount } from '../protocol/amount.ts'
 import { billionths } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
@@ -19,9 +19,9 @@ type StoredContest = Omit<Contest, 'entries' | 'plays' | 'spentOnPlay' | 'poolIn
     prizes: readonly (readonly [kind: string, sums: StoredPrize])[]
   }>
 type StoredLot = Omit<Lot, 'amount' | 'unpaid'> & Readonly<{ amount: string; unpaid: string }>
-type StoredOutput = Omit<NonNullable<LoyaltyState['output']>, 'total'> & Readonly<{ total: string }>
-type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'output'> &
-  Readonly<{ paid: string; output: StoredOutput | null }>
+type StoredOutput = Omit<LoyaltyOutput, 'total'> & Readonly<{ total: string }>
+type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'outputs'> &
+  Readonly<{ paid: string; outputs: readonly StoredOutput[] }>
 
 export function formatBody(value: Contest | Lot | LoyaltyState): string {
   return JSON.stringify(value, (_key, member: unknown) => {
@@ -59,11 +59,10 @@ export function parseLot(body: string): Lot {
 
 export function parseLoyalty(body: string): LoyaltyState {
   const stored: StoredLoyalty = JSON.parse(body)
-  const { output } = stored
   return {
     ...stored,
     paid: amountOf(stored.paid),
-    output: output === null ? null : { ...output, total: amountOf(output.total) },
+    outputs: stored.outputs.map((output) => ({ ...output, total: amountOf(output.total) })),
   }
 }
 

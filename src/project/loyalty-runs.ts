@@ -4,18 +4,22 @@ import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../protocol/resources
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from './books.ts'
 import type { LoyaltyHalf, LoyaltyState } from './loyalty.ts'
+import { paysAtOf } from './loyalty.ts'
 
 /** Each month's loyalty reward, newest month first; a month of which everything was cancelled is not listed. */
 export function loyaltyRuns(books: Books): LoyaltyRuns {
   return { asOf: asOf(books.head), runs: books.loyalty().filter(isStanding).toReversed().map(run) }
 }
 
-function isStanding({ scheduled, input, output, payouts }: LoyaltyState): boolean {
-  return scheduled !== null || input !== null || output !== null || payouts > 0
+function isStanding({ plans, inputs, outputs, payouts }: LoyaltyState): boolean {
+  return plans.length > 0 || inputs.length > 0 || outputs.length > 0 || payouts > 0
 }
 
-function run({ month, scheduled, input, output, paid, payouts }: LoyaltyState): LoyaltyRun {
-  const paysAt = scheduled?.paysAt ?? null
+function run(state: LoyaltyState): LoyaltyRun {
+  const { month, paid, payouts } = state
+  const paysAt = paysAtOf(state)
+  const input = state.inputs.at(-1) ?? null
+  const output = state.outputs.at(-1) ?? null
   return {
     month,
     paysAt: atOf(paysAt),

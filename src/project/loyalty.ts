@@ -13,18 +13,29 @@ export type LoyaltyHalf = Readonly<{
   url: string | null
 }>
 
-/** The loyalty reward of one month as of the head; what a correction cancelled is gone from it. */
+/** What came out of a month's reward. */
+export type LoyaltyOutput = LoyaltyHalf & Readonly<{ recipients: number; total: Amount }>
+
+/**
+ * The loyalty reward of one month as of the head. Of each kind of event the last that no correction has
+ * cancelled holds; those before it are kept, since they hold again when it is cancelled.
+ */
 export type LoyaltyState = Readonly<{
   month: Month
-  scheduled: Readonly<{ seq: Seq; paysAt: Ms }> | null
-  input: LoyaltyHalf | null
-  output: (LoyaltyHalf & Readonly<{ recipients: number; total: Amount }>) | null
+  plans: readonly Readonly<{ seq: Seq; paysAt: Ms }>[]
+  inputs: readonly LoyaltyHalf[]
+  outputs: readonly LoyaltyOutput[]
   paid: Amount
   payouts: number
 }>
 
+/** When the month's reward is paid, by the plan that holds. */
+export function paysAtOf(state: LoyaltyState): Ms | null {
+  return state.plans.at(-1)?.paysAt ?? null
+}
+
 export function emptyLoyalty(month: Month): LoyaltyState {
-  return { month, scheduled: null, input: null, output: null, paid: ZERO, payouts: 0 }
+  return { month, plans: [], inputs: [], outputs: [], paid: ZERO, payouts: 0 }
 }
 
 /** Applies an event of a month's loyalty reward, or the correction of one. */
@@ -48,22 +59,25 @@ export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, e
     case 'scheduled':
       return details.paysAt === undefined
         ? state
-        : { ...state, scheduled: { seq: event.seq, paysAt: details.paysAt } }
+        : { ...state, plans: [...state.plans, { seq: event.seq, paysAt: details.paysAt }] }
     case 'input':
-      return { ...state, input: half }
-    case 'output':
-      return { ...state, output: { ...half, recipients: details.recipients ?? 0, total: amount ?? ZERO } }
+      return { ...state, inputs: [...state.inputs, half] }
+    case 'output': {
+      const output = { ...half, recipients: details.recipients ?? 0, total: amount ?? ZERO }
+      return { ...state, outputs: [...state.outputs, output] }
+    }
     default:
       return state
   }
 }
 
-/** What a corrected event said is gone, unless a later one has taken its place. */
+/** What a corrected event said is gone. */
 function without(state: LoyaltyState, seq: Seq): LoyaltyState {
+  const stands = (said: Readonly<{ seq: Seq }>): boolean => said.seq !== seq
   return {
     ...state,
-    scheduled: state.scheduled?.seq === seq ? null : state.scheduled,
-    input: state.input?.seq === seq ? null : state.input,
-    output: state.output?.seq === seq ? null : state.output,
+    plans: state.plans.filter(stands),
+    inputs: state.inputs.filter(stands),
+    outputs: state.outputs.filter(stands),
   }
 }

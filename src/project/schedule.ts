@@ -5,6 +5,7 @@ import type { ContestStatus, Planned, Schedule } from '../protocol/resources.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from './books.ts'
 import type { Contest } from './contest.ts'
+import { paysAtOf } from './loyalty.ts'
 
 /**
  * What is planned: the opening of every upcoming contest, the closing of every upcoming or running one, soonest
@@ -37,9 +38,10 @@ function planned(contests: readonly Contest[], when: (contest: Contest) => Ms): 
 
 /** The earliest month that is scheduled and of which nothing has been paid. */
 function nextLoyaltyPayment(books: Books): Schedule['nextLoyaltyPayment'] {
-  for (const { month, scheduled, payouts } of books.loyalty()) {
-    if (scheduled === null || payouts > 0) continue
-    return { month, at: formatAt(scheduled.paysAt), atMs: scheduled.paysAt }
+  for (const state of books.loyalty()) {
+    const paysAt = paysAtOf(state)
+    if (paysAt === null || state.payouts > 0) continue
+    return { month: state.month, at: formatAt(paysAt), atMs: paysAt }
   }
   return null
 }

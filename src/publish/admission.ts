@@ -144,17 +144,18 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): Refusal | null {
   const month = draft.details?.month
   if (month === undefined) return null
   const run = loyaltyOf(fold, month)
+  const input = run?.inputs.at(-1)
+  const output = run?.outputs.at(-1)
   const field = 'details.month'
   const replaces = draft.details?.restates !== undefined
   switch (draft.kind) {
     case 'input':
-      if (run?.input) return wrong(field, `event ${run.input.seq} has published this month's input`)
-      return run?.output && !replaces
-        ? wrong(field, `event ${run.output.seq} has published this month's output`)
-        : null
+      if (input !== undefined) return wrong(field, `event ${input.seq} has published this month's input`)
+      if (output === undefined || replaces) return null
+      return wrong(field, `event ${output.seq} has published this month's output`)
     case 'output':
-      if (run?.output) return wrong(field, `event ${run.output.seq} has published this month's output`)
-      return run?.input ? null : wrong(field, 'this month has no input yet')
+      if (output !== undefined) return wrong(field, `event ${output.seq} has published this month's output`)
+      return input === undefined && !replaces ? wrong(field, 'this month has no input yet') : null
     default:
       return null
   }

@@ -53,9 +53,10 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onRequest: (outcome) => say({ is: 'request', outcome }),
   })
   port.on('message', (message: ToWriter) => {
-    if (message.is === 'close') return void close(door)
+    if (message.is === 'close') return close(door)
     asked.get(message.id)?.(message.answer)
     asked.delete(message.id)
+    return undefined
   })
 
   door.listen(settings.port, settings.host)

@@ -30,7 +30,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
   let closing = false
 
   const port = await new Promise<number>((resolve, reject) => {
-    worker.on('error', (cause) => {
+    worker.on('error', (cause: Error) => {
       reject(cause)
       listeners.onBroken(`the writer's thread failed: ${cause.message}`)
     })
