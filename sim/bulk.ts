@@ -1,0 +1,165 @@
+import { billionths, formatAmount } from '../src/protocol/amount.ts'
+import type { Ms } from '../src/protocol/moment.ts'
+import { formatAt, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import { TOKEN } from './platform.ts'
+import type { Random } from './random.ts'
+import { randomOf } from './random.ts'
+
+export type BulkSettings = Readonly<{
+  seed: string
+  /** Spread over `[from, to)`. */
+  from: Ms
+  to: Ms
+  /** How many drafts, exactly. */
+  count: number
+}>
+
+/** Drafts that share a minute or so; then comes a pause. */
+const BURST = 24
+const BURST_MS_MAX = 50_000
+/** Drafts from one contest's opening to its close. */
+const CONTEST_DRAFTS_MIN = 60
+const CONTEST_DRAFTS_MAX = 20_000
+const CONTESTS_PER_RUN = 12
+
+/** What is written around the drafts, in drafts of one contest. */
+const SHARE_EVERY = 50
+const PRICE_EVERY = 97
+const BURN_EVERY = 499
+const PAYOUT_EVERY = 12
+/** A contest has fewer payouts than places for them, so that all are done before the next one closes. */
+const DRAFTS_PER_PAYOUT = 15
+
+const KINDS = ['vote', 'entry', 'boost', 'vote'] as const
+const FIRST_DEPOSIT = 100_000n * TOKEN
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** The one contest that runs and the one that pays; the rest of the past is forgotten. */
+type Bulk = {
+  readonly random: Random
+  treasury: bigint
+  id: number
+  pool: bigint
+  /** Spent since the pool had its last share. */
+  spent: bigint
+  paying: { readonly id: number; readonly part: bigint; left: bigint; readonly rest: bigint } | null
+}
+
+/**
+ * Lines of an import file, without their line feeds: mostly plays, some payouts, shares and prices, valid under
+ * the rules, several hundred thousand a second, constant memory. For load; `history` is what looks lived-in.
+ */
+export function* bulk(settings: BulkSettings): Generator<string, undefined> {
+  const { from, to, count, seed } = settings
+  const everyMs = (to - from) / count
+  const burstMs = everyMs * BURST
+  const stepMs = Math.floor(Math.min(burstMs, BURST_MS_MAX) / BURST)
+  const state: Bulk = { random: randomOf(seed), treasury: 0n, id: 0, pool: 0n, spent: 0n, paying: null }
+  let number = 0
+  for (const body of bodies(state, from, everyMs, count)) {
+    if (number === count) return undefined
+    const ms = Math.floor(from + Math.floor(number / BURST) * burstMs) + (number % BURST) * stepMs
+    yield `{"ref":"bulk-${++number}","at":"${formatAt(msOf(ms))}",${body}}`
+  }
+  return undefined
+}
+
+/** The lines' insides for ever: all but ref and moment. */
+function* bodies(state: Bulk, from: Ms, everyMs: number, count: number): Generator<string, undefined> {
+  const plays = Math.floor(count / CONTESTS_PER_RUN)
+  const length = Math.min(CONTEST_DRAFTS_MAX, Math.max(CONTEST_DRAFTS_MIN, plays))
+  state.treasury += FIRST_DEPOSIT
+  yield `"type":"treasury","kind":"deposit","kots":"${amount(FIRST_DEPOSIT)}"`
+  for (;;) {
+    const id = ++state.id
+    const opensMs = from + (id - 1) * length * everyMs
+    const times = `"opensAt":"${isoOf(opensMs)}","closesAt":"${isoOf(opensMs + length * everyMs + MINUTE_MS)}"`
+    yield contest(id, 'scheduled', `,"details":{"title":"Round ${id}",${times}}`)
+    yield contest(id, 'opened')
+    for (let index = 1; index <= length; index++) yield running(state, index)
+    yield* paid(state)
+    yield contest(id, 'closed')
+    yield* awarded(state, Math.floor(length / DRAFTS_PER_PAYOUT))
+  }
+}
+
+function running(state: Bulk, index: number): string {
+  const { id, random, paying } = state
+  if (index % PAYOUT_EVERY === 0 && paying !== null && paying.left > 0n)
+    return payout(random, paying, paying.part)
+  if (index % SHARE_EVERY === 0 && state.spent > 1n) return share(state)
+  if (index % PRICE_EVERY === 0) {
+    return `"type":"price","kind":"usd","details":{"price":"0.0${random.between(380, 460)}"}`
+  }
+  if (index % BURN_EVERY === 0) {
+    const kots = state.treasury / 100n
+    state.treasury -= kots
+    return `"type":"burn","kind":"platform_income","kots":"${amount(kots)}"`
+  }
+  const kots = BigInt(random.between(1_000_000, 90_000_000)) * 1_111n + BigInt(index)
+  state.treasury += kots
+  state.spent += kots
+  return `"type":"play","kind":"${random.pick(KINDS)}","contestId":${id},"kots":"${amount(kots)}"`
+}
+
+/** Half of what was spent since the last share. */
+function share(state: Bulk): string {
+  const kots = state.spent / 2n
+  state.spent = 0n
+  state.treasury -= kots
+  state.pool += kots
+  return `"type":"pool","kind":"play_share","contestId":${state.id},"kots":"${amount(kots)}"`
+}
+
+/** Ends the contest before this one: its last payout, what is left over, and `paid`. */
+function* paid(state: Bulk): Generator<string, undefined> {
+  const { paying, random } = state
+  if (paying === null) return undefined
+  if (paying.left > 0n) yield payout(random, paying, paying.left)
+  if (paying.rest > 0n) {
+    state.treasury += paying.rest
+    yield `"type":"pool","kind":"returned","contestId":${paying.id},"kots":"${amount(paying.rest)}"`
+  }
+  yield contest(paying.id, 'paid')
+  return undefined
+}
+
+function* awarded(state: Bulk, payouts: number): Generator<string, undefined> {
+  const won = (state.pool * 49n) / 50n
+  const details = `"details":{"winners":${payouts}}`
+  if (won > 0n)
+    yield `"type":"prize","kind":"winner","contestId":${state.id},"kots":"${amount(won)}",${details}`
+  // Rounded up, so that the last payout is the smallest and there is no further one for the remainder.
+  state.paying = { id: state.id, part: won / BigInt(payouts) + 1n, left: won, rest: state.pool - won }
+  state.pool = 0n
+  state.spent = 0n
+  return undefined
+}
+
+function payout(random: Random, paying: NonNullable<Bulk['paying']>, asked: bigint): string {
+  const kots = paying.left < asked ? paying.left : asked
+  paying.left -= kots
+  return `"type":"payout","kind":"winner","contestId":${paying.id},"kots":"${amount(kots)}","tx":"${cheapTx(random)}"`
+}
+
+function contest(id: number, kind: string, rest = ''): string {
+  return `"type":"contest","kind":"${kind}","contestId":${id}${rest}`
+}
+
+/**
+ * Base58 that decodes to 64 bytes, without the division: 87 digits are worth 2^509.64, so that 88 of them lie
+ * between 2^504 and 2^512 whenever the first is worth 1 to 4.
+ */
+function cheapTx(random: Random): string {
+  let tx = BASE58.charAt(random.between(1, 4))
+  while (tx.length < 88) tx += BASE58.charAt(random.below(58))
+  return tx
+}
+
+function amount(value: bigint): string {
+  return formatAmount(billionths(value))
+}
+
+function isoOf(ms: number): string {
+  return formatAt(msOf(Math.floor(ms)))
+}

@@ -1,0 +1,155 @@
+import { DAY_MS, HOUR_MS } from '../src/protocol/moment.ts'
+import type { Market } from './market.ts'
+import type { Random } from './random.ts'
+
+/** What becomes of a contest, decided when it is planned. */
+export type Fate = 'held' | 'postponed' | 'extended' | 'cancelled' | 'withdrawn'
+
+/** A contest as the simulator keeps it while it lasts. */
+export type Contest = {
+  readonly id: number
+  readonly title: string
+  readonly fate: Fate
+  readonly series: Series
+  /** Price of one play per kind, in billionths. */
+  readonly units: ReadonlyMap<string, bigint>
+  opensAt: number
+  closesAt: number
+  state: 'upcoming' | 'running' | 'paying'
+  /** Spent on its plays, and how much of that went into its pool. */
+  spent: bigint
+  shared: bigint
+}
+
+/** A kind of contest that comes again and again. */
+export type Series = Readonly<{
+  /** Whether one opens on this UTC day (days since 1970). */
+  opensOn(day: number): boolean
+  openHour: number
+  lengthMs: number
+  /** How many days ahead it is announced. */
+  leadDays: number
+  /** How much is played, compared with the daily contest. */
+  weight: number
+  /** What the platform adds to its pool, in whole tokens. */
+  topUp: number
+  sponsored: number
+  title(day: number, random: Random): string
+}>
+
+const THEMES = [
+  ['Night Markets', 'Rooftops', 'First Light', 'Rainy Windows', 'Street Cats', 'Old Signs', 'Harbour Cranes'],
+  ['Paper and Scissors', 'One Line Only', 'Tiny Kingdoms', 'Neon Gardens', 'Robots at Rest', 'Lost Gloves'],
+  ['Breakfast Abroad', 'Long Shadows', 'Kitchen Chemistry', 'Winter Sports', 'Bridges', 'The Empty Chair'],
+].flat()
+
+const RIVALS = [
+  'Mountains',
+  'Sea',
+  'Tea',
+  'Coffee',
+  'Trains',
+  'Bicycles',
+  'Pixels',
+  'Ink',
+  'Autumn',
+  'Spring',
+]
+const SPRINTS = ['Caption Sprint', 'Daily Sketch', 'Photo of the Day', 'One-Minute Story', 'Daily Remix']
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
+const EPOCH_WEEKDAY = 3
+
+const weekday = (day: number): number => (day + EPOCH_WEEKDAY) % 7
+const dateOf = (day: number): Date => new Date(day * DAY_MS)
+const oneOf = (words: readonly string[], random: Random): string => words[random.below(words.length)] ?? ''
+
+/** What runs on the platform: a sprint a day, two duels and a round a week, a cup a month, all overlapping. */
+export const SERIES: readonly Series[] = [
+  {
+    opensOn: () => true,
+    openHour: 12,
+    lengthMs: 26 * HOUR_MS,
+    leadDays: 1,
+    weight: 1,
+    topUp: 1200,
+    sponsored: 0.05,
+    title: (day, random) => `${SPRINTS[day % SPRINTS.length] ?? ''}: ${oneOf(THEMES, random)}`,
+  },
+  {
+    opensOn: (day) => weekday(day) === 1 || weekday(day) === 4,
+    openHour: 16,
+    lengthMs: 3 * DAY_MS,
+    leadDays: 2,
+    weight: 0.8,
+    topUp: 3500,
+    sponsored: 0.15,
+    title(_day, random) {
+      const first = random.below(RIVALS.length)
+      const second = (first + 1 + random.below(RIVALS.length - 1)) % RIVALS.length
+      return `Duel: ${RIVALS[first] ?? ''} vs ${RIVALS[second] ?? ''}`
+    },
+  },
+  {
+    opensOn: (day) => weekday(day) === 0,
+    openHour: 9,
+    lengthMs: 6 * DAY_MS + 12 * HOUR_MS,
+    leadDays: 4,
+    weight: 1.2,
+    topUp: 9000,
+    sponsored: 0.3,
+    title: (day, random) =>
+      `Weekly Round ${Math.floor((day + EPOCH_WEEKDAY) / 7) % 52 || 52}: ${oneOf(THEMES, random)}`,
+  },
+  {
+    opensOn: (day) => dateOf(day).getUTCDate() === 2,
+    openHour: 18,
+    lengthMs: 25 * DAY_MS,
+    leadDays: 5,
+    weight: 1,
+    topUp: 40_000,
+    sponsored: 1,
+    title: (day) => `${MONTHS[dateOf(day).getUTCMonth()] ?? ''} Grand Cup ${dateOf(day).getUTCFullYear()}`,
+  },
+]
+
+/** What one play of each kind costs in US cents; how often it is played; how many plays one total holds. */
+export const PLAYS = [
+  { kind: 'vote', cents: 4n, share: 0.46, many: 102 },
+  { kind: 'entry', cents: 32n, share: 0.24, many: 27 },
+  { kind: 'boost', cents: 16n, share: 0.2, many: 42 },
+  { kind: 'tip', cents: 8n, share: 0.1, many: 24 },
+] as const
+
+export type Play = (typeof PLAYS)[number]
+
+/** Trillionths of a dollar in a cent, times billionths in a token. */
+const CENT_TOKENS = 10_000_000_000n * 1_000_000_000n
+
+/** Prices of a contest's plays at the token's present price: fixed when the contest is planned. */
+export function unitsOf(market: Market): ReadonlyMap<string, bigint> {
+  return new Map(PLAYS.map((play) => [play.kind, (play.cents * CENT_TOKENS) / market.price()]))
+}
+
+/** The early contests meet every fate once, later ones by chance. */
+export function fateOf(id: number, random: Random): Fate {
+  const early = EARLY_FATES.get(id)
+  if (early !== undefined) return early
+  return random.weighted<Fate>([
+    ['held', 88],
+    ['postponed', 4],
+    ['extended', 4],
+    ['cancelled', 2],
+    ['withdrawn', 1],
+  ])
+}
+
+const EARLY_FATES: ReadonlyMap<number, Fate> = new Map([
+  [1, 'held'],
+  [2, 'held'],
+  [4, 'postponed'],
+  [6, 'cancelled'],
+  [8, 'extended'],
+  [10, 'withdrawn'],
+])

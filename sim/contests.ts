@@ -1,0 +1,121 @@
+import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import type { Contest, Series } from './contest.ts'
+import { fateOf, SERIES, unitsOf } from './contest.ts'
+import type { Market } from './market.ts'
+import type { World } from './platform.ts'
+import { TOKEN } from './platform.ts'
+import { beginPlays, sharePlays } from './plays.ts'
+import { awardPrizes, refundAll } from './prizes.ts'
+import { amountAbout } from './sums.ts'
+
+const PLANNING_HOUR = 8
+
+/** Plans, opens and closes contests for ever; the first two open within the hour. */
+export function beginContests(world: World, market: Market): void {
+  let id = 0
+  const plan = (series: Series, day: number, opensAt: number): void => {
+    const contest: Contest = {
+      id: ++id,
+      title: series.title(day, world.random),
+      fate: fateOf(id, world.random),
+      series,
+      units: unitsOf(market),
+      opensAt,
+      closesAt: opensAt + series.lengthMs,
+      state: 'upcoming',
+      spent: 0n,
+      shared: 0n,
+    }
+    schedule(world, contest)
+  }
+  const planDay = (today: number): void => {
+    for (const series of SERIES) {
+      const day = today + series.leadDays
+      if (series.opensOn(day)) plan(series, day, day * DAY_MS + series.openHour * HOUR_MS)
+    }
+    world.at((today + 1) * DAY_MS + PLANNING_HOUR * HOUR_MS, () => planDay(today + 1))
+  }
+  const firstDay = Math.floor(world.now() / DAY_MS)
+  world.after(2 * MINUTE_MS, () => {
+    for (const series of [SERIES[0], SERIES[2]]) {
+      if (series !== undefined) plan(series, firstDay, Math.ceil(world.now() / HOUR_MS) * HOUR_MS)
+    }
+    world.after(5 * MINUTE_MS, () => planDay(firstDay))
+  })
+}
+
+function schedule(world: World, contest: Contest): void {
+  const { id, title } = contest
+  world.say({ type: 'contest', kind: 'scheduled', contestId: id, details: { title, ...times(contest) } })
+  const lead = contest.opensAt - world.now()
+  if (contest.fate === 'postponed') {
+    world.after(lead * 0.6, () => {
+      const later = world.random.between(2, 8) * HOUR_MS
+      contest.opensAt += later
+      contest.closesAt += later
+      reschedule(world, contest)
+    })
+  }
+  if (contest.fate === 'withdrawn') {
+    world.after(lead * 0.5, () => cancel(world, contest, 'Withdrawn before opening: the theme was taken'))
+    return
+  }
+  // A contest that still has to move comes here again at its new time.
+  const open = (): void => {
+    if (contest.opensAt > world.now()) world.at(contest.opensAt, open)
+    else openContest(world, contest)
+  }
+  world.at(contest.opensAt, open)
+}
+
+function openContest(world: World, contest: Contest): void {
+  const { id, series, fate } = contest
+  contest.state = 'running'
+  world.say({ type: 'contest', kind: 'opened', contestId: id })
+  const topUp = amountAbout(world.random, series.topUp, 0.2)
+  if (world.purse.bears('treasury', topUp)) {
+    world.say({ type: 'pool', kind: 'top_up', contestId: id, kots: topUp })
+  }
+  if (world.random.chance(series.sponsored)) {
+    const kots = BigInt(world.random.between(4, 30)) * 500n * TOKEN
+    const wait = world.random.between(10, 600) * MINUTE_MS
+    world.after(wait, () => world.say({ type: 'pool', kind: 'sponsor', contestId: id, kots, paid: true }))
+  }
+  beginPlays(world, contest)
+  if (fate === 'cancelled') {
+    world.after(series.lengthMs * 0.55, () => cancel(world, contest, 'Votes were bought: all stakes go back'))
+    return
+  }
+  if (fate === 'extended') {
+    world.after(series.lengthMs * 0.8, () => {
+      contest.closesAt += world.random.between(2, 12) * HOUR_MS
+      reschedule(world, contest)
+    })
+  }
+  const close = (): void => {
+    if (contest.closesAt > world.now()) world.at(contest.closesAt, close)
+    else closeContest(world, contest)
+  }
+  world.at(contest.closesAt, close)
+}
+
+function closeContest(world: World, contest: Contest): void {
+  contest.state = 'paying'
+  world.say({ type: 'contest', kind: 'closed', contestId: contest.id })
+  sharePlays(world, contest)
+  world.after(world.random.between(12, 80) * MINUTE_MS, () => awardPrizes(world, contest))
+}
+
+function cancel(world: World, contest: Contest, reason: string): void {
+  contest.state = 'paying'
+  world.say({ type: 'contest', kind: 'cancelled', contestId: contest.id, details: { reason } })
+  world.after(world.random.between(20, 120) * MINUTE_MS, () => refundAll(world, contest))
+}
+
+function reschedule(world: World, contest: Contest): void {
+  world.say({ type: 'contest', kind: 'rescheduled', contestId: contest.id, details: times(contest) })
+}
+
+function times(contest: Contest): { opensAt: string; closesAt: string } {
+  return { opensAt: formatAt(msOf(contest.opensAt)), closesAt: formatAt(msOf(contest.closesAt)) }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { CORRECTABLE_TYPES, EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
+import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
+import type { Auditor } from './auditor.ts'
+import { auditorOf } from './auditor.ts'
+import { history, HISTORY_MS } from './history.ts'
+import type { HistorySettings } from './history.ts'
+import type { ImportDraft } from './import-draft.ts'
+import { sampleText } from './sample.ts'
+
+const TO = Date.UTC(2026, 10, 21, 9, 17, 3, 250)
+const MONTHS: HistorySettings = { seed: 'kots', from: msOf(TO - HISTORY_MS), to: msOf(TO) }
+const drafts: readonly ImportDraft[] = [...history(MONTHS)]
+const billionths = (draft: ImportDraft): bigint => BigInt((draft.kots ?? '0').replace('.', ''))
+
+function audited(settings: HistorySettings): Auditor {
+  const auditor = auditorOf()
+  for (const draft of history(settings)) auditor.take(draft)
+  return auditor
+}
+
+suite('the pretend platform’s history', () => {
+  test('is the same for the same settings, and another for another seed', () => {
+    const short = { ...MONTHS, to: msOf(MONTHS.from + 8 * DAY_MS) }
+    assert.deepEqual([...history(short)], [...history(short)])
+    assert.notDeepEqual([...history(short)], [...history({ ...short, seed: 'other' })])
+  })
+
+  test('begins at the very moment it is asked for and ends before the end', () => {
+    assert.equal(Date.parse(drafts[0]?.at ?? ''), MONTHS.from)
+    assert.ok(Date.parse(drafts.at(-1)?.at ?? '') < TO)
+    assert.ok(Date.parse(drafts.at(-1)?.at ?? '') > TO - HOUR_MS)
+  })
+
+  test('of a shorter stretch is the beginning of a longer one, within its own time', () => {
+    const short = [...history({ ...MONTHS, to: msOf(MONTHS.from + 5 * DAY_MS) })]
+    assert.deepEqual(short, drafts.slice(0, short.length))
+  })
+
+  test('of three months has 40,000 to 80,000 drafts', () => {
+    assert.ok(drafts.length > 40_000 && drafts.length < 80_000, `${drafts.length} drafts`)
+  })
+
+  for (const seed of ['kots', 'a', 'b', 'c', '2026']) {
+    test(`keeps every rule of the log and tells every theme within three months (seed ${seed})`, () => {
+      const { counts, balances } = audited({ ...MONTHS, seed })
+      for (const type of EVENT_TYPES) {
+        assert.ok(
+          [...counts.keys()].some((name) => name.startsWith(`${type}/`)),
+          `no ${type}`,
+        )
+      }
+      for (const { type, kind } of RULES) {
+        if (kind === '*' || type === 'correction') continue
+        assert.ok((counts.get(`${type}/${kind}`) ?? 0) > 0, `no ${type}/${kind}`)
+      }
+      for (const kind of ['play', 'payout', 'price', 'trade', 'burn'] as const) {
+        assert.ok(CORRECTABLE_TYPES.includes(kind))
+        assert.ok((counts.get(`correction/${kind}`) ?? 0) > 0, `no correction/${kind}`)
+      }
+      for (const kind of ['vote', 'entry', 'boost', 'tip'])
+        assert.ok((counts.get(`play/${kind}`) ?? 0) > 1000)
+      assert.equal(
+        [...balances.values()].reduce((sum, balance) => sum + balance, 0n),
+        0n,
+      )
+    })
+  }
+
+  for (const [scale, days] of [
+    [0.01, 60],
+    [0.3, 40],
+    [4, 20],
+    [60, 3],
+  ] as const) {
+    test(`keeps every rule at scale ${scale}`, () => {
+      audited({ ...MONTHS, seed: 'scale', to: msOf(MONTHS.from + days * DAY_MS), scale })
+    })
+  }
+
+  test('restates some of what it corrects', () => {
+    const restated = drafts.filter((draft) => draft.details?.restates !== undefined)
+    assert.ok(restated.length > 10)
+    assert.ok(new Set(restated.map((draft) => draft.type)).size > 2)
+  })
+
+  test('has contests that overlap', () => {
+    let most = 0
+    let running = 0
+    for (const draft of drafts) {
+      if (draft.type !== 'contest') continue
+      if (draft.kind === 'opened') running++
+      if (draft.kind === 'closed' || (draft.kind === 'cancelled' && running > 0)) running--
+      most = Math.max(most, running)
+    }
+    assert.ok(most >= 4, `${most} at once`)
+  })
+})
+
+suite('the rhythm of play', () => {
+  const plays = drafts.filter((draft) => draft.type === 'play')
+  const spentWhen = (matches: (at: Date) => boolean): bigint =>
+    plays.filter((draft) => matches(new Date(draft.at))).reduce((sum, draft) => sum + billionths(draft), 0n)
+
+  test('is lively in the evening and quiet in the night', () => {
+    const evening = spentWhen((at) => at.getUTCHours() >= 18 && at.getUTCHours() < 21)
+    const night = spentWhen((at) => at.getUTCHours() >= 5 && at.getUTCHours() < 8)
+    assert.ok(evening > 2n * night, `${evening} against ${night}`)
+  })
+
+  test('is livelier on a day of the weekend than on a weekday', () => {
+    const weekend = spentWhen((at) => at.getUTCDay() % 6 === 0) / 2n
+    const weekday = spentWhen((at) => at.getUTCDay() % 6 !== 0) / 5n
+    assert.ok(weekend * 100n > weekday * 115n, `${weekend} against ${weekday}`)
+  })
+
+  test('grows over the months', () => {
+    const during = (from: number, to: number): bigint =>
+      spentWhen(
+        (at) => at.getTime() >= MONTHS.from + from * DAY_MS && at.getTime() < MONTHS.from + to * DAY_MS,
+      )
+    assert.ok(during(63, 91) * 10n > during(7, 35) * 12n)
+  })
+})
+
+test('the committed sample is what the simulator says, byte for byte', () => {
+  const text = sampleText()
+  assert.ok(text.length <= 400_000)
+  assert.equal(readFileSync(new URL('../test/sample/sample.drafts.jsonl', import.meta.url), 'utf8'), text)
+  const auditor = auditorOf()
+  for (const line of text.trimEnd().split('\n')) auditor.take(JSON.parse(line) as ImportDraft)
+})

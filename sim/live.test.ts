@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Ms } from '../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
+import { auditorOf } from './auditor.ts'
+import { everything, history } from './history.ts'
+import type { HistorySettings } from './history.ts'
+import type { PublishDraft } from './import-draft.ts'
+import type { Due } from './live.ts'
+import { BATCH_MAX, CATCH_UP_MS_MAX, drive, live } from './live.ts'
+
+const FROM = Date.UTC(2026, 8, 14, 10)
+const TO = FROM + 14 * DAY_MS
+const PAST: HistorySettings = { seed: 'live', from: msOf(FROM), to: msOf(TO) }
+/** How late the test's timer wakes. */
+const LATE_MS = 7 * SECOND_MS
+const published = [...history(PAST)].length
+
+function take(dues: Iterable<Due>, count: number): Due[] {
+  const taken: Due[] = []
+  for (const due of dues) if (taken.push(due) === count) break
+  return taken
+}
+
+suite('live time', () => {
+  test('goes on where history ends, with nothing missing and nothing twice', () => {
+    const dues = take(live({ ...PAST, published, now: () => msOf(TO) }), 500)
+    const refs = dues.map(({ draft }) => draft.ref)
+    assert.deepEqual(
+      refs,
+      Array.from(refs, (_, index) => `sim-${String(published + 1 + index).padStart(8, '0')}`),
+    )
+    assert.ok((dues[0]?.dueAt ?? 0) >= TO)
+    assert.ok(dues.every(({ draft }) => !('at' in draft)))
+  })
+
+  test('publishes every few seconds', () => {
+    const dues = take(live({ ...PAST, published, now: () => msOf(TO) }), 20_000).slice(1000)
+    const mean = ((dues.at(-1)?.dueAt ?? 0) - (dues[0]?.dueAt ?? 0)) / dues.length
+    assert.ok(mean > SECOND_MS && mean < 10 * SECOND_MS, `one in ${mean} ms`)
+  })
+
+  test('begins without a silence and spends as history did', () => {
+    const spentBetween = (from: number, to: number): number => {
+      let spent = 0
+      for (const draft of everything(PAST)) {
+        const ms = Date.parse(draft.at)
+        if (ms >= to) break
+        if (ms >= from && draft.type === 'play') spent += Number(draft.kots)
+      }
+      return spent
+    }
+    const [first] = take(live({ ...PAST, published, now: () => msOf(TO) }), 1)
+    assert.ok((first?.dueAt ?? 0) < TO + MINUTE_MS)
+    const ratio = spentBetween(TO, TO + 7 * DAY_MS) / spentBetween(TO - 7 * DAY_MS, TO)
+    assert.ok(ratio > 0.7 && ratio < 1.5, `${ratio} times as much`)
+  })
+
+  test('keeps every rule of the log', () => {
+    const auditor = auditorOf()
+    let count = 0
+    for (const draft of everything(PAST)) {
+      auditor.take(draft)
+      if (++count === published + 100_000) break
+    }
+    assert.ok((auditor.counts.get('correction/play') ?? 0) > 0)
+  })
+
+  test('goes on after a restart with the very next draft', () => {
+    const now = (): Ms => msOf(TO)
+    const whole = take(live({ ...PAST, published, now }), 300)
+    assert.deepEqual(take(live({ ...PAST, published: published + 120, now }), 180), whole.slice(120))
+  })
+
+  test('catches up what a short stop left, at its planned moments', () => {
+    const now = msOf(TO + CATCH_UP_MS_MAX)
+    const [due] = take(live({ ...PAST, published, now: () => now }), 1)
+    const [planned] = take(live({ ...PAST, published, now: () => msOf(TO) }), 1)
+    assert.deepEqual(due, planned)
+  })
+
+  test('moves the rest of the plan after a long stop, planned times included', () => {
+    const stop = 2 * DAY_MS + 3 * HOUR_MS
+    const planned = take(live({ ...PAST, published, now: () => msOf(TO) }), 30_000)
+    const moved = take(live({ ...PAST, published, now: () => msOf(TO + stop) }), 30_000)
+    const shift = (moved[0]?.dueAt ?? 0) - (planned[0]?.dueAt ?? 0)
+    assert.equal(shift % MINUTE_MS, 0)
+    const wait = (moved[0]?.dueAt ?? 0) - (TO + stop)
+    assert.ok(wait <= 0 && wait > -MINUTE_MS, `due ${wait} ms from now`)
+    let seen = 0
+    moved.forEach(({ draft, dueAt }, index) => {
+      const before = planned[index]
+      assert.equal(dueAt - (before?.dueAt ?? 0), shift)
+      for (const field of ['opensAt', 'closesAt', 'unlocksAt', 'reviewUntil'] as const) {
+        const was = before?.draft.details?.[field]
+        if (was === undefined) continue
+        seen++
+        assert.equal(Date.parse(String(draft.details?.[field])) - Date.parse(String(was)), shift)
+      }
+    })
+    assert.ok(seen > 0)
+  })
+
+  test('points corrections at the seqs of a log that holds more than the plan', () => {
+    const settings = { ...PAST, published, now: () => msOf(TO) }
+    const plain = take(live(settings), 30_000)
+    const offset = take(live({ ...settings, seqOf: (number) => number + 7 }), 30_000)
+    const index = plain.findIndex(({ draft }) => draft.details?.corrects !== undefined)
+    assert.ok(index >= 0)
+    assert.equal(offset[index]?.draft.details?.corrects, Number(plain[index]?.draft.details?.corrects) + 7)
+  })
+})
+
+suite('the driver', () => {
+  test('publishes each draft at its time and those due together at once', async () => {
+    let now = TO
+    const log: { at: number; drafts: readonly PublishDraft[] }[] = []
+    const stop = new AbortController()
+    const door = {
+      now: () => msOf(now),
+      async publish(drafts: readonly PublishDraft[]) {
+        log.push({ at: now, drafts })
+        if (log.length === 400) stop.abort()
+      },
+      async until(moment: Ms) {
+        now = Math.max(now, moment) + LATE_MS
+      },
+    }
+    await drive(live({ ...PAST, published, now: door.now }), door, stop.signal)
+    const sent = log.flatMap(({ at, drafts }) => drafts.map((draft) => ({ ref: draft.ref, at })))
+    const due = take(live({ ...PAST, published, now: () => msOf(TO) }), sent.length)
+    assert.deepEqual(
+      sent.map(({ ref }) => ref),
+      due.map(({ draft }) => draft.ref),
+    )
+    sent.forEach(({ at }, index) => {
+      const late = at - (due[index]?.dueAt ?? 0)
+      assert.ok(late >= 0 && late <= LATE_MS, `published ${late} ms after its time`)
+    })
+    assert.ok(log.every(({ drafts }) => drafts.length > 0 && drafts.length <= BATCH_MAX))
+    assert.ok(log.some(({ drafts }) => drafts.length > 1))
+  })
+})

@@ -1,0 +1,60 @@
+import {
+  HOUR_MS,
+  formatAt,
+  MINUTE_MS,
+  monthOf,
+  monthStart,
+  msOf,
+  nextMonth,
+  DAY_MS,
+} from '../src/protocol/moment.ts'
+import type { Month } from '../src/protocol/moment.ts'
+import type { World } from './platform.ts'
+import { percentOf, split } from './sums.ts'
+
+/** What of the fund is paid each month; the rest waits for the next. */
+const PAID_PERCENT = 92
+const PAYOUTS_MAX = 400
+
+/** Rewards loyalty month by month: planned on the 24th, input, output and payouts in the month after. */
+export function beginLoyalty(world: World): void {
+  const cycle = (month: Month): void => {
+    const start = monthStart(month)
+    const end = monthStart(nextMonth(month))
+    const paysAt = end + 4 * DAY_MS + 15 * HOUR_MS
+    world.at(start + 23 * DAY_MS + 10 * HOUR_MS, () => {
+      const details = { month, paysAt: formatAt(msOf(paysAt)) }
+      world.say({ type: 'loyalty', kind: 'scheduled', details })
+    })
+    world.at(end + 3 * HOUR_MS, () =>
+      world.say({ type: 'loyalty', kind: 'input', details: file(world, month, 'input') }),
+    )
+    world.at(end + 2 * DAY_MS + 11 * HOUR_MS, () => reward(world, month, paysAt))
+    world.at(end, () => cycle(nextMonth(month)))
+  }
+  cycle(monthOf(world.now()))
+}
+
+function reward(world: World, month: Month, paysAt: number): void {
+  const total = percentOf(world.purse.balance('loyalty'), PAID_PERCENT)
+  if (total === 0n) return
+  const recipients = world.random.between(900, 4200)
+  const details = { ...file(world, month, 'output'), recipients }
+  world.say({ type: 'loyalty', kind: 'output', kots: total, details })
+  const count = Math.min(PAYOUTS_MAX, Math.max(3, Math.round(14 * world.plan.scale)))
+  split(world.random, total, count).forEach((kots, index) => {
+    const when = paysAt + (index * 11 + world.random.between(0, 9)) * MINUTE_MS
+    world.at(when, () => world.say({ type: 'payout', kind: 'loyalty', kots, paid: true, details: { month } }))
+  })
+}
+
+/** A file that would be published beside the run: its digest is all that the log needs of it. */
+function file(world: World, month: Month, half: 'input' | 'output'): Record<string, string | number> {
+  const digest = Array.from(world.random.bytes(32), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return {
+    month,
+    digest: `sha256:${digest}`,
+    bytes: world.random.between(60_000, 900_000),
+    url: `https://platform.example/loyalty/${month}/${half}.jsonl`,
+  }
+}

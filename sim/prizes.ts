@@ -1,0 +1,162 @@
+import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import type { Contest } from './contest.ts'
+import { correct } from './corrections.ts'
+import type { Utterance, World } from './platform.ts'
+import { percentOf, split } from './sums.ts'
+
+/** How the pool of a contest is won: hundredths, hours to unlock and under review, who has to claim. */
+const PRIZES = [
+  { kind: 'winner', percent: 38, unlockHours: 24, reviewHours: 48, claim: true, winners: [1, 1], parts: 1 },
+  {
+    kind: 'runner_up',
+    percent: 21,
+    unlockHours: 12,
+    reviewHours: 24,
+    claim: true,
+    winners: [3, 3],
+    parts: 3,
+  },
+  {
+    kind: 'voter_share',
+    percent: 30,
+    unlockHours: 6,
+    reviewHours: 0,
+    claim: false,
+    winners: [40, 900],
+    parts: 22,
+  },
+  {
+    kind: 'lucky_draw',
+    percent: 9,
+    unlockHours: 2,
+    reviewHours: 0,
+    claim: false,
+    winners: [5, 20],
+    parts: 6,
+  },
+] as const
+
+type Prize = (typeof PRIZES)[number]
+
+/** After this long a prize that nobody claimed lapses. */
+const LAPSE_MS = 14 * DAY_MS
+const PARTS_MAX = 500
+
+/** What still has to happen before a contest is paid. */
+type Settlement = { pending: number }
+
+/** Awards a closed contest's pool, pays it over the next days and ends with `contest/paid`. */
+export function awardPrizes(world: World, contest: Contest): void {
+  const pool = world.purse.balance(`pool:${contest.id}`)
+  const settlement: Settlement = { pending: 1 }
+  for (const prize of PRIZES) {
+    const kots = percentOf(pool, prize.percent)
+    if (kots > 0n) award(world, contest, settlement, prize, kots)
+  }
+  settle(world, contest, settlement)
+}
+
+/** Gives back all that was played in a cancelled contest; what others put into its pool goes to the treasury. */
+export function refundAll(world: World, contest: Contest): void {
+  const settlement: Settlement = { pending: 1 }
+  const { id: contestId, spent } = contest
+  const missing = spent - world.purse.balance(`pool:${contestId}`)
+  if (missing > 0n) world.say({ type: 'pool', kind: 'top_up', contestId, kots: missing })
+  const parts = spent === 0n ? [] : split(world.random, spent, partsOf(world, 16))
+  for (const kots of parts) {
+    later(world, settlement, contest, world.random.between(3, 30 * 60) * MINUTE_MS, () =>
+      world.say({ type: 'payout', kind: 'refund', contestId, kots, paid: true }),
+    )
+  }
+  settle(world, contest, settlement)
+}
+
+function award(world: World, contest: Contest, settlement: Settlement, prize: Prize, kots: bigint): void {
+  const now = world.now()
+  const { kind, claim } = prize
+  const unlocksAt = now + prize.unlockHours * HOUR_MS
+  const reviewUntil = now + prize.reviewHours * HOUR_MS
+  const winners = world.random.between(prize.winners[0], prize.winners[1])
+  world.say({
+    type: 'prize',
+    kind,
+    contestId: contest.id,
+    kots,
+    details: {
+      unlocksAt: formatAt(msOf(unlocksAt)),
+      ...(prize.reviewHours === 0 ? {} : { reviewUntil: formatAt(msOf(reviewUntil)) }),
+      ...(claim ? { claim } : {}),
+      winners,
+    },
+  })
+  let available = Math.max(unlocksAt, reviewUntil)
+  if (kind === 'winner' && contest.id % 6 === 3) available = hold(world, contest, settlement, kind, available)
+  const lapses = kind === 'runner_up' && contest.id % 8 === 1
+  const parts = split(world.random, kots, claim ? prize.parts : partsOf(world, prize.parts))
+  parts.forEach((part, index) => {
+    const wait = available - now
+    if (lapses && index === parts.length - 1) {
+      const expiry: Utterance = { type: 'expiry', kind, contestId: contest.id, kots: part }
+      later(world, settlement, contest, wait + LAPSE_MS, () => world.say(expiry))
+      return
+    }
+    const queue = claim ? world.random.lognormal(9 * HOUR_MS, 0.8) : world.random.next() * 30 * HOUR_MS
+    later(world, settlement, contest, wait + Math.min(queue, LAPSE_MS - HOUR_MS), () =>
+      pay(world, contest, settlement, {
+        type: 'payout',
+        kind,
+        contestId: contest.id,
+        kots: part,
+        paid: true,
+      }),
+    )
+  })
+}
+
+/** Moves the review hold once, halfway, by two to four days; answers the new end. */
+function hold(world: World, contest: Contest, settlement: Settlement, kind: string, until: number): number {
+  const reviewUntil = until + world.random.between(48, 96) * HOUR_MS
+  later(world, settlement, contest, (until - world.now()) / 2, () =>
+    world.say({
+      type: 'hold',
+      kind,
+      contestId: contest.id,
+      details: { reviewUntil: formatAt(msOf(reviewUntil)) },
+    }),
+  )
+  return reviewUntil
+}
+
+function pay(world: World, contest: Contest, settlement: Settlement, payout: Utterance): void {
+  const number = world.say(payout)
+  if (!world.random.chance(1 / (900 * Math.max(1, world.plan.scale)))) return
+  later(world, settlement, contest, world.random.between(3, 50) * MINUTE_MS, () => {
+    const corrected = correct(world, number, payout, 'Published with the transaction of another payment')
+    if (corrected) world.say({ ...payout, details: { restates: number } })
+  })
+}
+
+/** Has something happen before which the contest cannot be paid. */
+function later(world: World, settlement: Settlement, contest: Contest, ms: number, act: () => unknown): void {
+  settlement.pending++
+  world.after(ms, () => {
+    act()
+    settle(world, contest, settlement)
+  })
+}
+
+function settle(world: World, contest: Contest, settlement: Settlement): void {
+  settlement.pending--
+  if (settlement.pending > 0) return
+  const contestId = contest.id
+  const left = world.purse.balance(`pool:${contestId}`)
+  if (left > 0n) world.say({ type: 'pool', kind: 'returned', contestId, kots: left })
+  world.say({ type: 'contest', kind: 'paid', contestId })
+}
+
+function partsOf(world: World, parts: number): number {
+  return Math.min(
+    PARTS_MAX,
+    Math.max(2, Math.round(parts * world.plan.scale * (0.7 + world.random.next() * 0.6))),
+  )
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { msOf } from '../src/protocol/moment.ts'
+import { agendaOf } from './agenda.ts'
+import { randomOf } from './random.ts'
+import { split } from './sums.ts'
+
+const mean = (count: number, draw: () => number): number => {
+  let sum = 0
+  for (let index = 0; index < count; index++) sum += draw()
+  return sum / count
+}
+const near = (value: number, wanted: number): void =>
+  assert.ok(Math.abs(value - wanted) < wanted * 0.05 + 0.02, `${value} is not near ${wanted}`)
+
+suite('chance', () => {
+  test('is the same for the same seed and other for another, however near', () => {
+    assert.deepEqual(randomOf('a1').bytes(64), randomOf('a1').bytes(64))
+    assert.notDeepEqual(randomOf('a1').bytes(64), randomOf('a2').bytes(64))
+    assert.notDeepEqual(randomOf('ab').bytes(64), randomOf('ba').bytes(64))
+  })
+
+  test('has the means it is asked for', () => {
+    const random = randomOf('means')
+    near(mean(20_000, random.next), 0.5)
+    near(
+      mean(20_000, () => random.exponential(7)),
+      7,
+    )
+    near(
+      mean(20_000, () => random.poisson(3)),
+      3,
+    )
+    near(
+      mean(20_000, () => random.poisson(200)),
+      200,
+    )
+    near(mean(20_000, random.normal), 0)
+    near(
+      mean(20_000, () => random.between(2, 4)),
+      3,
+    )
+    near(
+      mean(20_000, () => Number(random.chance(0.3))),
+      0.3,
+    )
+    near(
+      mean(20_000, () =>
+        Number(
+          random.weighted([
+            ['a', 1],
+            ['b', 3],
+          ]) === 'b',
+        ),
+      ),
+      0.75,
+    )
+  })
+})
+
+test('an amount that is split adds up again, in parts that are not zero', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), fc.integer({ min: 1, max: 60 }), (amount, count) => {
+      const parts = split(randomOf('split'), amount, count)
+      assert.equal(
+        parts.reduce((sum, part) => sum + part, 0n),
+        amount,
+      )
+      assert.ok(parts.every((part) => part > 0n))
+    }),
+  )
+})
+
+test('the agenda gives out what is earliest, of equal moments what was added first', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (moments) => {
+      const agenda = agendaOf()
+      const done: [number, number][] = []
+      moments.forEach((ms, index) => agenda.add(msOf(ms), () => done.push([ms, index])))
+      for (let entry = agenda.next(); entry !== undefined; entry = agenda.next()) entry.act()
+      const sorted = moments.map((ms, index): [number, number] => [ms, index])
+      assert.deepEqual(
+        done,
+        sorted.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]),
+      )
+    }),
+  )
+})

@@ -1,0 +1,83 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
+import { correct } from './corrections.ts'
+import type { Utterance, World } from './platform.ts'
+import { TOKEN } from './platform.ts'
+import { amountAbout, percentOf } from './sums.ts'
+
+/** What the treasury starts with, and below what it is filled up again. */
+const FIRST_DEPOSIT = 2_400_000n * TOKEN
+const LOW_WATER = 600_000n * TOKEN
+/** Hundredths of a day's income that are burned, and set aside for loyalty. */
+const BURN_PERCENT = 12
+const LOYALTY_PERCENT = 6
+/** Of what the treasury holds, a month's running costs. */
+const COSTS_PERCENT = 4
+
+/** Starts the treasury: its first deposit is the first draft of all; then daily burns and accruals. */
+export function beginTreasury(world: World): void {
+  world.at(world.now(), () =>
+    world.say({ type: 'treasury', kind: 'deposit', kots: FIRST_DEPOSIT, paid: true }),
+  )
+  let played = world.purse.income()
+  const day = (midnight: number): void => {
+    world.at(midnight + 6 * MINUTE_MS, () => {
+      const spent = world.purse.income()
+      closeDay(world, spent - played)
+      // A correction can make a day's income negative: the days after make up for it first.
+      if (spent > played) played = spent
+      day(midnight + DAY_MS)
+    })
+  }
+  day((Math.floor(world.now() / DAY_MS) + 1) * DAY_MS)
+}
+
+function closeDay(world: World, income: bigint): void {
+  const burned = percentOf(income, BURN_PERCENT)
+  if (burned > 0n && world.purse.bears('treasury', burned)) {
+    world.after(40_000, () => burn(world, burned))
+  }
+  const accrued = percentOf(income, LOYALTY_PERCENT)
+  if (accrued > 0n && world.purse.bears('treasury', accrued)) {
+    world.say({ type: 'loyalty', kind: 'accrual', kots: accrued })
+  }
+  const date = new Date(world.now()).getUTCDate()
+  if (date === 10) withdraw(world)
+  if (date === 20 || !world.purse.bears('treasury', LOW_WATER)) deposit(world)
+}
+
+function burn(world: World, kots: bigint): void {
+  if (!world.purse.bears('treasury', kots)) return
+  const wrong = world.random.chance(0.05)
+  // The day before's burn stands twice in one total, until someone looks at the chain.
+  const told: Utterance = {
+    type: 'burn',
+    kind: 'platform_income',
+    kots: wrong ? kots * 2n : kots,
+    paid: true,
+  }
+  if (!world.purse.bears('treasury', told.kots ?? 0n)) return
+  const number = world.say(told)
+  if (!wrong) return
+  world.after(world.random.between(1, 9) * HOUR_MS, () => {
+    if (correct(world, number, told, 'The burn was counted twice')) {
+      world.say({ ...told, kots, details: { restates: number } })
+    }
+  })
+}
+
+function withdraw(world: World): void {
+  const kots = percentOf(world.purse.balance('treasury'), COSTS_PERCENT)
+  const when = world.random.between(8, 15) * HOUR_MS
+  world.after(when, () => {
+    if (kots > 0n && world.purse.bears('treasury', kots)) {
+      world.say({ type: 'treasury', kind: 'withdrawal', kots, paid: true })
+    }
+  })
+}
+
+function deposit(world: World): void {
+  const kots = amountAbout(world.random, 180_000, 0.3)
+  world.after(world.random.between(8, 15) * HOUR_MS, () =>
+    world.say({ type: 'treasury', kind: 'deposit', kots, paid: true }),
+  )
+}
