@@ -28,6 +28,8 @@ export const REF_CHARS_MAX = 128
 export const TITLE_CHARS_MAX = 200
 export const REASON_CHARS_MAX = 500
 export const URL_CHARS_MAX = 2000
+/** Plays that one event may stand for. */
+export const COUNT_MAX = 1_000_000_000
 /** Bytes of a details' line. */
 export const DETAILS_LINE_BYTES_MAX: number = 16 * 1024
 /** Bytes of one line of an import file or of NDJSON. */

@@ -1,7 +1,7 @@
 import { RESERVED_KINDS, WORD } from './catalogue.ts'
 import { recordOf } from './brand.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from './details.ts'
-import { REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from './draft.ts'
+import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from './draft.ts'
 import { MS_MAX } from './moment.ts'
 import type { DetailsField, EventType, Rule } from './rules.ts'
 import { EVENT_TYPES, RULES } from './rules.ts'
@@ -44,7 +44,7 @@ const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
   title: bounded(TITLE_CHARS_MAX, 'The contest’s title'),
   opensAt: iso('When the contest is planned to open'),
   closesAt: iso('When the contest is planned to close'),
-  count: integer(1, 1_000_000_000, 'Plays in this total; 1 when absent'),
+  count: integer(1, COUNT_MAX, 'Plays in this total; 1 when absent'),
   unlocksAt: iso('When the prize unlocks'),
   reviewUntil: iso('When the review hold ends'),
   claim: { type: 'boolean', description: 'Whether the prize must be claimed' },

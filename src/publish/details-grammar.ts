@@ -1,7 +1,7 @@
 import { parseDraftPrice } from '../protocol/amount.ts'
 import type { Details } from '../protocol/details.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from '../protocol/details.ts'
-import { REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../protocol/draft.ts'
+import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../protocol/draft.ts'
 import type { Month, Ms } from '../protocol/moment.ts'
 import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../protocol/moment.ts'
 import type { DetailsField, Rule } from '../protocol/rules.ts'
@@ -13,9 +13,6 @@ import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
 type Values = Required<Details>
 type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | Fault }
 type Growing = { -readonly [Field in DetailsField]?: Values[Field] }
-
-/** Plays that one event may stand for. */
-export const COUNT_MAX = 1_000_000_000
 
 const READERS: Readers = {
   title: (value) => readText(value, TITLE_CHARS_MAX),
