@@ -131,7 +131,7 @@ suite('the archive', () => {
         const head = seqOf(first + total - 1)
         assert.deepEqual(files(live, head), files(bulk, head))
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 

@@ -54,18 +54,36 @@ export function endBook(book: MonthBook): Readonly<{ lines: Digest; gzip: Digest
 /** The book as its stored segments make it, after a restart. Throws when they are not what was written. */
 export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): MonthBook {
   const book = beginBook()
-  const segments = db.prepare(
-    'SELECT start, crc, raw_bytes, bytes FROM segments WHERE month = ? AND file = ? ORDER BY start',
+  const readNext = openSegments(db, month, file)
+  while (readNext(book) !== undefined) continue
+  return book
+}
+
+/** Takes the next stored segment into the book; undefined after the last. Throws when it is not what was written. */
+export type ReadNext = (book: MonthBook) => Readonly<{ lastSeq: number; raw: Uint8Array }> | undefined
+
+/** The stored segments of one file, in order; no statement stays open between two of them. */
+export function openSegments(db: DatabaseSync, month: Month, file: MonthFile): ReadNext {
+  const next = db.prepare(
+    `SELECT start, last_seq, crc, raw_bytes, bytes_crc, bytes FROM segments
+     WHERE month = ? AND file = ? AND start >= ? ORDER BY start LIMIT 1`,
   )
-  for (const row of segments.iterate(month, FILE_CODES[file])) {
+  return (book) => {
+    const row = next.get(month, FILE_CODES[file], book.storedBytes)
+    if (row === undefined) return undefined
     const bytes = bytesOf(row['bytes'])
     const start = wholeOf(row['start'])
     assert(start === book.storedBytes, `the segments of ${month} (${file}) join at byte ${start}`)
-    take(book, inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }), bytes)
-    const same = wholeOf(row['crc']) === book.running.crc && wholeOf(row['raw_bytes']) === book.running.bytes
+    const raw = inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH })
+    take(book, raw, bytes)
+    const { crc, bytes: rawBytes } = book.running
+    const same =
+      wholeOf(row['crc']) === crc &&
+      wholeOf(row['raw_bytes']) === rawBytes &&
+      wholeOf(row['bytes_crc']) === crc32(bytes)
     assert(same, `the segment of ${month} (${file}) at byte ${start} is what was written`)
+    return { lastSeq: wholeOf(row['last_seq']), raw }
   }
-  return book
 }
 
 function take(book: MonthBook, raw: Uint8Array, bytes: Uint8Array): void {
