@@ -34,7 +34,7 @@ const DAMAGES: readonly (readonly [string, string, RegExp])[] = [
   [
     'the end of a segment',
     `UPDATE segments SET bytes = substr(bytes, 1, length(bytes) - 1)`,
-    /join at byte|digests/,
+    /what was written/,
   ],
   [
     'the last segment, which is gone',
