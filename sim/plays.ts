@@ -9,7 +9,7 @@ import { percentOf } from './sums.ts'
 /** Between two totals of one contest of weight 1, on an average hour of the first day. */
 const PLAY_EVERY_MS = 11.5 * MINUTE_MS
 /** In live time a total holds this much less, but never less than one play. */
-const LIVE_GRAIN = 60
+const LIVE_GRAIN = 30
 /** How often a kind is played in live time, for each total of any kind before it. */
 const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play.many)
 /** So much faster totals come in live time: the same is spent, in smaller pieces. */
