@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { ENDPOINTS } from '../protocol/endpoints.ts'
 import type { Parameter } from '../protocol/parameters.ts'
 import { FILTERS, RANGE, whole } from '../protocol/parameters.ts'
@@ -64,7 +64,7 @@ suite('a query', () => {
     )
   })
 
-  const refused: readonly (readonly [string, string, readonly Parameter[]?])[] = [
+  const refused: readonly (readonly [raw: string, code: string, table?: readonly Parameter[]])[] = [
     ['after=9007199254740993', 'invalid-parameter'],
     ['after=99999999999999999999', 'invalid-parameter'],
     ['after=-1', 'invalid-parameter'],
@@ -125,10 +125,14 @@ suite('a query', () => {
 
   test('of any text is read or refused, never thrown over', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(EVENTS, FILTERS, RANGE, []), (raw, table) => {
-        const read = parseQuery(raw, table)
-        return read.ok || read.problem.detail.length > 0
-      }),
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(EVENTS, FILTERS, RANGE, []),
+        (raw, table) => {
+          const read = parseQuery(raw, table)
+          return read.ok || read.problem.detail.length > 0
+        },
+      ),
     )
   })
 

@@ -5,12 +5,13 @@ import { parsed } from '../../protocol/problem.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
+import type { JsonSchema } from '../../protocol/schema.ts'
+import { eventSchemas } from '../../protocol/schema.ts'
+import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { Route } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
-import type { JsonSchema } from './event-schema.ts'
-import { detailsSchema, typeSchema } from './event-schema.ts'
 
 /** The catalogue: what each type of event says, moves and needs, and which kinds there have been. */
 export type EventTypes = Readonly<{
@@ -22,11 +23,9 @@ export type EventTypes = Readonly<{
       kind: string
       meaning: string
       posting: Readonly<{ from: string; to: string }> | null
-      /** The JSON Schema of its details. */
-      details: JsonSchema
     }>[]
     seen: readonly Readonly<{ kind: string; firstSeq: number }>[]
-    /** The JSON Schema of its events. */
+    /** The JSON Schema of its events, with those of their details under `$defs`. */
     schema: JsonSchema
   }>[]
 }>
@@ -35,13 +34,17 @@ export type EventTypes = Readonly<{
 export function eventTypesRoute(desk: Desk): Route {
   return endpointRoute('eventTypes', (ask) =>
     project(desk, ask, (snapshot) =>
-      parsed({ ground: 'log', compute: () => parsed(jsonOf(catalogue(snapshot.head, snapshot.kinds()))) }),
+      parsed({
+        ground: 'log',
+        compute: () => parsed(jsonOf(catalogue(snapshot.head, snapshot.kinds(), desk.reader.identity.chain))),
+      }),
     ),
   )
 }
 
 /** The catalogue as of a head, with the kinds seen up to it. */
-export function catalogue(head: Head, seen: readonly KindSeen[]): EventTypes {
+export function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTypes {
+  const schemas = eventSchemas(chain)
   return {
     asOf: asOf(head),
     types: EVENT_TYPES.map((type) => ({
@@ -50,13 +53,12 @@ export function catalogue(head: Head, seen: readonly KindSeen[]): EventTypes {
         kind: rule.kind,
         meaning: rule.meaning,
         posting: rule.posting ?? null,
-        details: detailsSchema(rule),
       })),
       seen: seen
         .filter((one) => one.type === type)
         .map(({ kind, firstSeq }) => ({ kind, firstSeq }))
         .toSorted((a, b) => a.firstSeq - b.firstSeq),
-      schema: typeSchema(type),
+      schema: schemas[type],
     })),
   }
 }

@@ -1,0 +1,29 @@
+import type { Desk } from '../projection.ts'
+import type { Route } from '../route.ts'
+import { contestRoutes } from './contests.ts'
+import { eventRoutes } from './event.ts'
+import { eventsRoute } from './events.ts'
+import { eventTypesRoute } from './event-types.ts'
+import { openapiRoute } from './openapi.ts'
+import { paymentRoutes } from './payments.ts'
+import { rangeRoutes } from './ranges.ts'
+import { scheduleRoutes } from './schedule.ts'
+import type { NodeReport } from './status.ts'
+import { statusRoute } from './status.ts'
+import { summaryRoute } from './summary.ts'
+
+/** Every route of the API but the stream's and the archive's, which have rooms of their own. */
+export function apiRoutes(desk: Desk, node: NodeReport): readonly Route[] {
+  return [
+    summaryRoute(desk),
+    ...contestRoutes(desk),
+    ...scheduleRoutes(desk),
+    ...paymentRoutes(desk),
+    ...rangeRoutes(desk),
+    eventsRoute(desk),
+    ...eventRoutes(desk),
+    eventTypesRoute(desk),
+    openapiRoute(node.version),
+    statusRoute(desk, node),
+  ]
+}

@@ -1,0 +1,48 @@
+import { PROBLEMS } from '../protocol/problem.ts'
+import { JSON_TYPE } from './projection.ts'
+import type { Route } from './route.ts'
+import { problemReply } from './route.ts'
+import { PROBLEM_BASE } from './problem-document.ts'
+
+/** The addresses outside the API that it needs: a way in at `/`, and what the `type` of each problem points to. */
+export function frontRoutes(): readonly Route[] {
+  return [wayIn(), problemExplanations()]
+}
+
+function wayIn(): Route {
+  const body = JSON.stringify({
+    name: 'Daybook',
+    api: '/api/v1/summary',
+    openapi: '/api/v1/openapi.json',
+    stream: '/api/v1/stream',
+    archive: '/api/v1/archive',
+    notice: 'Informational only: not advice, a forecast or an offer.',
+  })
+  return {
+    path: '/',
+    parameters: [],
+    allowance: 'none',
+    handle: () => ({ is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body }),
+  }
+}
+
+function problemExplanations(): Route {
+  const bodies = new Map(
+    Object.entries(PROBLEMS).map(([code, { status, title }]) => [
+      code,
+      JSON.stringify({ code, status, title }),
+    ]),
+  )
+  return {
+    path: `${PROBLEM_BASE}/{code}`,
+    parameters: [],
+    allowance: 'none',
+    handle(ask) {
+      const body = bodies.get(ask.segments['code'] ?? '')
+      if (body === undefined) {
+        return problemReply({ code: 'not-found', detail: 'No problem has this code.' })
+      }
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body }
+    },
+  }
+}
