@@ -19,7 +19,7 @@ const missing = spawnSync('redis-server', ['--version']).error !== undefined
 // On the machine that decides about a change a missing server is a failure, elsewhere a reason to pass over.
 const skip = missing && process.env['CI'] !== 'true' ? 'redis-server is not installed' : false
 
-type Server = AsyncDisposable & Readonly<{ url: string; port: number }>
+type Server = AsyncDisposable & Readonly<{ url: string; port: number; child: ChildProcess }>
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -44,7 +44,7 @@ async function startServer(port: number): Promise<Server> {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     await rm(dir, { recursive: true, force: true })
   }
-  return { url: `redis://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: stop }
+  return { url: `redis://127.0.0.1:${port}`, port, child, [Symbol.asyncDispose]: stop }
 }
 
 async function ready(child: ChildProcess): Promise<void> {
@@ -61,8 +61,12 @@ function monotonicMs(): number {
   return Math.floor(performance.now())
 }
 
-async function node(server: Pick<Server, 'url'>, signals: StoreSignal[] = []): Promise<AllowanceStore> {
-  return openAllowanceStore({ url: server.url, timeoutMs: 2000, report: (signal) => signals.push(signal) })
+async function node(
+  server: Pick<Server, 'url'>,
+  signals: StoreSignal[] = [],
+  timeoutMs = 2000,
+): Promise<AllowanceStore> {
+  return openAllowanceStore({ url: server.url, timeoutMs, report: (signal) => signals.push(signal) })
 }
 
 /** A look at the store beside the nodes'. */
@@ -166,6 +170,30 @@ suite('an allowance shared by machines', { skip }, () => {
     // The new store knows nothing of the 60, but this node does, until they have left the window.
     assert.equal((await decide('a', monotonicMs())).allowed, false)
     assert.equal(again.port, port)
+  })
+
+  test('makes nobody wait long for a store that hangs', async () => {
+    const signals: StoreSignal[] = []
+    await using server = await startServer(await freePort())
+    await using store = await node(server, signals, 100)
+    const decide = store.share(ownAllowance(BRIEF))
+    await decide('a', 0)
+    assert.ok(server.child.kill('SIGSTOP'))
+    const startMs = monotonicMs()
+    for (const allowed of [true, true, false]) assert.equal((await decide('a', 0)).allowed, allowed)
+    // One request waited, the others did not even ask.
+    assert.ok(monotonicMs() - startMs < BOUND_MS)
+    assert.deepEqual(
+      signals.map(({ is }) => is),
+      ['lost', 'own-decision', 'own-decision', 'own-decision'],
+    )
+    assert.ok(server.child.kill('SIGCONT'))
+    let nowMs = 0
+    await until(async () => {
+      nowMs += BRIEF.windowMs
+      await decide('a', nowMs)
+      return signals.at(-1)?.is === 'regained'
+    }, 'the store regained')
   })
 
   test('is the node’s own from the start when there is no store, and a start does not hang', async () => {
