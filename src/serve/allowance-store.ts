@@ -88,20 +88,18 @@ const decideScript = defineScript({
 /** Connects to a store, and reconnects for as long as it is open; throws when the URL is none. */
 export async function openAllowanceStore(settings: StoreSettings): Promise<AllowanceStore> {
   const { url, prefix = 'daybook', timeoutMs = TIMEOUT_MS, report } = settings
-  const client = createClient({
-    url,
-    RESP: 2,
-    scripts: { decide: decideScript },
-    // A request must not wait in a queue for a connection that may never come.
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: QUEUE_MAX,
-    socket: { connectTimeout: START_MS, reconnectStrategy: () => RECONNECT_MS },
-  })
-  // Every failure shows in the decision that meets it; without a listener it would end the process.
-  client.on('error', () => undefined)
+  let client = connect(url)
   let reachable = true
   let retryAtMs = 0
   let ownUntilMs = 0
+
+  /** A connection that gives no answer may have lost its other end long before the system notices. */
+  function reconnect(silent: typeof client): void {
+    // Many requests may wait for one connection: the first that gives up replaces it for all.
+    if (client !== silent || !silent.isOpen) return
+    client = connect(url)
+    silent.destroy()
+  }
 
   function lose(nowMs: number, cause: unknown): void {
     retryAtMs = nowMs + RETRY_MS
@@ -128,7 +126,9 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
       if (reachable && alone?.allowed === false) return alone
       try {
         const name = `${prefix}:allowance:${own.policy.name}:${key}`
-        const decision = decisionOf(own.policy, await within(timeoutMs, client.decide(name, own.policy)))
+        const asked = client
+        const answer = asked.decide(name, own.policy)
+        const decision = decisionOf(own.policy, await within(timeoutMs, answer, () => reconnect(asked)))
         regain()
         if (alone?.allowed === false) return alone
         // The node's own count goes along, so that losing the store is no fresh allowance.
@@ -145,11 +145,26 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
     client.destroy()
   }
 
-  const connected = client.connect()
-  connected.catch(() => undefined)
   // The first refusal ends the wait too; the client goes on trying.
-  await within(START_MS, Promise.race([connected, once(client, 'error')])).catch(() => undefined)
+  await within(START_MS, Promise.race([once(client, 'ready'), once(client, 'error')])).catch(() => undefined)
   return { share, [Symbol.asyncDispose]: close }
+}
+
+/** A client that is connecting, and goes on trying until it is destroyed. */
+function connect(url: string) {
+  const client = createClient({
+    url,
+    RESP: 2,
+    scripts: { decide: decideScript },
+    // A request must not wait in a queue for a connection that may never come.
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: QUEUE_MAX,
+    socket: { connectTimeout: START_MS, reconnectStrategy: () => RECONNECT_MS },
+  })
+  // Every failure shows in the decision that meets it; without a listener it would end the process.
+  client.on('error', () => undefined)
+  client.connect().catch(() => undefined)
+  return client
 }
 
 function decisionOf({ requests }: Policy, reply: unknown): Decision {
@@ -164,9 +179,12 @@ function decisionOf({ requests }: Policy, reply: unknown): Decision {
 }
 
 /** The promise's value, unless it takes longer: then it is left alone and an error thrown. */
-async function within<Value>(limitMs: number, promise: Promise<Value>): Promise<Value> {
+async function within<Value>(limitMs: number, promise: Promise<Value>, onLate?: () => void): Promise<Value> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
+  const timer = setTimeout(() => {
+    late.reject(new Error(`no answer within ${limitMs} ms`))
+    onLate?.()
+  }, limitMs)
   try {
     return await Promise.race([promise, late.promise])
   } finally {
