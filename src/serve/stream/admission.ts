@@ -3,24 +3,16 @@ import type { LogReader } from '../../log/reader.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import type { StreamSlot, StreamSlots } from '../stream-slots.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Subscription } from './subscription.ts'
-
-/** A place for one stream, given back once. */
-export type StreamSlot = Readonly<{ release(): void }>
-
-/** The places that streams take, counted per caller and per node. */
-export type StreamSlots = Readonly<{
-  /** A place for a caller, or why there is none. */
-  take(caller: string): StreamSlot | 'caller-full' | 'node-full'
-}>
 
 /** What may open a stream: the cursor it begins after and the place it takes. */
 export type Admitted = Readonly<{ after: Seq; slot: StreamSlot }>
 
 export type AdmissionSettings = Readonly<{
   reader: LogReader
-  slots: StreamSlots
+  slots: Pick<StreamSlots, 'take'>
   limits: StreamLimits
   /** Whether this node follows another's log, so that it may lag behind what a client has seen. */
   follows: () => boolean
@@ -39,8 +31,9 @@ export async function admit(
   const ahead = (): boolean => after !== null && after > reader.snapshot((snapshot) => snapshot.head.seq)
   const isAhead = ahead()
   if (isAhead && !settings.follows()) return refused(cursorAhead(settings, subscription))
-  const slot = settings.slots.take(caller)
-  if (typeof slot === 'string') return refused(slot === 'caller-full' ? CALLER_FULL : nodeFull(limits))
+  const taken = settings.slots.take(caller)
+  if (!taken.ok) return refused(taken.full === 'caller' ? CALLER_FULL : nodeFull(limits))
+  const { slot } = taken
   if (after !== null && isAhead) {
     // The place is taken first: it bounds how many may wait.
     await headReached(reader, after, limits.lagWaitMs, socket)

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { LogReader } from '../../log/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
@@ -5,7 +6,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
-import type { AdmissionSettings, StreamSlots } from './admission.ts'
+import type { StreamSlots } from '../stream-slots.ts'
+import type { AdmissionSettings } from './admission.ts'
 import { admit } from './admission.ts'
 import type { StreamFraming } from './frame.ts'
 import { openHub } from './hub.ts'
@@ -17,7 +19,7 @@ import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
   reader: LogReader
-  slots: StreamSlots
+  slots: Pick<StreamSlots, 'take'>
   /** The wall clock: the `at` of a position. */
   now: () => Ms
   /** A clock that never steps, in milliseconds: silences, stalls and lifetimes. */
@@ -49,6 +51,7 @@ export function openStreams(settings: StreamSettings): Streams {
   const hub = openHub({ ...settings, limits })
   const pages = openPages(reader, limits)
   const admission: AdmissionSettings = { reader, slots, limits, follows }
+  const carrying = new WeakSet<Socket>()
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 
@@ -58,13 +61,21 @@ export function openStreams(settings: StreamSettings): Streams {
     if (isStopping()) return problemReply(STOPPING)
     const { socket } = ask.request
     const { filter, framing } = subscription.value
+    // Pipelined behind a stream: it is not run, and its answer is never waited for by anyone.
+    if (carrying.has(socket)) return { is: 'taken' }
+    if (ask.method === 'GET') carrying.add(socket)
+    const refuse = (problem: Problem): Reply => {
+      // What came behind may be dropped already, so that nothing may follow this answer.
+      carrying.delete(socket)
+      return problemReply(problem, { Connection: 'close' })
+    }
     const admitted = await admit(admission, ask.caller, subscription.value, socket)
-    if (!admitted.ok) return problemReply(admitted.problem)
+    if (!admitted.ok) return refuse(admitted.problem)
     const { after, slot } = admitted.value
     // Asked again: a cursor that waited for the head may have waited until now.
     if (isStopping()) {
       slot.release()
-      return problemReply(STOPPING)
+      return refuse(STOPPING)
     }
     ask.response.writeHead(200, headersOf(framing))
     if (ask.method === 'GET') {

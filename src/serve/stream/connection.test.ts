@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { StreamClient } from '../../../test/stream-client.ts'
+import { openClient, until } from '../../../test/stream-client.ts'
+import type { Stage } from '../../../test/stream-stage.ts'
+import { openStage } from '../../../test/stream-stage.ts'
+
+/** An answer that is a problem, whole: its status and its document. */
+async function problemOf(
+  client: StreamClient,
+): Promise<Readonly<{ status: number; code: string; text: string }>> {
+  await client.until(() => client.body().endsWith('}'))
+  const document = JSON.parse(client.body())
+  const status = Number(client.head().slice(9, 12))
+  assert.equal(document.status, status)
+  assert.match(client.head(), /content-type: application\/problem\+json/i)
+  assert.match(client.head(), /cache-control: no-store/i)
+  return { status, code: document.code, text: client.text() }
+}
+
+async function connected(stage: Stage, path = ''): Promise<StreamClient> {
+  const client = await openClient(stage.port, { path })
+  await client.until(() => client.positions().length > 0)
+  return client
+}
+
+suite('a connection to the stream', () => {
+  test('of a HEAD ends after the headers and holds no place', async () => {
+    await using stage = await openStage()
+    using client = await openClient(stage.port, { method: 'HEAD', path: '?after=0' })
+    await client.until(() => client.isClosed())
+    assert.match(client.head(), /^HTTP\/1\.1 200 OK/)
+    assert.match(client.head(), /content-type: text\/event-stream/i)
+    assert.equal(client.body(), '')
+    assert.equal(stage.streams.counts().opened, 0)
+    using ahead = await openClient(stage.port, { method: 'HEAD', path: '?after=9' })
+    await ahead.until(() => ahead.isClosed())
+    assert.match(ahead.head(), /^HTTP\/1\.1 400 /)
+  })
+
+  test('in HTTP/1.0 has the bytes unframed until it closes', async () => {
+    await using stage = await openStage({ limits: { lifetimeMs: 150 } })
+    stage.publish(300)
+    using client = await openClient(stage.port, { version: '1.0', path: '?after=0' })
+    await client.until(() => client.isClosed())
+    assert.doesNotMatch(client.head(), /transfer-encoding/i)
+    assert.equal(client.events().length, 300)
+    assert.match(client.body(), /^retry: 5500\n\nevent: position\n/)
+    assert.ok(client.body().endsWith('}\n\n'))
+  })
+
+  test('opens no other that is pipelined behind it', async () => {
+    await using stage = await openStage()
+    stage.publish(2)
+    const behind = 'GET /api/v1/stream?after=0 HTTP/1.1\r\nHost: daybook.test\r\n\r\n'.repeat(3)
+    using client = await openClient(stage.port, { path: '?after=0', behind })
+    await client.until(() => client.positions().length === 2 && client.events().length === 2)
+    stage.publish(1)
+    await client.until(() => client.events().length === 3)
+    assert.equal(stage.streams.counts().opened, 1)
+  })
+
+  test('that goes on sending behind its request is closed', async () => {
+    await using stage = await openStage({ limits: { trailingBytesMax: 1_000 } })
+    using client = await connected(stage)
+    client.socket.write(`GET / HTTP/1.1\r\nX: ${'x'.repeat(1_000)}`)
+    await client.until(() => client.isClosed())
+  })
+
+  test('that comes behind another answer waits for it', async () => {
+    await using stage = await openStage()
+    stage.publish(4)
+    const behind = 'GET /api/v1/stream?after=1 HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
+    using client = await openClient(stage.port, { path: 'x', behind })
+    await client.until(() => client.text().includes('id: 4\n'))
+    assert.match(client.head(), /^HTTP\/1\.1 404 /)
+    assert.equal(client.text().match(/HTTP\/1\.1 200 OK/g)?.length, 1)
+  })
+
+  for (const [kind, leave] of [
+    ['closes its half', (client: StreamClient) => client.socket.end()],
+    ['closes', (client: StreamClient) => client.socket.destroy()],
+    ['resets', (client: StreamClient) => client.socket.resetAndDestroy()],
+  ] as const) {
+    test(`whose client ${kind} gives its place back at once`, async () => {
+      await using stage = await openStage()
+      using client = await connected(stage)
+      assert.equal(stage.slotsTaken(), 1)
+      leave(client)
+      await until(() => stage.slotsTaken() === 0, 1_000)
+      assert.equal(stage.streams.counts().closed.client, 1)
+    })
+  }
+
+  test('whose client has closed its half with the request gives its place back', async () => {
+    await using stage = await openStage()
+    using client = await openClient(stage.port)
+    client.socket.end()
+    await client.until(() => client.isClosed())
+    await until(() => stage.slotsTaken() === 0)
+  })
+
+  test('ends when its lifetime is over, with the last chunk and where to resume', async () => {
+    await using stage = await openStage({ limits: { lifetimeMs: 60 } })
+    stage.publish(7)
+    using client = await openClient(stage.port, { path: '?after=2' })
+    await client.until(() => client.isClosed())
+    assert.ok(client.isWhole())
+    assert.equal(client.positions().at(-1)?.seq, 7)
+    assert.equal(stage.streams.counts().closed.lifetime, 1)
+  })
+
+  test('lives for 30 minutes, and between the two ends of what its lifetime varies by', async () => {
+    await using early = await openStage({ limits: { lifetimeMs: 400 }, random: () => 0 })
+    await using late = await openStage({ limits: { lifetimeMs: 400 }, random: () => 0.999 })
+    using short = await openClient(early.port)
+    using long = await openClient(late.port)
+    await short.until(() => short.isClosed())
+    assert.equal(long.isClosed(), false)
+    await long.until(() => long.isClosed())
+    assert.match(short.body(), /^retry: 3000\n/)
+    assert.match(long.body(), /^retry: 7995\n/)
+  })
+
+  test('is refused with a problem before the first byte of a stream', async () => {
+    await using stage = await openStage()
+    stage.publish(5)
+    for (const [path, headers, code] of [
+      ['?after=6', [], 'cursor-ahead'],
+      ['?after=2', ['Last-Event-ID: 6'], 'cursor-ahead'],
+      ['?after=-1', [], 'invalid-parameter'],
+      ['?after=9007199254740992', [], 'invalid-parameter'],
+      ['?after=x', ['Last-Event-ID: 3'], 'invalid-parameter'],
+      ['?after=1', ['Last-Event-ID: 1.0'], 'invalid-parameter'],
+      ['', ['Last-Event-ID: 9007199254740992'], 'invalid-parameter'],
+      ['', ['Last-Event-ID: 1', 'Last-Event-ID: 2'], 'invalid-parameter'],
+      ['?type=none', [], 'invalid-parameter'],
+      ['?nonzero=0', [], 'invalid-parameter'],
+      ['?contestId=0', [], 'invalid-parameter'],
+      ['?from=2026-10-01', [], 'unknown-parameter'],
+      ['?after=1&after=2', [], 'repeated-parameter'],
+    ] as const) {
+      using client = await openClient(stage.port, { path, headers })
+      const problem = await problemOf(client)
+      assert.deepEqual([path, problem.status, problem.code], [path, 400, code])
+      assert.doesNotMatch(problem.text, /Last-Event-ID: |9007199254740992/)
+    }
+    assert.equal(stage.streams.counts().opened, 0)
+  })
+
+  test('believes a Last-Event-ID within the log before an after that is ahead of it', async () => {
+    await using stage = await openStage()
+    stage.publish(5)
+    using client = await openClient(stage.port, { path: '?after=900', headers: ['Last-Event-ID: 4'] })
+    await client.until(() => client.events().length === 1)
+    assert.deepEqual(client.seqs(), [5])
+  })
+
+  test('is counted: 429 for one address, 503 with Retry-After for the node', async () => {
+    await using stage = await openStage({ slotsPerCaller: 2, slotsPerNode: 100 })
+    using first = await connected(stage)
+    using second = await connected(stage)
+    using third = await openClient(stage.port)
+    assert.deepEqual((({ status, code }) => ({ status, code }))(await problemOf(third)), {
+      status: 429,
+      code: 'too-many-streams',
+    })
+    first.socket.destroy()
+    await until(() => stage.slotsTaken() === 1)
+    using fourth = await connected(stage)
+    assert.equal(fourth.isClosed() || second.isClosed(), false)
+
+    await using full = await openStage({ slotsPerNode: 1 })
+    using only = await connected(full)
+    using refused = await openClient(full.port)
+    assert.equal((await problemOf(refused)).code, 'stream-capacity')
+    assert.equal(only.isClosed(), false)
+    assert.match(refused.head(), /^HTTP\/1\.1 503 [^]*\r\nretry-after: 30\r\n/i)
+  })
+
+  test('knows what another thread has committed', async () => {
+    await using stage = await openStage()
+    stage.publishElsewhere(3)
+    using client = await openClient(stage.port, { path: '?after=3' })
+    await client.until(() => client.positions().length === 1)
+    assert.equal(client.positions()[0]?.head, 3)
+  })
+
+  test('to a node that follows waits a while for a head that lags', async () => {
+    await using stage = await openStage({ follows: true, limits: { lagWaitMs: 2_000 } })
+    stage.publish(3)
+    using patient = await openClient(stage.port, { path: '?after=5' })
+    await until(() => stage.slotsTaken() === 1)
+    assert.equal(patient.text(), '')
+    stage.publish(3)
+    await patient.until(() => patient.seqs().length === 1)
+    assert.deepEqual(patient.seqs(), [6])
+
+    using gone = await openClient(stage.port, { path: '?after=50' })
+    await until(() => stage.slotsTaken() === 2)
+    gone.socket.destroy()
+    await until(() => stage.slotsTaken() === 1, 1_000)
+  })
+
+  test('to a node that follows is refused when the head stays behind', async () => {
+    await using stage = await openStage({ follows: true, limits: { lagWaitMs: 30 } })
+    using client = await openClient(stage.port, { path: '?after=5' })
+    assert.equal((await problemOf(client)).code, 'cursor-ahead')
+    assert.equal(stage.slotsTaken(), 0)
+  })
+
+  test('that meets a store that fails is broken off, and the failure is reported', async () => {
+    let fails = false
+    await using stage = await openStage({
+      reader: (reader) => ({
+        ...reader,
+        snapshot: (ask) => {
+          if (fails) throw new Error('the disk is gone')
+          return reader.snapshot(ask)
+        },
+      }),
+    })
+    using client = await connected(stage)
+    fails = true
+    stage.publish(1)
+    await client.until(() => client.isClosed())
+    assert.equal(stage.reported.length, 1)
+    assert.equal(stage.streams.counts().closed.error, 1)
+  })
+})
+
+suite('a stopping node', () => {
+  test('ends its streams one by one over the drain time, each with where to resume', async () => {
+    await using stage = await openStage()
+    stage.publish(9)
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connected(stage, '?after=0')))
+    const ends: number[] = []
+    const start = performance.now()
+    for (const client of clients) client.socket.once('close', () => ends.push(performance.now() - start))
+    await stage.streams.drain(400)
+    await until(() => ends.length === 10)
+    assert.ok((ends[9] ?? 0) - (ends[0] ?? 0) >= 250, `spread over ${ends.map(Math.round).join(' ')}`)
+    for (const client of clients) {
+      assert.ok(client.isWhole())
+      assert.equal(client.positions().at(-1)?.seq, 9)
+      assert.equal(client.seqs().length, 9)
+    }
+    using late = await openClient(stage.port)
+    assert.equal((await problemOf(late)).code, 'not-ready')
+    assert.deepEqual([stage.slotsTaken(), stage.streams.counts().closed.drain], [0, 10])
+  })
+
+  test('waits for no client that takes nothing', async () => {
+    await using stage = await openStage()
+    stage.publish(30_000)
+    using client = await openClient(stage.port, { path: '?after=0', paused: true })
+    await until(() => stage.streams.counts().bytesSent > 100_000)
+    await stage.streams.drain(100)
+    assert.equal(stage.slotsTaken(), 0)
+    assert.equal(client.isClosed(), false)
+  })
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openClient, until } from '../../../test/stream-client.ts'
+import { openStage } from '../../../test/stream-stage.ts'
+import { STREAM_LIMITS } from './limits.ts'
+
+suite('a stream of a slow reader', () => {
+  test('does not slow the others, holds one write at most, and goes on where it was', async () => {
+    await using stage = await openStage({ limits: { stallMs: 20_000 } })
+    stage.publish(40_000)
+    using slow = await openClient(stage.port, { path: '?after=0', paused: true })
+    using quick = await openClient(stage.port, { path: '?after=39990' })
+    await quick.until(() => quick.seqs().length === 10)
+    // The kernel takes megabytes before the socket holds anything back.
+    let sent = -1
+    await until(() => {
+      const before = sent
+      sent = stage.streams.counts().eventsSent
+      return sent === before && stage.streams.behind() === 1
+    })
+    stage.publish(5)
+    await quick.until(() => quick.seqs().length === 15)
+    assert.equal(stage.streams.behind(), 1)
+    const bytes: Buffer[] = []
+    slow.socket.on('data', (some: Buffer) => bytes.push(some))
+    slow.socket.resume()
+    await until(() => stage.streams.behind() === 0, 20_000)
+    const tail = (): string => Buffer.concat(bytes.slice(-8)).toString('latin1')
+    await until(() => tail().includes('id: 40005\n'), 20_000)
+    const ids = [
+      ...Buffer.concat(bytes)
+        .toString('latin1')
+        .matchAll(/\nid: (\d+)\ndata: \{"seq":\1,"type"/g),
+    ]
+    assert.deepEqual([ids.length, Number(ids.at(-1)?.[1])], [40_005, 40_005])
+  })
+
+  test('that takes nothing is cut', async () => {
+    await using stage = await openStage({ limits: { stallMs: 60 } })
+    stage.publish(40_000)
+    using stalled = await openClient(stage.port, { path: '?after=0', paused: true })
+    using healthy = await openClient(stage.port)
+    await until(() => stage.streams.counts().closed.slow === 1)
+    assert.deepEqual([stage.slotsTaken(), stalled.socket.isPaused()], [1, true])
+    stage.publish(1)
+    await healthy.until(() => healthy.seqs().length === 1)
+  })
+
+  test('is offered no more than 64 KiB at a time', () => {
+    assert.equal(STREAM_LIMITS.writeBytesMax, 65_536)
+  })
+})

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+
+/** One SSE message, or one JSON line as its data. */
+export type Message = Readonly<{ id?: string; event?: string; data?: string; retry?: string }>
+
+/** A client on a bare socket, so that a test can say every byte and see every byte. */
+export type StreamClient = Disposable &
+  Readonly<{
+    socket: Socket
+    /** The status line and headers, once they are here. */
+    head(): string
+    /** The body without its chunks. */
+    body(): string
+    messages(): readonly Message[]
+    /** The lines of the events, positions left out. */
+    events(): readonly string[]
+    seqs(): readonly number[]
+    positions(): readonly Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>[]
+    /** Whether the last chunk, the empty one, has come. */
+    isWhole(): boolean
+    isClosed(): boolean
+    /** Waits until a condition holds; fails after `withinMs`. */
+    until(holds: () => boolean, withinMs?: number): Promise<void>
+    text(): string
+  }>
+
+export type ClientSettings = Readonly<{
+  path?: string
+  method?: string
+  version?: '1.0' | '1.1'
+  headers?: readonly string[]
+  /** Bytes sent right behind the request. */
+  behind?: string
+  /** Takes nothing of what comes until resumed. */
+  paused?: boolean
+}>
+
+const BOUND_MS = 8_000
+
+/** Waits for a condition, looking again after each turn of the event loop, for at most `withinMs`. */
+export async function until(holds: () => boolean, withinMs: number = BOUND_MS): Promise<void> {
+  const limit = performance.now() + withinMs
+  while (!holds()) {
+    assert.ok(performance.now() < limit, `not within ${withinMs} ms: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+export async function openClient(port: number, settings: ClientSettings = {}): Promise<StreamClient> {
+  const { path = '', method = 'GET', version = '1.1', headers = [], behind = '' } = settings
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const chunks: Buffer[] = []
+  let received = ''
+  let closed = false
+  if (settings.paused === true) socket.pause()
+  else socket.on('data', (bytes) => chunks.push(Buffer.from(bytes)))
+  socket.on('error', () => undefined)
+  socket.once('close', () => (closed = true))
+  socket.once('end', () => socket.end())
+  await once(socket, 'connect')
+  const lines = [`${method} /api/v1/stream${path} HTTP/${version}`, 'Host: daybook.test', ...headers, '', '']
+  socket.write(lines.join('\r\n') + behind)
+
+  const text = (): string => {
+    // Every byte of the stream is ASCII, so that a cut inside a character cannot happen.
+    if (chunks.length > 0) received += Buffer.concat(chunks.splice(0)).toString('latin1')
+    return received
+  }
+  const head = (): string => text().split('\r\n\r\n', 1)[0] ?? ''
+  const rest = (): string => text().slice(head().length + 4)
+  const isChunked = (): boolean => /transfer-encoding: chunked/i.test(head())
+  const body = (): string => (isChunked() ? unchunk(rest()).body : rest())
+  const messages = (): readonly Message[] =>
+    /x-ndjson/.test(head())
+      ? body()
+          .split('\n')
+          .slice(0, -1)
+          .map((data) => ({ data }))
+      : parseMessages(body())
+  const dataOf = (): readonly string[] =>
+    messages().flatMap(({ data, event }) => (data === undefined || event !== undefined ? [] : [data]))
+  const events = (): readonly string[] => dataOf().filter((data) => data.startsWith('{"seq":'))
+  return {
+    socket,
+    head,
+    body,
+    messages,
+    events,
+    seqs: () => events().map((line) => JSON.parse(line).seq),
+    positions: () => messages().flatMap(positionOf),
+    isWhole: () => unchunk(rest()).whole,
+    isClosed: () => closed,
+    until,
+    text,
+    [Symbol.dispose]: () => socket.destroy(),
+  }
+}
+
+function positionOf(message: Message): ReturnType<StreamClient['positions']> {
+  if (message.data === undefined) return []
+  if (message.event === 'position') {
+    const position = JSON.parse(message.data)
+    assert.equal(message.id, String(position.seq))
+    return [position]
+  }
+  return message.data.startsWith('{"position":') ? [JSON.parse(message.data).position] : []
+}
+
+function parseMessages(body: string): readonly Message[] {
+  return body
+    .split('\n\n')
+    .slice(0, -1)
+    .map((block) => Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2))))
+}
+
+function unchunk(text: string): Readonly<{ body: string; whole: boolean }> {
+  const parts: string[] = []
+  let at = 0
+  for (;;) {
+    const lineEnd = text.indexOf('\r\n', at)
+    if (lineEnd < 0) return { body: parts.join(''), whole: false }
+    const bytes = Number.parseInt(text.slice(at, lineEnd), 16)
+    assert.ok(Number.isSafeInteger(bytes), 'a chunk begins with its length')
+    const end = lineEnd + 2 + bytes
+    if (text.length < end + 2) return { body: parts.join(''), whole: false }
+    assert.equal(text.slice(end, end + 2), '\r\n', 'a chunk has the length that it says')
+    if (bytes === 0) return { body: parts.join(''), whole: true }
+    parts.push(text.slice(lineEnd + 2, end))
+    at = end + 2
+  }
+}
