@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
-import type { Coding } from './coding.ts'
 import { CODED_BYTES_MIN, compress, negotiate } from './coding.ts'
 import { etagOf, names, weak } from './etag.ts'
 import { CACHE_CONTROL } from './headers.ts'
@@ -26,7 +25,7 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
     case 'file':
       return respondFile(response, terms, reply)
     case 'unchanged':
-      return respondUnchanged(response, terms, reply)
+      return respondUnchanged(response, reply)
     case 'problem':
       return respondProblem(response, terms, reply)
     case 'taken':
@@ -36,15 +35,18 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
 
 async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>): Promise<void> {
   const plain = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
-  const etag = reply.etag === 'of-content' ? etagOf(plain) : reply.etag
-  if (etag !== null && names(terms.ifNoneMatch, etag)) {
-    return respondUnchanged(response, terms, { ...reply, is: 'unchanged', etag })
-  }
   const compressible = reply.compress !== false
   const coding =
     compressible && plain.byteLength >= CODED_BYTES_MIN ? negotiate(terms.acceptEncoding) : undefined
+  // A strong ETag promises the same bytes: not of what is compressed, nor of what may be next time.
+  const exact = reply.etag === 'of-content' ? coding === undefined : !compressible
+  const etag = etagFor(reply.etag === 'of-content' ? etagOf(plain) : reply.etag, exact)
+  if (etag !== null && names(terms.ifNoneMatch, etag)) {
+    writeUnchanged(response, { ...reply, etag }, compressible)
+    return
+  }
   const body = coding === undefined ? plain : await compress(plain, coding)
-  setKept(response, reply, etag, coding)
+  setKept(response, { ...reply, etag })
   if (compressible) response.setHeader('Vary', 'Accept-Encoding')
   if (coding !== undefined) response.setHeader('Content-Encoding', coding)
   response.setHeader('Content-Type', reply.type)
@@ -54,7 +56,7 @@ async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'bo
 }
 
 async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'file'>): Promise<void> {
-  setKept(response, reply, reply.etag, undefined)
+  setKept(response, reply)
   response.setHeader('Content-Type', reply.type)
   if (reply.bytes !== null) response.setHeader('Content-Length', reply.bytes)
   response.writeHead(reply.status)
@@ -65,10 +67,13 @@ async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'fi
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-/** The ETag is that of the 200 in the coding this caller would be sent. */
-function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): void {
+function respondUnchanged(response: ServerResponse, reply: Of<'unchanged'>): void {
   const compressible = reply.compress !== false
-  setKept(response, reply, reply.etag, compressible ? negotiate(terms.acceptEncoding) : undefined)
+  writeUnchanged(response, { ...reply, etag: etagFor(reply.etag, !compressible) }, compressible)
+}
+
+function writeUnchanged(response: ServerResponse, kept: Keeping, compressible: boolean): void {
+  setKept(response, kept)
   if (compressible) response.setHeader('Vary', 'Accept-Encoding')
   response.writeHead(304)
   response.end()
@@ -87,23 +92,21 @@ function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'probl
   response.end(terms.head ? undefined : body)
 }
 
-type Keeping = Pick<Of<'unchanged'>, 'keep' | 'headers'>
+type Keeping = Pick<Of<'unchanged'>, 'keep' | 'headers' | 'etag'>
 
-function setKept(
-  response: ServerResponse,
-  reply: Keeping,
-  etag: string | null,
-  coding: Coding | undefined,
-): void {
-  if (reply.keep === 'immutable') {
+function etagFor(etag: string | null, exact: boolean): string | null {
+  return etag === null || exact ? etag : weak(etag)
+}
+
+function setKept(response: ServerResponse, { keep, etag, headers }: Keeping): void {
+  if (keep === 'immutable') {
     // What everyone may keep for ever says nothing about one caller.
     response.removeHeader('RateLimit')
     response.removeHeader('RateLimit-Policy')
   }
-  response.setHeader('Cache-Control', CACHE_CONTROL[reply.keep])
-  // A strong ETag promises the same bytes, which another coding does not have.
-  if (etag !== null) response.setHeader('ETag', coding === undefined ? etag : weak(etag))
-  setAll(response, reply.headers)
+  response.setHeader('Cache-Control', CACHE_CONTROL[keep])
+  if (etag !== null) response.setHeader('ETag', etag)
+  setAll(response, headers)
 }
 
 function setAll(response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void {

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/api-stage.ts'
+import { LAUNCH, openApiStage } from '../../../test/api-stage.ts'
+import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATE = 'public, max-age=0, must-revalidate'
+
+suite('the API', () => {
+  let stage: ApiStage
+  before(async () => {
+    stage = await openApiStage()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const settledFlows = '/api/v1/flows?from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'
+  const addresses: readonly (readonly [path: string, answer: string, cacheControl: string])[] = [
+    ['/api/v1/summary', 'Summary', REVALIDATE],
+    [`/api/v1/summary?at=${LAUNCH}`, 'Summary', IMMUTABLE],
+    ['/api/v1/summary?at=0', 'Summary', IMMUTABLE],
+    ['/api/v1/summary?at=2026-10-02', 'Summary', REVALIDATE],
+    ['/api/v1/contests', 'Contests', REVALIDATE],
+    ['/api/v1/contests?status=closed&limit=1', 'Contests', REVALIDATE],
+    ['/api/v1/contests/1', 'Contest', REVALIDATE],
+    ['/api/v1/contests/1/ledger', 'ContestLedger', REVALIDATE],
+    ['/api/v1/schedule', 'Schedule', REVALIDATE],
+    ['/api/v1/payouts', 'Payouts', REVALIDATE],
+    ['/api/v1/payouts?contestId=7', 'Payouts', REVALIDATE],
+    ['/api/v1/flows', 'Flows', REVALIDATE],
+    [settledFlows, 'Flows', IMMUTABLE],
+    ['/api/v1/flows?to=2026-10-02', 'Flows', REVALIDATE],
+    ['/api/v1/funds?bucket=week', 'Funds', REVALIDATE],
+    ['/api/v1/funds?to=2026-10-01T00:05Z&bucket=minute', 'Funds', REVALIDATE],
+    ['/api/v1/loyalty/runs', 'LoyaltyRuns', REVALIDATE],
+    ['/api/v1/events', 'EventsPage', REVALIDATE],
+    ['/api/v1/events?limit=3', 'EventsPage', IMMUTABLE],
+    ['/api/v1/events/2', 'Event', IMMUTABLE],
+    ['/api/v1/events/2/details', 'EventDetails', IMMUTABLE],
+    ['/api/v1/events/1/details', 'EventDetails', IMMUTABLE],
+    ['/api/v1/patterns?tz=120', 'Patterns', REVALIDATE],
+    ['/api/v1/patterns?from=2026-09-30&to=2026-10-01T00:05Z', 'Patterns', IMMUTABLE],
+    ['/api/v1/event-types', 'EventTypes', REVALIDATE],
+    ['/api/v1/status', 'Status', REVALIDATE],
+  ]
+  for (const [path, answer, cacheControl] of addresses) {
+    test(`${path} answers a ${answer}, kept as ${cacheControl}`, async () => {
+      const response = await stage.get(path)
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+      assert.equal(response.headers.get('cache-control'), cacheControl)
+      assert.equal(response.headers.get('daybook-log'), stage.reader.identity.id)
+      assert.equal(response.headers.get('daybook-simulated'), '1')
+      const body: unknown = await response.json()
+      const read = RESOURCE_SCHEMAS[answer]?.safeParse(body)
+      assert.ok(read?.success === true, JSON.stringify(read?.error?.issues))
+      assert.equal(response.headers.has('ratelimit'), false)
+      const { asOf } = body as { asOf?: { seq: number } }
+      if (asOf !== undefined) assert.equal(response.headers.get('daybook-seq'), String(asOf.seq))
+
+      const again = await stage.get(path, { 'If-None-Match': response.headers.get('etag') ?? '' })
+      assert.equal(again.status, 304)
+      assert.equal(again.headers.get('etag'), response.headers.get('etag'))
+      assert.equal(again.headers.get('cache-control'), cacheControl)
+      assert.equal(again.headers.get('access-control-allow-origin'), '*')
+    })
+  }
+
+  test('has an address for every row of the table but the stream’s and the archive’s', async () => {
+    const elsewhere = new Set(['stream', 'archive', 'archiveFile'])
+    for (const { id, path } of ENDPOINTS) {
+      if (elsewhere.has(id)) continue
+      const response = await stage.get(path.replace(/\{\w+\}/, '1'))
+      assert.equal(response.status, 200, path)
+      await response.arrayBuffer()
+    }
+  })
+
+  const refused: readonly (readonly [path: string, status: number, code: string])[] = [
+    ['/api/v1/summary?at=2027-01-01', 400, 'in-the-future'],
+    ['/api/v1/summary?cb=1', 400, 'unknown-parameter'],
+    ['/api/v1/contests?status=toString', 400, 'invalid-parameter'],
+    ['/api/v1/contests/99', 404, 'contest-not-found'],
+    ['/api/v1/contests/0', 404, 'contest-not-found'],
+    ['/api/v1/contests/x', 404, 'contest-not-found'],
+    ['/api/v1/contests/99/ledger', 404, 'contest-not-found'],
+    ['/api/v1/flows?from=2026-10-01&to=2026-10-01', 400, 'invalid-range'],
+    ['/api/v1/flows?to=2027-01-01', 400, 'in-the-future'],
+    ['/api/v1/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400, 'too-many-buckets'],
+    ['/api/v1/patterns?from=2020-01-01&to=2026-10-01', 400, 'range-too-long'],
+    ['/api/v1/events?after=14', 400, 'cursor-ahead'],
+    ['/api/v1/events?before=3', 400, 'invalid-parameter'],
+    ['/api/v1/events?from=2026-10-02&to=2026-10-01', 400, 'invalid-range'],
+    ['/api/v1/events/0', 404, 'event-not-found'],
+    ['/api/v1/events/99', 404, 'event-not-found'],
+    ['/api/v1/events/99/details', 404, 'event-not-found'],
+    ['/api/v1/nothing', 404, 'not-found'],
+    ['/nothing', 404, 'not-found'],
+    ['/metrics', 404, 'not-found'],
+  ]
+  for (const [path, status, code] of refused) {
+    test(`${path} is refused with ${status} ${code}, and nobody keeps that`, async () => {
+      const response = await stage.get(path, { 'If-None-Match': '*' })
+      const problem = (await response.json()) as Record<string, unknown>
+      assert.equal(response.status, status)
+      assert.equal(problem['code'], code)
+      assert.equal(problem['type'], `/api/problems/${code}`)
+      assert.equal(problem['status'], status)
+      assert.equal(response.headers.get('content-type'), 'application/problem+json')
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.equal(response.headers.get('access-control-allow-origin'), '*')
+    })
+  }
+
+  test('explains each problem at the address of its type', async () => {
+    const response = await stage.get('/api/problems/cursor-ahead')
+    assert.equal(response.status, 200)
+    assert.equal(((await response.json()) as { code: string }).code, 'cursor-ahead')
+  })
+
+  test('answers HEAD with the headers of GET and no body', async () => {
+    for (const path of ['/api/v1/summary', '/api/v1/events?limit=3', '/api/v1/nothing']) {
+      const got = await stage.get(path)
+      const head = await stage.get(path, {}, 'HEAD')
+      assert.equal(head.status, got.status)
+      for (const name of ['etag', 'content-type', 'cache-control', 'content-length', 'vary', 'link']) {
+        assert.equal(head.headers.get(name), got.headers.get(name), `${path} ${name}`)
+      }
+      assert.equal(await head.text(), '')
+    }
+  })
+
+  test('compresses what is long enough, says so, and gives no strong ETag for it', async () => {
+    for (const coding of ['gzip', 'br', 'zstd']) {
+      const response = await stage.get('/api/v1/event-types', { 'Accept-Encoding': coding })
+      assert.equal(response.headers.get('content-encoding'), coding)
+      assert.equal(response.headers.get('vary'), 'Accept-Encoding')
+      assert.match(response.headers.get('etag') ?? '', /^W\//)
+      assert.ok(RESOURCE_SCHEMAS['EventTypes']?.safeParse(await response.json()).success)
+    }
+    const plain = await stage.get('/api/v1/event-types', { 'Accept-Encoding': 'identity' })
+    assert.equal(plain.headers.has('content-encoding'), false)
+    await plain.arrayBuffer()
+  })
+
+  test('shows the schedule as a calendar', async () => {
+    const response = await stage.get('/api/v1/schedule.ics')
+    assert.equal(response.headers.get('content-type'), 'text/calendar; charset=utf-8')
+    const feed = await response.text()
+    assert.match(feed, /^BEGIN:VCALENDAR\r\n/)
+    assert.match(feed, /\r\nEND:VCALENDAR\r\n$/)
+    assert.match(feed, /UID:contest-2-opens@daybook\.test\/api\r\n/)
+    assert.match(feed, /UID:loyalty-2026-09@daybook\.test\/api\r\n/)
+  })
+
+  test('says nothing of itself while it is not ready, but for a reason', async () => {
+    stage.setUnready({ code: 'not-ready', detail: 'The log is being checked.', retryAfterSeconds: 5 })
+    const response = await stage.get('/api/v1/summary')
+    stage.setUnready(undefined)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('retry-after'), '5')
+    await response.arrayBuffer()
+  })
+})
+
+suite('an answer that depends on the present', () => {
+  test('has another ETag in another minute, and the same within one', async () => {
+    await using stage = await openApiStage()
+    const etagOf = async (path: string) => (await stage.get(path)).headers.get('etag')
+    const paths = ['/api/v1/payouts', '/api/v1/status', '/api/v1/flows', '/api/v1/patterns', '/api/v1/funds']
+    const noon = LAUNCH + 2 * DAY_MS
+    for (const path of paths) {
+      stage.setNow(msOf(noon))
+      const first = await etagOf(path)
+      stage.setNow(msOf(noon + MINUTE_MS - 1))
+      assert.equal(await etagOf(path), first, path)
+      stage.setNow(msOf(noon + MINUTE_MS))
+      assert.notEqual(await etagOf(path), first, path)
+    }
+    stage.setNow(msOf(noon))
+    const summary = await etagOf('/api/v1/summary')
+    stage.setNow(msOf(noon + MINUTE_MS))
+    assert.equal(await etagOf('/api/v1/summary'), summary)
+  })
+
+  test('has another ETag at another head', async () => {
+    await using stage = await openApiStage()
+    const first = await stage.get('/api/v1/summary')
+    stage.trade(1)
+    const second = await stage.get('/api/v1/summary', { 'If-None-Match': first.headers.get('etag') ?? '' })
+    assert.equal(second.status, 200)
+    assert.equal(second.headers.get('daybook-seq'), '14')
+  })
+})

@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { openAppender } from '../src/log/append.ts'
+import { openReader } from '../src/log/open-reader.ts'
+import type { LogReader } from '../src/log/reader.ts'
+import { createStore, openForWriting, storePath } from '../src/log/store.ts'
+import { parseDraftAmount } from '../src/protocol/amount.ts'
+import type { Details } from '../src/protocol/details.ts'
+import type { Draft } from '../src/protocol/draft.ts'
+import type { Ms } from '../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, parseMonth } from '../src/protocol/moment.ts'
+import type { Problem } from '../src/protocol/problem.ts'
+import type { EventType } from '../src/protocol/rules.ts'
+import { contestIdOf } from '../src/protocol/seq.ts'
+import { openAnswerCache } from '../src/serve/answer-cache.ts'
+import { apiRoutes } from '../src/serve/api/routes.ts'
+import { openPresentEtag } from '../src/serve/etag.ts'
+import type { Collaborators } from '../src/serve/exchange.ts'
+import { frontRoutes } from '../src/serve/front.ts'
+import { openMetrics } from '../src/serve/metrics.ts'
+import type { Route } from '../src/serve/route.ts'
+import { openRouter } from '../src/serve/router.ts'
+import type { ServerSettings } from '../src/serve/server.ts'
+import { start } from '../src/serve/server.ts'
+
+/** The first event of the stage's story; the present is two days later. */
+export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
+
+type Told = Readonly<{
+  type: EventType
+  kind: string
+  contestId?: number
+  kots?: string
+  tx?: string
+  details?: Details
+}>
+
+const MONTH = parseMonth('2026-09') ?? undefined
+
+/** A contest from its plan to its prizes, another that is planned, and a month's loyalty reward to come. */
+const STORY: readonly Told[] = [
+  { type: 'treasury', kind: 'deposit', kots: '1000' },
+  plan(1, 'First', HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'play', kind: 'entry', contestId: 1, kots: '10.5' },
+  { type: 'play', kind: 'vote', contestId: 1, kots: '2.25' },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
+  { type: 'contest', kind: 'closed', contestId: 1 },
+  { type: 'prize', kind: 'winner', contestId: 1, kots: '60', details: { claim: true } },
+  { type: 'prize', kind: 'voter_share', contestId: 1, kots: '40' },
+  { type: 'payout', kind: 'voter_share', contestId: 1, kots: '15', tx: 'transaction-0001' },
+  { type: 'burn', kind: 'platform_income', kots: '1.000000001' },
+  plan(2, null, 5 * DAY_MS),
+  ...(MONTH === undefined
+    ? []
+    : [
+        {
+          type: 'loyalty',
+          kind: 'scheduled',
+          details: { month: MONTH, paysAt: msOf(LAUNCH + 9 * DAY_MS) },
+        } as const,
+      ]),
+]
+
+function plan(id: number, title: string | null, opensInMs: number): Told {
+  const opensAt = msOf(LAUNCH + opensInMs)
+  const details = { ...(title === null ? {} : { title }), opensAt, closesAt: msOf(opensAt + DAY_MS) }
+  return { type: 'contest', kind: 'scheduled', contestId: id, details }
+}
+
+function draftOf(told: Told): Draft {
+  const kots = told.kots === undefined ? null : (parseDraftAmount(told.kots) ?? null)
+  const contestId = told.contestId === undefined ? null : contestIdOf(told.contestId)
+  const { type, kind, tx = null, details = null } = told
+  return { ref: null, atMs: null, type, kind, contestId, kots, tx, details }
+}
+
+/** A log that tells the story and the API over it, on a free port of the loopback. */
+export type ApiStage = AsyncDisposable &
+  Readonly<{
+    port: number
+    reader: LogReader
+    reported: unknown[]
+    metrics: Registry
+    /** Appends `count` trades, a minute apart, in one commit. */
+    trade(count: number): void
+    /** Moves the wall clock of the service. */
+    setNow(now: Ms): void
+    setUnready(problem: Problem | undefined): void
+    get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
+  }>
+
+export type ApiStageSettings = Readonly<{
+  counters?: Collaborators['counters']
+  callerOf?: Collaborators['callerOf']
+  routes?: readonly Route[]
+  server?: Partial<ServerSettings>
+}>
+
+export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'))
+  createStore(storePath(directory), { origin: 'daybook.test/api', chain: 'opaque', simulated: true })
+  const db = openForWriting(storePath(directory))
+  const appender = openAppender(db)
+  let at = LAUNCH
+  const append = (drafts: readonly Draft[]): void => {
+    appender.begin()
+    for (const draft of drafts) {
+      appender.append(draft, null, at)
+      at = msOf(at + MINUTE_MS)
+    }
+    appender.keep()
+    appender.commit()
+  }
+  append(STORY.map(draftOf))
+
+  const reader = openReader(directory, null)
+  const reported: unknown[] = []
+  const registry = new Registry()
+  let now = msOf(LAUNCH + 2 * DAY_MS + 30_000)
+  let unready: Problem | undefined
+  const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
+  const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
+  const server = await start(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      reusePort: false,
+      keepAliveMs: 5_000,
+      connectionsMax: 1_000,
+      drainMs: 500,
+      ...settings.server,
+    },
+    {
+      identity: reader.identity,
+      router: openRouter([...apiRoutes(desk, node), ...frontRoutes(), ...(settings.routes ?? [])]),
+      callerOf: settings.callerOf ?? ((peer) => peer ?? 'unknown'),
+      counters: settings.counters ?? null,
+      unready: () => unready,
+      now: () => now,
+      monotonicMs: () => performance.now(),
+      problemBase: '/api/problems',
+      metrics: openMetrics(registry),
+      report: (error) => reported.push(error),
+    },
+  )
+  return {
+    port: server.port,
+    reader,
+    reported,
+    metrics: registry,
+    trade: (count) =>
+      append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
+    setNow: (ms) => {
+      now = ms
+    },
+    setUnready: (problem) => {
+      unready = problem
+    },
+    get: (path, headers = {}, method = 'GET') =>
+      fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      reader.close()
+      db.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
