@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { seqOf } from '../../protocol/seq.ts'
+import { advance, cursorAt, isBehind } from './cursor.ts'
+import { packetOf } from './frame.ts'
+import { streamLimits } from './limits.ts'
+import type { Feed } from './pages.ts'
+
+const limits = streamLimits({ pageEventsMax: 4, scanEventsMax: 10, liveLagEventsMax: 6 })
+
+/** A log as an array: whether the event of each seq (from 1) matches the feed's filter. */
+type Matches = boolean[]
+
+/** The feed of such a log. It notes every seq that it shows. */
+function feedOf(log: Matches, shown: number[]): Feed {
+  return {
+    framing: 'sse',
+    page(after, scanMax) {
+      const seqs: number[] = []
+      let scannedTo: number = after
+      while (scannedTo < log.length && scannedTo - after < scanMax && seqs.length < limits.pageEventsMax) {
+        scannedTo += 1
+        if (log[scannedTo - 1] === true) seqs.push(scannedTo)
+      }
+      shown.push(...seqs)
+      return {
+        packet: seqs.length === 0 ? null : packetOf(Buffer.from(seqs.join(','))),
+        count: seqs.length,
+        scannedTo: seqOf(scannedTo),
+        silence: scannedTo - (seqs.at(-1) ?? after),
+      }
+    },
+    close: () => undefined,
+  }
+}
+
+suite('a cursor', () => {
+  test('shows every match once and in order, however the log grows in between', () => {
+    const steps = fc.array(fc.oneof(fc.constant('step' as const), fc.array(fc.boolean(), { maxLength: 30 })))
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { maxLength: 40 }), fc.nat(), steps, (start, offset, story) => {
+        const log: Matches = [...start]
+        const shown: number[] = []
+        const after = offset % (log.length + 1)
+        const head = (): ReturnType<typeof seqOf> => seqOf(log.length)
+        const cursor = cursorAt(seqOf(after), head())
+        const feed = feedOf(log, shown)
+        let told = after
+        const step = (): void => {
+          const next = advance(cursor, feed, head, limits)
+          const last = next.is === 'page' ? (shown.at(-1) ?? 0) : next.is === 'position' ? cursor.seq : told
+          assert.ok(last - told <= limits.scanEventsMax, 'no more is scanned in silence than allowed')
+          assert.ok(cursor.seq <= log.length)
+          told = last
+        }
+        for (const act of story) {
+          if (act === 'step') step()
+          else log.push(...act)
+        }
+        while (isBehind(cursor, head())) step()
+        const expected = log.flatMap((matches, index) => (matches && index >= after ? [index + 1] : []))
+        assert.deepEqual(shown, expected)
+        assert.deepEqual([cursor.seq, cursor.live], [log.length, true])
+      }),
+    )
+  })
+
+  test('at the head is live at once and owes no second position', () => {
+    const cursor = cursorAt(seqOf(5), seqOf(5))
+    assert.deepEqual([cursor.live, isBehind(cursor, seqOf(5))], [true, false])
+  })
+
+  test('owes a position at the switch to live', () => {
+    const log: Matches = [true, true]
+    const cursor = cursorAt(seqOf(0), seqOf(2))
+    const feed = feedOf(log, [])
+    assert.equal(cursor.live, false)
+    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'page')
+    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'position')
+    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'nothing')
+  })
+
+  test('that falls far behind is history again', () => {
+    const log: Matches = Array.from({ length: 20 }, () => true)
+    const cursor = cursorAt(seqOf(2), seqOf(2))
+    advance(cursor, feedOf(log, []), () => seqOf(20), limits)
+    assert.deepEqual([cursor.seq, cursor.live], [6, false])
+  })
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { StreamClient } from '../../../test/stream-client.ts'
+import { openClient } from '../../../test/stream-client.ts'
+import type { Stage } from '../../../test/stream-stage.ts'
+import { draftOf, openStage } from '../../../test/stream-stage.ts'
+
+/** A reader as a browser is one: it keeps the last id it was given and comes back with it. */
+type Reader = {
+  readonly query: string
+  readonly matches: (seq: number) => boolean
+  readonly start: number
+  readonly seen: string[]
+  lastId: number
+  client: StreamClient | null
+  /** Messages of the present connection that were taken in. */
+  taken: number
+}
+
+const FILTERS: readonly (readonly [query: string, matches: (seq: number) => boolean])[] = [
+  ['', () => true],
+  ['&type=price', (seq) => draftOf(seq).type === 'price'],
+  ['&kind=buy', (seq) => draftOf(seq).kind === 'buy'],
+  ['&nonzero=1&type=trade,burn', (seq) => draftOf(seq).type === 'trade'],
+]
+
+/** Takes in what has come, message by message, and checks that each continues what was seen. */
+function takeIn(reader: Reader): void {
+  const messages = reader.client?.messages() ?? []
+  for (const { id, event, data } of messages.slice(reader.taken)) {
+    if (id === undefined) continue
+    const seq = Number(id)
+    if (event === 'position') assert.ok(seq >= reader.lastId, `position ${seq} follows ${reader.lastId}`)
+    else {
+      assert.ok(seq > reader.lastId, `event ${seq} follows ${reader.lastId}`)
+      reader.seen.push(data ?? '')
+    }
+    reader.lastId = seq
+  }
+  reader.taken = messages.length
+}
+
+async function resume(stage: Stage, reader: Reader, byHeader: boolean): Promise<void> {
+  cut(reader)
+  const path = `?after=${byHeader ? reader.start : reader.lastId}${reader.query}`
+  const headers = byHeader ? [`Last-Event-ID: ${reader.lastId}`] : []
+  reader.client = await openClient(stage.port, { path, headers })
+  reader.taken = 0
+}
+
+function cut(reader: Reader): void {
+  takeIn(reader)
+  reader.client?.socket.destroy()
+  reader.client = null
+}
+
+type Act =
+  | Readonly<{ do: 'publish'; count: number }>
+  | Readonly<{ do: 'subscribe'; filter: number; back: number }>
+  | Readonly<{ do: 'cut' | 'resume' | 'drop'; who: number }>
+  | Readonly<{ do: 'wait'; turns: number }>
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 400 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('subscribe' as const),
+      filter: fc.nat({ max: FILTERS.length - 1 }),
+      back: fc.nat({ max: 1_500 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cut' as const, 'resume' as const, 'drop' as const),
+      who: fc.nat(),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), turns: fc.nat({ max: 6 }) }) },
+)
+
+async function perform(stage: Stage, readers: Reader[], act: Act): Promise<void> {
+  switch (act.do) {
+    case 'publish':
+      stage.publish(act.count)
+      return
+    case 'subscribe': {
+      const [query, matches] = FILTERS[act.filter] ?? ['', () => true]
+      const start = Math.max(0, stage.head() - act.back)
+      const reader: Reader = { query, matches, start, seen: [], lastId: start, client: null, taken: 0 }
+      readers.push(reader)
+      await resume(stage, reader, false)
+      return
+    }
+    case 'wait':
+      for (let turn = 0; turn < act.turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      return
+    case 'cut':
+    case 'resume':
+    case 'drop': {
+      const reader = readers[act.who % Math.max(1, readers.length)]
+      if (reader === undefined) return
+      if (act.do === 'resume') await resume(stage, reader, act.who % 2 === 0)
+      else if (act.do === 'cut') cut(reader)
+      else reader.client?.socket.resetAndDestroy()
+    }
+  }
+}
+
+suite('however a stream is cut and resumed', () => {
+  test('it tells the same log: nothing is lost, repeated or in another order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(acts, { minLength: 5, maxLength: 25 }), async (story) => {
+        await using stage = await openStage()
+        stage.publish(700)
+        const readers: Reader[] = []
+        for (const act of story) await perform(stage, readers, act)
+        const head = stage.head()
+        for (const reader of readers) {
+          await resume(stage, reader, true)
+          const { client } = reader
+          await client?.until(() => client.positions().some((position) => position.live))
+          takeIn(reader)
+          const expected: string[] = []
+          for (let seq = reader.start + 1; seq <= head; seq += 1) {
+            if (reader.matches(seq)) expected.push(stage.line(seq))
+          }
+          assert.deepEqual(reader.seen, expected)
+          assert.equal(reader.lastId, head)
+          cut(reader)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
