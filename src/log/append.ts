@@ -90,7 +90,7 @@ export function openAppender(db: DatabaseSync): Appender {
 
   function drop(): void {
     inserts.forget()
-    archive.reload()
+    archive.drop()
     // Lot books were changed in place: they are read again.
     state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
   }

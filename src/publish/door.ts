@@ -18,7 +18,11 @@ const REQUEST_MS = 60_000
 const FULL_RETRY_SECONDS = 10
 
 /** An answer of the operational endpoints (`/livez`, `/readyz`, `/metrics`). */
-export type OperationsAnswer = Readonly<{ status: number; type: string; body: string }>
+export type OperationsAnswer = Readonly<{
+  status: number
+  headers: Readonly<Record<string, string>>
+  body: string
+}>
 
 /** How a publish request ended, as the metrics count it. */
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
@@ -68,7 +72,7 @@ async function answer(
   if (path !== '/publish') {
     const found = await settings.operations(path)
     if (found === undefined) return sendProblem(response, failed('not-found', 'nothing is at this address'))
-    return send(response, found.status, found.type, found.body)
+    return send(response, found.status, found.headers, found.body)
   }
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST')
@@ -83,7 +87,12 @@ async function answer(
   const outcome = await publishRequest(settings, request)
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
-    return send(response, 200, 'application/json', JSON.stringify({ drafts: outcome.receipts }))
+    return send(
+      response,
+      200,
+      { 'content-type': 'application/json' },
+      JSON.stringify({ drafts: outcome.receipts }),
+    )
   }
   if (outcome.code === 'too-large') response.setHeader('connection', 'close')
   if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
@@ -190,12 +199,17 @@ function sendProblem(response: ServerResponse, { code, index, field, reason }: F
   const errors =
     index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
   const document = { type: `/api/problems/${code}`, title, status, detail, code, ...errors }
-  send(response, status, 'application/problem+json', JSON.stringify(document))
+  send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
 }
 
-function send(response: ServerResponse, status: number, type: string, body: string): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
   response.writeHead(status, {
-    'content-type': type,
+    ...headers,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

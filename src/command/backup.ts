@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs'
+import { backupStore } from '../log/backup.ts'
+import { hasStore, storePath } from '../log/store.ts'
+import { openProgress } from './progress.ts'
+import type { ExitCode, World } from './world.ts'
+import { CommandError } from './world.ts'
+
+/** Copies a log to one file while it is served: put back as `daybook.db` in an empty directory, it serves. */
+export async function backUp(data: string, to: string, world: World): Promise<ExitCode> {
+  if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
+  if (existsSync(to)) throw new CommandError(2, `${to} exists already`)
+  const progress = openProgress('copying', 'pages', world)
+  try {
+    const { events } = await backupStore(storePath(data), to, (left, total) =>
+      progress.at(total - left, total),
+    )
+    world.stdout.write(`${to} holds ${events} events\n`)
+    return 0
+  } finally {
+    progress.end()
+  }
+}

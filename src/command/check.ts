@@ -1,0 +1,44 @@
+import { rmSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasStore, storePath } from '../log/store.ts'
+import { recompute } from '../publish/recompute.ts'
+import { openProgress } from './progress.ts'
+import type { ExitCode, World } from './world.ts'
+import { CommandError, takeDirectory, tell } from './world.ts'
+
+/** Recomputes everything in a store from the log's lines and says what differs. */
+export function check(data: string, world: World): ExitCode {
+  if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
+  // The service would publish while tables are compared: it is checked while it rests, or as a backup.
+  using _lock = takeDirectory(data)
+  const store = storePath(data)
+  const scratch = join(data, 'daybook.db.checking')
+  const { bsize, bavail } = statfsSync(data)
+  if (bsize * bavail < statSync(store).size) {
+    throw new CommandError(1, 'the check needs as much free disk as the store is large')
+  }
+  const remove = (): void => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
+  }
+  const progress = openProgress('checking', 'events', world)
+  remove()
+  try {
+    const steps = recompute(store, scratch)
+    let step = steps.next()
+    while (step.done !== true) {
+      progress.at(step.value, step.value)
+      step = steps.next()
+    }
+    progress.end()
+    const { events, differences } = step.value
+    for (const { table, rows, first } of differences) {
+      tell(world, `${table}: ${rows} rows differ from what the log says, the first at ${first}`)
+    }
+    if (differences.length > 0) return 1
+    world.stdout.write(`${events} events: every table is what the log says\n`)
+    return 0
+  } finally {
+    progress.end()
+    remove()
+  }
+}

@@ -1,0 +1,44 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { parseNetworks } from '../serve/caller-network.ts'
+import type { Network } from '../serve/caller-network.ts'
+
+/** An option that can also be set as `DAYBOOK_…`. */
+export function option(flags: string, meaning: string): Option {
+  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? ''
+  return new Option(flags, meaning).env(`DAYBOOK_${name.replaceAll('-', '_').toUpperCase()}`)
+}
+
+/** Reads an option's value as a whole number within bounds. */
+export function wholeBetween(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`a whole number from ${min} to ${max}`)
+    return value
+  }
+}
+
+/** Requests of one caller in any 60 s, or `off`. */
+export function rateLimit(text: string): number | null {
+  return text === 'off' ? null : wholeBetween(1, 10_000)(text)
+}
+
+/** The networks of `--trust-proxy`. */
+export function networks(text: string): readonly Network[] {
+  const parsed = parseNetworks(text)
+  if (!parsed.ok) throw new InvalidArgumentError(parsed.problem.detail)
+  return parsed.value
+}
+
+export function redisUrl(text: string): string {
+  if (!/^rediss?:\/\//.test(text)) throw new InvalidArgumentError('an address such as redis://127.0.0.1:6379')
+  return text
+}
+
+/** An origin: what the log is called in signed statements, a schemeless address without a slash at its end. */
+export function origin(text: string): string {
+  if (!/^[a-z0-9](?:[a-z0-9.:/_-]{0,126}[a-z0-9])?$/.test(text)) {
+    throw new InvalidArgumentError('a schemeless address such as data.example.org/log')
+  }
+  return text
+}

@@ -1,0 +1,201 @@
+import { Command } from 'commander'
+import type { Logger } from 'pino'
+import type { Readable } from 'node:stream'
+import type { NewLog } from '../log/store.ts'
+import { CHAINS } from '../protocol/tx.ts'
+import type { Chain } from '../protocol/tx.ts'
+import type { Network } from '../serve/caller-network.ts'
+import { backUp } from './backup.ts'
+import { check } from './check.ts'
+import { demo, holdsRealLog } from './demo.ts'
+import { runImport } from './import.ts'
+import { networks, option, origin, rateLimit, redisUrl, wholeBetween } from './options.ts'
+import { publish } from './publish.ts'
+import { readTokens, serve } from './serve.ts'
+import type { ServiceSettings } from './service.ts'
+import { VERSION } from './version.ts'
+import type { ExitCode, World } from './world.ts'
+import { CommandError } from './world.ts'
+
+const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
+
+type LogOptions = Readonly<{ chain: Chain; origin: string; balances: 'refuse' | 'report' }>
+
+type ServeOptions = LogOptions &
+  Readonly<{
+    data: string
+    host: string
+    port: number
+    publishHost: string
+    publishPort: number
+    publishTokenFile?: string
+    trustProxy: readonly Network[]
+    rateLimit: number | null
+    limitStore?: string
+    maxStreams: number
+    drain: number
+  }>
+
+/** The command line: every command, its options and their limits. `done` receives a command's exit code. */
+export function openProgram(
+  world: World,
+  log: Logger,
+  input: Readable,
+  done: (code: ExitCode) => void,
+): Command {
+  const program = new Command('daybook')
+    .description(`The open book of a contest and prize platform. ${NOTICE}`)
+    .version(VERSION)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(--help shows how)')
+    .configureOutput({
+      writeOut: (text) => void world.stdout.write(text),
+      writeErr: (text) => void world.stderr.write(text),
+    })
+  program.addCommand(
+    serveOptions(new Command('serve').description('serve the log of a data directory')).action(
+      async (options: ServeOptions) => done(await serve(settingsOf(options, false), world, log)),
+    ),
+  )
+  program.addCommand(
+    serveOptions(
+      new Command('demo').description(
+        'serve a simulated platform: three months of history, then live events',
+      ),
+    ).action(async (options: ServeOptions) => {
+      if (holdsRealLog(options.data)) {
+        throw new CommandError(2, `${options.data} holds a log that is no simulation`)
+      }
+      done(await demo(settingsOf(options, true), world, log))
+    }),
+  )
+  addDataCommands(program, world, input, done)
+  return program
+}
+
+function addDataCommands(
+  program: Command,
+  world: World,
+  input: Readable,
+  done: (code: ExitCode) => void,
+): void {
+  program.addCommand(
+    logOptions(new Command('import').description('load history from files of drafts, all of it or nothing'))
+      .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
+      .addOption(dataOption())
+      .action(async (files: string[], options: LogOptions & { data: string }) =>
+        done(await runImport({ files, ...options, newLog: newLogOf(options, false) }, world)),
+      ),
+  )
+  program.addCommand(
+    new Command('publish')
+      .description('send drafts to a publish door')
+      .argument('[file]', 'JSON lines of drafts; standard input when absent')
+      .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+      .addOption(option('--token-file <file>', 'file with the publish token').makeOptionMandatory())
+      .action(async (file: string | undefined, options: { to: string; tokenFile: string }) =>
+        done(await publish({ file: file ?? null, ...options }, input, world)),
+      ),
+  )
+  program.addCommand(
+    new Command('check')
+      .description('recompute everything in a store from the log’s lines')
+      .addOption(dataOption())
+      .action(({ data }: { data: string }) => done(check(data, world))),
+  )
+  program.addCommand(
+    new Command('backup')
+      .description('copy a log to one file, also while it is served')
+      .addOption(dataOption())
+      .addOption(option('--to <file>', 'file to write; it must not exist').makeOptionMandatory())
+      .action(async ({ data, to }: { data: string; to: string }) => done(await backUp(data, to, world))),
+  )
+}
+
+function dataOption() {
+  return option('--data <dir>', 'data directory').makeOptionMandatory()
+}
+
+function logOptions(command: Command): Command {
+  return command
+    .addOption(
+      option('--chain <name>', 'whose transaction identifiers payments carry')
+        .choices(CHAINS)
+        .default('solana'),
+    )
+    .addOption(
+      option('--origin <name>', 'name of a new log in signed statements')
+        .argParser(origin)
+        .default('localhost/daybook'),
+    )
+    .addOption(
+      option('--balances <how>', 'refuse what would overdraw an account or is out of order, or report it')
+        .choices(['refuse', 'report'])
+        .default('refuse'),
+    )
+}
+
+function serveOptions(command: Command): Command {
+  const port = wholeBetween(0, 65_535)
+  return logOptions(command)
+    .addOption(dataOption())
+    .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
+    .addOption(option('--port <n>', 'port of the public listener').argParser(port).default(8080))
+    .addOption(option('--publish-host <address>', 'address of the private listener').default('127.0.0.1'))
+    .addOption(option('--publish-port <n>', 'port of the private listener').argParser(port).default(8081))
+    .addOption(
+      option(
+        '--publish-token-file <file>',
+        'file with the publish token (default: made in the data directory)',
+      ),
+    )
+    .addOption(
+      option('--trust-proxy <cidrs>', 'proxies whose X-Forwarded-For counts')
+        .argParser(networks)
+        .default([], 'none'),
+    )
+    .addOption(
+      option('--rate-limit <n>', 'requests of one address in any 60 s, or off')
+        .argParser(rateLimit)
+        .default(60),
+    )
+    .addOption(
+      option('--limit-store <url>', 'redis://… that several machines share the allowance in').argParser(
+        redisUrl,
+      ),
+    )
+    .addOption(
+      option('--max-streams <n>', 'streams of this node').argParser(wholeBetween(1, 100_000)).default(10_000),
+    )
+    .addOption(
+      option('--drain <seconds>', 'time over which streams end at a stop')
+        .argParser(wholeBetween(0, 600))
+        .default(10),
+    )
+}
+
+function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings {
+  return {
+    data: options.data,
+    host: options.host,
+    port: options.port,
+    publishHost: options.publishHost,
+    publishPort: options.publishPort,
+    tokens: readTokens(options.publishTokenFile ?? null, options.data),
+    newLog: newLogOf(options, simulated),
+    balances: options.balances,
+    trusted: options.trustProxy,
+    rateLimit: options.rateLimit,
+    limitStore: options.limitStore ?? null,
+    streamsMax: options.maxStreams,
+    drainMs: options.drain * 1_000,
+  }
+}
+
+function newLogOf(options: LogOptions, simulated: boolean): NewLog {
+  return {
+    chain: options.chain,
+    origin: simulated ? `simulated.${options.origin}` : options.origin,
+    simulated,
+  }
+}

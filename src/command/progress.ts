@@ -1,0 +1,34 @@
+import { Presets, SingleBar } from 'cli-progress'
+import type { World } from './world.ts'
+
+/** A progress bar on a terminal; nothing where there is none. */
+export type Progress = Readonly<{
+  at(done: number, total: number, note?: string): void
+  end(): void
+}>
+
+export function openProgress(verb: string, unit: string, world: World): Progress {
+  const bar = new SingleBar(
+    {
+      format: `${verb} {bar} {percentage}% | {value} ${unit}{note}`,
+      hideCursor: true,
+      noTTYOutput: false,
+      stream: world.stderr,
+    },
+    Presets.shades_classic,
+  )
+  let shown = false
+  return {
+    at(done, total, note = '') {
+      if (!world.interactive) return
+      if (!shown) bar.start(total, done, { note })
+      shown = true
+      bar.setTotal(total)
+      bar.update(done, { note })
+    },
+    end() {
+      if (shown) bar.stop()
+      shown = false
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Registry } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Committed } from '../publish/commit-queue.ts'
+import type { PublishOutcome } from '../publish/door.ts'
+import type { Streams } from '../serve/stream/streams.ts'
+
+/** What the writer and the streams of this process count. */
+export type ServiceMetrics = Readonly<{
+  committed(committed: Committed): void
+  publishRequest(outcome: PublishOutcome): void
+  irregular(field: string): void
+  watch(streams: Streams): void
+}>
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Registers them; throws when the registry has them already. */
+export function openServiceMetrics(registry: Registry): ServiceMetrics {
+  const registers = [registry]
+  const events = new Counter({ name: 'daybook_log_events_total', help: 'Events published', registers })
+  const seconds = new Histogram({
+    name: 'daybook_publish_commit_duration_seconds',
+    help: 'From the first draft of a commit to its fsync',
+    buckets: SECONDS,
+    registers,
+  })
+  const requests = new Counter({
+    name: 'daybook_publish_requests_total',
+    help: 'Publish requests by outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const irregular = new Counter({
+    name: 'daybook_publish_irregular_total',
+    help: 'Drafts published though the books refuse them, by the field at odds',
+    labelNames: ['field'],
+    registers,
+  })
+  return {
+    committed(committed) {
+      events.inc(committed.events)
+      seconds.observe(committed.ms / 1000)
+    },
+    publishRequest: (outcome) => requests.inc({ outcome }),
+    irregular: (field) => irregular.inc({ field }),
+    watch: (streams) => watchStreams(registry, streams),
+  }
+}
+
+/** Figures of the streams, read when they are collected. */
+function watchStreams(registry: Registry, streams: Streams): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read())
+      },
+    })
+    registry.registerMetric(made)
+  }
+  gauge('daybook_stream_clients', 'Streams open', () => streams.counts().clients)
+  gauge('daybook_stream_backfill_clients', 'Streams on their way to the head', () => streams.behind())
+  gauge('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
+  gauge('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
+  gauge('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
+  const closed = new Gauge({
+    name: 'daybook_stream_closed_total',
+    help: 'Streams closed, by reason',
+    labelNames: ['reason'],
+    registers: [],
+    collect() {
+      for (const [reason, count] of Object.entries(streams.counts().closed)) this.set({ reason }, count)
+    },
+  })
+  registry.registerMetric(closed)
+}

@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream'
+import { LockedError, lockDirectory } from '../log/lock.ts'
+import type { Ms } from '../protocol/moment.ts'
+
+/** What a command may use of the process around it; `main.ts` makes it and nothing else reads these. */
+export type World = Readonly<{
+  now(): Ms
+  monotonicMs(): number
+  /** From 0 inclusive to 1 exclusive. */
+  random(): number
+  /** Data goes here, everything else to `stderr`. */
+  stdout: Writable
+  stderr: Writable
+  /** Whether `stderr` is a terminal on which a progress bar makes sense. */
+  interactive: boolean
+  /** Aborted by SIGINT or SIGTERM. */
+  stop: AbortSignal
+}>
+
+/** The process ends with it: done, found wrong or failed, bad usage. */
+export type ExitCode = 0 | 1 | 2
+
+/** A command cannot go on for a reason that its user can mend; its message is all that is shown. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly exitCode: 1 | 2
+
+  constructor(exitCode: 1 | 2, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
+}
+
+/** One line for the person at the terminal. */
+export function tell(world: World, line: string): void {
+  world.stderr.write(`${line}\n`)
+}
+
+/** Takes a data directory for this process, or says who has it. */
+export function takeDirectory(data: string): Disposable {
+  try {
+    return lockDirectory(data)
+  } catch (error) {
+    if (error instanceof LockedError) throw new CommandError(1, `${data}: ${error.message}`, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { openAppender } from '../log/append.ts'
+import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
+import { entryOfRow } from '../log/shelf.ts'
+
+/** Events appended between two looks at the progress. */
+const BATCH_EVENTS = 5_000
+
+/** The tables that the log's lines determine, with the columns that are compared. */
+const COMPARED: readonly (readonly [table: string, columns: string])[] = [
+  ['events', 'seq, at, code, contest, nonzero, line'],
+  ['details', 'seq, line'],
+  ['kinds', 'code, type, kind, first_seq'],
+  ['totals', 'seq, at, row'],
+  ['week_sums', 'q, row'],
+  ['contests', 'id, scheduled_seq, status, body'],
+  ['lots', 'seq, contest, kind, open, body'],
+  ['takes', 'seq, lot, amount'],
+  ['payouts', 'contest, seq'],
+  ['loyalty', 'month, body'],
+  ['corrections', 'seq, correction'],
+  ['prices', 'seq, price, cancelled'],
+  ['standing', 'seq, price'],
+  ['moves', 'seq, from_status, to_status'],
+  ['months', 'month, first_seq, last_seq, events, closed, manifest'],
+  ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
+]
+
+/** A table whose rows are not what the log's lines say, and how many of them. */
+export type Difference = Readonly<{ table: string; rows: number; first: string }>
+
+export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
+
+/**
+ * Makes a second store from the lines of the first, as if they were published anew, and compares every table.
+ * `scratch` is a file that does not exist; the caller removes it. Yields the number of events done.
+ */
+export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
+  const kept = openForReading(store)
+  createStore(scratch, readIdentity(kept))
+  const made = openForBulk(scratch)
+  try {
+    kept.exec('BEGIN')
+    const events = yield* appendAll(kept, made)
+    kept.exec('COMMIT')
+    made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)
+    return { events, differences: COMPARED.flatMap(([table, columns]) => compare(made, table, columns)) }
+  } finally {
+    made.close()
+    kept.close()
+  }
+}
+
+function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, number> {
+  const appender = openAppender(made)
+  const rows = kept
+    .prepare(
+      'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq ORDER BY e.seq',
+    )
+    .iterate()
+  let done = 0
+  appender.begin()
+  for (const row of rows) {
+    const { event, details } = entryOfRow(row)
+    appender.append({ ref: null, ...event, details }, null, event.atMs)
+    done += 1
+    if (done % BATCH_EVENTS === 0) {
+      appender.keep()
+      yield done
+    }
+  }
+  appender.keep()
+  appender.commit()
+  return done
+}
+
+function compare(made: DatabaseSync, table: string, columns: string): Difference[] {
+  const key = columns.split(', ')[0] ?? ''
+  // Both ways: a row too many is as wrong as one that is missing or changed.
+  const row = made
+    .prepare(
+      `SELECT count(*) AS rows, min(${key}) AS first FROM (
+         SELECT * FROM (SELECT ${columns} FROM kept.${table} EXCEPT SELECT ${columns} FROM main.${table})
+         UNION ALL
+         SELECT * FROM (SELECT ${columns} FROM main.${table} EXCEPT SELECT ${columns} FROM kept.${table}))`,
+    )
+    .get()
+  const rows = Number(row?.['rows'] ?? 0)
+  return rows === 0 ? [] : [{ table, rows, first: `${key} ${String(row?.['first'])}` }]
+}
