@@ -62,16 +62,30 @@ function watchStreams(registry: Registry, streams: Streams): void {
   }
   gauge('daybook_stream_clients', 'Streams open', () => streams.counts().clients)
   gauge('daybook_stream_backfill_clients', 'Streams on their way to the head', () => streams.behind())
-  gauge('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
-  gauge('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
-  gauge('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
-  const closed = new Gauge({
+  // The streams count for themselves; what they have counted is taken over at each collection.
+  const counter = (name: string, help: string, read: () => number): void => {
+    const made = new Counter({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+    registry.registerMetric(made)
+  }
+  counter('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
+  counter('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
+  counter('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
+  const closed = new Counter({
     name: 'daybook_stream_closed_total',
     help: 'Streams closed, by reason',
     labelNames: ['reason'],
     registers: [],
     collect() {
-      for (const [reason, count] of Object.entries(streams.counts().closed)) this.set({ reason }, count)
+      this.reset()
+      for (const [reason, count] of Object.entries(streams.counts().closed)) this.inc({ reason }, count)
     },
   })
   registry.registerMetric(closed)

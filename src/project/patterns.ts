@@ -13,7 +13,7 @@ const DAYS_OF_WEEK = 7
 
 /**
  * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` lists, in all
- * cells alike, every kind of play on which the spending of the whole span is not zero. The answer counts the events
+ * cells alike, every kind of play on which the spending of some cell is not zero. The answer counts the events
  * before the end of its span; it can never change when `isSettledBefore(head, span.toMs)`.
  */
 export function patterns(books: Books, span: Span, tz: number): Patterns {
@@ -47,9 +47,10 @@ export function patterns(books: Books, span: Span, tz: number): Patterns {
   }
 }
 
+/** The kinds with spending in some cell: one that a correction in another cell evens out is still shown. */
 function kindsOf(cells: readonly Activity[]): readonly string[] {
-  const { spentByKind } = cells.reduce((total, cell) => addActivity(total, cell), NO_ACTIVITY)
-  return sortedByKey(spentByKind).flatMap(([kind, spent]) => (spent === 0n ? [] : [kind]))
+  const spent = cells.flatMap((cell) => [...cell.spentByKind].filter(([, amount]) => amount !== 0n))
+  return sortedByKey(new Map(spent)).map(([kind]) => kind)
 }
 
 function figuresOf(activity: Activity, kinds: readonly string[]): PatternFigures {

@@ -7,11 +7,13 @@ import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 const DAYS = [1, 2, 3, 4, 5, 6, 7]
 
-/** The kinds of play whose spending in the range is not zero, sorted. */
-function playKinds(all: readonly Effect[]): readonly string[] {
+/** The kinds of play whose spending in some cell is not zero, sorted. */
+function playKinds(cells: readonly (readonly Effect[])[]): readonly string[] {
   const kinds = new Set<string>()
-  for (const { subject } of all) if (subject.event.type === 'play') kinds.add(subject.event.kind)
-  return [...kinds].toSorted().filter((kind) => sum(all, (e) => SPENT_ON_PLAY(e) && e.kind === kind) !== 0n)
+  for (const { subject } of cells.flat()) if (subject.event.type === 'play') kinds.add(subject.event.kind)
+  const spentIn = (pile: readonly Effect[], kind: string): bigint =>
+    sum(pile, (event) => SPENT_ON_PLAY(event) && event.kind === kind)
+  return [...kinds].toSorted().filter((kind) => cells.some((pile) => spentIn(pile, kind) !== 0n))
 }
 
 function figures(pile: readonly Effect[], kinds: readonly string[]): PatternFigures {
@@ -33,12 +35,14 @@ export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: num
   const from = bucketStart(fromMs, 'minute')
   const to = bucketEnd(toMs, 'minute')
   const all = effects(book).filter(({ entry: { event } }) => event.atMs >= from && event.atMs < to)
-  const kinds = playKinds(all)
   const localMs = (effect: Effect): number => effect.entry.event.atMs + tz * 60_000
   const isHour = (effect: Effect, hour: number): boolean =>
     Math.floor((localMs(effect) - bucketStart(localMs(effect), 'day')) / 3_600_000) === hour
   const isDay = (effect: Effect, day: number): boolean => weekday(localMs(effect)) === day
   const days = DAYS.map((day) => ({ day, pile: all.filter((effect) => isDay(effect, day)) }))
+  const hoursOf = (pile: readonly Effect[]): readonly (readonly Effect[])[] =>
+    HOURS.map((hour) => pile.filter((effect) => isHour(effect, hour)))
+  const kinds = playKinds(days.flatMap(({ pile }) => hoursOf(pile)))
   return {
     // The last event counted is the last one before the range's end: an answer about the past never changes.
     asOf: asOf(knownAt(book, to - 1)),
@@ -56,14 +60,7 @@ export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: num
     })),
     byDay: days.map(({ day, pile }) => ({ day, ...figures(pile, kinds) })),
     cells: days.flatMap(({ day, pile }) =>
-      HOURS.map((hour) => ({
-        day,
-        hour,
-        ...figures(
-          pile.filter((effect) => isHour(effect, hour)),
-          kinds,
-        ),
-      })),
+      hoursOf(pile).map((inHour, hour) => ({ day, hour, ...figures(inHour, kinds) })),
     ),
   }
 }
