@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Server as HttpServer } from 'node:http'
+import type { Server as HttpServer, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
 import type { Collaborators } from './exchange.ts'
@@ -41,19 +41,21 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const server = openServer(settings, collaborators)
   let draining = false
   const answer = openExchange(collaborators)
-  const answering = new WeakMap<Socket, number>()
+  const answering = new WeakMap<Socket, ServerResponse>()
 
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
     const socket = request.socket
-    answering.set(socket, (answering.get(socket) ?? 0) + 1)
-    response.once('close', () => answering.set(socket, (answering.get(socket) ?? 1) - 1))
+    answering.set(socket, response)
+    response.once('close', () => {
+      if (answering.get(socket) === response) answering.delete(socket)
+    })
     if (draining) response.setHeader('Connection', 'close')
     void answer(request, response)
   }
   server.on('request', exchange)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.
   server.on('checkContinue', exchange)
-  refuseWhatIsNoRequest(server, collaborators, (socket) => (answering.get(socket) ?? 0) > 0)
+  refuseWhatIsNoRequest(server, collaborators, (socket) => answering.get(socket))
 
   await listen(server, settings)
   const address = server.address()
@@ -117,13 +119,19 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics }: Collaborators,
-  isAnswering: (socket: Socket) => boolean,
+  answerOn: (socket: Socket) => ServerResponse | undefined,
 ): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const status = statusOf(error.code)
     metrics.clientErrors.inc({ reason: status })
-    // What is being answered already must not have another answer written into it, and silence gets none.
-    if (!socket.writable || isAnswering(socket) || socket.bytesRead === 0) {
+    const answer = answerOn(socket)
+    // What came before on this connection still gets its own answer, which is then the last.
+    if (answer !== undefined && !answer.headersSent) {
+      answer.setHeader('Connection', 'close')
+      return
+    }
+    // An answer that has begun must not have another written into it, and silence gets none.
+    if (!socket.writable || answer !== undefined || socket.bytesRead === 0) {
       socket.destroySoon()
       return
     }

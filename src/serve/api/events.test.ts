@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/api-stage.ts'
+import { LAUNCH, openApiStage } from '../../../test/api-stage.ts'
+import { MINUTE_MS } from '../../protocol/moment.ts'
+import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import type { EventsPage } from '../../protocol/resources.ts'
+import { seqOf } from '../../protocol/seq.ts'
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATE = 'public, max-age=0, must-revalidate'
+/** Longer than a page may examine: the story's thirteen events, then trades. */
+const HEAD: number = 13 + PAGE_SCAN_MAX
+
+type Page = EventsPage & Readonly<{ headers: Headers; text: string }>
+
+suite('a page of /events', () => {
+  let stage: ApiStage
+  before(async () => {
+    stage = await openApiStage()
+    stage.trade(PAGE_SCAN_MAX)
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  async function pageAt(path: string): Promise<Page> {
+    const response = await stage.get(path)
+    const text = await response.text()
+    assert.equal(response.status, 200, text)
+    return { ...(JSON.parse(text) as EventsPage), headers: response.headers, text }
+  }
+  const page = (query: string): Promise<Page> => pageAt(`/api/v1/events${query}`)
+  const seqs = ({ events }: EventsPage): number[] => events.map(({ seq }) => seq)
+
+  function lineOf(seq: number): string {
+    const line = stage.reader.snapshot((snapshot) => snapshot.line(seqOf(seq)))
+    return Buffer.from(line ?? []).toString()
+  }
+
+  test('holds the very bytes of the log, and the page after them', async () => {
+    const { text } = await page('?after=1&limit=2')
+    const paging =
+      '{"after":1,"limit":2,"count":2,"scannedTo":3,"hasMore":true,"next":"/api/v1/events?after=3&limit=2"}'
+    assert.equal(text, `{"events":[${lineOf(2)},${lineOf(3)}],"page":${paging}}`)
+  })
+
+  test('leads by its links from the first event to the last, each once', async () => {
+    const met: number[] = []
+    let path: string | null = '/api/v1/events?limit=7000&type=contest,trade'
+    while (path !== null) {
+      const one: Page = await pageAt(path)
+      met.push(...seqs(one))
+      assert.equal(one.headers.get('link'), one.page.next === null ? null : `<${one.page.next}>; rel="next"`)
+      assert.equal(one.headers.get('cache-control'), one.page.hasMore ? IMMUTABLE : REVALIDATE)
+      path = one.page.next
+    }
+    const trades = Array.from({ length: PAGE_SCAN_MAX }, (_, index) => index + 14)
+    assert.deepEqual(met, [2, 3, 7, 12, ...trades])
+  })
+
+  test('leads backwards from the last event to the first, each once', async () => {
+    const met: number[] = []
+    let path: string | null = '/api/v1/events?order=desc&limit=9000'
+    while (path !== null) {
+      const one: Page = await pageAt(path)
+      met.push(...seqs(one))
+      assert.equal(one.headers.get('cache-control'), met.length === 9000 ? REVALIDATE : IMMUTABLE)
+      path = one.page.next
+    }
+    assert.deepEqual(
+      met,
+      Array.from({ length: HEAD }, (_, index) => HEAD - index),
+    )
+  })
+
+  test('examines so many events and then ends, perhaps empty, saying how far it has come', async () => {
+    const first = await page('?kind=never_was')
+    assert.equal(first.page.count, 0)
+    assert.equal(first.page.scannedTo, PAGE_SCAN_MAX)
+    assert.equal(first.page.hasMore, true)
+    assert.equal(first.headers.get('cache-control'), IMMUTABLE)
+    const rest = await pageAt(first.page.next ?? '')
+    assert.deepEqual(
+      { ...rest.page },
+      {
+        after: PAGE_SCAN_MAX,
+        limit: 1000,
+        count: 0,
+        scannedTo: HEAD,
+        hasMore: false,
+        next: null,
+      },
+    )
+    assert.equal(rest.headers.get('cache-control'), REVALIDATE)
+    assert.equal(rest.headers.get('daybook-seq'), String(HEAD))
+  })
+
+  test('begins at the later of `after` and `from`, and ends before `to`', async () => {
+    const third = LAUNCH + 2 * MINUTE_MS
+    const sixth = LAUNCH + 5 * MINUTE_MS
+    assert.deepEqual(seqs(await page(`?from=${third}&to=${sixth}`)), [3, 4, 5])
+    assert.deepEqual(seqs(await page(`?from=${third + 1}&to=${sixth + 1}`)), [4, 5, 6])
+    assert.deepEqual(seqs(await page(`?from=${third}&after=4&to=${sixth}`)), [5])
+    assert.deepEqual(seqs(await page(`?from=${third}&to=${sixth}&order=desc`)), [5, 4, 3])
+    assert.deepEqual(seqs(await page(`?from=${third}&before=5&order=desc`)), [4, 3])
+  })
+
+  test('between bounds that do not meet is empty and the end', async () => {
+    for (const query of ['?after=10&to=0', `?after=10&to=${LAUNCH + 1}`, '?after=9&order=desc&before=3']) {
+      const { page: paging } = await page(query)
+      assert.equal(paging.count, 0, query)
+      assert.equal(paging.hasMore, false, query)
+      assert.equal(paging.next, null, query)
+    }
+  })
+
+  test('backwards from beyond the head is not kept for ever', async () => {
+    const at = (bound: number) => page(`?order=desc&limit=1&before=${bound}`)
+    assert.equal((await at(HEAD + 1)).headers.get('cache-control'), IMMUTABLE)
+    assert.equal((await at(HEAD + 2)).headers.get('cache-control'), REVALIDATE)
+  })
+
+  test('keeps what carries an amount when nonzero is asked for', async () => {
+    assert.deepEqual(seqs(await page('?nonzero=1&limit=4')), [1, 4, 5, 6])
+  })
+
+  test('of one contest or one kind holds no other', async () => {
+    assert.deepEqual(seqs(await page('?contestId=2')), [12])
+    assert.deepEqual(seqs(await page('?kind=voter_share&type=prize')), [9])
+    assert.deepEqual(seqs(await page('?type=loyalty,burn')), [11, 13])
+  })
+
+  test('ahead of the head is refused with the head', async () => {
+    const response = await stage.get(`/api/v1/events?after=${HEAD + 1}`)
+    const problem = (await response.json()) as { code: string; head: number }
+    assert.deepEqual([response.status, problem.code, problem.head], [400, 'cursor-ahead', HEAD])
+    assert.equal((await page(`?after=${HEAD}`)).page.hasMore, false)
+  })
+
+  test('as CSV says in headers what JSON says in `page`', async () => {
+    const response = await stage.get('/api/v1/events?format=csv&limit=4')
+    const text = await response.text()
+    assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
+    assert.equal(response.headers.get('daybook-scanned-to'), '4')
+    assert.equal(response.headers.get('daybook-has-more'), 'true')
+    assert.equal(response.headers.get('link'), '</api/v1/events?after=4&limit=4&format=csv>; rel="next"')
+    assert.equal(response.headers.get('content-disposition'), 'attachment; filename="daybook-events-1-4.csv"')
+    const rows = text.split('\r\n')
+    assert.equal(rows[0], 'seq,type,kind,at,atMs,contestId,kots,tx')
+    assert.equal(rows[1], `1,treasury,deposit,2026-10-01T00:00:00.000Z,${LAUNCH},,1000.000000000,`)
+    assert.equal(rows[2], `2,contest,scheduled,2026-10-01T00:01:00.000Z,${LAUNCH + MINUTE_MS},1,,`)
+    assert.deepEqual([rows.length, rows[5]], [6, ''])
+  })
+
+  test('that never changes has the ETag of its bytes; another says nothing was computed', async () => {
+    const first = await page('?limit=2')
+    const again = await stage.get('/api/v1/events?limit=2', {
+      'If-None-Match': first.headers.get('etag') ?? '',
+    })
+    assert.equal(again.status, 304)
+    assert.equal(again.headers.has('daybook-seq'), false)
+    const tail = await page(`?after=${HEAD - 1}`)
+    const tailAgain = await stage.get(`/api/v1/events?after=${HEAD - 1}`, {
+      'If-None-Match': `"other", ${tail.headers.get('etag') ?? ''}`,
+    })
+    assert.equal(tailAgain.status, 304)
+  })
+})
+
+test('an event and its details stand at their own addresses, byte for byte', async () => {
+  await using stage = await openApiStage()
+  const event = await stage.get('/api/v1/events/8')
+  const line = stage.reader.snapshot((snapshot) => snapshot.line(seqOf(8)))
+  assert.equal(await event.text(), Buffer.from(line ?? []).toString())
+  const details = await stage.get('/api/v1/events/8/details')
+  assert.equal(await details.text(), '{"seq":8,"details":{"claim":true}}')
+  const none = await stage.get('/api/v1/events/1/details')
+  assert.equal(await none.text(), '{"seq":1,"details":null}')
+})
+
+test('an event is at its address as soon as it is committed', async () => {
+  await using stage = await openApiStage()
+  assert.equal((await stage.get('/api/v1/events/14')).status, 404)
+  stage.trade(1)
+  assert.equal((await stage.get('/api/v1/events/14')).status, 200)
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { openapi } from './openapi.ts'
+
+type Operation = {
+  operationId: string
+  parameters: { name: string; in: string; schema: object; description?: string }[]
+  responses: Record<string, { content?: Record<string, unknown> }>
+}
+type Document = {
+  openapi: string
+  info: { description: string }
+  paths: Record<string, { get: Operation }>
+  components: Record<string, Record<string, unknown>>
+}
+
+suite('the OpenAPI document', () => {
+  const document = JSON.parse(JSON.stringify(openapi('0.0.1'))) as Document
+
+  test('has every endpoint of the table with every parameter, and no other', () => {
+    assert.deepEqual(
+      Object.keys(document.paths),
+      ENDPOINTS.map(({ path }) => path),
+    )
+    for (const { path, id, parameters } of ENDPOINTS) {
+      const operation = document.paths[path]?.get
+      assert.equal(operation?.operationId, id)
+      assert.deepEqual(
+        operation?.parameters.filter((one) => one.in === 'query').map(({ name }) => name),
+        parameters.map(({ name }) => name),
+      )
+    }
+  })
+
+  test('refers to nothing that it lacks', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)]
+    assert.ok(references.length > ENDPOINTS.length)
+    for (const [, group = '', name = ''] of references) {
+      assert.ok(document.components[group]?.[name] !== undefined, `${group}/${name}`)
+    }
+    assert.doesNotMatch(JSON.stringify(document), /"\$ref":"(?!#\/components)/)
+  })
+
+  test('describes the stream in both of its framings, and the log as JSON and CSV', () => {
+    const mediaOf = (path: string) => Object.keys(document.paths[path]?.get.responses['200']?.content ?? {})
+    assert.deepEqual(mediaOf('/api/v1/stream'), ['text/event-stream', 'application/x-ndjson'])
+    assert.deepEqual(mediaOf('/api/v1/events'), ['application/json', 'text/csv'])
+  })
+
+  test('says that the data is informational only', () => {
+    assert.equal(document.openapi, '3.1.0')
+    assert.match(document.info.description, /informational only: it is not advice, a forecast or an offer/)
+  })
+})

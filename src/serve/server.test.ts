@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../test/api-stage.ts'
+import { openApiStage } from '../../test/api-stage.ts'
+import { getRequest, sendRaw } from '../../test/raw-request.ts'
+import { PROBLEMS } from '../protocol/problem.ts'
+import { allocateAllowance, openAllowance } from './allowance.ts'
+import type { Collaborators } from './exchange.ts'
+import type { Route } from './route.ts'
+
+const ADDRESSES = [
+  '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+]
+
+const failing: Route = {
+  path: '/failing',
+  parameters: [],
+  allowance: 'none',
+  handle() {
+    throw new Error('this route fails')
+  },
+}
+
+const waiting: Route = {
+  path: '/waiting',
+  parameters: [],
+  allowance: 'none',
+  streaming: true,
+  handle: ({ response }) => {
+    response.writeHead(200)
+    response.write('first')
+    return { is: 'taken' }
+  },
+}
+
+suite('the public listener', () => {
+  let stage: ApiStage
+  before(async () => {
+    stage = await openApiStage({ routes: [failing, waiting] })
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const line = (target: string, headers: readonly string[] = []) =>
+    [`GET ${target} HTTP/1.1`, ...headers, '', ''].join('\r\n')
+  const host = 'Host: daybook.test'
+
+  const hostile: readonly (readonly [name: string, bytes: string, status: number])[] = [
+    ['a request without a Host', line('/api/v1/events'), 400],
+    ['a request with two Hosts', line('/api/v1/events', [host, 'Host: evil.test']), 400],
+    ['a target of a proxy', line('http://evil.test/api/v1/summary', [host]), 400],
+    ['a target that names another host', getRequest('//evil.test/api/v1/summary'), 404],
+    ['backslashes for slashes', getRequest('/api\\v1\\summary'), 404],
+    ['a doubled slash', getRequest('/api/v1//events'), 404],
+    ['a slash at the end', getRequest('/api/v1/events/'), 404],
+    ['capitals', getRequest('/API/v1/events'), 404],
+    ['a semicolon', getRequest('/api/v1/events;x=1'), 404],
+    ['an encoded letter', getRequest('/api/v1/event%73'), 404],
+    ['a style sheet under an answer', getRequest('/api/v1/summary/x.css'), 404],
+    ['an encoded slash', getRequest('/api/v1/summary%2fx.js'), 404],
+    ['steps upwards', getRequest('/api/v1/archive/../../etc/passwd'), 404],
+    ['a tab in the target', getRequest('/api/v1/\tsummary'), 400],
+    ['a NUL in the target', getRequest('/api/v1/\0summary'), 400],
+    ['a space in the target', getRequest('/api/v1/ summary'), 400],
+    ['raw bytes in the target', getRequest('/api/v1/summar\xff'), 400],
+    ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURGE', 'QUERY'].map(
+      (method) => [`the method ${method}`, getRequest('/api/v1/events', [], method), 405] as const,
+    ),
+    ['a method that nobody knows', getRequest('/api/v1/events', [], 'FETCH'), 400],
+    ['a tunnel', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n', 405],
+    ['a body', getRequest('/api/v1/summary', ['Content-Length: 2']) + '{}', 400],
+    ['a body in chunks', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked']) + '0\r\n\r\n', 400],
+    [
+      'a body that is announced',
+      getRequest('/api/v1/summary', ['Content-Length: 9', 'Expect: 100-continue']),
+      400,
+    ],
+    [
+      'two lengths of a body',
+      getRequest('/api/v1/summary', ['Content-Length: 3', 'Transfer-Encoding: chunked']),
+      400,
+    ],
+    ['an unknown coding of a body', getRequest('/api/v1/summary', ['Transfer-Encoding: xchunked']), 400],
+    ['two codings of a body', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked, identity']), 400],
+    ['an expectation', getRequest('/api/v1/summary', ['Expect: a-miracle']), 417],
+    ['bare line feeds', `GET /api/v1/summary HTTP/1.1\n${host}\n\n`, 400],
+    ['a blank before a colon', getRequest('/api/v1/summary', ['X-A : x']), 400],
+    ['a folded header', getRequest('/api/v1/summary', ['X-A: x', ' y']), 400],
+    ['a carriage return in a header', getRequest('/api/v1/summary', ['X-A: x\ry']), 400],
+    ['headers that are too long', getRequest('/api/v1/summary', [`X-A: ${'x'.repeat(9000)}`]), 431],
+    ['a target that is too long', getRequest(`/api/v1/summary?${'x'.repeat(9000)}`), 431],
+    [
+      'more headers than are kept',
+      getRequest(
+        '/api/v1/summary',
+        Array.from({ length: 120 }, (_, index) => `X-${index}: x`),
+      ),
+      431,
+    ],
+    [
+      'a wish to upgrade',
+      getRequest('/api/v1/summary', ['Upgrade: websocket', 'Connection: Upgrade, close']),
+      200,
+    ],
+    ['names that every object has', getRequest('/api/v1/summary', ['__proto__: x', 'constructor: y']), 200],
+    ['an HTML page', getRequest('/api/v1/summary', ['Accept: text/html']), 200],
+    ['nothing that it accepts', getRequest('/api/v1/summary', ['Accept: */*;q=0']), 200],
+    ['an older client without a Host', 'GET /api/v1/summary HTTP/1.0\r\n\r\n', 200],
+    ['no body at all', getRequest('/api/v1/summary', ['Content-Length: 0']), 200],
+  ]
+  for (const [name, bytes, status] of hostile) {
+    test(`answers ${name} with ${status}, open to every site, and closes`, async () => {
+      const { text } = await sendRaw(stage.port, bytes)
+      assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 200))
+      assert.match(text, /\r\nAccess-Control-Allow-Origin: \*\r\n/)
+      assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1, 'one answer')
+      if (status >= 400) assert.match(text, /\r\nCache-Control: no-store\r\n|Content-Length: 0\r\n/)
+      assert.equal(Reflect.get({}, 'x'), undefined)
+    })
+  }
+
+  test('tells a method that is not allowed which ones are', async () => {
+    const { text } = await sendRaw(stage.port, getRequest('/api/v1/events', [], 'POST'))
+    assert.match(text, /\r\nAllow: GET, HEAD, OPTIONS\r\n/)
+  })
+
+  test('answers a preflight of any address with what is allowed, for a day', async () => {
+    const headers = ['Origin: https://a.test', 'Access-Control-Request-Method: GET']
+    for (const target of ['/api/v1/events', '/api/v1/nothing', '/', '*']) {
+      const { text } = await sendRaw(stage.port, getRequest(target, headers, 'OPTIONS'))
+      assert.match(text, /^HTTP\/1\.1 204 /)
+      assert.match(text, /\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n/)
+      assert.match(text, /\r\nAccess-Control-Allow-Headers: \*\r\n/)
+      assert.match(text, /\r\nAccess-Control-Max-Age: 86400\r\n/)
+      assert.match(text, /\r\nAccess-Control-Allow-Origin: \*\r\n/)
+    }
+  })
+
+  test('puts on every answer what browsers must know, and nothing about itself', async () => {
+    for (const path of ['/api/v1/summary', '/api/v1/events/1', '/api/v1/nothing']) {
+      const { headers } = await stage.get(path)
+      assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin')
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+      assert.match(headers.get('access-control-expose-headers') ?? '', /ETag.*Daybook-Log/)
+      for (const name of ['server', 'x-powered-by', 'set-cookie', 'access-control-allow-credentials']) {
+        assert.equal(headers.has(name), false, name)
+      }
+    }
+  })
+
+  test('repeats nothing of what it is sent', async () => {
+    for (const address of ADDRESSES) {
+      for (const request of [
+        getRequest(`/api/v1/events/${address}`),
+        getRequest(`/${address}`),
+        getRequest(`/api/v1/events?after=${address}`),
+        getRequest(`/api/v1/events?${address}=1`),
+        getRequest('/api/v1/summary', [`Origin: https://${address}.test`, `Last-Event-ID: ${address}`]),
+        getRequest('/api/v1/summary', [`If-None-Match: "${address}"`, `Accept-Encoding: ${address}`]),
+        getRequest('/api/v1/summary', [`X-Forwarded-For: ${address}`], 'OPTIONS'),
+        getRequest('/api/v1/summary', [], address.slice(0, 8)),
+      ]) {
+        const { text } = await sendRaw(stage.port, request)
+        assert.ok(!text.includes(address.slice(0, 12)), text)
+      }
+    }
+  })
+
+  test('reports what fails on its own side and says only that it did', async () => {
+    const response = await stage.get('/failing')
+    assert.equal(response.status, PROBLEMS['internal-error'].status)
+    assert.ok(!(await response.text()).includes('this route fails'))
+    assert.deepEqual(
+      stage.reported.map((error) => error instanceof Error && error.message),
+      ['this route fails'],
+    )
+  })
+
+  test('writes no second answer into one that is being given', async () => {
+    const begun = line('/waiting', [host])
+    const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50 })
+    assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
+    assert.match(text, /^HTTP\/1\.1 200 [^]*first/)
+  })
+
+  test('answers what came before broken syntax, and then closes', async () => {
+    const { text } = await sendRaw(stage.port, `${line('/api/v1/summary', [host])}garbage\r\n\r\n`)
+    assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
+    assert.match(text, /^HTTP\/1\.1 200 [^]*Connection: close\r\n[^]*"asOf"/)
+  })
+
+  test('answers requests that come together in their order', async () => {
+    const { text } = await sendRaw(
+      stage.port,
+      line('/api/v1/events/1', [host]) + line('/api/v1/event-types', [host]) + getRequest('/api/v1/events/2'),
+    )
+    const [first, second, third] = ['{"seq":1,', '{"asOf":', '{"seq":2,'].map((body) => text.indexOf(body))
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    assert.ok(0 < first && first < second && second < third)
+  })
+
+  test('closes a connection that says nothing, or says it too slowly', async () => {
+    const [silent, slow] = await Promise.all([
+      sendRaw(stage.port, ''),
+      sendRaw(stage.port, 'GET /api/v1/summary HTTP/1.1\r\nX-A: ', { text: 'x', everyMs: 200 }),
+    ])
+    assert.equal(silent.text, '')
+    assert.match(slow.text, /^HTTP\/1\.1 408 .*\r\nAccess-Control-Allow-Origin: \*/)
+    for (const { closedMs } of [silent, slow]) assert.ok(closedMs < 7_000, `closed after ${closedMs} ms`)
+  })
+
+  test('counts what it answers by the route’s template', async () => {
+    const metrics = await stage.metrics.metrics()
+    assert.match(
+      metrics,
+      /daybook_http_requests_total\{route="\/api\/v1\/events\/\{seq\}",method="GET",code="200"\} \d/,
+    )
+    assert.match(metrics, /daybook_http_client_errors_total\{reason="431 /)
+    assert.doesNotMatch(metrics, /evil/)
+  })
+})
+
+suite('the allowance', () => {
+  const policy = { name: 'default', requests: 60, windowMs: 60_000 }
+  let nowMs = 1_000_000
+  function counters(): Collaborators['counters'] {
+    const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
+    const counter = { policy, decide: (caller: string) => allowance.decide(caller, nowMs) }
+    return { api: counter, tiles: counter }
+  }
+  const callerOf: Collaborators['callerOf'] = (_, forwardedFor) => forwardedFor ?? 'none'
+
+  test('refuses the sixty-first request, and says when the next is allowed', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf })
+    const mine = { 'X-Forwarded-For': '192.0.2.1' }
+    const mixed = ['/api/v1/summary', '/api/v1/nothing', '/api/v1/events?x=1', '/api/v1/events/1']
+    for (let index = 0; index < 60; index += 1) {
+      const response = await stage.get(mixed[index % mixed.length] ?? '', mine)
+      assert.notEqual(response.status, 429)
+      const immutable = (response.headers.get('cache-control') ?? '').includes('immutable')
+      assert.equal(response.headers.get('ratelimit-policy'), immutable ? null : '"default";q=60;w=60')
+      if (!immutable)
+        assert.match(
+          response.headers.get('ratelimit') ?? '',
+          new RegExp(`^"default";r=${59 - index};t=\\d+$`),
+        )
+      await response.arrayBuffer()
+    }
+    assert.equal((await stage.get('/api/v1/summary', mine, 'OPTIONS')).status, 204)
+    const refused = await stage.get('/api/v1/summary', mine)
+    assert.equal(refused.status, 429)
+    assert.equal(((await refused.json()) as { code: string }).code, 'rate-limited')
+    assert.equal(refused.headers.get('access-control-allow-origin'), '*')
+    assert.equal(refused.headers.get('cache-control'), 'no-store')
+    assert.equal((await stage.get('/api/v1/summary', { 'X-Forwarded-For': '192.0.2.2' })).status, 200)
+    assert.equal((await stage.get('/', mine)).status, 200)
+    nowMs += Number(refused.headers.get('retry-after')) * 1000
+    assert.equal((await stage.get('/api/v1/summary', mine)).status, 200)
+  })
+
+  test('counts what is refused for its form too', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf })
+    await sendRaw(stage.port, getRequest('/api/v1/summary', ['Content-Length: 1']) + 'x')
+    await sendRaw(stage.port, getRequest('/api/v1/summary', [], 'DELETE'))
+    const response = await stage.get('/api/v1/summary')
+    assert.match(response.headers.get('ratelimit') ?? '', /^"default";r=57;/)
+  })
+})
+
+suite('a listener that stops', () => {
+  test('lets what is being answered end, and closes what does not in time', async () => {
+    const stage = await openApiStage({ routes: [waiting], server: { drainMs: 200 } })
+    const open = sendRaw(stage.port, 'GET /waiting HTTP/1.1\r\nHost: daybook.test\r\n\r\n')
+    const idle = sendRaw(stage.port, 'GET /api/v1/summary HTTP/1.1\r\nHost: daybook.test\r\n\r\n')
+    await stage.get('/api/v1/summary')
+    const { port } = stage
+    await stage[Symbol.asyncDispose]()
+    assert.match((await open).text, /first/)
+    assert.match((await idle).text, /"asOf"/)
+    const refused = await new Promise((resolve) => {
+      connect(port, '127.0.0.1')
+        .on('error', () => resolve(true))
+        .on('connect', () => resolve(false))
+    })
+    assert.equal(refused, true)
+  })
+})
