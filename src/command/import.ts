@@ -20,18 +20,24 @@ export async function runImport(settings: ImportSettings, world: World): Promise
     newLog: settings.newLog,
     balances: settings.balances,
     now: world.now(),
+    monotonicMs: world.monotonicMs,
     signal: world.stop,
-    onProgress: ({ bytes, bytesTotal, drafts }) => progress.at(bytes, bytesTotal, ` | ${drafts} drafts`),
+    onProgress({ stage, bytes, bytesTotal, drafts }) {
+      const note = stage === 'finishing' ? ' | building the indexes' : ''
+      progress.at(bytes, bytesTotal ?? bytes, ` | ${drafts} drafts${note}`)
+    },
   })
   progress.end()
   if (!outcome.ok) {
-    const { file, line, field, reason } = outcome.refusal
-    tell(world, `${file}, line ${line}, ${field}: ${reason}`)
+    const { file, line, field, reason } = outcome
+    const place = [file, line === null ? '' : `line ${line}`, field ?? ''].filter((part) => part !== '')
+    tell(world, `${place.join(', ')}: ${reason}`)
     tell(world, 'nothing was imported')
     return 1
   }
-  const { events, duplicates, seconds } = outcome.report
+  const { events, duplicates, irregular, seconds } = outcome
   const already = duplicates === 0 ? '' : `, ${duplicates} were there already`
-  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${already}`)
+  const odd = irregular === 0 ? '' : `, ${irregular} that the books would refuse`
+  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${already}${odd}`)
   return 0
 }

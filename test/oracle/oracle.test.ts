@@ -197,7 +197,7 @@ suite('the oracle', () => {
       west.cells.find((each) => each.day === day && each.hour === hour)
     assert.equal(cell(7, 23)?.spentOnPlay, '10.000000000')
     assert.equal(cell(1, 0)?.spentOnPlay, '4.000000000')
-    assert.deepEqual(cell(1, 0)?.byKind, { entry: '0.000000000' })
+    assert.deepEqual(cell(1, 0)?.byKind, { entry: '0.000000000', vote: '4.000000000' })
     assert.equal(west.byHour[23]?.paidInPrizes, '40.000000000')
     assert.equal(west.byDay[6]?.plays, 5)
   })
