@@ -47,6 +47,6 @@ ${ARCHIVE_TABLES}`
 
 /** Indexes that a bulk import builds last: inserted one by one they would cost more than the events. */
 export const LATE_INDEXES: Readonly<Record<'refs_ref' | 'totals_at', string>> = {
-  refs_ref: 'CREATE UNIQUE INDEX refs_ref ON refs (ref)',
-  totals_at: 'CREATE INDEX totals_at ON totals (at)',
+  refs_ref: 'CREATE UNIQUE INDEX IF NOT EXISTS refs_ref ON refs (ref)',
+  totals_at: 'CREATE INDEX IF NOT EXISTS totals_at ON totals (at)',
 }

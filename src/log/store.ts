@@ -13,7 +13,7 @@ const WAL_BYTES_KEPT = 16 * 1024 * 1024
 /** Bytes of the store's file that a reader maps into memory. */
 const MAPPED_BYTES: number = 2 ** 30
 const CACHE_KIB = 32 * 1024
-const BULK_CACHE_KIB = 256 * 1024
+const BULK_CACHE_KIB = 64 * 1024
 
 export const STORE_FILE = 'daybook.db'
 
@@ -64,12 +64,13 @@ export function openForReading(path: string): DatabaseSync {
 
 /**
  * The connection of a bulk import, on a file that nobody else has opened and that is thrown away if the import
- * fails: no journal, no fsync until `finishBulk`, and the late indexes dropped.
+ * fails: no journal, no fsync until `finishBulk`, the late indexes dropped, and sorted on the disk when they are
+ * built, so that memory does not grow with the log.
  */
 export function openForBulk(path: string): DatabaseSync {
   const db = open(path, false)
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
-    PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+    PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
   for (const name of Object.keys(LATE_INDEXES)) db.exec(`DROP INDEX IF EXISTS ${name}`)
   return db
 }
