@@ -97,7 +97,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
       port: 0,
       reusePort: false,
       keepAliveMs: 5_000,
-      connectionsMax: 1_000,
+      connectionsMax: 12_000,
       drainMs: 1_000,
     },
     collaborators(reader, streams, reported),

@@ -34,15 +34,16 @@ export async function admit(
   const taken = settings.slots.take(caller)
   if (!taken.ok) return refused(taken.full === 'caller' ? CALLER_FULL : nodeFull(limits))
   const { slot } = taken
-  if (after !== null && isAhead) {
+  try {
     // The place is taken first: it bounds how many may wait.
-    await headReached(reader, after, limits.lagWaitMs, socket)
-    if (ahead()) {
-      slot.release()
-      return refused(cursorAhead(settings, subscription))
-    }
+    if (after !== null && isAhead) await headReached(reader, after, limits.lagWaitMs, socket)
+    if (!isAhead || !ahead()) return parsed({ after: after ?? reader.head().seq, slot })
+  } catch (error) {
+    slot.release()
+    throw error
   }
-  return parsed({ after: after ?? reader.head().seq, slot })
+  slot.release()
+  return refused(cursorAhead(settings, subscription))
 }
 
 const CALLER_FULL: Problem = {

@@ -1,5 +1,5 @@
 import type { Seq } from '../../protocol/seq.ts'
-import type { Join, StreamCounts, Subscriber, World } from './subscriber.ts'
+import type { Join, StreamCounts, StreamLevels, Subscriber, World } from './subscriber.ts'
 import { cut, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from './turns.ts'
 
@@ -13,8 +13,7 @@ export type Hub = Readonly<{
   /** Opens a stream on a response whose head is written. From here on the hub alone ends it. */
   join(join: Join): void
   counts(): Readonly<StreamCounts>
-  /** Subscribers that are not at the head at present. */
-  behind(): number
+  levels(): StreamLevels
   /** Ends every stream, evenly spread over `overMs`, and settles when the last socket is closed. */
   drain(overMs: number): Promise<void>
   close(): void
@@ -24,7 +23,7 @@ export type Hub = Readonly<{
 export function openHub(settings: HubSettings): Hub {
   const { reader, limits, monotonicMs } = settings
   const subscribers = new Set<Subscriber>()
-  const emptied: (() => void)[] = []
+  const emptied = Promise.withResolvers<void>()
   let timeOver: 'lifetime' | 'drain' = 'lifetime'
   let lookDue: NodeJS.Immediate | null = null
   const world: World = { ...settings, counts: noCounts(), timeOver: () => timeOver, queue, gone }
@@ -52,15 +51,17 @@ export function openHub(settings: HubSettings): Hub {
 
   function gone(who: Subscriber): void {
     subscribers.delete(who)
-    if (subscribers.size === 0) for (const settle of emptied.splice(0)) settle()
+    if (subscribers.size === 0 && timeOver === 'drain') emptied.resolve()
   }
 
   /** Queues whoever has something to do. The work itself is done in turns, so that it is sliced. */
   function look(): void {
     lookDue = null
-    const now = monotonicMs()
-    const head = reader.head().seq
-    for (const who of subscribers) if (isDue(who, now, head, limits)) queue(who)
+    try {
+      queueDue(subscribers, settings, queue)
+    } catch (error) {
+      settings.report(error)
+    }
   }
 
   const beat = setInterval(look, limits.beatMs)
@@ -72,15 +73,13 @@ export function openHub(settings: HubSettings): Hub {
   return {
     join: (join) => subscribers.add(openSubscriber(world, join)),
     counts: () => ({ ...world.counts, closed: { ...world.counts.closed } }),
-    behind: () => countBehind(subscribers, reader.head().seq),
+    levels: () => levelsOf(subscribers, reader.head().seq),
     drain(overMs) {
       timeOver = 'drain'
       spreadEnds([...subscribers], monotonicMs(), overMs)
       look()
-      return new Promise((resolve) => {
-        if (subscribers.size === 0) resolve()
-        else emptied.push(resolve)
-      })
+      if (subscribers.size === 0) emptied.resolve()
+      return emptied.promise
     },
     close() {
       clearInterval(beat)
@@ -91,6 +90,16 @@ export function openHub(settings: HubSettings): Hub {
   }
 }
 
+function queueDue(
+  subscribers: Iterable<Subscriber>,
+  { reader, limits, monotonicMs }: HubSettings,
+  queue: (who: Subscriber) => void,
+): void {
+  const head = reader.head().seq
+  const now = monotonicMs()
+  for (const who of subscribers) if (isDue(who, now, head, limits)) queue(who)
+}
+
 /** Clients that all come back at once would be a storm: they are sent away one by one. */
 function spreadEnds(subscribers: readonly Subscriber[], now: number, overMs: number): void {
   for (const [index, who] of subscribers.entries()) {
@@ -98,10 +107,14 @@ function spreadEnds(subscribers: readonly Subscriber[], now: number, overMs: num
   }
 }
 
-function countBehind(subscribers: Iterable<Subscriber>, head: Seq): number {
-  let count = 0
-  for (const who of subscribers) if (!who.ended && who.cursor.seq < head) count += 1
-  return count
+function levelsOf(subscribers: Iterable<Subscriber>, head: Seq): StreamLevels {
+  let behind = 0
+  let heldBytes = 0
+  for (const who of subscribers) {
+    heldBytes += who.socket.writableLength
+    if (!who.ended && who.cursor.seq < head) behind += 1
+  }
+  return { behind, heldBytes }
 }
 
 function noCounts(): StreamCounts {

@@ -14,7 +14,7 @@ import { openHub } from './hub.ts'
 import type { StreamLimits } from './limits.ts'
 import { streamLimits } from './limits.ts'
 import { openPages } from './pages.ts'
-import type { StreamCounts } from './subscriber.ts'
+import type { Join, StreamCounts, StreamLevels } from './subscriber.ts'
 import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
@@ -38,8 +38,7 @@ export type Streams = AsyncDisposable &
   Readonly<{
     routes: readonly Route[]
     counts(): Readonly<StreamCounts>
-    /** Streams on their way to the head. */
-    behind(): number
+    levels(): StreamLevels
     /** Refuses new streams and ends those that are open, spread over `overMs`. Settles when none is left. */
     drain(overMs?: number): Promise<void>
   }>
@@ -54,6 +53,16 @@ export function openStreams(settings: StreamSettings): Streams {
   const carrying = new WeakSet<Socket>()
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
+
+  function join(stream: Join): void {
+    try {
+      hub.join(stream)
+    } catch (error) {
+      stream.feed.close()
+      stream.slot.release()
+      throw error
+    }
+  }
 
   async function handle(ask: Ask): Promise<Reply> {
     const subscription = parseSubscription(ask)
@@ -80,7 +89,7 @@ export function openStreams(settings: StreamSettings): Streams {
     ask.response.writeHead(200, headersOf(framing))
     if (ask.method === 'GET') {
       const chunked = ask.request.httpVersion !== '1.0'
-      hub.join({ response: ask.response, socket, chunked, feed: pages.feed(filter, framing), slot, after })
+      join({ response: ask.response, socket, chunked, feed: pages.feed(filter, framing), slot, after })
     } else {
       slot.release()
       ask.response.end()
@@ -96,7 +105,7 @@ export function openStreams(settings: StreamSettings): Streams {
   return {
     routes: [routeOf(handle)],
     counts: hub.counts,
-    behind: hub.behind,
+    levels: hub.levels,
     drain,
     async [Symbol.asyncDispose]() {
       await drain()

@@ -24,6 +24,14 @@ export type StreamCounts = {
   bytesSent: number
 }
 
+/** How the streams of this thread stand at present. */
+export type StreamLevels = Readonly<{
+  /** Subscribers that have not reached the head. */
+  behind: number
+  /** Bytes that sockets hold because the kernel has not taken them. */
+  heldBytes: number
+}>
+
 /** What a stream that has passed every check is opened with. */
 export type Join = Readonly<{
   /** Its head is written or waits to be. */
@@ -72,10 +80,12 @@ export type World = Readonly<{
 export function openSubscriber(world: World, join: Join): Subscriber {
   const { limits, counts } = world
   const now = world.monotonicMs()
+  // Read before anything is counted: it is the one thing here that may throw.
+  const head = world.reader.head().seq
   const { after, ...rest } = join
   const who: Subscriber = {
     ...rest,
-    cursor: cursorAt(after, world.reader.head().seq),
+    cursor: cursorAt(after, head),
     flushed(error) {
       // A write that failed is followed by the end of its socket, which says all.
       if (error === undefined || error === null) flush(world, who)
