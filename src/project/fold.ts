@@ -87,7 +87,11 @@ function noChanges(): Changes {
 /** The same fold with nothing changed: call it once the shelf holds the changes. */
 export function settled(fold: Fold): Fold {
   let lots = 0
-  for (const book of fold.lotBooks.values()) lots += book.open.size
+  for (const [key, book] of fold.lotBooks) {
+    // One with nothing open says nothing the shelf does not, and every contest and kind would leave one for ever.
+    if (book.open.size === 0) fold.lotBooks.delete(key)
+    lots += book.open.size
+  }
   return { ...fold, changes: noChanges(), lotBooks: lots > LOTS_CACHED_MAX ? new Map() : fold.lotBooks }
 }
 
