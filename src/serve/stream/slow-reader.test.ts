@@ -16,17 +16,17 @@ suite('a stream of a slow reader', () => {
     await until(() => {
       const before = sent
       sent = stage.streams.counts().eventsSent
-      return sent === before && stage.streams.levels().behind === 1
+      return sent === before && stage.streams.behind() === 1
     })
-    const { heldBytes } = stage.streams.levels()
+    const heldBytes = stage.streams.heldBytes()
     assert.ok(heldBytes > 0 && heldBytes <= 65_536, `${heldBytes} bytes are held`)
     stage.publish(5)
     await quick.until(() => quick.seqs().length === 15)
-    assert.equal(stage.streams.levels().behind, 1)
+    assert.equal(stage.streams.behind(), 1)
     const bytes: Buffer[] = []
     slow.socket.on('data', (some: Buffer) => bytes.push(some))
     slow.socket.resume()
-    await until(() => stage.streams.levels().behind === 0, 20_000)
+    await until(() => stage.streams.behind() === 0, 20_000)
     const tail = (): string => Buffer.concat(bytes.slice(-8)).toString('latin1')
     await until(() => tail().includes('id: 40005\n'), 20_000)
     const ids = [

@@ -143,7 +143,7 @@ suite('a stream', () => {
       const expected = range(1, 3_500).filter(matches)
       await client.until(() => client.seqs().length === expected.length)
       assert.deepEqual(client.seqs(), expected)
-      await until(() => stage.streams.levels().behind === 0)
+      await until(() => stage.streams.behind() === 0)
       assertPositions(client.messages(), stage.head())
     })
   }

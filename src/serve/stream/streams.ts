@@ -14,7 +14,7 @@ import { openHub } from './hub.ts'
 import type { StreamLimits } from './limits.ts'
 import { streamLimits } from './limits.ts'
 import { openPages } from './pages.ts'
-import type { Join, StreamCounts, StreamLevels } from './subscriber.ts'
+import type { Join, StreamCounts } from './subscriber.ts'
 import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
@@ -38,7 +38,10 @@ export type Streams = AsyncDisposable &
   Readonly<{
     routes: readonly Route[]
     counts(): Readonly<StreamCounts>
-    levels(): StreamLevels
+    /** Streams on their way to the head. */
+    behind(): number
+    /** Bytes that sockets hold because the kernel has not taken them. */
+    heldBytes(): number
     /** Refuses new streams and ends those that are open, spread over `overMs`. Settles when none is left. */
     drain(overMs?: number): Promise<void>
   }>
@@ -105,7 +108,8 @@ export function openStreams(settings: StreamSettings): Streams {
   return {
     routes: [routeOf(handle)],
     counts: hub.counts,
-    levels: hub.levels,
+    behind: () => hub.levels().behind,
+    heldBytes: () => hub.levels().heldBytes,
     drain,
     async [Symbol.asyncDispose]() {
       await drain()
