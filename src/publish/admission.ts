@@ -74,9 +74,7 @@ function refusalOfCorrection(fold: Fold, draft: Draft): Refusal | null {
 export function refusalOfOrder(fold: Fold, draft: Draft): Refusal | null {
   if (draft.type === 'correction') return null
   if (draft.contestId !== null) return refusalOfContestOrder(contestOf(fold, draft.contestId), draft)
-  if (draft.type === 'loyalty' && draft.details?.restates === undefined)
-    return refusalOfLoyaltyOrder(fold, draft)
-  return null
+  return draft.type === 'loyalty' ? refusalOfLoyaltyOrder(fold, draft) : null
 }
 
 /** The statuses in which a contest takes events of a type. */
