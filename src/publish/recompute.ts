@@ -43,6 +43,8 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     kept.exec('BEGIN')
     const events = yield* appendAll(kept, made)
     kept.exec('COMMIT')
+    // Exclusive locks, which the bulk mode takes, would hold for the attached store too, and it is being read.
+    made.exec('PRAGMA locking_mode = NORMAL')
     made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)
     return { events, differences: COMPARED.flatMap(([table, columns]) => compare(made, table, columns)) }
   } finally {
