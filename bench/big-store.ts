@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAppender } from '../src/log/append.ts'
+import { createStore, finishBulk, openForBulk, storePath } from '../src/log/store.ts'
+import { msOf } from '../src/protocol/moment.ts'
+import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
+import { bigDrafts } from './big-drafts.ts'
+
+/** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
+export const BIG_FROM: number = Date.UTC(2023, 9, 1)
+export const BIG_TO: number = Date.UTC(2026, 9, 1)
+
+/** Raised when the drafts change, so that a store made before is not taken for one of today. */
+const DRAFTS_VERSION = 1
+/** Events between two writes of what was appended. */
+const KEEP_EVERY = 2_000
+
+/**
+ * The data directory of a log of `count` events under `directory`; built when it is not there, else as it was
+ * left. `report` is told how many events are in, now and then.
+ */
+export function bigStore(directory: string, count: number, report: (events: number) => void): string {
+  const data = join(directory, `events-${count}-v${DRAFTS_VERSION}`)
+  if (existsSync(storePath(data))) return data
+  const building = `${data}.building`
+  rmSync(building, { recursive: true, force: true })
+  mkdirSync(building, { recursive: true })
+  build(storePath(building), count, report)
+  renameSync(building, data)
+  return data
+}
+
+function build(path: string, count: number, report: (events: number) => void): void {
+  createStore(path, { origin: 'localhost/bench', chain: 'solana', simulated: true })
+  const db = openForBulk(path)
+  const appender = openAppender(db)
+  appender.begin()
+  for (const { ms, draft } of bigDrafts({ seed: 'big', from: msOf(BIG_FROM), to: msOf(BIG_TO), count })) {
+    const seq = appender.head().seq + 1
+    if (seq > count) break
+    const ref = `big-${seq}`
+    const parsed = parseDraft({ ref, ...draft }, { chain: 'solana', mode: 'publish' })
+    if (!parsed.ok) throw new Error(`draft ${seq}, ${parsed.field}: ${parsed.reason}`)
+    appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, ms)
+    if (seq % KEEP_EVERY !== 0) continue
+    appender.keep()
+    report(seq)
+  }
+  appender.keep()
+  appender.commit()
+  finishBulk(db)
+  db.close()
+}

@@ -1,0 +1,229 @@
+import type { Snapshot } from '../src/log/reader.ts'
+import { contestLedger } from '../src/project/contest-ledger.ts'
+import { contests } from '../src/project/contests.ts'
+import { flows } from '../src/project/flows.ts'
+import { funds } from '../src/project/funds.ts'
+import { loyaltyRuns } from '../src/project/loyalty-runs.ts'
+import { patterns } from '../src/project/patterns.ts'
+import { payouts } from '../src/project/payouts.ts'
+import { resolvePatternRange, resolveRange } from '../src/project/range.ts'
+import { schedule } from '../src/project/schedule.ts'
+import { summary } from '../src/project/summary.ts'
+import type { Ms } from '../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, WEEK_MS } from '../src/protocol/moment.ts'
+import { BUCKETS_MAX, PAGE_SCAN_MAX } from '../src/protocol/parameters.ts'
+import type { Parsed } from '../src/protocol/problem.ts'
+import type { Bucket } from '../src/protocol/resources.ts'
+import { contestIdOf, nextSeq, seqOf } from '../src/protocol/seq.ts'
+import { archiveIndex } from '../src/serve/archive/month-list.ts'
+import type { Random } from '../sim/random.ts'
+
+/** The log that is asked. */
+export type Asked = Readonly<{ from: Ms; to: Ms; events: number }>
+
+/** One drawing of a question: its address, and the same computed from a snapshot, to the answer's text. */
+export type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
+
+export type Question = Readonly<{
+  name: string
+  /** Milliseconds; the specification's own where it names one, else ours. */
+  goalMs: number
+  /** Whether every drawing has another address: only then does HTTP compute each answer. */
+  distinct: boolean
+  draw(random: Random, asked: Asked): Drawn
+}>
+
+const WIDTHS: Readonly<Record<Bucket, number>> = {
+  minute: MINUTE_MS,
+  hour: HOUR_MS,
+  day: DAY_MS,
+  week: WEEK_MS,
+}
+const GOAL_MS = 20
+/** Where local time is no multiple of 15 minutes ahead, a year. */
+const ODD_ZONE_YEAR_MS = 100
+/** An answer of ten thousand rows costs what it is long. */
+const LONG_ANSWER_MS = 100
+const YEAR_MS = 365 * DAY_MS
+
+/** Every endpoint that computes, over ranges from a minute to the whole log. */
+export function questions(): readonly Question[] {
+  return [
+    { ...question('summary?at'), draw: summaryAt },
+    {
+      ...question('summary', false),
+      draw: () => drawn('/summary', ({ books }, now) => given(summary(books, null, now))),
+    },
+    ...(['minute', 'hour', 'day', 'week'] as const).flatMap((bucket) => [
+      { ...question(`flows, ${bucket}s, any range`), draw: rangeOf('flows', bucket, false) },
+      { ...question(`flows, ${bucket}s, longest range`), draw: rangeOf('flows', bucket, true) },
+      { ...question(`funds, ${bucket}s, any range`), draw: rangeOf('funds', bucket, false) },
+      { ...question(`funds, ${bucket}s, longest range`), draw: rangeOf('funds', bucket, true) },
+    ]),
+    { ...question('patterns, any range, tz × 15'), draw: patternsOf(null, quarterZone) },
+    { ...question('patterns, three years, tz × 15'), draw: patternsOf(3 * YEAR_MS, quarterZone) },
+    { ...question('patterns, a week, any tz'), draw: patternsOf(WEEK_MS, oddZone) },
+    { ...question('patterns, a year, any tz', true, ODD_ZONE_YEAR_MS), draw: patternsOf(YEAR_MS, oddZone) },
+    {
+      ...question('patterns, three years, any tz', true, 3 * ODD_ZONE_YEAR_MS),
+      draw: patternsOf(3 * YEAR_MS, oddZone),
+    },
+    ...logQuestions(),
+    ...listQuestions(),
+  ]
+}
+
+function logQuestions(): readonly Question[] {
+  const after = (random: Random, { events }: Asked): number => random.below(events)
+  return [
+    { ...question('events, 1,000'), draw: page('', 1_000, after) },
+    { ...question('events from a moment, 100'), draw: eventsFrom },
+    { ...question('events, 10,000'), draw: page('', 10_000, after) },
+    { ...question('events, type=payout, 20,000 examined'), draw: page('payout', 10_000, after) },
+    {
+      ...question('one event'),
+      draw(random, asked) {
+        const seq = after(random, asked) + 1
+        return drawn(`/events/${seq}`, (snapshot) => Buffer.from(snapshot.line(seqOf(seq)) ?? '').toString())
+      },
+    },
+  ]
+}
+
+function listQuestions(): readonly Question[] {
+  const some = (random: Random): number => random.between(9_000, 10_000)
+  const first = contestIdOf(1)
+  return [
+    { ...question('contests, all', true, LONG_ANSWER_MS), draw: contestsOf(undefined, some) },
+    { ...question('contests, 100'), draw: contestsOf(undefined, (random) => random.between(90, 110)) },
+    { ...question('contests, running'), draw: contestsOf('running', some) },
+    {
+      ...question('ledger of the largest contest'),
+      draw(random) {
+        const limit = some(random)
+        const url = `/contests/1/ledger?limit=${limit}`
+        return drawn(url, ({ books }) => given(contestLedger(books, first, { limit })))
+      },
+    },
+    {
+      ...question('payouts, all'),
+      draw(random) {
+        const limit = some(random)
+        return drawn(`/payouts?limit=${limit}`, ({ books }, now) => payouts(books, { limit }, now))
+      },
+    },
+    { ...question('schedule', false), draw: () => drawn('/schedule', ({ books }) => schedule(books)) },
+    {
+      ...question('loyalty runs', false),
+      draw: () => drawn('/loyalty/runs', ({ books }) => loyaltyRuns(books)),
+    },
+    {
+      ...question('archive', false),
+      draw: () => drawn('/archive', (snapshot) => archiveIndex(snapshot.months())),
+    },
+  ]
+}
+
+function question(name: string, distinct = true, goalMs: number = GOAL_MS): Omit<Question, 'draw'> {
+  return { name, distinct, goalMs }
+}
+
+function drawn(path: string, answer: (snapshot: Snapshot, now: Ms) => unknown): Drawn {
+  return {
+    url: `/api/v1${path}`,
+    compute(snapshot) {
+      // The head is the present: no range reaches ahead of it, whatever the clock of the machine says.
+      const body = answer(snapshot, snapshot.head.atMs ?? msOf(0))
+      return typeof body === 'string' ? body : JSON.stringify(body)
+    },
+  }
+}
+
+function summaryAt(random: Random, { from, to }: Asked): Drawn {
+  const at = msOf(random.between(from, to))
+  return drawn(`/summary?at=${at}`, ({ books }, now) => given(summary(books, at, now)))
+}
+
+/** A range of buckets: from one to as many as an answer may have, short ones as often as long ones. */
+function rangeOf(path: 'flows' | 'funds', bucket: Bucket, longest: boolean): Question['draw'] {
+  return (random, { from, to }) => {
+    const width = WIDTHS[bucket]
+    const most = Math.min(BUCKETS_MAX - 1, Math.floor((to - from) / width) - 1)
+    const buckets = longest ? most - random.below(3) : Math.floor(most ** random.next())
+    const start = msOf(random.between(from, to - buckets * width))
+    const query = { from: start, to: msOf(start + buckets * width), bucket }
+    return drawn(`/${path}?from=${query.from}&to=${query.to}&bucket=${bucket}`, ({ books }, now) => {
+      const range = given(resolveRange(query, now, books.head))
+      return path === 'flows' ? flows(books, range) : funds(books, range)
+    })
+  }
+}
+
+/** Patterns over a given length (or any up to the whole log), anywhere in the log, at any minute. */
+function patternsOf(lengthMs: number | null, zone: (random: Random) => number): Question['draw'] {
+  return (random, { from, to }) => {
+    const any = MINUTE_MS * Math.floor(((to - from) / MINUTE_MS) ** random.next())
+    const length = Math.min(lengthMs ?? any, to - from - HOUR_MS)
+    const start = msOf(random.between(from, to - length))
+    const query = { from: start, to: msOf(start + length) }
+    const tz = zone(random)
+    return drawn(`/patterns?from=${query.from}&to=${query.to}&tz=${tz}`, ({ books }, now) =>
+      patterns(books, given(resolvePatternRange(query, now, books.head)), tz),
+    )
+  }
+}
+
+function quarterZone(random: Random): number {
+  return 15 * random.between(-56, 56)
+}
+
+function oddZone(random: Random): number {
+  return 15 * random.between(-55, 55) + random.between(1, 14)
+}
+
+function page(
+  type: '' | 'payout',
+  limit: number,
+  afterOf: (random: Random, asked: Asked) => number,
+): Question['draw'] {
+  return (random, asked) => {
+    const after = seqOf(afterOf(random, asked))
+    const filter = { types: type === '' ? null : [type], kind: null, contestId: null, nonzero: false }
+    return drawn(`/events?after=${after}&limit=${limit}${type === '' ? '' : `&type=${type}`}`, (snapshot) =>
+      textOf(
+        snapshot.walk(
+          { filter, order: 'asc', after, before: nextSeq(snapshot.head.seq), limit, scanMax: PAGE_SCAN_MAX },
+          'json',
+        ).bytes,
+      ),
+    )
+  }
+}
+
+function eventsFrom(random: Random, { from, to }: Asked): Drawn {
+  const at = msOf(random.between(from, to))
+  const filter = { types: null, kind: null, contestId: null, nonzero: false }
+  return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
+    const walk = { filter, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
+    const before = nextSeq(snapshot.head.seq)
+    return textOf(snapshot.walk({ ...walk, after: snapshot.seqBefore(at), before }, 'json').bytes)
+  })
+}
+
+function contestsOf(status: string | undefined, limitOf: (random: Random) => number): Question['draw'] {
+  return (random) => {
+    const limit = limitOf(random)
+    const statuses = status === undefined ? undefined : [status]
+    const url = `/contests?limit=${limit}${status === undefined ? '' : `&status=${status}`}`
+    return drawn(url, ({ books }) => given(contests(books, { status: statuses, limit })))
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+function given<T>(answer: Parsed<T>): T {
+  if (!answer.ok) throw new Error(answer.problem.detail)
+  return answer.value
+}
