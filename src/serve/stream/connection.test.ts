@@ -100,13 +100,29 @@ suite('a connection to the stream', () => {
     await until(() => stage.slotsTaken() === 0)
   })
 
+  test('whose client closes its half while it takes nothing gives its place back at once', async () => {
+    await using stage = await openStage()
+    stage.publish(40_000)
+    using client = await openClient(stage.port, { path: '?after=0', paused: true })
+    await until(() => stage.streams.heldBytes() > 0)
+    client.socket.end()
+    await until(() => stage.slotsTaken() === 0, 1_000)
+  })
+
   test('ends when its lifetime is over, with the last chunk and where to resume', async () => {
     await using stage = await openStage({ limits: { lifetimeMs: 60 } })
     stage.publish(7)
     using client = await openClient(stage.port, { path: '?after=2' })
     await client.until(() => client.isClosed())
     assert.ok(client.isWhole())
-    assert.equal(client.positions().at(-1)?.seq, 7)
+    assert.deepEqual(
+      client.positions().map(({ seq, live }) => ({ seq, live })),
+      [
+        { seq: 2, live: false },
+        { seq: 7, live: true },
+        { seq: 7, live: true },
+      ],
+    )
     assert.equal(stage.streams.counts().closed.lifetime, 1)
   })
 
