@@ -68,9 +68,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = request.url ?? ''
-  if (path !== '/publish') {
-    const found = await settings.operations(path)
+  const target = request.url ?? ''
+  // A token in the query opens nothing, and is told so as any other that is wrong.
+  if (target !== '/publish' && !target.startsWith('/publish?')) {
+    const found = await settings.operations(target)
     if (found === undefined) return sendProblem(response, failed('not-found', 'nothing is at this address'))
     return send(response, found.status, found.headers, found.body)
   }
@@ -83,6 +84,9 @@ async function answer(
     response.setHeader('www-authenticate', 'Bearer')
     response.setHeader('connection', 'close')
     return sendProblem(response, failed('unauthorized', 'a valid token is required'))
+  }
+  if (target !== '/publish') {
+    return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
   }
   const outcome = await publishRequest(settings, request)
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
@@ -155,10 +159,13 @@ function parseArray(text: string): readonly unknown[] | Failed {
   return { ...failed('invalid-draft', body.reason), index: body.index ?? null }
 }
 
+// Blank as JSON sees it: a line with a byte order mark alone is a broken line.
+const BLANK = /^[ \t\r]*$/
+
 function parseLines(text: string): readonly unknown[] | Failed {
   const values: unknown[] = []
   for (const line of text.split('\n')) {
-    if (line.trim() === '') continue
+    if (BLANK.test(line)) continue
     // More lines than a request may hold are not parsed: their number alone refuses them.
     if (values.length > DRAFTS_MAX) break
     const parsed = parseLine(line)
