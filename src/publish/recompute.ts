@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
 import { entryOfRow } from '../log/shelf.ts'
+import { assert } from '../protocol/brand.ts'
 
 /** Events appended between two looks at the progress. */
 const BATCH_EVENTS = 5_000
@@ -32,7 +33,8 @@ export type Difference = Readonly<{ table: string; rows: number; first: string }
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
- * Makes a second store from the lines of the first, as if they were published anew, and compares every table.
+ * Makes a second store from the lines of the first, as if they were published anew, and compares every table;
+ * a line that cannot be published is the one difference that is told, since what follows from it is unknown.
  * `scratch` is a file that does not exist; the caller removes it. Yields the number of events done.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
@@ -41,8 +43,9 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
   const made = openForBulk(scratch)
   try {
     kept.exec('BEGIN')
-    const events = yield* appendAll(kept, made)
+    const { events, broken } = yield* appendAll(kept, made)
     kept.exec('COMMIT')
+    if (broken !== null) return { events, differences: [broken] }
     // Exclusive locks, which the bulk mode takes, would hold for the attached store too, and it is being read.
     made.exec('PRAGMA locking_mode = NORMAL')
     made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)
@@ -53,7 +56,10 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
   }
 }
 
-function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, number> {
+type Appended = Readonly<{ events: number; broken: Difference | null }>
+
+/** Publishes the lines anew up to the first that is no event or that cannot follow those before it. */
+function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, Appended> {
   const appender = openAppender(made)
   const rows = kept
     .prepare(
@@ -63,8 +69,14 @@ function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, n
   let done = 0
   appender.begin()
   for (const row of rows) {
-    const { event, details } = entryOfRow(row)
-    appender.append({ ref: null, ...event, details }, null, event.atMs)
+    try {
+      const { event, details } = entryOfRow(row)
+      assert(event.seq === done + 1, `seq ${event.seq} follows ${done}`)
+      appender.append({ ref: null, ...event, details }, null, event.atMs)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return { events: done, broken: { table: 'events', rows: 1, first: `seq ${done + 1} (${reason})` } }
+    }
     done += 1
     if (done % BATCH_EVENTS === 0) {
       appender.keep()
@@ -73,7 +85,7 @@ function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, n
   }
   appender.keep()
   appender.commit()
-  return done
+  return { events: done, broken: null }
 }
 
 function compare(made: DatabaseSync, table: string, columns: string): Difference[] {

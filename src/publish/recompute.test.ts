@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { priced, month, logOf, correcting } from '../../test/story.ts'
+import type { Told } from '../../test/story.ts'
+import { openDirectory, write } from '../../test/store-run.ts'
+import { openForWriting, storePath } from '../log/store.ts'
+import { msOf } from '../protocol/moment.ts'
+import { recompute } from './recompute.ts'
+import type { Recomputed } from './recompute.ts'
+
+const opensAt = msOf(Date.UTC(2026, 0, 6))
+const closesAt = msOf(Date.UTC(2026, 0, 7))
+const digest = `sha256:${'0'.repeat(64)}`
+
+/** A story that leaves a row in every table: two weeks, two months, a correction of a price and of a payout. */
+const STORY: readonly Told[] = [
+  { at: '2026-01-05T00:00Z', is: 'treasury/deposit', kots: '1000' },
+  { at: '2026-01-05T00:00Z', is: 'price/usd', details: priced('0.25') },
+  { at: '2026-01-05T00:01Z', is: 'price/usd', details: priced('0.5') },
+  { at: '2026-01-05T00:02Z', is: 'correction/price', details: correcting(3) },
+  { at: '2026-01-05T00:03Z', is: 'contest/scheduled', contest: 1, details: { opensAt, closesAt } },
+  { at: '2026-01-06T00:00Z', is: 'contest/opened', contest: 1 },
+  { at: '2026-01-06T00:01Z', is: 'play/entry', contest: 1, kots: '10' },
+  { at: '2026-01-06T00:02Z', is: 'pool/top_up', contest: 1, kots: '100' },
+  { at: '2026-01-07T00:00Z', is: 'contest/closed', contest: 1 },
+  { at: '2026-01-07T00:01Z', is: 'prize/winner', contest: 1, kots: '60' },
+  { at: '2026-01-07T00:02Z', is: 'prize/winner', contest: 1, kots: '40' },
+  { at: '2026-01-08T00:00Z', is: 'payout/winner', contest: 1, kots: '70' },
+  { at: '2026-01-20T00:00Z', is: 'loyalty/input', details: { month: month('2026-01'), digest } },
+  { at: '2026-02-01T00:00Z', is: 'burn/platform_income', kots: '1' },
+]
+
+/** Each table of a store that follows from its lines, with a change of one row. */
+const CHANGES: Readonly<Record<string, string>> = {
+  events: `line = replace(line, '"kots":"10.000000000"', '"kots":"11.000000000"') WHERE seq = 7`,
+  details: `line = replace(line, '0.25', '0.35') WHERE seq = 2`,
+  kinds: 'first_seq = 2 WHERE code = 1',
+  totals: `row = zeroblob(length(row)) WHERE seq = (SELECT max(seq) FROM totals)`,
+  week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,
+  contests: `status = 'paid' WHERE id = 1`,
+  lots: 'open = 0 WHERE seq = 11',
+  takes: `amount = '1' WHERE seq = 12 AND lot = 10`,
+  payouts: 'seq = 11 WHERE seq = 12',
+  loyalty: `body = replace(body, '2026-01', '2026-02')`,
+  corrections: 'correction = 5 WHERE seq = 3',
+  prices: 'cancelled = 0 WHERE seq = 3',
+  standing: 'price = NULL WHERE seq = 4',
+  moves: `to_status = 'paid' WHERE seq = 9`,
+  months: `manifest = replace(manifest, '"events":13', '"events":12') WHERE month = '2026-01'`,
+  segments: 'crc = crc + 1 WHERE start = (SELECT min(start) FROM segments)',
+}
+
+function recomputed(directory: string): Recomputed {
+  const steps = recompute(storePath(directory), join(directory, 'scratch.db'))
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
+}
+
+function openStory(): ReturnType<typeof openDirectory> {
+  const directory = openDirectory()
+  const step = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const
+  const pieces = [{ events: 5, droppedBefore: 0 }]
+  for (const _done of write(directory.path, logOf(STORY).entries(), [{ ...step, pieces }], 'durable'));
+  return directory
+}
+
+function change(directory: string, sql: string): void {
+  const db = openForWriting(storePath(directory))
+  const { changes } = db.prepare(sql).run()
+  db.close()
+  assert.ok(Number(changes) > 0, `${sql} changes something`)
+}
+
+suite('recomputing a store', () => {
+  test('finds every table to be what the log says', () => {
+    using directory = openStory()
+    assert.deepEqual(recomputed(directory.path), { events: STORY.length, differences: [] })
+  })
+
+  for (const [table, set] of Object.entries(CHANGES)) {
+    test(`finds one row of ${table} that was changed`, () => {
+      using directory = openStory()
+      change(directory.path, `UPDATE ${table} SET ${set}`)
+      // The lines are what everything else is held against: of a changed line, what it leads to differs.
+      const isLine = table === 'events' || table === 'details'
+      assert.ok(tablesOf(directory.path).includes(isLine ? 'totals' : table))
+    })
+
+    test(`finds one row of ${table} that is missing`, () => {
+      using directory = openStory()
+      change(directory.path, `DELETE FROM ${table} WHERE ${KEYS[table] ?? 'seq'} = (${newestOf(table)})`)
+      assert.ok(tablesOf(directory.path).length > 0)
+    })
+  }
+
+  test('finds a column that says other than the line', () => {
+    for (const set of ['at = at + 1', 'nonzero = 0', 'contest = 2', 'code = 1']) {
+      using directory = openStory()
+      change(directory.path, `UPDATE events SET ${set} WHERE seq = 12`)
+      assert.deepEqual(tablesOf(directory.path), ['events'])
+    }
+  })
+
+  test('names the first line that is no event, or that cannot follow those before it', () => {
+    const broken: Readonly<Record<string, string>> = {
+      'DELETE FROM events WHERE seq = 6': 'seq 6 (invariant broken: seq 7 follows 5)',
+      'DELETE FROM events WHERE seq = 1': 'seq 1 (invariant broken: seq 2 follows 0)',
+      'DELETE FROM details WHERE seq = 2': 'seq 2 (invariant broken: price event 2 has no price)',
+      [`UPDATE details SET line = replace(line, '"corrects":3', '"corrects":9') WHERE seq = 4`]:
+        'seq 4 (correction 4 of an event that is not there)',
+    }
+    for (const [sql, first] of Object.entries(broken)) {
+      using directory = openStory()
+      change(directory.path, sql)
+      assert.deepEqual(recomputed(directory.path).differences, [{ table: 'events', rows: 1, first }])
+    }
+  })
+})
+
+function tablesOf(directory: string): string[] {
+  return recomputed(directory).differences.map(({ table }) => table)
+}
+
+const KEYS: Readonly<Record<string, string>> = {
+  kinds: 'code',
+  week_sums: 'q',
+  contests: 'id',
+  loyalty: 'month',
+  months: 'month',
+  segments: 'month',
+}
+
+function newestOf(table: string): string {
+  return `SELECT max(${KEYS[table] ?? 'seq'}) FROM ${table}`
+}
