@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { createReadStream } from 'node:fs'
+import { createReadStream, fstatSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DRAFT_LINE_BYTES_MAX } from '../protocol/draft.ts'
@@ -94,13 +96,21 @@ async function* unpacked(path: string, count: (bytes: number) => void): AsyncGen
 }
 
 async function* piecesOf(path: string, count: (bytes: number) => void): AsyncGenerator<Buffer, undefined> {
-  const options = { highWaterMark: READ_BYTES, ...(path === STDIN && { fd: 0 }) }
-  for await (const piece of createReadStream(path, options)) {
+  for await (const piece of openSource(path)) {
     if (!Buffer.isBuffer(piece)) continue
     count(piece.length)
     yield piece
   }
   return undefined
+}
+
+function openSource(path: string): Readable {
+  const options = { highWaterMark: READ_BYTES }
+  if (path !== STDIN) return createReadStream(path, options)
+  const input = fstatSync(0)
+  // A file's read that waits for the other end of a pipe could not be called off.
+  const isPipe = input.isFIFO() || input.isSocket()
+  return isPipe ? new Socket({ fd: 0, writable: false }) : createReadStream('', { ...options, fd: 0 })
 }
 
 /** Why a file cannot be read, without the system's own message, which names paths. */

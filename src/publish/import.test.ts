@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { jsonl, NOW_MS, openImportStage, opening, plays } from '../../test/import-stage.ts'
@@ -14,6 +17,8 @@ import { formatAt, msOf } from '../protocol/moment.ts'
 import type { ImportProgress } from './import.ts'
 
 const eventOf = (line: string | undefined): EventWire => JSON.parse(line ?? '') as EventWire
+
+const CHILD = join(import.meta.dirname, '..', '..', 'test', 'import-child.ts')
 
 const DEPOSIT: Draft = {
   ref: null,
@@ -72,6 +77,22 @@ suite('an import', () => {
       ['1.250000000', '2.250000000', '3.250000000', '4.250000000'],
     )
   })
+
+  for (const [form, packed] of [
+    ['plain', (text: string) => text],
+    ['gzip', (text: string) => gzipSync(text)],
+  ] as const) {
+    test(`takes standard input, ${form}, through a pipe`, async () => {
+      await using stage = await openImportStage()
+      const child = spawn(process.execPath, [CHILD, 'nowhere', '0', '-', stage.data], {
+        stdio: ['pipe', 'ignore', 'inherit'],
+      })
+      child.stdin.end(packed(jsonl([...opening(), ...plays(2_000)])))
+      await once(child, 'exit')
+      assert.equal(child.exitCode, 0)
+      assert.equal(stage.lines().length, 2_004)
+    })
+  }
 
   test('skips blank lines, a byte order mark and carriage returns, and needs no last line feed', async () => {
     await using stage = await openImportStage()
@@ -229,6 +250,21 @@ suite('an import', () => {
     })
     await assert.rejects(outcome, /enough/)
     assert.deepEqual(stage.contents(), before)
+  })
+
+  test('gives signals and timers their turn while it reads', async () => {
+    await using stage = await openImportStage()
+    const aborting = new AbortController()
+    let taken = 0
+    const outcome = stage.import([stage.file('long.jsonl', jsonl([...opening(), ...plays(20_000)]))], {
+      signal: aborting.signal,
+      onProgress({ drafts }) {
+        if (taken === 0) setImmediate(() => aborting.abort(new Error('enough')))
+        taken = drafts
+      },
+    })
+    await assert.rejects(outcome, /enough/)
+    assert.ok(taken < 10_000)
   })
 
   test('refuses to begin while another works on the directory', async () => {

@@ -142,7 +142,7 @@ async function takeAll(
   let drafts = 0
   let bytes = 0
   try {
-    for await (const [said] of on(worker, 'message', { close: ['exit'] })) {
+    for await (const [said] of on(worker, 'message', { close: ['exit'], signal })) {
       signal.throwIfAborted()
       const message: FromParser = said
       switch (message.is) {
@@ -150,7 +150,7 @@ async function takeAll(
           return message.refusal
         case 'end':
           book.keep()
-          onProgress({ stage: 'finishing', bytes, bytesTotal, drafts })
+          onProgress({ stage: 'finishing', bytes: bytesTotal ?? bytes, bytesTotal, drafts })
           await turn()
           return null
         case 'drafts': {
@@ -161,10 +161,15 @@ async function takeAll(
           drafts += message.drafts.length
           bytes = message.bytes
           onProgress({ stage: 'reading', bytes, bytesTotal, drafts })
+          // Batches that are always ready would keep every signal and timer waiting to the end.
+          await turn()
         }
       }
     }
     throw new Error('the parser stopped before the end of the files')
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
   } finally {
     await worker.terminate()
   }
