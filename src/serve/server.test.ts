@@ -218,7 +218,7 @@ suite('the public listener', () => {
       metrics,
       /daybook_http_requests_total\{route="\/api\/v1\/events\/\{seq\}",method="GET",code="200"\} \d/,
     )
-    assert.match(metrics, /daybook_http_client_errors_total\{reason="431 /)
+    assert.match(metrics, /daybook_http_client_errors_total\{reason="headers"\} \d/)
     assert.doesNotMatch(metrics, /evil/)
   })
 })

@@ -122,8 +122,8 @@ function refuseWhatIsNoRequest(
   answerOn: (socket: Socket) => ServerResponse | undefined,
 ): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const status = statusOf(error.code)
-    metrics.clientErrors.inc({ reason: status })
+    const { status, reason } = failureOf(error.code)
+    metrics.clientErrors.inc({ reason })
     const answer = answerOn(socket)
     // What came before on this connection still gets its own answer, which is then the last.
     if (answer !== undefined && !answer.headersSent) {
@@ -146,13 +146,15 @@ function refuseWhatIsNoRequest(
   })
 }
 
-const STATUSES: ReadonlyMap<string, string> = new Map([
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+type Failure = Readonly<{ status: string; reason: 'syntax' | 'headers' | 'timeout' }>
+
+const FAILURES: ReadonlyMap<string, Failure> = new Map<string, Failure>([
+  ['HPE_HEADER_OVERFLOW', { status: '431 Request Header Fields Too Large', reason: 'headers' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: '408 Request Timeout', reason: 'timeout' }],
 ])
 
-function statusOf(code = ''): string {
-  return STATUSES.get(code) ?? '400 Bad Request'
+function failureOf(code = ''): Failure {
+  return FAILURES.get(code) ?? { status: '400 Bad Request', reason: 'syntax' }
 }
 
 function refuse(socket: Socket, status: string, headers: Readonly<Record<string, string>> = {}): void {
