@@ -38,4 +38,4 @@ export async function measureAsync(runs: number, prepare: () => () => Promise<un
 }
 
 /** Calls before the first that counts: compiled code is what a service runs. */
-const WARM_UP = 5
+const WARM_UP = 20

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Activity, AsOfTotals, Head } from '../project/books.ts'
 import { replay } from '../project/prefix.ts'
 import type { Tally, Totals } from '../project/tally.ts'
-import { decodeTally, emptyTally, totalsOf, totalsOfTally } from '../project/tally.ts'
+import { decodeTally, emptyTally, kindSlots, totalsOf, totalsOfTally } from '../project/tally.ts'
 import type { WeekShelf } from '../project/week-sums.ts'
-import { decodeActivity, weekOf } from '../project/week-sums.ts'
+import { activityKindSlots, decodeActivity, weekOf } from '../project/week-sums.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { boundOf, MINUTE_MS, msOf } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
@@ -36,11 +36,12 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   const shelf = replayShelf(db)
   let newestAt: Readonly<{ seq: Seq; tally: Tally }> = { seq: BEFORE_FIRST, tally: emptyTally() }
 
-  const playKinds = (): string[] => sql.playKinds.all().map((row) => text(row, 'kind'))
+  const kindsOf = knownKinds(sql)
 
   /** The row's figures with the events from the row's seq on that `counts` lets in. */
   function replayed(row: Row, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
-    const tally = decodeTally(bytes(row, 'row'), playKinds())
+    const stored = bytes(row, 'row')
+    const tally = decodeTally(stored, kindsOf(kindSlots(stored)))
     let seq = seqOf(number(row, 'seq') - 1)
     for (const entry of sql.entriesFrom.iterate(number(row, 'seq'))) {
       const { event, details } = entryOfRow(entry)
@@ -64,7 +65,8 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     if (ms % MINUTE_MS === 0) {
       const row = sql.rowFrom.get(ms)
       if (row === undefined) return asOf(sql, headOf(sql).seq, totalsOfTally(newest()))
-      return asOf(sql, seqOf(number(row, 'seq') - 1), totalsOf(bytes(row, 'row'), playKinds()))
+      const stored = bytes(row, 'row')
+      return asOf(sql, seqOf(number(row, 'seq') - 1), totalsOf(stored, kindsOf(kindSlots(stored))))
     }
     const row = sql.rowBefore.get(ms)
     if (row === undefined) return asOf(sql, BEFORE_FIRST, totalsOfTally(emptyTally()))
@@ -78,8 +80,8 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     newest,
     totalsBefore,
     seqBefore: (ms) => seqBefore(sql, ms),
-    playKinds,
-    weekShelf: weekShelf(sql, playKinds, (ms) => activityOfTotals(totalsBefore(ms).totals)),
+    playKinds: () => readKinds(sql),
+    weekShelf: weekShelf(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
   }
 }
 
@@ -112,13 +114,30 @@ function atOf(sql: Statements, seq: Seq): Ms | null {
   return row === undefined ? null : msOf(number(row, 'at'))
 }
 
-/** The head is looked up when it is asked for: an answer of a thousand buckets asks for one. */
+/** The moment is looked up when it is asked for: an answer of a thousand buckets states one. */
 function asOf(sql: Statements, seq: Seq, totals: Totals): AsOfTotals {
-  return {
-    get head() {
-      return { seq, atMs: atOf(sql, seq) }
+  const head = {
+    seq,
+    get atMs() {
+      return atOf(sql, seq)
     },
-    totals,
+  }
+  return { head, totals }
+}
+
+function readKinds(sql: Statements): readonly string[] {
+  return sql.playKinds.all().map((row) => text(row, 'kind'))
+}
+
+/**
+ * Gives the kinds of play, at least the first `count`. Kinds are only ever added at the end, so they are read
+ * anew when a row has more of them than are known, and not for each of an answer's thousand rows.
+ */
+function knownKinds(sql: Statements): (count: number) => readonly string[] {
+  let known: readonly string[] = []
+  return (count) => {
+    if (count > known.length) known = readKinds(sql)
+    return known
   }
 }
 
@@ -132,13 +151,15 @@ function seqBefore(sql: Statements, ms: Ms): Seq {
 
 function weekShelf(
   sql: Statements,
-  playKinds: () => readonly string[],
+  kindsOf: (count: number) => readonly string[],
   activityBefore: (ms: Ms) => Activity,
 ): WeekShelf {
   return {
     row(q) {
       const row = sql.weekRow.get(q)
-      return row === undefined ? undefined : decodeActivity(bytes(row, 'row'), playKinds())
+      if (row === undefined) return undefined
+      const stored = bytes(row, 'row')
+      return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
     },
     weekWithRows(week) {
       // Rows come by whole weeks: the last row at or before a Monday is of that week or of the newest before it.

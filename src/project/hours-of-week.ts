@@ -11,6 +11,7 @@ import {
   WEEK_MS,
 } from '../protocol/moment.ts'
 import type { Activity, AsOfTotals, Books } from './books.ts'
+import type { Seq } from '../protocol/seq.ts'
 import type { Span } from './range.ts'
 import type { Totals } from './tally.ts'
 import { addActivity, NO_ACTIVITY } from './week-sums.ts'
@@ -23,7 +24,7 @@ export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
  * costs a look-up for each of its hours.
  */
 export function activityByHour(books: Books, span: Span, tz: number): readonly Activity[] {
-  const sums: Activity[] = Array.from({ length: HOURS_OF_WEEK }, () => NO_ACTIVITY)
+  const sums = Array.from({ length: HOURS_OF_WEEK }, emptySum)
   const { fromMs, toMs } = withEvents(books, span)
   if (fromMs >= toMs) return sums
   const originMs = -tz * MINUTE_MS
@@ -37,6 +38,28 @@ export function activityByHour(books: Books, span: Span, tz: number): readonly A
   addWeeks(books, sums, weeksFrom, weeks, originMs)
   addHours(books, sums, { fromMs: boundOf(weeksFrom + weeks * WEEK_MS), toMs }, originMs)
   return sums
+}
+
+/** The sum of one hour of the week, changed in place while it is gathered: thousands of hours go into each. */
+type Sum = {
+  -readonly [Figure in Exclude<keyof Activity, 'spentByKind'>]: bigint
+} & { readonly spentByKind: Map<string, bigint> }
+
+function emptySum(): Sum {
+  return { plays: 0n, spentOnPlay: 0n, paidInPrizes: 0n, burned: 0n, spentByKind: new Map() }
+}
+
+function addDifference(sum: Sum | undefined, start: Activity, end: Activity): void {
+  assert(sum !== undefined, 'an hour of the week has its sum')
+  sum.plays += end.plays - start.plays
+  sum.spentOnPlay += end.spentOnPlay - start.spentOnPlay
+  sum.paidInPrizes += end.paidInPrizes - start.paidInPrizes
+  sum.burned += end.burned - start.burned
+  // What has been spent on a kind stays in every later activity, so `end` has every kind of `start`.
+  for (const [kind, spent] of end.spentByKind) {
+    const moved = spent - (start.spentByKind.get(kind) ?? 0n)
+    sum.spentByKind.set(kind, (sum.spentByKind.get(kind) ?? 0n) + moved)
+  }
 }
 
 /** The part of a span in which there can be an event: years before the first one cost nothing. */
@@ -60,7 +83,7 @@ function wholeWeeks(books: Books, fromMs: Ms, toMs: Ms): number {
  * Adds `weeks` whole weeks. The sum of all totals at one hour of these weeks is D(last) − D(first − 7 days), and
  * the activity within the hour is that sum at its end less that sum at its beginning.
  */
-function addWeeks(books: Books, sums: Activity[], fromMs: Ms, weeks: number, originMs: number): void {
+function addWeeks(books: Books, sums: readonly Sum[], fromMs: Ms, weeks: number, originMs: number): void {
   const sumAt = (ms: Ms): Activity => {
     const last = strided(books, boundOf(ms + (weeks - 1) * WEEK_MS))
     const before = strided(books, boundOf(ms - WEEK_MS))
@@ -71,7 +94,7 @@ function addWeeks(books: Books, sums: Activity[], fromMs: Ms, weeks: number, ori
   for (let hour = 0; hour < HOURS_OF_WEEK; hour++) {
     const at = boundOf(fromMs + hour * HOUR_MS)
     const end = sumAt(boundOf(at + HOUR_MS))
-    addDifference(sums, hourOfWeek(at, originMs), start, end)
+    addDifference(sums[hourOfWeek(at, originMs)], start, end)
     start = end
   }
 }
@@ -82,27 +105,25 @@ function strided(books: Books, q: Ms): Activity | undefined {
 }
 
 /** Adds a span hour by hour, cut at the hours of local time. */
-function addHours(books: Books, sums: Activity[], { fromMs, toMs }: Span, originMs: number): void {
+function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, originMs: number): void {
   if (fromMs >= toMs) return
   let at = fromMs
-  let start = books.totalsBefore(at)
+  let start = pointOf(books.totalsBefore(at))
   while (at < toMs) {
     const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
-    const end = books.totalsBefore(next)
-    if (hasEventsBetween(start, end)) {
-      addDifference(sums, hourOfWeek(at, originMs), activityOf(start.totals), activityOf(end.totals))
+    const found = books.totalsBefore(next)
+    // An hour without events, as there are many in a quiet log, costs its look-up only.
+    if (found.head.seq !== start.seq) {
+      const end = pointOf(found)
+      addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)
+      start = end
     }
     at = next
-    start = end
   }
 }
 
-function hasEventsBetween(start: AsOfTotals, end: AsOfTotals): boolean {
-  return start.head.seq !== end.head.seq
-}
-
-function addDifference(sums: Activity[], index: number, start: Activity, end: Activity): void {
-  sums[index] = addActivity(addActivity(sums[index] ?? NO_ACTIVITY, end), start, -1n)
+function pointOf({ head, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {
+  return { seq: head.seq, activity: activityOf(totals) }
 }
 
 /** 0 for the hour that begins on Monday at 00:00 local time, to 167. */

@@ -58,6 +58,11 @@ const SLOT_BYTES = 16
 const INT128_MAX = (1n << 127n) - 1n
 const SLOTS: Readonly<Record<Figure, number>> = recordOf(FIGURES, (_, index) => index)
 
+/** How many kinds of play a tally's bytes hold. */
+export function kindSlots(bytes: Uint8Array): number {
+  return bytes.byteLength / SLOT_BYTES - FIGURES.length
+}
+
 /** A tally as bytes: one signed 128-bit little-endian integer per figure, then one per kind of play. */
 export function encodeTally(tally: Tally): Uint8Array {
   const slots = FIGURES.length + tally.spentByKind.size
@@ -76,8 +81,7 @@ export function decodeTally(bytes: Uint8Array, kinds: readonly string[]): Tally 
   FIGURES.forEach((figure, slot) => {
     tally.figures[figure] = readSlot(view, slot)
   })
-  const kindSlots = bytes.byteLength / SLOT_BYTES - FIGURES.length
-  for (let index = 0; index < kindSlots; index++) {
+  for (let index = 0; index < kindSlots(bytes); index++) {
     const kind = kinds[index]
     assert(kind !== undefined, `totals hold kind of play ${index}, the store knows ${kinds.length}`)
     tally.spentByKind.set(kind, readSlot(view, FIGURES.length + index))
@@ -100,8 +104,7 @@ export function totalsOf(bytes: Uint8Array, kinds: readonly string[]): Totals {
     amount: (name) => billionths(readSlot(view, SLOTS[name])),
     spentByKind() {
       const spent = new Map<string, Amount>()
-      const kindSlots = bytes.byteLength / SLOT_BYTES - FIGURES.length
-      for (let index = 0; index < kindSlots; index++) {
+      for (let index = 0; index < kindSlots(bytes); index++) {
         const kind = kinds[index]
         assert(kind !== undefined, `totals hold kind of play ${index}, the store knows ${kinds.length}`)
         spent.set(kind, billionths(readSlot(view, FIGURES.length + index)))
@@ -119,6 +122,11 @@ export function totalsOfTally(tally: Tally): Totals {
   }
 }
 
+/** How many integers the bytes of `encodeInt128s` hold. */
+export function countInt128s(bytes: Uint8Array): number {
+  return bytes.byteLength / SLOT_BYTES
+}
+
 /** A list of signed 128-bit integers as bytes: the rows of the week-strided sums. */
 export function encodeInt128s(values: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(values.length * SLOT_BYTES)
@@ -129,7 +137,7 @@ export function encodeInt128s(values: readonly bigint[]): Uint8Array {
 
 export function decodeInt128s(bytes: Uint8Array): bigint[] {
   const view = viewOf(bytes)
-  return Array.from({ length: bytes.byteLength / SLOT_BYTES }, (_, slot) => readSlot(view, slot))
+  return Array.from({ length: countInt128s(bytes) }, (_, slot) => readSlot(view, slot))
 }
 
 function viewOf(bytes: Uint8Array): DataView {

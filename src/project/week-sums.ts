@@ -2,7 +2,7 @@ import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { boundOf, FIRST_MONDAY_MS, floorTo, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Activity } from './books.ts'
-import { decodeInt128s, encodeInt128s } from './tally.ts'
+import { countInt128s, decodeInt128s, encodeInt128s } from './tally.ts'
 
 /**
  * Week-strided sums: D(q) = the activity before q + D(q − 7 days), one row for each quarter of an hour of a
@@ -67,6 +67,9 @@ export function weekRows(shelf: WeekShelf, week: Ms): readonly Activity[] {
   })
 }
 
+/** The integers before those per kind: plays, spent, paid, burned. */
+const ACTIVITY_FIGURES = 4
+
 /** An activity as 128-bit integers: its four figures, then one per kind of play that had appeared. */
 export function encodeActivity(activity: Activity, kinds: readonly string[]): Uint8Array {
   const spent = kinds.slice(0, activity.spentByKind.size).map((kind) => activity.spentByKind.get(kind) ?? 0n)
@@ -77,6 +80,11 @@ export function encodeActivity(activity: Activity, kinds: readonly string[]): Ui
     activity.burned,
     ...spent,
   ])
+}
+
+/** How many kinds of play an activity's bytes hold. */
+export function activityKindSlots(bytes: Uint8Array): number {
+  return countInt128s(bytes) - ACTIVITY_FIGURES
 }
 
 export function decodeActivity(bytes: Uint8Array, kinds: readonly string[]): Activity {
