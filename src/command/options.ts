@@ -19,8 +19,8 @@ export function wholeBetween(min: number, max: number): (text: string) => number
 }
 
 /** Requests of one caller in any 60 s, or `off`. */
-export function rateLimit(text: string): number | null {
-  return text === 'off' ? null : wholeBetween(1, 10_000)(text)
+export function rateLimit(text: string): number | 'off' {
+  return text === 'off' ? text : wholeBetween(1, 10_000)(text)
 }
 
 /** The networks of `--trust-proxy`. */

@@ -30,7 +30,7 @@ type ServeOptions = LogOptions &
     publishPort: number
     publishTokenFile?: string
     trustProxy: readonly Network[]
-    rateLimit: number | null
+    rateLimit: number | 'off'
     limitStore?: string
     maxStreams: number
     drain: number
@@ -185,7 +185,7 @@ function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings 
     newLog: newLogOf(options, simulated),
     balances: options.balances,
     trusted: options.trustProxy,
-    rateLimit: options.rateLimit,
+    rateLimit: options.rateLimit === 'off' ? null : options.rateLimit,
     limitStore: options.limitStore ?? null,
     streamsMax: options.maxStreams,
     drainMs: options.drain * 1_000,

@@ -178,8 +178,11 @@ async function startFront(
     limiterKeys: () => counters?.keys() ?? 0,
     checks: () => checksOf(checks),
   })
-  // Streams end first, spread over the drain; the listener closes meanwhile and waits for the last of them.
-  stack.defer(async () => void (await Promise.all([streams.drain(settings.drainMs), server.drain()])))
+  // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
+  stack.defer(async () => {
+    await Promise.all([streams.drain(settings.drainMs), server.drain()])
+    await streams[Symbol.asyncDispose]()
+  })
   return { port: server.port }
 }
 
