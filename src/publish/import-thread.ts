@@ -12,7 +12,12 @@ import { parseLine } from './json.ts'
 const BATCH_DRAFTS = 1_000
 const BATCH_CHARS = 1024 * 1024
 
-type Parser = Readonly<{ line(text: string, number: number): ImportRefusal | null; flush(): Promise<void> }>
+/** Drafts of one file that are gathered for the next message. */
+type Gathered = Readonly<{
+  add(draft: Draft, line: number, chars: number): void
+  isFull(): boolean
+  send(): Promise<void>
+}>
 
 /** The parser's thread: reads the files, and hands over what the grammar lets through, a batch at a time. */
 async function run(port: MessagePort, { files, chain }: ParserSettings): Promise<void> {
@@ -20,30 +25,18 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
   let bytes = 0
   const count = (more: number): void => void (bytes += more)
 
-  function openParser(file: string): Parser & Readonly<{ isFull(): boolean }> {
+  function gather(file: string): Gathered {
     let drafts: Draft[] = []
     let lines: number[] = []
     let chars = 0
     return {
-      isFull: () => drafts.length >= BATCH_DRAFTS || chars >= BATCH_CHARS,
-      line(text, number) {
-        const refused = (field: string, reason: string): ImportRefusal => ({
-          ok: false,
-          file,
-          line: number,
-          field,
-          reason,
-        })
-        const json = parseLine(text)
-        if (!json.ok) return refused('draft', json.reason)
-        const parsed = parseDraft(json.value, { chain, mode: 'import' })
-        if (!parsed.ok) return refused(parsed.field, parsed.reason)
-        drafts.push(parsed.draft)
-        lines.push(number)
-        chars += text.length
-        return null
+      add(draft, line, more) {
+        drafts.push(draft)
+        lines.push(line)
+        chars += more
       },
-      async flush() {
+      isFull: () => drafts.length >= BATCH_DRAFTS || chars >= BATCH_CHARS,
+      async send() {
         if (drafts.length === 0) return
         await send({ is: 'drafts', file, drafts, lines, digests: digestsOf(drafts), bytes })
         drafts = []
@@ -55,20 +48,25 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
 
   /** One file to its end, or to what is wrong with it. What comes before that is sent first, and judged first. */
   async function parseFile(file: string): Promise<ImportRefusal | null> {
-    const parser = openParser(file)
+    const gathered = gather(file)
+    const refused = async (line: number, field: string | null, reason: string): Promise<ImportRefusal> => {
+      await gathered.send()
+      return { ok: false, file, line, field, reason }
+    }
     for await (const block of readLines(file, count)) {
-      if ('reason' in block) {
-        await parser.flush()
-        return { ok: false, file, line: block.line, field: null, reason: block.reason }
-      }
+      if ('reason' in block) return refused(block.line, null, block.reason)
       for (const [index, text] of block.lines.entries()) {
         if (isBlank(text)) continue
-        const refusal = parser.line(text, block.first + index)
-        if (refusal !== null || parser.isFull()) await parser.flush()
-        if (refusal !== null) return refusal
+        const line = block.first + index
+        const json = parseLine(text)
+        if (!json.ok) return refused(line, 'draft', json.reason)
+        const parsed = parseDraft(json.value, { chain, mode: 'import' })
+        if (!parsed.ok) return refused(line, parsed.field, parsed.reason)
+        gathered.add(parsed.draft, line, text.length)
+        if (gathered.isFull()) await gathered.send()
       }
     }
-    await parser.flush()
+    await gathered.send()
     return null
   }
 

@@ -58,12 +58,12 @@ export type ImportReport = Readonly<{
 /**
  * Imports files of drafts as one sequence, all or nothing: the new store is built beside the old one and takes its
  * place when it is whole and verified. Throws LockedError when the directory is in use, and the signal's reason
- * when aborted; whenever it does not return a report, the log is what it was.
+ * when aborted. A refusal, a failure or a crash before that last step leaves the log as it was.
  */
 export async function importFiles(settings: ImportSettings): Promise<ImportReport | ImportRefusal> {
   const beganMs = settings.monotonicMs()
   const bytesTotal = sizeOf(settings.files)
-  if (bytesTotal !== null && typeof bytesTotal !== 'number') return bytesTotal
+  if (typeof bytesTotal === 'object' && bytesTotal !== null) return bytesTotal
   const lock = lockDirectory(settings.dataDirectory)
   try {
     const store = await openNewStore(settings.dataDirectory, settings.newLog)
