@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { ENDPOINTS } from '../src/protocol/endpoints.ts'
+import { PROBLEMS } from '../src/protocol/problem.ts'
+import { EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
+import type { Block } from './document.ts'
+import { blocksOf, formatJson, ROOT, textOf } from './document.ts'
+import type { Service } from './service.ts'
+import { startService } from './service.ts'
+
+const SAMPLE = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
+const WIDTH = 130
+/** Writes the examples anew: for a change of the format that is meant. */
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
+
+const protocol = textOf('PROTOCOL.md')
+const rows = protocol.split('\n').filter((line) => line.startsWith('|'))
+
+/** The rows of tables whose first cell names `name`. */
+function rowsOf(name: string): readonly string[] {
+  return rows.filter((row) => (row.split('|')[1] ?? '').includes(`\`${name}\``))
+}
+
+suite('the protocol names', () => {
+  for (const { path, parameters } of ENDPOINTS) {
+    test(`${path} with its parameters and no other`, () => {
+      const [row] = rowsOf(path)
+      assert.ok(row !== undefined, 'the endpoint has a row')
+      const named = [...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name)
+      assert.deepEqual(
+        named.toSorted(),
+        parameters.map(({ name }) => name).toSorted(),
+        'the parameters of the row are those of the table',
+      )
+    })
+  }
+
+  test('no endpoint that does not exist', () => {
+    const named = rows.flatMap((row) => /^\| `(\/api\/v1[^`]*)`/.exec(row)?.[1] ?? [])
+    assert.deepEqual(named.toSorted(), ENDPOINTS.map(({ path }) => path).toSorted())
+  })
+
+  test('every parameter with its form and its default', () => {
+    for (const name of new Set(ENDPOINTS.flatMap(({ parameters }) => parameters.map((each) => each.name)))) {
+      assert.ok(
+        rowsOf(name).some((row) => row.split('|').length === 5),
+        name,
+      )
+    }
+  })
+
+  for (const [code, { status }] of Object.entries(PROBLEMS)) {
+    test(`the problem ${code} with its status`, () => {
+      const found = rowsOf(code).map((row) => row.split('|')[2]?.trim())
+      assert.deepEqual(found, [String(status)])
+    })
+  }
+
+  test('every type and fixed kind of an event', () => {
+    for (const { type, kind } of RULES) {
+      if (type !== 'correction') assert.ok(rowsOf(`${type}/${kind}`).length > 0, `${type}/${kind}`)
+    }
+    for (const type of EVENT_TYPES) assert.ok(protocol.includes(`\`${type}/`), type)
+  })
+})
+
+const REQUEST = /^`GET (\S+)`$/
+const examples = blocksOf(protocol).filter(({ before: line }) => REQUEST.test(line))
+const targetOf = ({ before: line }: Block): string => REQUEST.exec(line)?.[1] ?? ''
+
+/** What is another at each asking: the log's id, the build, and the present. */
+const PASSING = new Set(['log', 'version', 'now', 'ageMs'])
+
+/** Holds an example against an answer: the same keys in the same order, lists as far as the example goes. */
+function hold(example: unknown, answer: unknown, place: string): void {
+  if (Array.isArray(example)) {
+    assert.ok(Array.isArray(answer) && answer.length >= example.length, `${place} is a list`)
+    for (const [index, each] of example.entries()) hold(each, answer[index], `${place}[${index}]`)
+  } else if (Object(example) === example) {
+    assert.deepEqual(Object.keys(Object(answer)), Object.keys(Object(example)), `the keys of ${place}`)
+    for (const [key, each] of Object.entries(Object(example))) {
+      if (!PASSING.has(key)) hold(each, Reflect.get(Object(answer), key), `${place}.${key}`)
+    }
+  } else {
+    assert.equal(answer, example, place)
+  }
+}
+
+/** The answer with every list cut to its first element, as an example shows it. */
+function shortened(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.slice(0, 1).map(shortened)
+  if (Object(answer) !== answer) return answer
+  return Object.fromEntries(Object.entries(Object(answer)).map(([key, each]) => [key, shortened(each)]))
+}
+
+suite('an example of the protocol', () => {
+  let service: Service | undefined
+  const answers = new Map<string, string>()
+  before(async () => {
+    service = await startService({ drafts: SAMPLE })
+  })
+  after(async () => {
+    await service?.[Symbol.asyncDispose]()
+    if (UPDATES) writeFileSync(join(ROOT, 'PROTOCOL.md'), updated(answers))
+  })
+
+  for (const example of examples) {
+    const target = targetOf(example)
+    test(`is what ${target} answers`, async () => {
+      const answer = await (await fetch(`${service?.url}${target}`)).text()
+      answers.set(target, answer)
+      if (UPDATES) return
+      if (example.language === 'json') hold(JSON.parse(example.text), JSON.parse(answer), 'the answer')
+      else assert.equal(answer.replaceAll('\r\n', '\n').trimEnd(), example.text)
+    })
+  }
+
+  test('is there for every answer in JSON but the catalogue and the description', () => {
+    const shown = examples.map((example) => targetOf(example).split('?')[0] ?? '')
+    for (const { id, path, answer } of ENDPOINTS) {
+      if (answer.includes('/') || ['eventTypes', 'openapi'].includes(id)) continue
+      const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`, 'u')
+      assert.ok(
+        shown.some((each) => form.test(each)),
+        path,
+      )
+    }
+  })
+})
+
+function updated(answers: ReadonlyMap<string, string>): string {
+  const blocks = /(`GET (\S+)`\n\n```(json|text)\n)[^]*?(?:\n)?(```)/g
+  return protocol.replaceAll(blocks, (_, head: string, target: string, language: string, end: string) => {
+    const answer = answers.get(target) ?? ''
+    const text =
+      language === 'json'
+        ? formatJson(shortened(JSON.parse(answer)), WIDTH)
+        : answer.replaceAll('\r\n', '\n').trimEnd()
+    return `${head}${text}\n${end}`
+  })
+}
