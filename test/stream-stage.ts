@@ -39,6 +39,8 @@ export type Stage = AsyncDisposable &
     slotsTaken(): number
     /** What was reported, in order. */
     reported: unknown[]
+    /** Requests that were decided about so far. */
+    decided(): number
   }>
 
 export type StageSettings = Readonly<{
@@ -80,6 +82,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     perNode: settings.slotsPerNode ?? 1_000,
   })
   const reported: unknown[] = []
+  const callers: string[] = []
   const streamSettings: StreamSettings = {
     reader: settings.reader?.(reader) ?? reader,
     slots,
@@ -100,7 +103,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
       connectionsMax: 12_000,
       drainMs: 1_000,
     },
-    collaborators(reader, streams, reported),
+    collaborators(reader, streams, reported, callers),
   )
 
   function publishElsewhere(count: number): void {
@@ -130,6 +133,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     },
     head: () => reader.head().seq,
     slotsTaken: slots.open,
+    decided: () => callers.length,
     reported,
     async [Symbol.asyncDispose]() {
       await streams[Symbol.asyncDispose]()
@@ -142,11 +146,19 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
   }
 }
 
-function collaborators(reader: LogReader, streams: Streams, reported: unknown[]): Collaborators {
+function collaborators(
+  reader: LogReader,
+  streams: Streams,
+  reported: unknown[],
+  callers: string[],
+): Collaborators {
   return {
     identity: reader.identity,
     router: openRouter(streams.routes),
-    callerOf: (peer) => peer ?? 'unknown',
+    callerOf(peer) {
+      callers.push(peer ?? 'unknown')
+      return peer ?? 'unknown'
+    },
     counters: null,
     unready: () => undefined,
     now: () => msOf(LAUNCH_MS),

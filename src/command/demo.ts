@@ -5,8 +5,7 @@ import type { Logger } from 'pino'
 import { writeDrafts } from '../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../sim/history.ts'
 import { drive, live } from '../../sim/live.ts'
-import { openReader } from '../log/open-reader.ts'
-import { hasStore } from '../log/store.ts'
+import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../protocol/moment.ts'
@@ -91,11 +90,5 @@ async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise
 
 /** Whether a data directory holds a log that was not simulated: the demonstration must not go on in it. */
 export function holdsRealLog(data: string): boolean {
-  if (!hasStore(data)) return false
-  const reader = openReader(data, null)
-  try {
-    return !reader.identity.simulated
-  } finally {
-    reader.close()
-  }
+  return hasStore(data) && !readStoreIdentity(data).simulated
 }

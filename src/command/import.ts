@@ -1,8 +1,10 @@
+import { LockedError } from '../log/lock.ts'
+import { hasStore, readStoreIdentity } from '../log/store.ts'
 import type { NewLog } from '../log/store.ts'
 import { importFiles } from '../publish/import.ts'
 import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
-import { tell } from './world.ts'
+import { CommandError, tell } from './world.ts'
 
 export type ImportSettings = Readonly<{
   files: readonly string[]
@@ -13,21 +15,31 @@ export type ImportSettings = Readonly<{
 
 /** Loads history into a data directory that nobody serves: all of it or nothing. */
 export async function runImport(settings: ImportSettings, world: World): Promise<ExitCode> {
+  checkChain(settings)
   const progress = openProgress('importing', 'bytes', world)
-  const outcome = await importFiles({
-    files: settings.files,
-    dataDirectory: settings.data,
-    newLog: settings.newLog,
-    balances: settings.balances,
-    now: world.now(),
-    monotonicMs: world.monotonicMs,
-    signal: world.stop,
-    onProgress({ stage, bytes, bytesTotal, drafts }) {
-      const note = stage === 'finishing' ? ' | building the indexes' : ''
-      progress.at(bytes, bytesTotal ?? bytes, ` | ${drafts} drafts${note}`)
-    },
-  })
-  progress.end()
+  let outcome: Awaited<ReturnType<typeof importFiles>>
+  try {
+    outcome = await importFiles({
+      files: settings.files,
+      dataDirectory: settings.data,
+      newLog: settings.newLog,
+      balances: settings.balances,
+      now: world.now(),
+      monotonicMs: world.monotonicMs,
+      signal: world.stop,
+      onProgress({ stage, bytes, bytesTotal, drafts }) {
+        const note = stage === 'finishing' ? ' | building the indexes' : ''
+        progress.at(bytes, bytesTotal ?? bytes, ` | ${drafts} drafts${note}`)
+      },
+    })
+  } catch (cause) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
+    if (cause instanceof LockedError)
+      throw new CommandError(1, `${settings.data}: ${cause.message}`, { cause })
+    throw cause
+  } finally {
+    progress.end()
+  }
   if (!outcome.ok) {
     const { file, line, field, reason } = outcome
     const place = [file, line === null ? '' : `line ${line}`, field ?? ''].filter((part) => part !== '')
@@ -40,4 +52,12 @@ export async function runImport(settings: ImportSettings, world: World): Promise
   const odd = irregular === 0 ? '' : `, ${irregular} that the books would refuse`
   tell(world, `${events} events imported in ${seconds.toFixed(1)} s${already}${odd}`)
   return 0
+}
+
+/** A log keeps the chain it was made with: another one named here is a mistake. */
+function checkChain({ data, newLog }: ImportSettings): void {
+  if (!hasStore(data)) return
+  const { chain } = readStoreIdentity(data)
+  if (chain !== newLog.chain)
+    throw new CommandError(2, `this log was made for --chain ${chain}, not ${newLog.chain}`)
 }

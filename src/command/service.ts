@@ -51,6 +51,8 @@ export type ServiceSettings = Readonly<{
   streamsMax: number
   /** Milliseconds over which streams end when the service stops. */
   drainMs: number
+  /** What the writer takes for the present instead of the machine's clock (`openSharedClock`). */
+  writerClock?: SharedArrayBuffer
 }>
 
 /** A running service. `broken` resolves with the reason when it must stop by itself. */
@@ -238,5 +240,14 @@ function writerSettings(
   cell: HeadCell,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  return { dataDirectory, head: cell.buffer, host, port, tokens, chain: reader.identity.chain, balances }
+  return {
+    dataDirectory,
+    head: cell.buffer,
+    host,
+    port,
+    tokens,
+    chain: reader.identity.chain,
+    balances,
+    clock: settings.writerClock,
+  }
 }

@@ -100,6 +100,16 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
   }
 }
 
+/** What the log of a data directory is; it must have one. */
+export function readStoreIdentity(dataDirectory: string): LogIdentity {
+  const db = openForReading(storePath(dataDirectory))
+  try {
+    return readIdentity(db)
+  } finally {
+    db.close()
+  }
+}
+
 function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
   const insert = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)')
   insert.run('id', identity.id)

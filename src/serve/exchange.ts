@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { LogIdentity } from '../log/reader.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { SECOND_MS } from '../protocol/moment.ts'
@@ -52,7 +53,12 @@ export type Exchange = (request: IncomingMessage, response: ServerResponse) => P
 
 export function openExchange(with_: Collaborators): Exchange {
   const common = Object.entries(commonHeaders(with_.identity))
+  // What a stream's socket was asked first: requests pipelined behind it wait to learn whether they are run.
+  const taken = new WeakMap<Socket, Promise<boolean>>()
+
   return async (request, response) => {
+    const earlier = taken.get(request.socket)
+    if (earlier !== undefined && (await earlier)) return
     for (const [name, value] of common) response.setHeader(name, value)
     if (hasBody(request)) response.setHeader('Connection', 'close')
     const target = request.url ?? ''
@@ -62,13 +68,23 @@ export function openExchange(with_: Collaborators): Exchange {
     observe(with_, request, response, found)
     try {
       const rawQuery = mark < 0 ? '' : target.slice(mark + 1)
-      const reply = await decide(with_, request, response, { path, rawQuery, found })
+      const deciding = decide(with_, request, response, { path, rawQuery, found })
+      if (found?.route.streaming === true) taken.set(request.socket, isTaken(deciding))
+      const reply = await deciding
       if (reply === undefined || response.destroyed) return
       await respond(response, termsOf(with_, request), reply)
     } catch (error) {
       fail(with_, request, response, error, found)
     }
   }
+}
+
+/** Whether the reply takes the connection for itself: then nothing behind it on the socket is run. */
+function isTaken(deciding: Promise<Reply | undefined>): Promise<boolean> {
+  return deciding.then(
+    (reply) => reply?.is === 'taken',
+    () => false,
+  )
 }
 
 type Target = Readonly<{ path: string; rawQuery: string; found: Found | undefined }>
@@ -84,7 +100,7 @@ async function decide(
   const caller = with_.callerOf(request.socket.remoteAddress, header(request, 'x-forwarded-for'))
   const underApi = API.test(request.url ?? '')
   if (underApi && request.method !== 'OPTIONS') {
-    const refusal = await admitted(with_, response, found?.route.allowance ?? 'api', caller)
+    const refusal = await admitted(with_, response, found?.route.allowance ?? scopeOf(path), caller)
     if (refusal !== undefined) return refusal
   }
   const verdict = judgeForm(request)
@@ -111,6 +127,11 @@ async function decide(
   const now = with_.now()
   const { route, segments } = found
   return route.handle(askOf({ method, path, segments, query: query.value, now, caller, request, response }))
+}
+
+/** What a request costs where no route is: a tile that is not there costs what one costs that is. */
+function scopeOf(path: string): AllowanceScope {
+  return path.startsWith('/api/v1/log/tile/') ? 'tiles' : 'api'
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }

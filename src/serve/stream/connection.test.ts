@@ -60,6 +60,15 @@ suite('a connection to the stream', () => {
     assert.equal(stage.streams.counts().opened, 1)
   })
 
+  test('runs and counts nothing that is pipelined behind it', async () => {
+    await using stage = await openStage()
+    stage.publish(2)
+    const behind = 'GET /api/v1/elsewhere HTTP/1.1\r\nHost: daybook.test\r\n\r\n'.repeat(3)
+    using client = await openClient(stage.port, { path: '?after=0', behind })
+    await client.until(() => client.positions().length === 2 && client.events().length === 2)
+    assert.equal(stage.decided(), 1)
+  })
+
   test('that goes on sending behind its request is closed', async () => {
     await using stage = await openStage({ limits: { trailingBytesMax: 1_000 } })
     using client = await connected(stage)

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { LogReader } from '../../log/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
@@ -53,7 +52,6 @@ export function openStreams(settings: StreamSettings): Streams {
   const hub = openHub({ ...settings, limits })
   const pages = openPages(reader, limits)
   const admission: AdmissionSettings = { reader, slots, limits, follows }
-  const carrying = new WeakSet<Socket>()
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 
@@ -73,21 +71,13 @@ export function openStreams(settings: StreamSettings): Streams {
     if (isStopping()) return problemReply(STOPPING)
     const { socket } = ask.request
     const { filter, framing } = subscription.value
-    // Pipelined behind a stream: it is not run, and its answer is never waited for by anyone.
-    if (carrying.has(socket)) return { is: 'taken' }
-    if (ask.method === 'GET') carrying.add(socket)
-    const refuse = (problem: Problem): Reply => {
-      // What came behind may be dropped already, so that nothing may follow this answer.
-      carrying.delete(socket)
-      return problemReply(problem, { Connection: 'close' })
-    }
     const admitted = await admit(admission, ask.caller, subscription.value, socket)
-    if (!admitted.ok) return refuse(admitted.problem)
+    if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
     // Asked again: a cursor that waited for the head may have waited until now.
     if (isStopping()) {
       slot.release()
-      return refuse(STOPPING)
+      return problemReply(STOPPING)
     }
     ask.response.writeHead(200, headersOf(framing))
     if (ask.method === 'GET') {
