@@ -39,20 +39,28 @@ export function linksOf(document: string): readonly string[] {
     .filter((target) => target !== '' && !/^[a-z]+:/.test(target))
 }
 
-/** JSON for a document: on one line what fits one, everything else broken at its commas. */
+/** JSON for a document: on one line what fits one, else as many members to a line as fit. */
 export function formatJson(value: unknown, width: number, indent = ''): string {
-  const line = JSON.stringify(value, null, 1)
-    .replaceAll(/\n\s*/g, ' ')
-    .replaceAll(/\[ (.*?) \]/g, '[$1]')
+  const line = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ')
   if (indent.length + line.length <= width || Object(value) !== value) return line
   const inner = `${indent}  `
-  if (Array.isArray(value)) {
-    const items = value.map((each) => `${inner}${formatJson(each, width, inner)}`)
-    return `[\n${items.join(',\n')}\n${indent}]`
-  }
+  const isList = Array.isArray(value)
   const members = Object.entries(Object(value)).map(([key, each]) => {
-    const name = `${JSON.stringify(key)}: `
-    return `${inner}${name}${formatJson(each, width - name.length, inner)}`
+    const text = formatJson(each, width, inner)
+    return isList ? text : `${JSON.stringify(key)}: ${text}`
   })
-  return `{\n${members.join(',\n')}\n${indent}}`
+  const [open, close] = isList ? '[]' : '{}'
+  return `${open}\n${packed(members, width, inner)}\n${indent}${close}`
+}
+
+function packed(members: readonly string[], width: number, indent: string): string {
+  const lines: string[] = []
+  for (const member of members) {
+    const last = lines.at(-1)
+    const fits = last !== undefined && last.length + member.length + 2 <= width
+    const mayJoin = fits && !member.includes('\n') && !last.includes('\n')
+    if (mayJoin) lines[lines.length - 1] = `${last}, ${member}`
+    else lines.push(`${indent}${member}`)
+  }
+  return lines.join(',\n')
 }

@@ -11,7 +11,7 @@ import type { Service } from './service.ts'
 import { startService } from './service.ts'
 
 const SAMPLE = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
-const WIDTH = 130
+const WIDTH = 116
 /** Writes the examples anew: for a change of the format that is meant. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
@@ -28,18 +28,15 @@ suite('the protocol names', () => {
     test(`${path} with its parameters and no other`, () => {
       const [row] = rowsOf(path)
       assert.ok(row !== undefined, 'the endpoint has a row')
-      const named = [...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name)
-      assert.deepEqual(
-        named.toSorted(),
-        parameters.map(({ name }) => name).toSorted(),
-        'the parameters of the row are those of the table',
-      )
+      const named = new Set([...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
+      assert.deepEqual(named, new Set(parameters.map(({ name }) => name)))
     })
   }
 
   test('no endpoint that does not exist', () => {
     const named = rows.flatMap((row) => /^\| `(\/api\/v1[^`]*)`/.exec(row)?.[1] ?? [])
-    assert.deepEqual(named.toSorted(), ENDPOINTS.map(({ path }) => path).toSorted())
+    assert.deepEqual(new Set(named), new Set(ENDPOINTS.map(({ path }) => path)))
+    assert.equal(named.length, ENDPOINTS.length)
   })
 
   test('every parameter with its form and its default', () => {
