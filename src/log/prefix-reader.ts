@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Activity, AsOfTotals, Head } from '../project/books.ts'
-import { replay } from '../project/prefix.ts'
+import { activityOfTotals, replay } from '../project/prefix.ts'
 import type { Tally, Totals } from '../project/tally.ts'
 import { decodeTally, emptyTally, kindSlots, totalsOf, totalsOfTally } from '../project/tally.ts'
 import type { WeekShelf } from '../project/week-sums.ts'
@@ -167,16 +167,5 @@ function weekShelf(
       return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
     },
     activityBefore,
-  }
-}
-
-/** The activity out of a row of totals. */
-export function activityOfTotals(totals: Totals): Activity {
-  return {
-    plays: totals.figure('plays'),
-    spentOnPlay: totals.figure('spentOnPlay'),
-    paidInPrizes: totals.figure('paidInPrizes'),
-    burned: totals.figure('burned'),
-    spentByKind: totals.spentByKind(),
   }
 }

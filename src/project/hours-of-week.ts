@@ -12,8 +12,8 @@ import {
 } from '../protocol/moment.ts'
 import type { Activity, AsOfTotals, Books } from './books.ts'
 import type { Seq } from '../protocol/seq.ts'
+import { activityOfTotals } from './prefix.ts'
 import type { Span } from './range.ts'
-import type { Totals } from './tally.ts'
 import { addActivity, NO_ACTIVITY } from './week-sums.ts'
 
 export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
@@ -123,21 +123,11 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, or
 }
 
 function pointOf({ head, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {
-  return { seq: head.seq, activity: activityOf(totals) }
+  return { seq: head.seq, activity: activityOfTotals(totals) }
 }
 
 /** 0 for the hour that begins on Monday at 00:00 local time, to 167. */
 function hourOfWeek(ms: Ms, originMs: number): number {
   const inWeek = ms - originMs - floorTo(boundOf(ms - originMs), WEEK_MS, FIRST_MONDAY_MS)
   return Math.floor(inWeek / HOUR_MS)
-}
-
-function activityOf(totals: Totals): Activity {
-  return {
-    plays: totals.figure('plays'),
-    spentOnPlay: totals.figure('spentOnPlay'),
-    paidInPrizes: totals.figure('paidInPrizes'),
-    burned: totals.figure('burned'),
-    spentByKind: totals.spentByKind(),
-  }
 }

@@ -7,7 +7,7 @@ import type { Activity } from './books.ts'
 import type { ContestMove } from './fold.ts'
 import { countContest, countFigures } from './fold.ts'
 import { effectOf, post, postingOf } from './ledger.ts'
-import type { Tally } from './tally.ts'
+import type { Tally, Totals } from './tally.ts'
 import { NO_PRICE } from './tally.ts'
 
 /** Events after which a new row of prefix totals begins within one minute. */
@@ -48,4 +48,15 @@ export function replay(tally: Tally, entry: Entry, shelf: ReplayShelf): void {
 export function activityOf(tally: Tally): Activity {
   const { plays, spentOnPlay, paidInPrizes, burned } = tally.figures
   return { plays, spentOnPlay, paidInPrizes, burned, spentByKind: new Map(tally.spentByKind) }
+}
+
+/** The same out of a row of prefix totals. */
+export function activityOfTotals(totals: Totals): Activity {
+  return {
+    plays: totals.figure('plays'),
+    spentOnPlay: totals.figure('spentOnPlay'),
+    paidInPrizes: totals.figure('paidInPrizes'),
+    burned: totals.figure('burned'),
+    spentByKind: totals.spentByKind(),
+  }
 }
