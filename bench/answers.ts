@@ -1,0 +1,101 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomOf } from '../sim/random.ts'
+import { openReader } from '../src/log/open-reader.ts'
+import type { LogReader } from '../src/log/reader.ts'
+import { openForReading, storePath } from '../src/log/store.ts'
+import { assert } from '../src/protocol/brand.ts'
+import { bigStore } from './big-store.ts'
+import type { Timing } from './measure.ts'
+import { isHeld, measure, measureAsync } from './measure.ts'
+import { peersTable } from './peers.ts'
+import type { Asked, Question } from './questions.ts'
+import { questions } from './questions.ts'
+import type { BenchSettings } from './report.ts'
+import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './report.ts'
+import { startBenchService } from './service.ts'
+
+/** How long every answer takes that is in no cache, and how that grows with the log. */
+
+const settings = benchSettings(join(tmpdir(), 'daybook-bench'))
+process.stdout.write(`${await answers(settings)}\n`)
+
+async function answers({ store, events, runs }: BenchSettings): Promise<string> {
+  const data = bigStore(store, events, sayBuilding(events))
+  const large = inProcess(data, runs)
+  const small = inProcess(bigStore(store, SMALL_EVENTS, sayBuilding(SMALL_EVENTS)), runs)
+  const http = await overHttp(data, runs)
+  const rows = questions().map(({ name, goalMs }, index) => {
+    const [of, before, asked] = [large[index], small[index], http[index]]
+    assert(of !== undefined && before !== undefined, `question ${name} was asked`)
+    return [
+      name,
+      ...[of.median, of.p99, of.max].map(ms),
+      ...(asked === undefined || asked === null ? ['cached', ''] : [ms(asked.median), ms(asked.p99)]),
+      ms(goalMs),
+      isHeld(of, goalMs) && (!asked || isHeld(asked, goalMs)) ? 'OK' : 'OVER',
+      `${(of.median / before.median).toFixed(1)} ×`,
+    ]
+  })
+  const columns = ['question', 'median', 'p99', 'max', 'HTTP median', 'HTTP p99', 'goal', 'held', 'growth']
+  return [
+    `## Answers, on a log of ${thousands(events)} events over three years`,
+    '',
+    `Milliseconds, ${runs} seeded drawings each, none of them cached: computed from a fresh snapshot to the answer's text, and over HTTP on one connection. A goal is held by 99 of 100. Growth: the median against that on a log of ${thousands(SMALL_EVENTS)} events.`,
+    '',
+    table(columns, rows),
+    '',
+    'The same questions in SQL over the events of the same store, medians:',
+    '',
+    withReader(data, (reader, asked) => peersTable(reader, openForReading(storePath(data)), asked.to)),
+    '',
+  ].join('\n')
+}
+
+function inProcess(data: string, runs: number): readonly Timing[] {
+  return withReader(data, (reader, asked) =>
+    questions().map((question) => {
+      const random = randomOf(question.name)
+      return measure(runs, () => {
+        const drawn = question.draw(random, asked)
+        return () => reader.snapshot((snapshot) => drawn.compute(snapshot))
+      })
+    }),
+  )
+}
+
+/** Null where every drawing has the same address: the second answer would come out of the cache. */
+async function overHttp(data: string, runs: number): Promise<readonly (Timing | null)[]> {
+  const asked = withReader(data, (_reader, log) => log)
+  await using service = await startBenchService(data)
+  const timings: (Timing | null)[] = []
+  for (const question of questions()) {
+    timings.push(question.distinct ? await measureAsync(runs, drawing(question, asked, service.ask)) : null)
+  }
+  return timings
+}
+
+function drawing(
+  question: Question,
+  asked: Asked,
+  ask: (url: string) => Promise<unknown>,
+): () => () => Promise<unknown> {
+  const random = randomOf(`http ${question.name}`)
+  return () => {
+    const { url } = question.draw(random, asked)
+    return () => ask(url)
+  }
+}
+
+function withReader<T>(data: string, use: (reader: LogReader, asked: Asked) => T): T {
+  const reader = openReader(data, null)
+  try {
+    const asked = reader.snapshot(({ head, books }): Asked => {
+      assert(books.firstAtMs !== null && head.atMs !== null, 'the store has events')
+      return { from: books.firstAtMs, to: head.atMs, events: head.seq }
+    })
+    return use(reader, asked)
+  } finally {
+    reader.close()
+  }
+}

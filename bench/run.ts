@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { DatabaseSync } from 'node:sqlite'
+import { parseArgs } from 'node:util'
+import { FULL_EVENTS, machine, QUICK_EVENTS } from './report.ts'
+
+/**
+ * Runs the benches, each in a process of its own that prints Markdown. The quick run takes a minute or so and only
+ * prints; `--full` takes several, on a log of five million events, and writes what it found to `bench/RESULTS.md`.
+ */
+
+type Bench = Readonly<{ script: string; flags: (large: Large) => readonly string[]; when: 'always' | 'full' }>
+type Large = Readonly<{ store: string; events: string; runs: string }>
+
+const BENCHES: readonly Bench[] = [
+  { script: 'answers.ts', flags: sized, when: 'always' },
+  { script: 'start.ts', flags: sized, when: 'always' },
+  { script: 'import.ts', flags: () => [], when: 'full' },
+]
+
+const { values } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    store: { type: 'string', default: join(tmpdir(), 'daybook-bench') },
+    only: { type: 'string', default: '' },
+  },
+})
+const large = {
+  store: values.store,
+  events: String(values.full ? FULL_EVENTS : QUICK_EVENTS),
+  runs: values.full ? '200' : '40',
+}
+const db = new DatabaseSync(':memory:')
+const sqlite = String(db.prepare('SELECT sqlite_version() AS version').get()?.['version'])
+db.close()
+const parts = [
+  '# Results',
+  '',
+  `${new Date().toISOString().slice(0, 10)}; ${machine(sqlite)}. Made by \`npm run -s bench${values.full ? ' -- --full' : ''}\`.`,
+  '',
+]
+process.stdout.write(`${parts.join('\n')}\n`)
+for (const bench of BENCHES) {
+  const path = new URL(bench.script, import.meta.url).pathname
+  const chosen =
+    values.only === '' ? bench.when === 'always' || values.full : bench.script === `${values.only}.ts`
+  if (!chosen || !existsSync(path)) continue
+  const printed = await run(path, bench.flags(large))
+  process.stdout.write(`${printed}\n`)
+  parts.push(printed)
+}
+if (values.full && values.only === '') writeFileSync(new URL('RESULTS.md', import.meta.url), parts.join('\n'))
+
+function sized({ store, events, runs }: Large): readonly string[] {
+  return ['--store', store, '--events', events, '--runs', runs]
+}
+
+/** What a bench prints; it tells its progress on the side. Throws when it fails. */
+async function run(path: string, flags: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [path, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [printed, [code]] = await Promise.all([buffer(child.stdout), once(child, 'exit')])
+  if (code !== 0) throw new Error(`${path} ended with ${String(code)}`)
+  return printed.toString()
+}

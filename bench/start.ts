@@ -1,0 +1,80 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomOf } from '../sim/random.ts'
+import { msOf } from '../src/protocol/moment.ts'
+import { BIG_FROM, BIG_TO, bigStore } from './big-store.ts'
+import { timingOf } from './measure.ts'
+import { questions } from './questions.ts'
+import type { BenchSettings } from './report.ts'
+import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './report.ts'
+import type { Memory } from './service.ts'
+import { startBenchService } from './service.ts'
+
+/** How long a service takes from its start to its first answer, and what it holds and reads, by size of the log. */
+
+const START_MS_MAX = 2_000
+const STARTS = 5
+/** Drawings of each question that stand between "after the start" and "after questions". */
+const QUESTIONS_EACH = 20
+
+const settings = benchSettings(join(tmpdir(), 'daybook-bench'))
+process.stdout.write(`${await starts(settings)}\n`)
+
+async function starts({ store, events }: BenchSettings): Promise<string> {
+  const rows: string[][] = []
+  for (const count of [SMALL_EVENTS, events]) {
+    const data = bigStore(store, count, sayBuilding(count))
+    const firstAnswers: number[] = []
+    let idle: Memory | null = null
+    let after: Memory | null = null
+    for (let start = 0; start < STARTS; start++) {
+      await using service = await startBenchService(data)
+      firstAnswers.push(service.firstAnswerMs)
+      if (start < STARTS - 1) continue
+      idle = service.memory()
+      await askAll(service.ask, count)
+      after = service.memory()
+    }
+    const { median, max } = timingOf(firstAnswers)
+    rows.push([
+      thousands(count),
+      ms(median),
+      ms(max),
+      ms(START_MS_MAX),
+      max <= START_MS_MAX ? 'OK' : 'OVER',
+      ...[idle?.readMiB, idle?.own, idle?.mapped, after?.own, after?.mapped].map(mib),
+    ])
+  }
+  const columns = [
+    'events',
+    'median',
+    'max',
+    'goal',
+    'held',
+    'read',
+    'own',
+    'mapped',
+    'own, after',
+    'mapped, after',
+  ]
+  return [
+    '## Start of the service',
+    '',
+    `Milliseconds from the start of the process to the whole of its first answer, ${STARTS} starts. Then what the process had read by then and what it holds, in MiB: memory of its own, and pages of files that are mapped (the system may take those back); again after ${QUESTIONS_EACH} drawings of every question.`,
+    '',
+    table(columns, rows),
+    '',
+  ].join('\n')
+}
+
+async function askAll(ask: (url: string) => Promise<unknown>, events: number): Promise<void> {
+  const random = randomOf('start')
+  const asked = { from: msOf(BIG_FROM), to: msOf(BIG_FROM + (BIG_TO - BIG_FROM) * 0.9), events }
+  for (const question of questions()) {
+    for (let drawing = 0; drawing < QUESTIONS_EACH; drawing++) await ask(question.draw(random, asked).url)
+  }
+}
+
+function mib(value: number | undefined): string {
+  return value === undefined ? '?' : value.toFixed(1)
+}
