@@ -12,6 +12,8 @@ export type WriterSettings = Readonly<{
   tokens: readonly string[]
   chain: Chain
   balances: 'refuse' | 'report'
+  /** Holds the present instead of the machine's clock (`openSharedClock`). */
+  clock?: SharedArrayBuffer | undefined
 }>
 
 /** What the writer's thread tells the main thread. */

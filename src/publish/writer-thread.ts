@@ -10,6 +10,7 @@ import { msOf } from '../protocol/moment.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { OperationsAnswer } from './door.ts'
 import { createDoor } from './door.ts'
+import { openSharedClock } from './shared-clock.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Milliseconds that requests under way are given when the writer closes. */
@@ -31,7 +32,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const queue = openCommitQueue({
     appender,
     balances: settings.balances,
-    now: () => msOf(Date.now()),
+    now: settings.clock === undefined ? () => msOf(Date.now()) : openSharedClock(settings.clock).now,
     monotonicMs: () => performance.now(),
     onCommit(committed) {
       // The moment of publication: the head moves, every thread sees it at its next look.
