@@ -87,11 +87,11 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
 
 function prepare(db: DatabaseSync) {
   return {
-    head: db.prepare('SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1'),
+    head: db.prepare('SELECT seq, at FROM events WHERE seq = (SELECT max(seq) FROM events)'),
     at: db.prepare('SELECT at FROM events WHERE seq = ?'),
     rowFrom: db.prepare('SELECT seq, row FROM totals WHERE at >= ? ORDER BY at, seq LIMIT 1'),
     rowBefore: db.prepare('SELECT seq, row FROM totals WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1'),
-    lastRow: db.prepare('SELECT seq, row FROM totals ORDER BY seq DESC LIMIT 1'),
+    lastRow: db.prepare('SELECT seq, row FROM totals WHERE seq = (SELECT max(seq) FROM totals)'),
     entriesFrom: db.prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq',
     ),
