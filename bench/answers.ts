@@ -10,7 +10,7 @@ import type { Timing } from './measure.ts'
 import { isHeld, measure, measureAsync } from './measure.ts'
 import { peersTable } from './peers.ts'
 import type { Asked, Question } from './questions.ts'
-import { questions } from './questions.ts'
+import { askedOf, questions } from './questions.ts'
 import type { BenchSettings } from './report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './report.ts'
 import { startBenchService } from './service.ts'
@@ -35,13 +35,25 @@ async function answers({ store, events, runs }: BenchSettings): Promise<string> 
       ms(goalMs),
       isHeld(of, goalMs) && (!asked || isHeld(asked, goalMs)) ? 'OK' : 'OVER',
       `${(of.median / before.median).toFixed(1)} ×`,
+      (of.chars / 1024).toFixed(of.chars < 10_240 ? 1 : 0),
     ]
   })
-  const columns = ['question', 'median', 'p99', 'max', 'HTTP median', 'HTTP p99', 'goal', 'held', 'growth']
+  const columns = [
+    'question',
+    'median',
+    'p99',
+    'max',
+    'HTTP median',
+    'HTTP p99',
+    'goal',
+    'held',
+    'growth',
+    'KiB',
+  ]
   return [
     `## Answers, on a log of ${thousands(events)} events over three years`,
     '',
-    `Milliseconds, ${runs} seeded drawings each, none of them cached: computed from a fresh snapshot to the answer's text, and over HTTP on one connection. A goal is held by 99 of 100. Growth: the median against that on a log of ${thousands(SMALL_EVENTS)} events.`,
+    `Milliseconds, ${runs} seeded drawings each, none of them cached: computed from a fresh snapshot to the answer's text, and over HTTP on one connection. A goal is held by 99 of 100. Growth: the median against that on a log of ${thousands(SMALL_EVENTS)} events; lists of contests and prizes are longer on the larger log, and cost what they are long. KiB: the longest answer.`,
     '',
     table(columns, rows),
     '',
@@ -52,14 +64,21 @@ async function answers({ store, events, runs }: BenchSettings): Promise<string> 
   ].join('\n')
 }
 
-function inProcess(data: string, runs: number): readonly Timing[] {
+/** A question's timing, and the length of its longest answer. */
+type Answered = Timing & Readonly<{ chars: number }>
+
+function inProcess(data: string, runs: number): readonly Answered[] {
   return withReader(data, (reader, asked) =>
     questions().map((question) => {
       const random = randomOf(question.name)
-      return measure(runs, () => {
+      let chars = 0
+      const timing = measure(runs, () => {
         const drawn = question.draw(random, asked)
-        return () => reader.snapshot((snapshot) => drawn.compute(snapshot))
+        return () => {
+          chars = Math.max(chars, reader.snapshot((snapshot) => drawn.compute(snapshot)).length)
+        }
       })
+      return { ...timing, chars }
     }),
   )
 }
@@ -90,10 +109,7 @@ function drawing(
 function withReader<T>(data: string, use: (reader: LogReader, asked: Asked) => T): T {
   const reader = openReader(data, null)
   try {
-    const asked = reader.snapshot(({ head, books }): Asked => {
-      assert(books.firstAtMs !== null && head.atMs !== null, 'the store has events')
-      return { from: books.firstAtMs, to: head.atMs, events: head.seq }
-    })
+    const asked = reader.snapshot(askedOf)
     return use(reader, asked)
   } finally {
     reader.close()

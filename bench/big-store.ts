@@ -7,8 +7,8 @@ import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
 import { bigDrafts } from './big-drafts.ts'
 
 /** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
-export const BIG_FROM: number = Date.UTC(2023, 9, 1)
-export const BIG_TO: number = Date.UTC(2026, 9, 1)
+const FROM = Date.UTC(2023, 9, 1)
+const TO = Date.UTC(2026, 9, 1)
 
 /** Raised when the drafts change, so that a store made before is not taken for one of today. */
 const DRAFTS_VERSION = 1
@@ -35,7 +35,7 @@ function build(path: string, count: number, report: (events: number) => void): v
   const db = openForBulk(path)
   const appender = openAppender(db)
   appender.begin()
-  for (const { ms, draft } of bigDrafts({ seed: 'big', from: msOf(BIG_FROM), to: msOf(BIG_TO), count })) {
+  for (const { ms, draft } of bigDrafts({ seed: 'big', from: msOf(FROM), to: msOf(TO), count })) {
     const seq = appender.head().seq + 1
     if (seq > count) break
     const ref = `big-${seq}`

@@ -11,15 +11,23 @@ import { schedule } from '../src/project/schedule.ts'
 import { summary } from '../src/project/summary.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, WEEK_MS } from '../src/protocol/moment.ts'
-import { BUCKETS_MAX, PAGE_SCAN_MAX } from '../src/protocol/parameters.ts'
+import { BUCKETS_MAX, PAGE_SCAN_MAX, ROWS_MAX } from '../src/protocol/parameters.ts'
 import type { Parsed } from '../src/protocol/problem.ts'
 import type { Bucket } from '../src/protocol/resources.ts'
+import type { ContestId } from '../src/protocol/seq.ts'
 import { contestIdOf, nextSeq, seqOf } from '../src/protocol/seq.ts'
 import { archiveIndex } from '../src/serve/archive/month-list.ts'
 import type { Random } from '../sim/random.ts'
 
 /** The log that is asked. */
-export type Asked = Readonly<{ from: Ms; to: Ms; events: number }>
+export type Asked = Readonly<{ from: Ms; to: Ms; events: number; contests: readonly ContestId[] }>
+
+/** What there is to ask about. */
+export function askedOf({ head, books }: Snapshot): Asked {
+  if (books.firstAtMs === null || head.atMs === null) throw new Error('the log has no events')
+  const all = books.contests({ statuses: null, after: null, limit: ROWS_MAX })
+  return { from: books.firstAtMs, to: head.atMs, events: head.seq, contests: all.map(({ id }) => id) }
+}
 
 /** One drawing of a question: its address, and the same computed from a snapshot, to the answer's text. */
 export type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
@@ -42,8 +50,8 @@ const WIDTHS: Readonly<Record<Bucket, number>> = {
 const GOAL_MS = 20
 /** Where local time is no multiple of 15 minutes ahead, a year. */
 const ODD_ZONE_YEAR_MS = 100
-/** An answer of ten thousand rows costs what it is long. */
-const LONG_ANSWER_MS = 100
+/** An answer of ten thousand rows: for each row what the longest range has for each of its buckets. */
+const LONG_ANSWER_MS: number = (GOAL_MS * ROWS_MAX) / BUCKETS_MAX
 const YEAR_MS = 365 * DAY_MS
 
 /** Every endpoint that computes, over ranges from a minute to the whole log. */
@@ -91,24 +99,36 @@ function logQuestions(): readonly Question[] {
 }
 
 function listQuestions(): readonly Question[] {
-  const some = (random: Random): number => random.between(9_000, 10_000)
   const first = contestIdOf(1)
   return [
-    { ...question('contests, all', true, LONG_ANSWER_MS), draw: contestsOf(undefined, some) },
-    { ...question('contests, 100'), draw: contestsOf(undefined, (random) => random.between(90, 110)) },
-    { ...question('contests, running'), draw: contestsOf('running', some) },
+    { ...question('contests, all', true, LONG_ANSWER_MS), draw: contestsOf(undefined) },
+    {
+      ...question('contests, 100'),
+      draw(random, asked) {
+        const query = { after: anyContest(random, asked), limit: 100 }
+        return drawn(`/contests?after=${query.after}&limit=100`, ({ books }) => given(contests(books, query)))
+      },
+    },
+    { ...question('contests, running'), draw: contestsOf('running') },
     {
       ...question('ledger of the largest contest'),
       draw(random) {
-        const limit = some(random)
+        const limit = nearlyAll(random)
         const url = `/contests/1/ledger?limit=${limit}`
         return drawn(url, ({ books }) => given(contestLedger(books, first, { limit })))
       },
     },
     {
+      ...question('ledger of any contest'),
+      draw(random, asked) {
+        const id = anyContest(random, asked)
+        return drawn(`/contests/${id}/ledger`, ({ books }) => given(contestLedger(books, id, {})))
+      },
+    },
+    {
       ...question('payouts, all'),
       draw(random) {
-        const limit = some(random)
+        const limit = nearlyAll(random)
         return drawn(`/payouts?limit=${limit}`, ({ books }, now) => payouts(books, { limit }, now))
       },
     },
@@ -210,13 +230,22 @@ function eventsFrom(random: Random, { from, to }: Asked): Drawn {
   })
 }
 
-function contestsOf(status: string | undefined, limitOf: (random: Random) => number): Question['draw'] {
+function contestsOf(status: string | undefined): Question['draw'] {
   return (random) => {
-    const limit = limitOf(random)
+    const limit = nearlyAll(random)
     const statuses = status === undefined ? undefined : [status]
     const url = `/contests?limit=${limit}${status === undefined ? '' : `&status=${status}`}`
     return drawn(url, ({ books }) => given(contests(books, { status: statuses, limit })))
   }
+}
+
+/** As many rows as there are, each time with another address. */
+function nearlyAll(random: Random): number {
+  return random.between(ROWS_MAX - 1_000, ROWS_MAX)
+}
+
+function anyContest(random: Random, { contests: ids }: Asked): ContestId {
+  return ids[random.below(ids.length)] ?? contestIdOf(1)
 }
 
 function textOf(bytes: Uint8Array): string {

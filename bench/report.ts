@@ -1,4 +1,4 @@
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 
 /** What every bench takes from its command line. */
@@ -51,7 +51,7 @@ export function thousands(value: number): string {
 export function machine(sqliteVersion: string): string {
   const models = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
-  return `${models.length} × ${models[0]?.model ?? 'unknown'}, ${memory} GiB; Node ${process.versions.node}, SQLite ${sqliteVersion}`
+  return `${models.length} × ${models[0]?.model ?? 'unknown'}, ${memory} GiB; Node ${process.versions.node}, SQLite ${sqliteVersion}; load ${(loadavg()[0] ?? 0).toFixed(1)} at the beginning`
 }
 
 /** Says how far a store is that is being built, on the side. */

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomOf } from '../sim/random.ts'
-import { msOf } from '../src/protocol/moment.ts'
-import { BIG_FROM, BIG_TO, bigStore } from './big-store.ts'
+import { openReader } from '../src/log/open-reader.ts'
+import { bigStore } from './big-store.ts'
 import { timingOf } from './measure.ts'
-import { questions } from './questions.ts'
+import { askedOf, questions } from './questions.ts'
 import type { BenchSettings } from './report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './report.ts'
 import type { Memory } from './service.ts'
@@ -32,7 +32,7 @@ async function starts({ store, events }: BenchSettings): Promise<string> {
       firstAnswers.push(service.firstAnswerMs)
       if (start < STARTS - 1) continue
       idle = service.memory()
-      await askAll(service.ask, count)
+      await askAll(service.ask, data)
       after = service.memory()
     }
     const { median, max } = timingOf(firstAnswers)
@@ -67,9 +67,11 @@ async function starts({ store, events }: BenchSettings): Promise<string> {
   ].join('\n')
 }
 
-async function askAll(ask: (url: string) => Promise<unknown>, events: number): Promise<void> {
+async function askAll(ask: (url: string) => Promise<unknown>, data: string): Promise<void> {
   const random = randomOf('start')
-  const asked = { from: msOf(BIG_FROM), to: msOf(BIG_FROM + (BIG_TO - BIG_FROM) * 0.9), events }
+  const reader = openReader(data, null)
+  const asked = reader.snapshot(askedOf)
+  reader.close()
   for (const question of questions()) {
     for (let drawing = 0; drawing < QUESTIONS_EACH; drawing++) await ask(question.draw(random, asked).url)
   }

@@ -38,7 +38,7 @@ function statementsOf(context: TestContext, run: () => void): readonly string[] 
   const prepare = context.mock.method(DatabaseSync.prototype, 'prepare')
   run()
   prepare.mock.restore()
-  return [...new Set(prepare.mock.calls.map(({ arguments: [sql] }) => String(sql)))]
+  return [...new Set(prepare.mock.calls.map(({ arguments: [sql] }) => sql))]
 }
 
 /** The steps of a statement's plan that grow with the log: scans, and rows that are sorted after they were read. */
