@@ -23,7 +23,7 @@ export type LogModel = Readonly<{
   head(): number
   lastMs(): number
   /** Drafts that the books take, in this order. */
-  drafts(random: Random, count: number): ModelDraft[]
+  drafts(random: Random, count: number, which?: 'all' | 'of-no-contest'): ModelDraft[]
   /** What publishing them at a moment adds. */
   publish(drafts: readonly ModelDraft[], nowMs: number): void
 }>
@@ -38,13 +38,13 @@ export function openLogModel(): LogModel {
   let drafted = 0
   let contests = 0
 
-  function draft(random: Random): ModelDraft[] {
+  function draft(random: Random, ofContests: boolean): ModelDraft[] {
     const ref = (): string => `model-${++drafted}`
     const kots = random.chance(0.1)
       ? '0'
       : `${random.below(1000)}.${String(random.below(1e9)).padStart(9, '0')}`
     const tx = random.chance(0.5) ? { tx: `transaction-${drafted}` } : {}
-    if (random.chance(0.04)) {
+    if (ofContests && random.chance(0.04)) {
       const contestId = ++contests
       running.push(contestId)
       const opensAt = '2026-05-01T00:00:00.000Z'
@@ -55,7 +55,7 @@ export function openLogModel(): LogModel {
       ]
     }
     const contestId = running[random.below(running.length)]
-    if (contestId !== undefined && random.chance(0.5)) {
+    if (ofContests && contestId !== undefined && random.chance(0.5)) {
       const kind = random.pick(['entry', 'vote', 'boost'])
       const said = random.chance(0.2) ? { details: { count: 2 } } : {}
       return [{ ref: ref(), type: 'play', kind, contestId, kots, ...tx, ...said }]
@@ -72,7 +72,8 @@ export function openLogModel(): LogModel {
     details,
     head: () => lines.length,
     lastMs: () => events.at(-1)?.atMs ?? 0,
-    drafts: (random, count) => Array.from({ length: count }, () => draft(random)).flat(),
+    drafts: (random, count, which = 'all') =>
+      Array.from({ length: count }, () => draft(random, which === 'all')).flat(),
     publish(drafts, nowMs) {
       for (const { type, kind, contestId = null, kots, tx = null, details: said } of drafts) {
         const seq = lines.length + 1

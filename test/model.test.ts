@@ -8,6 +8,7 @@ import type { Random } from '../sim/random.ts'
 import { randomOf } from '../sim/random.ts'
 import type { LogModel } from './log-model.ts'
 import { filterOf, matching, openLogModel, queryOf } from './log-model.ts'
+import { fromCsv, fromJson } from './model-pages.ts'
 import type { Follower } from './model-follower.ts'
 import { openFollower } from './model-follower.ts'
 import type { ModelService } from './model-service.ts'
@@ -46,7 +47,7 @@ async function publish({ random, model, service }: Stage): Promise<void> {
   }
   const first = model.head() + 1
   const answer = await service.publish(drafts, random.chance(0.5))
-  assert.equal(answer.status, 200)
+  assert.equal(answer.status, 200, await answer.clone().text())
   const receipts = drafts.map(({ ref }, index) => ({ ref, status: 'published', seq: first + index }))
   assert.deepEqual(await answer.json(), { drafts: receipts })
   model.publish(drafts, now)
@@ -57,6 +58,39 @@ async function publish({ random, model, service }: Stage): Promise<void> {
     })
   }
   service.setNow(present)
+}
+
+/** Several publishers at once, some of them refused, and a reader meanwhile: all or nothing of each, in some order. */
+async function publishTogether({ random, model, service }: Stage): Promise<void> {
+  service.setNow(service.nowMs() + random.below(HOUR_MS))
+  const requests = Array.from({ length: random.between(2, 6) }, (_, index) => {
+    const drafts = model.drafts(random, random.between(1, 30), 'of-no-contest')
+    const odd = { ref: `odd-${index}`, type: 'contest', kind: 'paid', contestId: 9_999 }
+    return random.chance(0.3) ? [...drafts, odd] : drafts
+  })
+  const after = random.between(0, model.head())
+  const read = service
+    .get(`/api/v1/events${queryOf({ after, limit: 10_000 })}`)
+    .then((answer) => answer.json())
+  const sent = requests.map(async (drafts) => {
+    const answer = await service.publish(drafts, random.chance(0.5))
+    const isOdd = drafts.some(({ ref }) => ref.startsWith('odd-'))
+    assert.equal(answer.status, isOdd ? 409 : 200, await answer.clone().text())
+    const { drafts: receipts } = (await answer.json()) as { drafts?: { seq: number }[] }
+    return { drafts, seqs: receipts?.map(({ seq }) => seq) ?? [] }
+  })
+  const published = (await Promise.all(sent)).filter(({ seqs }) => seqs.length > 0)
+  for (const { drafts, seqs } of published.toSorted((a, b) => (a.seqs[0] ?? 0) - (b.seqs[0] ?? 0))) {
+    const first = model.head() + 1
+    assert.deepEqual(
+      seqs,
+      drafts.map((_, index) => first + index),
+    )
+    model.publish(drafts, service.nowMs())
+  }
+  const { events } = (await read) as { events: EventWire[] }
+  const lines = events.map((event) => JSON.stringify(event))
+  assert.deepEqual(lines, model.lines.slice(after, after + lines.length))
 }
 
 type Bounds = Readonly<{ after?: number; before?: number; from?: number; to?: number }>
@@ -116,36 +150,6 @@ function isAnchored(path: string, model: LogModel): boolean {
 
 function wireOf(model: LogModel, seq: number): EventWire {
   return JSON.parse(model.lines[seq - 1] ?? LAUNCHED)
-}
-
-/** The events of a page, whose bytes must be the lines'. */
-function fromJson(body: string): EventWire[] {
-  const { events, page: told } = JSON.parse(body) as { events: EventWire[]; page: { count: number } }
-  const lines = events.map((event) => JSON.stringify(event)).join(',')
-  assert.equal(body, `{"events":[${lines}],"page":${JSON.stringify(told)}}`)
-  assert.equal(told.count, events.length)
-  return events
-}
-
-function fromCsv(body: string): EventWire[] {
-  const [header, ...rows] = body.split('\r\n')
-  assert.equal(header, 'seq,type,kind,at,atMs,contestId,kots,tx')
-  assert.equal(rows.pop(), '')
-  const orNull = (cell = ''): string | null => (cell === '' ? null : cell)
-  return rows.map((row) => {
-    const [seq, type = '', kind = '', at = '', atMs, contestId, kots, tx] = row.split(',')
-    const contest = orNull(contestId)
-    return {
-      seq: Number(seq),
-      type,
-      kind,
-      at,
-      atMs: Number(atMs),
-      contestId: contest === null ? null : Number(contest),
-      kots: orNull(kots),
-      tx: orNull(tx),
-    }
-  })
 }
 
 async function single({ random, model, service }: Stage): Promise<void> {
@@ -232,6 +236,7 @@ function linesOf(file: Uint8Array): string[] {
 
 const STEP_WEIGHTS = [
   [publish, 10],
+  [publishTogether, 4],
   [page, 10],
   [single, 4],
   [follow, 5],
