@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { LogIdentity } from './reader.ts'
 import { LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
@@ -29,10 +29,16 @@ export function hasStore(dataDirectory: string): boolean {
 /** What a new log is made with. */
 export type NewLog = Omit<LogIdentity, 'id'>
 
-/** Creates an empty log in a file that does not exist yet; its id is random. */
+/**
+ * Creates an empty log in a file that does not exist yet; its id is random. It is whole and on the disk when it
+ * has its name: a start that was cut short leaves no log behind that the next one would refuse.
+ */
 export function createStore(path: string, log: NewLog): void {
-  mkdirSync(join(path, '..'), { recursive: true })
-  const db = new DatabaseSync(path)
+  mkdirSync(dirname(path), { recursive: true })
+  if (existsSync(path)) throw new Error('a new log would take the place of one that is there')
+  const making = `${path}.making`
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${making}${suffix}`, { force: true })
+  const db = new DatabaseSync(making)
   try {
     checkSqlite(db)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
@@ -41,7 +47,25 @@ export function createStore(path: string, log: NewLog): void {
     writeIdentity(db, { ...log, id: randomBytes(16).toString('hex') })
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
+    // The last connection writes the write-ahead log into the file, and leaves one file.
     db.close()
+  }
+  renameSync(making, path)
+  syncDirectory(dirname(path))
+}
+
+/** Makes the names in a directory durable, where the system lets a directory be opened. */
+function syncDirectory(path: string): void {
+  let directory: number
+  try {
+    directory = openSync(path, 'r')
+  } catch {
+    return
+  }
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
   }
 }
 

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { createStore, hasStore, openForReading, readIdentity, STORE_FILE, storePath } from './store.ts'
+
+const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
+
+suite('a new log', () => {
+  test('is whole under its name or not there, whatever stops its making', () => {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
+    try {
+      const broken = { ...LOG, origin: Symbol('no text') as unknown as string }
+      assert.throws(() => createStore(storePath(data), broken))
+      assert.equal(hasStore(data), false, 'what is not whole is no log')
+      // What a crash leaves of an attempt is no obstacle to the next.
+      for (const suffix of ['', '-journal', '-wal']) {
+        writeFileSync(`${storePath(data)}.making${suffix}`, 'the rest of an attempt')
+      }
+      createStore(storePath(data), LOG)
+      assert.deepEqual(readdirSync(data), [STORE_FILE])
+      const db = openForReading(storePath(data))
+      assert.equal(readIdentity(db).origin, LOG.origin)
+      db.close()
+    } finally {
+      rmSync(data, { recursive: true })
+    }
+  })
+
+  test('is not made over one that is there', () => {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
+    try {
+      createStore(storePath(data), LOG)
+      assert.throws(() => createStore(storePath(data), LOG))
+    } finally {
+      rmSync(data, { recursive: true })
+    }
+  })
+})
