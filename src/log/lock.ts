@@ -18,7 +18,14 @@ export function lockDirectory(dataDirectory: string): Disposable {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {
     db.close()
+    if (!isBusy(cause)) throw cause
     throw new LockedError('another process works on this data directory', { cause })
   }
   return { [Symbol.dispose]: () => db.close() }
+}
+
+const SQLITE_BUSY = 5
+
+function isBusy(cause: unknown): boolean {
+  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY
 }
