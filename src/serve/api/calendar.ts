@@ -3,7 +3,7 @@ import { HOUR_MS, SECOND_MS } from '../../protocol/moment.ts'
 import type { Planned, Schedule } from '../../protocol/resources.ts'
 
 const LINE_END = '\r\n'
-const PRODUCT = '-//Daybook//Schedule//EN'
+const PRODUCT = { company: 'Daybook', product: 'Schedule', language: 'EN' }
 
 /** The schedule as an iCalendar feed; the same schedule gives the same bytes, and a moved date keeps its UID. */
 export function formatCalendar(schedule: Schedule, origin: string): string {
@@ -16,8 +16,8 @@ export function formatCalendar(schedule: Schedule, origin: string): string {
     ttl: HOUR_MS / SECOND_MS,
   })
   const add = (id: string, summary: string, atMs: number): void => {
-    const at = new Date(atMs)
-    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: at, end: at, summary })
+    // Without an end: one that is not later than the start is no valid end (RFC 5545, section 3.8.2.2).
+    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), summary })
   }
   for (const one of schedule.opens) add(`contest-${one.contestId}-opens`, `${titleOf(one)} opens`, one.atMs)
   for (const one of schedule.closes)
