@@ -15,7 +15,7 @@ import type { ModelService } from './model-service.ts'
 import { openModelService } from './model-service.ts'
 
 /** Runs of the model; a campaign takes more of them. A run that failed is told by its seed. */
-const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 10)
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 6)
 const SEED = process.env['DAYBOOK_SEED']
 const STEPS = 70
 const LAUNCH_MS = Date.UTC(2026, 4, 1, 12)
