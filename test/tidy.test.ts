@@ -23,7 +23,7 @@ const READING = new Set(['src/log/reader.ts'])
 /** Rooms that run in any runtime. */
 const PORTABLE = ['protocol', 'project', 'tlog', 'client']
 /** Where a thread begins: these alone may read what a process has around it. */
-const ROOTS = new Set(['src/main.ts', 'src/publish/writer-thread.ts', 'src/publish/import-thread.ts'])
+const isRoot = (path: string): boolean => path === 'src/main.ts' || path.endsWith('-thread.ts')
 
 function roomOf(path: string): string {
   if (path === 'package.json') return 'package'
@@ -94,8 +94,10 @@ suite('a room', () => {
   test('reads the clock, chance and the process only at the root of a thread', () => {
     const ambient =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bprocess\.(?!versions\b)|\bparentPort\b|\bworkerData\b(?=\s*[;,}]\s*from)/
-    const files = filesWith(ambient, RUNNING).filter((path) => !ROOTS.has(path))
+    const files = filesWith(ambient, RUNNING).filter((path) => !isRoot(path))
     assert.deepEqual(files, [])
+    const roots = RUNNING.filter((path) => path.endsWith('-thread.ts'))
+    assert.deepEqual(filesWith(/\bparentPort\b/, RUNNING), roots)
   })
 })
 
