@@ -26,7 +26,7 @@ export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
     return refused({
       code: 'invalid-parameter',
       detail,
-      errors: [{ parameter: 'after', message: 'is the number of no contest' }],
+      errors: [{ parameter: 'after', message: '`after` is the number of no contest.' }],
     })
   }
   const statuses = status === undefined ? null : statesOf(status)

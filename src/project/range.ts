@@ -45,7 +45,9 @@ const PATTERN_GRID: Grid = { widthMs: MINUTE_MS, originMs: 0, buckets: (28 * DAY
 export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<ResolvedRange> {
   const bucket = BUCKETS.find((name) => name === (query.bucket ?? 'day'))
   if (bucket === undefined) {
-    const errors = [{ parameter: 'bucket', message: 'is not the name of a bucket', allowed: BUCKETS }]
+    const errors = [
+      { parameter: 'bucket', message: '`bucket` is not the name of a bucket.', allowed: BUCKETS },
+    ]
     return refused({ code: 'invalid-parameter', detail: 'There is no such bucket.', errors })
   }
   const span = resolveSpan(query, GRIDS[bucket], presentOf(head, now))
@@ -64,7 +66,10 @@ export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Pars
     code: 'range-too-long',
     detail: `The range is longer than ${PATTERN_DAYS_MAX} days.`,
     errors: [
-      { parameter: 'from', message: `is more than ${PATTERN_DAYS_MAX} days before the end of the range` },
+      {
+        parameter: 'from',
+        message: `\`from\` is more than ${PATTERN_DAYS_MAX} days before the end of the range.`,
+      },
     ],
     members: { maxDays: PATTERN_DAYS_MAX },
   })
@@ -109,14 +114,14 @@ function bucketsIn(span: Span, bucket: Bucket): number {
 const BACKWARDS: Problem = {
   code: 'invalid-range',
   detail: 'The range ends at or before its beginning: `from` is inclusive, `to` exclusive.',
-  errors: [{ parameter: 'from', message: 'is not before `to`' }],
+  errors: [{ parameter: 'from', message: '`from` is not before `to`.' }],
 }
 
 function inTheFuture(parameter: 'from' | 'to'): Problem {
   return {
     code: 'in-the-future',
     detail: 'The range goes on after the end of the present bucket.',
-    errors: [{ parameter, message: 'lies after the end of the present bucket' }],
+    errors: [{ parameter, message: `\`${parameter}\` lies after the end of the present bucket.` }],
   }
 }
 
@@ -126,7 +131,7 @@ function tooManyBuckets(span: Span, requested: number): Problem {
   return {
     code: 'too-many-buckets',
     detail: `The range holds ${requested} buckets, at most ${BUCKETS_MAX} are answered: ${advice}.`,
-    errors: [{ parameter: 'bucket', message: 'is too short for this range' }],
+    errors: [{ parameter: 'bucket', message: '`bucket` is too short for this range.' }],
     members: { requested, max: BUCKETS_MAX, bucket: fits },
   }
 }

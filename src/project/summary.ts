@@ -17,7 +17,7 @@ export function summary(books: Books, at: Ms | null, now: Ms): Parsed<Summary> {
     return refused({
       code: 'in-the-future',
       detail,
-      errors: [{ parameter: 'at', message: 'is in the future' }],
+      errors: [{ parameter: 'at', message: '`at` is in the future.' }],
     })
   }
   return parsed(headlines(books.totalsBefore(justAfter(at))))

@@ -64,6 +64,24 @@ suite('a query', () => {
     )
   })
 
+  test('says which parameter is wrong, and how, in a sentence of its own', () => {
+    assert.equal(problemOf('limit=0').detail, '`limit` must be an integer from 1 to 10000 in plain digits.')
+    for (const raw of [
+      'from=1',
+      'from=x',
+      'nonzero=0',
+      'kind=X',
+      'type=x',
+      'order=x',
+      'after',
+      'after=1&after=1',
+    ]) {
+      const { detail, errors } = problemOf(raw)
+      assert.match(detail, new RegExp(`^\`${raw.split('=', 1)[0]}\` .*[.?]$`))
+      assert.equal(errors?.[0]?.message, detail)
+    }
+  })
+
   const refused: readonly (readonly [raw: string, code: string, table?: readonly Parameter[]])[] = [
     ['after=9007199254740993', 'invalid-parameter'],
     ['after=99999999999999999999', 'invalid-parameter'],

@@ -78,7 +78,10 @@ function readPair(
   }
   // Held as given all the same, so that a second one is called repeated.
   values.set(parameter.name, { is: 'word', text: '', value: '' })
-  return { code: 'invalid-parameter', fault: { parameter: parameter.name, ...read } }
+  return {
+    code: 'invalid-parameter',
+    fault: { parameter: parameter.name, ...read, message: `\`${parameter.name}\` ${read.message}` },
+  }
 }
 
 function unknown(name: string | undefined, table: readonly Parameter[]): Finding {
@@ -96,6 +99,7 @@ function unknown(name: string | undefined, table: readonly Parameter[]): Finding
   }
 }
 
+/** What is wrong with a value: the rest of a sentence that begins with the parameter's name. */
 type Refusal = Readonly<{ message: string; allowed?: readonly string[] }>
 
 function readValue(text: string, form: Form): Value | Refusal {
@@ -106,7 +110,7 @@ function readValue(text: string, form: Form): Value | Refusal {
       if (time.reason === 'not-a-time') return invalid(form)
       return {
         message:
-          'Integers count milliseconds since 1970, and this one is too small: did you mean milliseconds?',
+          'as an integer counts milliseconds since 1970, and this one is too small: did you mean milliseconds?',
       }
     }
     case 'integer': {
@@ -134,19 +138,19 @@ function invalid(form: Form): Refusal {
     case 'time':
       return {
         message:
-          'Must be an ISO 8601 time in UTC, such as 2026-10-01 or 2026-10-01T12:00:00Z, or integer milliseconds since 1970.',
+          'must be an ISO 8601 time in UTC, such as 2026-10-01 or 2026-10-01T12:00:00Z, or integer milliseconds since 1970.',
       }
     case 'integer':
-      return { message: `Must be an integer from ${form.min} to ${form.max} in plain digits.` }
+      return { message: `must be an integer from ${form.min} to ${form.max} in plain digits.` }
     case 'word':
-      return { message: 'Must be a lower-case letter, then up to 31 lower-case letters, digits or `_`.' }
+      return { message: 'must be a lower-case letter, then up to 31 lower-case letters, digits or `_`.' }
     case 'flag':
-      return { message: 'Must be 1, or be left out.', allowed: ['1'] }
+      return { message: 'must be 1, or be left out.', allowed: ['1'] }
     case 'one-of':
-      return { message: `Must be one of ${form.values.join(', ')}.`, allowed: form.values }
+      return { message: `must be one of ${form.values.join(', ')}.`, allowed: form.values }
     case 'list-of':
       return {
-        message: `Must be a comma-separated list of different values out of ${form.values.join(', ')}.`,
+        message: `must be a comma-separated list of different values out of ${form.values.join(', ')}.`,
         allowed: form.values,
       }
   }

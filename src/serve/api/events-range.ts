@@ -67,7 +67,7 @@ function cursorAhead(head: Seq): Problem {
   return {
     code: 'cursor-ahead',
     detail: 'The cursor is ahead of the head: it comes from another log, or from a node that is further on.',
-    errors: [{ parameter: 'after', message: `is at most ${head} here.` }],
+    errors: [{ parameter: 'after', message: `\`after\` is at most ${head} here.` }],
     members: { head },
   }
 }
@@ -75,11 +75,11 @@ function cursorAhead(head: Seq): Problem {
 const BEFORE_ASCENDING: Problem = {
   code: 'invalid-parameter',
   detail: '`before` pages backwards and needs `order=desc`.',
-  errors: [{ parameter: 'before', message: 'is only for `order=desc`.' }],
+  errors: [{ parameter: 'before', message: '`before` is only for `order=desc`.' }],
 }
 
 const BACKWARDS: Problem = {
   code: 'invalid-range',
   detail: 'The range ends at or before its beginning: `from` is inclusive, `to` exclusive.',
-  errors: [{ parameter: 'from', message: 'is not before `to`' }],
+  errors: [{ parameter: 'from', message: '`from` is not before `to`.' }],
 }

@@ -105,7 +105,19 @@ suite('any question to the API', () => {
         assert.equal(response.headers.get('access-control-allow-origin'), '*')
         assert.ok(!text.includes(MARK), text)
         if (response.status !== 200) {
-          const { code, status } = JSON.parse(text) as { code: keyof typeof PROBLEMS; status: number }
+          const problem = JSON.parse(text) as {
+            code: keyof typeof PROBLEMS
+            status: number
+            errors?: { parameter: string; message: string }[]
+          }
+          const { code, status, errors = [] } = problem
+          for (const { parameter, message } of errors) {
+            assert.ok(
+              message.startsWith(parameter === 'a parameter' ? 'A parameter ' : `\`${parameter}\` `),
+              message,
+            )
+            assert.match(message, /[.?]$/)
+          }
           assert.equal(PROBLEMS[code].status, status)
           assert.equal(response.status, status)
           return
