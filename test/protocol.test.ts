@@ -3,8 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { ENDPOINTS } from '../src/protocol/endpoints.ts'
+import * as drafts from '../src/protocol/draft.ts'
+import * as bounds from '../src/protocol/parameters.ts'
 import { PROBLEMS } from '../src/protocol/problem.ts'
 import { EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
+import { STREAM_LIMITS } from '../src/serve/stream/limits.ts'
+import { STREAMS_PER_CALLER } from '../src/serve/stream-slots.ts'
 import type { Block } from './document.ts'
 import { blocksOf, formatJson, ROOT, textOf } from './document.ts'
 import type { Service } from './service.ts'
@@ -54,6 +58,44 @@ suite('the protocol names', () => {
       assert.deepEqual(found, [String(status)])
     })
   }
+
+  test('every limit as the code has it', () => {
+    const kib = 1024
+    const told: readonly (readonly [row: RegExp, limit: number])[] = [
+      [/^\| Requests of one address .*$/m, bounds.ALLOWANCE_REQUESTS],
+      [/^\| Streams of one address .*$/m, STREAMS_PER_CALLER],
+      [/^\| Rows of a page .*$/m, bounds.ROWS_MAX],
+      [/^\| Entries that a page .*$/m, bounds.PAGE_SCAN_MAX],
+      [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
+      [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
+      [/^\| Characters of a query .*$/m, bounds.QUERY_CHARS_MAX],
+      [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_DEFAULT],
+      [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_MAX],
+      [/^\| `tz` .*$/m, bounds.TZ_MINUTES_MAX],
+      [/scanned without\n *a match/, STREAM_LIMITS.scanEventsMax],
+      [/takes nothing for\n *\d+ s is cut off|takes nothing for \d+ s/, STREAM_LIMITS.stallMs / 1000],
+      [/after \d+ s of silence/, STREAM_LIMITS.silenceMs / 1000],
+      [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMin],
+      [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMax],
+      [/at most 10,000 and\n16 MiB/, drafts.DRAFTS_MAX],
+      [/at most 10,000 and\n16 MiB/, drafts.PUBLISH_BYTES_MAX / kib / kib],
+      [/private, .*|.* characters, private/, drafts.REF_CHARS_MAX],
+      [/`title` \d+ characters/, drafts.TITLE_CHARS_MAX],
+      [/`reason` \d+/, drafts.REASON_CHARS_MAX],
+      [/`url` [\d,]+/, drafts.URL_CHARS_MAX],
+      [/a line of JSON lines\n *\d+ KiB/, drafts.DRAFT_LINE_BYTES_MAX / kib],
+    ]
+    for (const [place, limit] of told) {
+      const found = place.exec(protocol)
+      assert.ok(found !== null, String(place))
+      const around = protocol.slice(Math.max(0, found.index - 80), found.index + found[0].length + 20)
+      assert.match(
+        around,
+        new RegExp(`(?<![\\d,])${limit.toLocaleString('en')}(?![\\d,]\\d)`, 'u'),
+        String(place),
+      )
+    }
+  })
 
   test('every type and fixed kind of an event', () => {
     for (const { type, kind } of RULES) {
