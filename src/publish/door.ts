@@ -52,6 +52,8 @@ export function createDoor(settings: DoorSettings): Server {
       requireHostHeader: true,
     },
     (request, response) => {
+      // A publisher that goes on while the door closes is told not to come back on this connection.
+      if (!server.listening) response.setHeader('connection', 'close')
       answer(settings, tokens, request, response).catch((cause: unknown) => {
         // A publisher that hangs up while it sends is no failure of ours.
         if (!response.headersSent) response.destroy()

@@ -15,6 +15,8 @@ import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Milliseconds that requests under way are given when the writer closes. */
 const CLOSE_MS = 5_000
+/** Milliseconds between two looks for connections that have nothing under way any more. */
+const SWEEP_MS = 20
 
 /**
  * The writer's thread: the store's one writing connection and the private listener. An fsync here holds nobody
@@ -74,7 +76,9 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
 /** Takes no further request, answers those under way, and cuts what is left after a while. */
 function close(door: Server): void {
   door.close()
-  door.closeIdleConnections()
+  // A connection that has its answer and keeps alive would hold the stop until the limit.
+  const sweep = setInterval(() => door.closeIdleConnections(), SWEEP_MS)
+  door.once('close', () => clearInterval(sweep))
   setTimeout(() => door.closeAllConnections(), CLOSE_MS).unref()
 }
 
