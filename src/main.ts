@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { pino } from 'pino'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/world.ts'
-import { CommandError } from './command/world.ts'
+import { CommandError, outsideReason } from './command/world.ts'
 import { msOf } from './protocol/moment.ts'
 
 /** The one place that reads the clock, the environment, the arguments and the signals of the process. */
@@ -41,6 +41,11 @@ function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) {
     process.stderr.write(`daybook: ${error.message}\n`)
     return error.exitCode
+  }
+  const reason = outsideReason(error)
+  if (reason !== undefined) {
+    process.stderr.write(`daybook: ${reason}\n`)
+    return 1
   }
   log.fatal({ err: error }, 'the command failed')
   return 1

@@ -46,6 +46,8 @@ export type DoorStage = AsyncDisposable &
     committed: readonly Committed[]
     outcomes: readonly PublishOutcome[]
     irregular: readonly Refusal[]
+    /** What went wrong in the door itself. */
+    failures: readonly unknown[]
     /** Closes the log and the door and opens both again. */
     restart(): Promise<void>
   }>
@@ -54,7 +56,12 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
   const directory = mkdtempSync(join(tmpdir(), 'daybook-door-'))
   const path = storePath(directory)
   createStore(path, { origin: 'daybook.test/door', chain: 'opaque', simulated: false })
-  const seen = { committed: [] as Committed[], outcomes: [] as PublishOutcome[], irregular: [] as Refusal[] }
+  const seen = {
+    committed: [] as Committed[],
+    outcomes: [] as PublishOutcome[],
+    irregular: [] as Refusal[],
+    failures: [] as unknown[],
+  }
   const cell = openHeadCell()
   let nowMs = START_MS
   const now = (): Ms => msOf(nowMs)
@@ -79,6 +86,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
       tokens: [DOOR_TOKEN, NEXT_TOKEN],
       operations,
       onRequest: (outcome) => seen.outcomes.push(outcome),
+      onFailure: (error) => seen.failures.push(error),
     })
     door.listen(0, '127.0.0.1')
     await once(door, 'listening')

@@ -25,16 +25,16 @@ type Sent = { published: number; duplicates: number; held: number }
 
 /** Sends drafts to a publish door, in order. A retry never doubles an event: drafts are known by their refs. */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
-  const token = readFileSync(settings.tokenFile, 'utf8').split('\n')[0]?.trim() ?? ''
-  const total = settings.file === null ? 0 : statSync(settings.file).size
+  const door = { address: addressOf(settings.to), token: readToken(settings.tokenFile), stop: world.stop }
+  const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
   const sent: Sent = { published: 0, duplicates: 0, held: 0 }
   try {
     let firstLine = 1
     let bytes = 0
-    for await (const lines of batches(source)) {
-      const failure = await send(settings.to, token, lines, sent)
+    for await (const lines of batches(source, world.stop)) {
+      const failure = await send(door, lines, sent)
       if (failure !== null) {
         progress.end()
         const line = failure.draft === null ? '' : ` line ${lines[failure.draft]?.number ?? firstLine}:`
@@ -45,7 +45,11 @@ export async function publish(settings: PublishSettings, input: Readable, world:
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
       progress.at(bytes, Math.max(total, bytes), ` | ${sent.published + sent.duplicates} drafts`)
-      if (world.stop.aborted) throw new CommandError(1, `stopped before line ${firstLine}`)
+      if (world.stop.aborted) break
+    }
+    if (world.stop.aborted) {
+      report(sent, world)
+      throw new CommandError(1, `stopped before line ${firstLine}: the same command goes on from there`)
     }
   } finally {
     progress.end()
@@ -58,13 +62,41 @@ function report({ published, duplicates, held }: Sent, world: World): void {
   world.stdout.write(`${published} published, ${duplicates} were there already, ${held} held\n`)
 }
 
+/** Where the door is, what opens it, and the signal that calls the command off. */
+type Door = Readonly<{ address: URL; token: string; stop: AbortSignal }>
+
+function addressOf(to: string): URL {
+  const url = /^https?:\/\//.test(to) ? URL.parse('/publish', to) : null
+  if (url === null) throw new CommandError(2, '--to is an address such as http://127.0.0.1:8081')
+  return url
+}
+
+function readToken(file: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new CommandError(2, `the token file ${file} cannot be read`, { cause })
+  }
+  const token = text.split('\n')[0]?.trim() ?? ''
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new CommandError(2, `the first line of ${file} is no token`)
+  return token
+}
+
+function sizeOf(file: string): number {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandError(2, `${file} does not exist`)
+  if (found.isDirectory()) throw new CommandError(2, `${file} is a directory`)
+  return found.size
+}
+
 type Line = Readonly<{ number: number; text: string }>
 
-async function* batches(source: Readable): AsyncGenerator<readonly Line[]> {
+async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<readonly Line[]> {
   let batch: Line[] = []
   let bytes = 0
   let number = 0
-  for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
+  for await (const text of createInterface({ input: source, crlfDelay: Infinity, signal: stop })) {
     number += 1
     if (text.trim() === '') continue
     const size = Buffer.byteLength(text)
@@ -79,33 +111,49 @@ async function* batches(source: Readable): AsyncGenerator<readonly Line[]> {
     batch.push({ number, text })
     bytes += size
   }
-  if (batch.length > 0) yield batch
+  // An input that was called off has not ended: what is gathered of it waits for the next time.
+  if (batch.length > 0 && !stop.aborted) yield batch
 }
 
 type Failure = Readonly<{ draft: number | null; reason: string }>
 
-async function send(to: string, token: string, lines: readonly Line[], sent: Sent): Promise<Failure | null> {
+async function send(door: Door, lines: readonly Line[], sent: Sent): Promise<Failure | null> {
   for (let attempt = 1; ; attempt++) {
-    let response: Response
-    try {
-      response = await fetch(new URL('/publish', to), {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-        body: lines.map(({ text }) => text).join('\n'),
-      })
-    } catch (cause) {
-      if (attempt === TRIES_MAX) throw new CommandError(1, 'the publish door cannot be reached', { cause })
-      await sleep(RETRY_MS)
+    const response = await post(door, lines)
+    if (response === null) {
+      if (door.stop.aborted)
+        return { draft: null, reason: 'stopped; what became of the last request is unknown' }
+      if (attempt === TRIES_MAX) return { draft: null, reason: 'the publish door cannot be reached' }
+      await pause(RETRY_MS, door.stop)
       continue
     }
-    const answer: unknown = await response.json()
-    if (response.ok) return count(answer, sent)
+    // What is no JSON has come from something else that listens there.
+    const answer: unknown = await response.json().catch(() => null)
+    if (response.ok && listIn(answer, 'drafts').length === lines.length) return count(answer, sent)
     if ((response.status === 503 || response.status === 507) && attempt < TRIES_MAX) {
-      await sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000)
+      await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000, door.stop)
       continue
     }
     return failureOf(answer)
   }
+}
+
+/** Sends one request; null when nothing answers. */
+async function post({ address, token, stop }: Door, lines: readonly Line[]): Promise<Response | null> {
+  try {
+    return await fetch(address, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body: lines.map(({ text }) => text).join('\n'),
+      signal: stop,
+    })
+  } catch {
+    return null
+  }
+}
+
+async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => undefined)
 }
 
 function count(answer: unknown, sent: Sent): null {
@@ -123,7 +171,7 @@ function failureOf(answer: unknown): Failure {
   const draft = fieldIn(listIn(answer, 'errors')[0], 'draft')
   return {
     draft: typeof draft === 'number' ? draft : null,
-    reason: typeof detail === 'string' ? detail : 'the door refused without a reason',
+    reason: typeof detail === 'string' ? detail : 'what answers there is no publish door',
   }
 }
 

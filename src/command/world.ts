@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { LockedError, lockDirectory } from '../log/lock.ts'
+import { StoreError } from '../log/store.ts'
 import type { Ms } from '../protocol/moment.ts'
 
 /** What a command may use of the process around it; `main.ts` makes it and nothing else reads these. */
@@ -29,6 +30,19 @@ export class CommandError extends Error {
     super(message, options)
     this.exitCode = exitCode
   }
+}
+
+/**
+ * Why the world outside failed (a file, an address, the store), in one line for the person at the terminal;
+ * undefined for a failure of our own, which is told with its stack.
+ */
+export function outsideReason(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof LockedError || error instanceof StoreError) return error.message
+  if ('syscall' in error) return error.message
+  if ('code' in error && error.code === 'ERR_SQLITE_ERROR')
+    return `the store cannot be used: ${error.message}`
+  return undefined
 }
 
 /** One line for the person at the terminal. */

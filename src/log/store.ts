@@ -15,6 +15,11 @@ const MAPPED_BYTES: number = 2 ** 30
 const CACHE_KIB = 32 * 1024
 const BULK_CACHE_KIB = 64 * 1024
 
+/** A store that this Daybook cannot read; the message says why. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+}
+
 export const STORE_FILE = 'daybook.db'
 
 /** Where the log of a data directory lies. */
@@ -114,7 +119,7 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
   )
   const chain = meta.get('chain')
   if (chain !== 'solana' && chain !== 'evm' && chain !== 'opaque') {
-    throw new Error('the store names no chain that is known')
+    throw new StoreError('the store names no chain that is known')
   }
   return {
     id: meta.get('id') ?? '',
@@ -148,7 +153,7 @@ function open(path: string, readOnly: boolean): DatabaseSync {
   const version = db.prepare('PRAGMA user_version').get()?.['user_version']
   if (version !== SCHEMA_VERSION) {
     db.close()
-    throw new Error(`the store has schema ${String(version)}, this Daybook reads ${SCHEMA_VERSION}`)
+    throw new StoreError(`the store has schema ${String(version)}, this Daybook reads ${SCHEMA_VERSION}`)
   }
   return db
 }
@@ -158,6 +163,6 @@ function checkSqlite(db: DatabaseSync): void {
   const [have, want] = [version, SQLITE_VERSION_MIN].map((v) => v.split('.').map(Number))
   const place = want?.findIndex((part, index) => part !== have?.[index]) ?? -1
   if (place >= 0 && (have?.[place] ?? 0) < (want?.[place] ?? 0)) {
-    throw new Error(`SQLite ${version} is older than ${SQLITE_VERSION_MIN}`)
+    throw new StoreError(`SQLite ${version} is older than ${SQLITE_VERSION_MIN}`)
   }
 }

@@ -34,6 +34,8 @@ export type DoorSettings = Readonly<{
   tokens: readonly string[]
   operations(path: string): Promise<OperationsAnswer | undefined>
   onRequest(outcome: PublishOutcome): void
+  /** Called when a request could not be answered for a reason of our own. */
+  onFailure(error: unknown): void
 }>
 
 type Failed = Extract<Outcome, { ok: false }>
@@ -54,10 +56,11 @@ export function createDoor(settings: DoorSettings): Server {
     (request, response) => {
       // A publisher that goes on while the door closes is told not to come back on this connection.
       if (!server.listening) response.setHeader('connection', 'close')
-      answer(settings, tokens, request, response).catch((cause: unknown) => {
+      answer(settings, tokens, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no failure of ours.
-        if (!response.headersSent) response.destroy()
-        else response.destroy(cause instanceof Error ? cause : undefined)
+        if (request.errored !== null || response.headersSent) return void response.destroy()
+        settings.onFailure(error)
+        return sendProblem(response, failed('internal-error', 'the request could not be answered'))
       })
     },
   )

@@ -23,6 +23,7 @@ export type FromWriter =
   | Readonly<{ is: 'request'; outcome: PublishOutcome }>
   | Readonly<{ is: 'irregular'; field: string }>
   | Readonly<{ is: 'operations'; id: number; path: string }>
+  | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
   | Readonly<{ is: 'closed' }>
 

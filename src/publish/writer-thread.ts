@@ -54,6 +54,8 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
       return new Promise((resolve) => asked.set(id, resolve))
     },
     onRequest: (outcome) => say({ is: 'request', outcome }),
+    onFailure: (error) =>
+      say({ is: 'failure', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   })
   port.on('message', (message: ToWriter) => {
     if (message.is === 'close') return close(door)

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Committed } from './commit-queue.ts'
 import type { OperationsAnswer, PublishOutcome } from './door.ts'
@@ -10,6 +9,8 @@ export type WriterListeners = Readonly<{
   onRequest(outcome: PublishOutcome): void
   /** A draft was published though the books refuse it (`--balances report`). */
   onIrregular(field: string): void
+  /** A publish request could not be answered for a reason of our own. */
+  onFailure(reason: string): void
   /** The store failed in a way after which it must not be written: stop the service. */
   onBroken(reason: string): void
   /** Answers an operational path on the private listener. */
@@ -26,7 +27,8 @@ export type Writer = Readonly<{
 export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
   const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
-  const exited = once(worker, 'exit')
+  // Not `once`: it would reject at the thread's failure, which is told below, with nobody there to listen.
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let closing = false
 
   const port = await new Promise<number>((resolve, reject) => {
@@ -48,6 +50,8 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return listeners.onRequest(message.outcome)
         case 'irregular':
           return listeners.onIrregular(message.field)
+        case 'failure':
+          return listeners.onFailure(message.reason)
         case 'broken':
           return listeners.onBroken(message.reason)
         case 'operations':

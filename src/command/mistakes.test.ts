@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { createStore, storePath } from '../log/store.ts'
+
+const MAIN = join(import.meta.dirname, '..', 'main.ts')
+/** A command that does not end by itself after a mistake has left something open. */
+const END_MS_MAX = 20_000
+
+type Ended = Readonly<{ code: unknown; said: string }>
+
+function daybook(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { timeout: END_MS_MAX },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : (error.code ?? error.signal), said: stdout + stderr }),
+    )
+    child.stdin?.end()
+  })
+}
+
+/** One line that says what is wrong: no stack, no JSON. */
+function isOneLine({ said }: Ended): boolean {
+  return /^daybook: [^\n]+\n$/.test(said)
+}
+
+suite('a mistake of the user', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-mistakes-'))
+  const at = (name: string): string => join(directory, name)
+  const token = at('token')
+  const line = at('line.jsonl')
+
+  test.before(() => {
+    writeFileSync(token, `${'t'.repeat(40)}\n`)
+    writeFileSync(line, '{}\n')
+    writeFileSync(at('file'), 'no directory')
+    createStore(storePath(at('broken')), { origin: 'daybook.test', chain: 'solana', simulated: false })
+    writeFileSync(storePath(at('broken')), 'no store at all, but a text of some length')
+    createStore(storePath(at('newer')), { origin: 'daybook.test', chain: 'solana', simulated: false })
+    const newer = new DatabaseSync(storePath(at('newer')))
+    newer.exec('PRAGMA user_version = 1000')
+    newer.close()
+  })
+  test.after(() => rmSync(directory, { recursive: true }))
+
+  const ports = ['--port', '0', '--publish-port', '0']
+  const table: readonly (readonly [what: string, code: 1 | 2, args: readonly string[]])[] = [
+    ['a data directory that is a file', 1, ['serve', '--data', at('file'), ...ports]],
+    ['a store that is none', 1, ['serve', '--data', at('broken'), ...ports]],
+    ['a store that is none, to be checked', 1, ['check', '--data', at('broken')]],
+    ['a store of a newer Daybook', 1, ['serve', '--data', at('newer'), ...ports]],
+    ['a store that is not there', 2, ['check', '--data', at('nothing')]],
+    ['a token file that is not there', 2, ['publish', line, '--token-file', at('nothing')]],
+    ['a file of drafts that is not there', 2, ['publish', at('nothing'), '--token-file', token]],
+    ['a directory for a file of drafts', 2, ['publish', directory, '--token-file', token]],
+    ['an address of the door that is none', 2, ['publish', line, '--token-file', token, '--to', 'door']],
+  ]
+  for (const [what, code, args] of table) {
+    test(`is told in one line: ${what}`, async () => {
+      const ended = await daybook(...args)
+      assert.equal(ended.code, code, ended.said)
+      assert.ok(isOneLine(ended), ended.said)
+    })
+  }
+
+  for (const which of ['--port', '--publish-port']) {
+    test(`is told in one line, and ends the command: a ${which} that is taken`, async () => {
+      const other = createServer().listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const taken = String((other.address() as AddressInfo).port)
+      const rest = ports.map((word, index) => (ports[index - 1] === which ? taken : word))
+      const ended = await daybook('serve', '--data', at(`data${which}`), ...rest)
+      other.close()
+      assert.equal(ended.code, 1, ended.said)
+      assert.match(ended.said, /^(?:publish door[^\n]+\n)?daybook: [^\n]+address already in use[^\n]+\n$/)
+    })
+  }
+
+  test('is told in one line: a door that is something else', async () => {
+    const other = createServer((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const to = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const ended = await daybook('publish', line, '--token-file', token, '--to', to)
+    other.close()
+    assert.equal(ended.code, 1)
+    assert.match(ended.said, /what answers there is no publish door/)
+    assert.doesNotMatch(ended.said, /\n {4}at /)
+  })
+})
