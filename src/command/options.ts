@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseNetworks } from '../serve/caller-network.ts'
-import type { Network } from '../serve/caller-network.ts'
 
 /** An option that can also be set as `DAYBOOK_…`. */
 export function option(flags: string, meaning: string): Option {
@@ -23,11 +22,11 @@ export function rateLimit(text: string): number | 'off' {
   return text === 'off' ? text : wholeBetween(1, 10_000)(text)
 }
 
-/** The networks of `--trust-proxy`. */
-export function networks(text: string): readonly Network[] {
+/** The networks of `--trust-proxy`, as they are written: each thread reads them anew. */
+export function networks(text: string): string {
   const parsed = parseNetworks(text)
   if (!parsed.ok) throw new InvalidArgumentError(parsed.problem.detail)
-  return parsed.value
+  return text
 }
 
 export function redisUrl(text: string): string {

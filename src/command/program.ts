@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream'
 import type { NewLog } from '../log/store.ts'
 import { CHAINS } from '../protocol/tx.ts'
 import type { Chain } from '../protocol/tx.ts'
-import type { Network } from '../serve/caller-network.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { demo, holdsRealLog } from './demo.ts'
@@ -16,6 +15,9 @@ import type { ServiceSettings } from './service.ts'
 import { VERSION } from './version.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError } from './world.ts'
+
+/** Threads that one process serves with at most. */
+const WORKERS_MAX = 64
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
@@ -29,10 +31,11 @@ type ServeOptions = LogOptions &
     publishHost: string
     publishPort: number
     publishTokenFile?: string
-    trustProxy: readonly Network[]
+    trustProxy: string
     rateLimit: number | 'off'
     limitStore?: string
     maxStreams: number
+    workers: number
     drain: number
   }>
 
@@ -152,7 +155,7 @@ function serveOptions(command: Command): Command {
     .addOption(
       option('--trust-proxy <cidrs>', 'proxies whose X-Forwarded-For counts')
         .argParser(networks)
-        .default([], 'none'),
+        .default('', 'none'),
     )
     .addOption(
       option('--rate-limit <n>', 'requests of one address in any 60 s, or off')
@@ -166,6 +169,11 @@ function serveOptions(command: Command): Command {
     )
     .addOption(
       option('--max-streams <n>', 'streams of this node').argParser(wholeBetween(1, 100_000)).default(10_000),
+    )
+    .addOption(
+      option('--workers <n>', 'threads that serve, on one port and one allowance')
+        .argParser(wholeBetween(1, WORKERS_MAX))
+        .default(1),
     )
     .addOption(
       option('--drain <seconds>', 'time over which streams end at a stop')
@@ -184,10 +192,11 @@ function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings 
     tokens: readTokens(options.publishTokenFile ?? null, options.data),
     newLog: newLogOf(options, simulated),
     balances: options.balances,
-    trusted: options.trustProxy,
+    trustProxy: options.trustProxy,
     rateLimit: options.rateLimit === 'off' ? null : options.rateLimit,
     limitStore: options.limitStore ?? null,
     streamsMax: options.maxStreams,
+    workers: options.workers,
     drainMs: options.drain * 1_000,
   }
 }

@@ -4,12 +4,11 @@ import type { Committed } from '../publish/commit-queue.ts'
 import type { PublishOutcome } from '../publish/door.ts'
 import type { Streams } from '../serve/stream/streams.ts'
 
-/** What the writer and the streams of this process count. */
+/** What the writer of this process counts. */
 export type ServiceMetrics = Readonly<{
   committed(committed: Committed): void
   publishRequest(outcome: PublishOutcome): void
   irregular(field: string): void
-  watch(streams: Streams): void
 }>
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -43,12 +42,11 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     },
     publishRequest: (outcome) => requests.inc({ outcome }),
     irregular: (field) => irregular.inc({ field }),
-    watch: (streams) => watchStreams(registry, streams),
   }
 }
 
-/** Figures of the streams, read when they are collected. */
-function watchStreams(registry: Registry, streams: Streams): void {
+/** Registers the figures of one thread's streams, read when they are collected. */
+export function watchStreams(registry: Registry, streams: Streams): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     const made = new Gauge({
       name,

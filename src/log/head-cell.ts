@@ -6,9 +6,14 @@ export type HeadCell = Readonly<{
   /** What the other threads open the same cell with. */
   buffer: SharedArrayBuffer
   read(): Seq
-  /** Moves the head forward; only the writer calls it, after its commit. */
+  /** Moves the head forward and wakes who waits for it; only the writer calls it, after its commit. */
   move(seq: Seq): void
+  /** Settles when the head is no longer `seq`, or after a second: whoever waits looks again. */
+  moved(seq: Seq): Promise<void>
 }>
+
+/** The longest wait for a move, so that a thread that stops never waits for ever. */
+const WAIT_MS = 1_000
 
 export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)): HeadCell {
   const cell = new BigInt64Array(buffer)
@@ -18,6 +23,12 @@ export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8
       const seq = Number(Atomics.load(cell, 0))
       return seq === 0 ? BEFORE_FIRST : seqOf(seq)
     },
-    move: (seq) => void Atomics.store(cell, 0, BigInt(seq)),
+    move(seq) {
+      Atomics.store(cell, 0, BigInt(seq))
+      Atomics.notify(cell, 0)
+    },
+    async moved(seq) {
+      await Atomics.waitAsync(cell, 0, BigInt(seq), WAIT_MS).value
+    },
   }
 }

@@ -16,7 +16,10 @@ export type Operations = (path: string) => Promise<OperationsAnswer | undefined>
 const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' }
 
 /** Opens the operational endpoints, for the private listener only: the public one has no route to them. */
-export function openOperations(checks: ReadinessChecks, registry: Registry): Operations {
+export function openOperations(
+  checks: ReadinessChecks,
+  registry: Pick<Registry, 'contentType' | 'metrics'>,
+): Operations {
   return async (path) => {
     switch (path) {
       case '/livez':

@@ -1,0 +1,44 @@
+import type { AllowanceMemory } from '../serve/allowance.ts'
+import { allocateAllowance } from '../serve/allowance.ts'
+import type { AllowanceScope } from '../serve/exchange.ts'
+import type { StreamSlotsMemory } from '../serve/stream-slots.ts'
+import { allocateStreamSlots, STREAMS_PER_CALLER } from '../serve/stream-slots.ts'
+import { ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
+
+/** What all threads that serve share: the head, what callers have used, the streams that are open. */
+export type FrontMemory = Readonly<{
+  head: SharedArrayBuffer
+  /** Null when no limit is set. */
+  allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
+  slots: StreamSlotsMemory
+}>
+
+/** Requests of one caller for tiles of the hash tree, which are many, small and immutable. */
+const TILES_PER_WINDOW = 600
+/** Callers whose use of tiles is remembered. */
+const TILES_KEYS = 20_000
+
+/** Makes the memory, all of it at once; `secret` is random and of this process only. */
+export function allocateFront(
+  head: SharedArrayBuffer,
+  settings: Readonly<{ rateLimit: number | null; streamsMax: number }>,
+  secret: string,
+): FrontMemory {
+  const windowMs = ALLOWANCE_WINDOW_MS
+  const { rateLimit, streamsMax } = settings
+  return {
+    head,
+    allowances:
+      rateLimit === null
+        ? null
+        : {
+            api: allocateAllowance({ name: 'default', requests: rateLimit, windowMs }, secret),
+            tiles: allocateAllowance(
+              { name: 'tiles', requests: TILES_PER_WINDOW, windowMs },
+              secret,
+              TILES_KEYS,
+            ),
+          },
+    slots: allocateStreamSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),
+  }
+}
