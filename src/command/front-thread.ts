@@ -10,7 +10,7 @@ import { openFront } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
 
 /** What the thread is started with. */
-export type FrontThreadData = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
+export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
 
 /** A thread's metrics, as they are handed over to be added up. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
@@ -27,7 +27,7 @@ export type ToFront = Readonly<{ is: 'metrics'; id: number }> | Readonly<{ is: '
  * A further thread that serves on the same port (`--workers`): a reader, an allowance and stream slots that it
  * shares with the others. This is the composition root of the thread, so it may read the clock.
  */
-async function run(port: MessagePort, { settings, memory }: FrontThreadData): Promise<void> {
+async function run(port: MessagePort, { settings, memory }: FrontThreadSettings): Promise<void> {
   const say = (message: FromFront): void => port.postMessage(message)
   const registry = new Registry()
   const front = await openFront(settings, memory, {
@@ -62,5 +62,5 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadData): Pr
 }
 
 assert(parentPort !== null, 'a front runs in a thread of its own')
-const data: FrontThreadData = workerData
-await run(parentPort, data)
+const threadSettings: FrontThreadSettings = workerData
+await run(parentPort, threadSettings)

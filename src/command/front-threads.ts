@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { FrontThreadData, FromFront, ThreadMetrics, ToFront } from './front-thread.ts'
+import type { FrontThreadSettings, FromFront, ThreadMetrics, ToFront } from './front-thread.ts'
 
 /** The further threads that serve. */
 export type FrontThreads = AsyncDisposable &
@@ -15,10 +15,10 @@ export type FrontThreads = AsyncDisposable &
  */
 export async function startFrontThreads(
   count: number,
-  data: FrontThreadData,
+  settings: FrontThreadSettings,
   onBroken: (reason: string) => void,
 ): Promise<FrontThreads> {
-  const threads = await Promise.all(Array.from({ length: count }, () => startThread(data, onBroken)))
+  const threads = await Promise.all(Array.from({ length: count }, () => startThread(settings, onBroken)))
   return {
     metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     async [Symbol.asyncDispose]() {
@@ -29,8 +29,11 @@ export async function startFrontThreads(
 
 type Thread = Readonly<{ metrics(): Promise<ThreadMetrics>; stop(): Promise<void> }>
 
-async function startThread(data: FrontThreadData, onBroken: (reason: string) => void): Promise<Thread> {
-  const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: data })
+async function startThread(
+  settings: FrontThreadSettings,
+  onBroken: (reason: string) => void,
+): Promise<Thread> {
+  const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
   const tell = (message: ToFront): void => worker.postMessage(message)
   const exited = once(worker, 'exit')
   const asked = new Map<number, (metrics: ThreadMetrics) => void>()
