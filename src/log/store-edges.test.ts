@@ -213,6 +213,25 @@ suite('the store at its edges', () => {
     )
   })
 
+  test('gives back all that a payout took, also what it took of one lot twice', () => {
+    const log = openMemoryLog()
+    const told: readonly Told[] = [
+      SCHEDULED,
+      [MONDAY, 'prize/winner', 100n, { unlocksAt: msOf(MONDAY + HOUR_MS) }],
+      [MONDAY, 'prize/winner', 50n],
+      [MONDAY, 'payout/winner', 120n],
+      [MONDAY, 'correction/prize', undefined, correcting(3)],
+      [MONDAY, 'correction/payout', undefined, correcting(4)],
+    ]
+    for (const entry of entriesOf(told)) log.add(entry)
+    const open = log.books().openLots(null)
+    assert.deepEqual(
+      open.map(({ seq, unpaid }) => [seq, unpaid]),
+      [[2, 100n]],
+    )
+    assertSame(told, [1, 6])
+  })
+
   test('knows a ref in its batch, not after a drop, and for ever after a commit', () => {
     using directory = openDirectory()
     const [entry] = entriesOf([[MONDAY, 'treasury/deposit', 1n]])
