@@ -23,9 +23,20 @@ export type ImportDraft = Readonly<{
 /** What the door takes: the same without a moment, which the door's clock decides. */
 export type PublishDraft = Omit<ImportDraft, 'at'>
 
+const PREFIX = 'sim-'
+
+/** All that `refOf` gives lies between the two, the first inclusive, in the order of the numbers. */
+export const REFS_FROM: string = `${PREFIX}0`
+export const REFS_TO: string = `${PREFIX}:`
+
 /** The key of the simulator's nth draft, from 1. */
 export function refOf(number: number): string {
-  return `sim-${String(number).padStart(8, '0')}`
+  return `${PREFIX}${String(number).padStart(8, '0')}`
+}
+
+/** The number of the draft that `refOf` named; 0 for no ref. */
+export function numberOf(ref: string | undefined): number {
+  return ref === undefined ? 0 : Number(ref.slice(PREFIX.length))
 }
 
 /** A transaction identifier as on Solana: base58 of 64 bytes that no chain has ever seen. */

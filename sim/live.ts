@@ -2,7 +2,7 @@ import type { Ms } from '../src/protocol/moment.ts'
 import { MINUTE_MS, msOf } from '../src/protocol/moment.ts'
 import type { HistorySettings } from './history.ts'
 import { everything } from './history.ts'
-import type { ImportDraft, PublishDraft } from './import-draft.ts'
+import type { PublishDraft } from './import-draft.ts'
 import { publishDraft } from './import-draft.ts'
 
 /** How far the plan may lag before it is moved instead of caught up. */
@@ -10,16 +10,17 @@ export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS
 /** Drafts handed over at once while catching up. */
 export const BATCH_MAX = 200
 
-/** One draft of live time, without a moment of its own, and when to publish it. */
+/**
+ * One draft of live time, without a moment of its own, and when to publish it. What it corrects or restates is
+ * named by its number in the plan: the driver knows its seq.
+ */
 export type Due = Readonly<{ draft: PublishDraft; dueAt: Ms }>
 
 export type LiveSettings = HistorySettings &
   Readonly<{
-    /** Drafts of the same plan that are already in the log: history's, and those of earlier runs. */
+    /** The number of the plan's last draft that is in the log: of history, or of earlier runs. */
     published: number
     now: () => Ms
-    /** The seq that a draft's number has in the log; by default they are equal, as in a log of nothing else. */
-    seqOf?: (number: number) => number
   }>
 
 /**
@@ -32,7 +33,7 @@ export type LiveSettings = HistorySettings &
  * the price is that hours of the day in the plan are no longer those of the clock.
  */
 export function* live(settings: LiveSettings): Generator<Due, undefined> {
-  const { now, published, seqOf = (number) => number } = settings
+  const { now, published } = settings
   let shiftMs = 0
   let number = 0
   for (const draft of everything(settings)) {
@@ -40,7 +41,7 @@ export function* live(settings: LiveSettings): Generator<Due, undefined> {
     const plannedMs = Date.parse(draft.at)
     const lagMs = now() - (plannedMs + shiftMs)
     if (lagMs > CATCH_UP_MS_MAX) shiftMs += lagMs - (lagMs % MINUTE_MS)
-    yield { draft: publishDraft(pointed(draft, seqOf), shiftMs), dueAt: msOf(plannedMs + shiftMs) }
+    yield { draft: publishDraft(draft, shiftMs), dueAt: msOf(plannedMs + shiftMs) }
   }
   return undefined
 }
@@ -50,38 +51,49 @@ export type Door = Readonly<{
   /** Publishes in this order; a rejection ends the driver. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms
+  /** The seq that the plan's draft of this number has in the log; undefined when it is not there. */
+  seqOf(number: number): number | undefined
   /** Resolves at the moment or when aborted, whichever comes first. */
   until(moment: Ms, signal: AbortSignal): Promise<void>
 }>
 
-/** Publishes each draft at its time, those due together in one request, until aborted. */
+/**
+ * Publishes each draft at its time, those due together in one request, until aborted. The log may hold more than
+ * the plan, so a draft that points at another is sent when that one has its seq, and left out when it has none.
+ */
 export async function drive(dues: Iterable<Due>, door: Door, signal: AbortSignal): Promise<void> {
   let batch: PublishDraft[] = []
+  const flush = async (): Promise<void> => {
+    if (batch.length > 0) await door.publish(batch)
+    batch = []
+  }
   for (const { draft, dueAt } of dues) {
-    if (dueAt > door.now() || batch.length === BATCH_MAX) {
-      if (batch.length > 0) await door.publish(batch)
-      batch = []
+    const numbers = numbersIn(draft)
+    if (dueAt > door.now() || batch.length === BATCH_MAX || numbers.length > 0) {
+      await flush()
       // Checked after publishing: what was due is not dropped by a stop, and nothing more is begun.
       if (dueAt > door.now()) await door.until(dueAt, signal)
       if (signal.aborted) return
     }
-    batch.push(draft)
+    if (numbers.every((number) => door.seqOf(number) !== undefined)) batch.push(pointed(draft, door))
   }
-  if (batch.length > 0) await door.publish(batch)
+  await flush()
+}
+
+const POINTERS = ['corrects', 'restates'] as const
+
+/** The numbers of the drafts that a draft points at. */
+function numbersIn({ details }: PublishDraft): readonly number[] {
+  return POINTERS.map((field) => details?.[field]).filter((value) => typeof value === 'number')
 }
 
 /** Points what a draft corrects or restates at seqs of this log. */
-function pointed(draft: ImportDraft, seqOf: (number: number) => number): ImportDraft {
-  const { details } = draft
-  if (details === undefined) return draft
-  const { corrects, restates } = details
-  if (typeof corrects !== 'number' && typeof restates !== 'number') return draft
-  return {
-    ...draft,
-    details: {
-      ...details,
-      ...(typeof corrects === 'number' ? { corrects: seqOf(corrects) } : {}),
-      ...(typeof restates === 'number' ? { restates: seqOf(restates) } : {}),
-    },
+function pointed(draft: PublishDraft, door: Door): PublishDraft {
+  const details = { ...draft.details }
+  for (const field of POINTERS) {
+    const number = details[field]
+    const seq = typeof number === 'number' ? door.seqOf(number) : undefined
+    if (seq !== undefined) details[field] = seq
   }
+  return draft.details === undefined ? draft : { ...draft, details }
 }

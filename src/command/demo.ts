@@ -4,13 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { writeDrafts } from '../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../sim/history.ts'
+import type { PublishDraft } from '../../sim/import-draft.ts'
+import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../sim/import-draft.ts'
 import { drive, live } from '../../sim/live.ts'
+import { openRefs } from '../log/refs.ts'
 import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../protocol/moment.ts'
 import { runImport } from './import.ts'
-import { serve } from './serve.ts'
+import { hostOf, serve } from './serve.ts'
 import type { Service, ServiceSettings } from './service.ts'
 import type { ExitCode, World } from './world.ts'
 import { tell } from './world.ts'
@@ -25,9 +28,8 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
   }
-  const path = `http://${settings.host}:${settings.port}`
   return serve(settings, world, log, async (service, stop) => {
-    tell(world, `try: curl ${path.replace(/:0$/, `:${service.port}`)}/api/v1/summary`)
+    tell(world, `try: curl http://${hostOf(settings.host)}:${service.port}/api/v1/summary`)
     await publishLive(service, settings, world, stop)
   })
 }
@@ -58,29 +60,57 @@ async function publishLive(
 ): Promise<void> {
   const from = service.reader.snapshot((snapshot) => snapshot.books.firstAtMs)
   assert(from !== null, 'the demonstration begins with a history')
+  // Only the story's own events count: others may have been published into the log by hand.
+  using refs = openRefs(settings.data)
   const dues = live({
     seed: SEED,
     from,
     to: msOf(from + HISTORY_MS),
-    published: service.reader.head().seq,
+    published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
     now: world.now,
   })
+  const until = (moment: Ms, signal: AbortSignal): Promise<void> => waitUntil(moment, world, signal)
   const door = {
     now: world.now,
-    until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, world, signal),
-    publish: (drafts: readonly unknown[]) => publish(service.publishPort, settings, drafts),
+    until,
+    seqOf: (number: number) => refs.seqOf(refOf(number)),
+    async publish(drafts: readonly PublishDraft[]) {
+      while (!stop.aborted) {
+        const sent = await send(service.publishPort, settings, drafts)
+        if (sent === 'taken') return
+        if (sent.refused !== null) return publishEach(drafts, sent.refused)
+        await until(msOf(world.now() + RETRY_MS), stop)
+      }
+    },
+  }
+  /** What was published by hand may be at odds with the story: what does not fit any more is left out of it. */
+  async function publishEach(drafts: readonly PublishDraft[], reason: string): Promise<void> {
+    const [first] = drafts
+    if (drafts.length === 1 && first !== undefined) {
+      return tell(world, `the simulator leaves out ${first.type}/${first.kind} (${first.ref}): ${reason}`)
+    }
+    for (const draft of drafts) await door.publish([draft])
   }
   await drive(dues, door, stop)
 }
 
-async function publish(port: number, settings: ServiceSettings, drafts: readonly unknown[]): Promise<void> {
-  const response = await fetch(`http://${settings.publishHost}:${port}/publish`, {
+/** Milliseconds until the simulator tries again when the door cannot take events. */
+const RETRY_MS = 5_000
+
+/** A request that was taken; one that was refused, with the reason; or one to try again (null). */
+type Sent = 'taken' | Readonly<{ refused: string | null }>
+
+async function send(port: number, settings: ServiceSettings, drafts: readonly PublishDraft[]): Promise<Sent> {
+  const address = `http://${hostOf(settings.publishHost)}:${port}/publish`
+  const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: `Bearer ${settings.tokens[0] ?? ''}`, 'content-type': 'application/json' },
     body: JSON.stringify(drafts),
-  })
+  }).catch(() => null)
+  if (response === null) return { refused: null }
   const answer = await response.text()
-  if (!response.ok) throw new Error(`the door refused the simulator: ${answer}`)
+  if (response.ok) return 'taken'
+  return { refused: response.status >= 500 ? null : answer }
 }
 
 async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise<void> {

@@ -54,9 +54,8 @@ export async function serve(
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   await using service = await startService(settings, world, log)
-  const host = (name: string): string => (name.includes(':') ? `[${name}]` : name)
-  tell(world, `listening on http://${host(settings.host)}:${service.port}`)
-  tell(world, `publish door on http://${host(settings.publishHost)}:${service.publishPort}`)
+  tell(world, `listening on http://${hostOf(settings.host)}:${service.port}`)
+  tell(world, `publish door on http://${hostOf(settings.publishHost)}:${service.publishPort}`)
   const ended = new AbortController()
   const beside = meanwhile(service, ended.signal)
   const failed = beside.then(
@@ -79,4 +78,9 @@ function stopped(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined)
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
+}
+
+/** A host as it stands in a URL. */
+export function hostOf(name: string): string {
+  return name.includes(':') ? `[${name}]` : name
 }
