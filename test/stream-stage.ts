@@ -170,9 +170,10 @@ function collaborators(
 }
 
 /** Slots that count how many are taken; giving one back twice is a failure of its holder. */
-function countSlots(limits: SlotLimits): Pick<StreamSlots, 'take' | 'open'> {
+function countSlots(limits: SlotLimits): Pick<StreamSlots, 'take' | 'open' | 'limits'> {
   const slots = openStreamSlots(allocateStreamSlots(limits, 'a secret of the stage'))
   return {
+    limits: slots.limits,
     open: slots.open,
     take(caller) {
       const taken = slots.take(caller)

@@ -45,7 +45,10 @@ export function project(
     const { ground, compute } = prepared.value
     const keep = ground === 'settled' ? 'immutable' : 'revalidate'
     const etag = etagOn(desk, ground, snapshot, present)
-    if (etag !== null && holdsByName(ask, etag)) return { is: 'unchanged', keep, etag }
+    if (etag !== null && holdsByName(ask, etag)) {
+      // What is not settled counts every event.
+      return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }
+    }
 
     const key = `${ask.path}${ask.query.format()} ${etag ?? ''}`
     const kept = desk.cache.get(key)

@@ -65,6 +65,7 @@ suite('the API', () => {
       assert.equal(again.headers.get('etag'), response.headers.get('etag'))
       assert.equal(again.headers.get('cache-control'), cacheControl)
       assert.equal(again.headers.get('access-control-allow-origin'), '*')
+      assert.equal(again.headers.get('daybook-seq'), response.headers.get('daybook-seq'))
     })
   }
 
@@ -75,6 +76,30 @@ suite('the API', () => {
       const response = await stage.get(path.replace(/\{\w+\}/, '1'))
       assert.equal(response.status, 200, path)
       await response.arrayBuffer()
+    }
+  })
+
+  test('sends no header of its own that the OpenAPI document does not describe', async () => {
+    const own = /^(?:daybook-|etag$|link$|ratelimit|content-disposition$)/
+    const document: unknown = await (await stage.get('/api/v1/openapi.json')).json()
+    const { paths } = document as {
+      paths: Record<string, { get: { responses: { 200: { headers: object } } } }>
+    }
+    const questions = ['/api/v1/events?limit=2', '/api/v1/events?format=csv&limit=2']
+    for (const question of [...addresses.map(([path]) => path), ...questions]) {
+      const response = await stage.get(question)
+      await response.arrayBuffer()
+      const key = ENDPOINTS.find(({ path }) =>
+        new RegExp(`^${path.replace(/\{\w+\}/, '[^/]+')}$`).test(question.replace(/\?.*/, '')),
+      )?.path
+      const described = Object.keys(paths[key ?? '']?.get.responses[200].headers ?? {})
+      const sent = [...response.headers.keys()].filter((name) => own.test(name))
+      const known = new Set(described.map((name) => name.toLowerCase()))
+      assert.deepEqual(
+        sent.filter((name) => !known.has(name)),
+        [],
+        question,
+      )
     }
   })
 

@@ -5,8 +5,8 @@ import { openapi } from './openapi.ts'
 
 type Operation = {
   operationId: string
-  parameters: { name: string; in: string; schema: object; description?: string }[]
-  responses: Record<string, { content?: Record<string, unknown> }>
+  parameters: { name: string; in: string; schema: object; description?: string; example?: unknown }[]
+  responses: Record<string, { content?: Record<string, unknown>; headers?: Record<string, unknown> }>
 }
 type Document = {
   openapi: string
@@ -46,6 +46,29 @@ suite('the OpenAPI document', () => {
     const mediaOf = (path: string) => Object.keys(document.paths[path]?.get.responses['200']?.content ?? {})
     assert.deepEqual(mediaOf('/api/v1/stream'), ['text/event-stream', 'application/x-ndjson'])
     assert.deepEqual(mediaOf('/api/v1/events'), ['application/json', 'text/csv'])
+  })
+
+  test('describes what the archive answers: files and parts of them, manifests and digests', () => {
+    const operation = document.paths['/api/v1/archive/{file}']?.get
+    assert.deepEqual(Object.keys(operation?.responses['200']?.content ?? {}), [
+      'application/gzip',
+      'application/json',
+      'text/plain',
+    ])
+    assert.ok(operation?.responses['206']?.headers?.['Content-Range'] !== undefined)
+    assert.ok(operation.responses['416'] !== undefined)
+  })
+
+  test('describes every parameter and gives an example of it', () => {
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      for (const { name, description, example } of get.parameters) {
+        assert.ok((description ?? '').length > 3 && example !== undefined, `${path} ${name}`)
+      }
+    }
+  })
+
+  test('says everywhere that a parameter may be refused', () => {
+    for (const { get } of Object.values(document.paths)) assert.ok(get.responses['400'] !== undefined)
   })
 
   test('says that the data is informational only', () => {

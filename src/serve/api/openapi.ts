@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { assert } from '../../protocol/brand.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Form, Parameter } from '../../protocol/parameters.ts'
@@ -7,6 +8,7 @@ import { JSON_TYPE } from '../projection.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import type { Route } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
+import { PROBLEM_SCHEMA, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
 
 const INFORMATION =
@@ -40,63 +42,22 @@ export function openapi(version: string): JsonSchema {
     servers: [{ url: '/' }],
     paths: Object.fromEntries(ENDPOINTS.map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
     components: {
-      schemas: { ...schemas(), Problem: PROBLEM },
-      responses: { Problem: PROBLEM_RESPONSE, NotModified: NOT_MODIFIED },
+      schemas: { ...schemas(), Problem: PROBLEM_SCHEMA },
+      responses: SHARED_RESPONSES,
     },
   }
 }
 
 function operation(endpoint: Endpoint): JsonSchema {
-  const keyed = /\{\w+\}/.test(endpoint.path)
-  const streamed = endpoint.caching === 'never'
   return {
     operationId: endpoint.id,
     summary: endpoint.meaning,
-    parameters: [...pathParameters(endpoint.path), ...endpoint.parameters.map(queryParameter)],
-    responses: {
-      200: { description: endpoint.meaning, headers: HEADERS, content: content(endpoint) },
-      ...(streamed ? {} : { 304: { $ref: '#/components/responses/NotModified' } }),
-      ...(endpoint.parameters.length > 0 || keyed ? { 400: PROBLEM_REF } : {}),
-      ...(keyed ? { 404: PROBLEM_REF } : {}),
-      429: PROBLEM_REF,
-      503: PROBLEM_REF,
-    },
-  }
-}
-
-function content(endpoint: Endpoint): JsonSchema {
-  switch (endpoint.id) {
-    case 'events':
-      return {
-        'application/json': { schema: { $ref: '#/components/schemas/EventsPage' } },
-        'text/csv': { schema: { type: 'string', description: 'RFC 4180, with `format=csv`' } },
-      }
-    case 'stream':
-      return {
-        'text/event-stream': {
-          schema: {
-            type: 'string',
-            description:
-              'Server-Sent Events. A message without a type has an event’s seq as its `id` and the event as its ' +
-              '`data`. A message of type `position` says how far the log has been scanned: ' +
-              '`{"seq","head","live","at","atMs"}`; it comes at once, at the switch from history to live, after ' +
-              'every 1,000 events scanned without a match, and after 15 s of silence. `Last-Event-ID` beats `after`.',
-          },
-        },
-        'application/x-ndjson': {
-          schema: {
-            type: 'string',
-            description:
-              'The same as JSON lines, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`',
-          },
-        },
-      }
-    case 'openapi':
-      return { 'application/json': { schema: { type: 'object' } } }
-    default:
-      return RESOURCE_SCHEMAS[endpoint.answer] === undefined
-        ? { [endpoint.answer]: {} }
-        : { 'application/json': { schema: { $ref: `#/components/schemas/${endpoint.answer}` } } }
+    parameters: [
+      ...pathParameters(endpoint.path),
+      ...endpoint.parameters.map(queryParameter),
+      ...(HEADER_PARAMETERS[endpoint.id] ?? []),
+    ],
+    responses: responsesOf(endpoint),
   }
 }
 
@@ -150,22 +111,46 @@ function schemaOf(form: Form): JsonSchema {
   }
 }
 
-const PATH_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+const WHOLE: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  id: { description: 'The contest’s number', schema: WHOLE, example: 1 },
+  seq: { description: 'The event’s seq', schema: WHOLE, example: 1 },
   file: {
-    type: 'string',
     description:
       '`yyyy-mm.jsonl.gz`, `yyyy-mm.details.jsonl.gz`, `yyyy-mm.json` (manifest of a closed month), or `SHA256SUMS`',
+    schema: { type: 'string' },
+    example: '2026-10.jsonl.gz',
   },
 }
-const WHOLE: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 
 function pathParameters(path: string): readonly JsonSchema[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: PATH_SCHEMAS[name] ?? WHOLE,
-  }))
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const described = PATH_PARAMETERS[name]
+    assert(described !== undefined, `the path parameter ${name} is described`)
+    return { name, in: 'path', required: true, ...described }
+  })
+}
+
+const HEADER_PARAMETERS: Readonly<Record<string, readonly JsonSchema[]>> = {
+  stream: [
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description:
+        'Seq of the last message taken in, as a browser sends it when it connects again; beats `after`',
+      schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      example: 1200,
+    },
+  ],
+  archiveFile: [
+    {
+      name: 'Range',
+      in: 'header',
+      description: 'One range of bytes of a file of a closed month',
+      schema: { type: 'string' },
+      example: 'bytes=0-1023',
+    },
+  ],
 }
 
 function schemas(): JsonSchema {
@@ -180,44 +165,4 @@ function schemas(): JsonSchema {
       return [name, rest]
     }),
   )
-}
-
-const PROBLEM: JsonSchema = {
-  type: 'object',
-  description: 'RFC 9457. Nothing of the request is repeated in it.',
-  required: ['type', 'title', 'status', 'detail', 'code'],
-  properties: {
-    type: { type: 'string', format: 'uri-reference' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', description: 'Stable: what a program may rely on' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['parameter', 'message'],
-        properties: {
-          parameter: { type: 'string' },
-          message: { type: 'string' },
-          allowed: { type: 'array', items: { type: 'string' } },
-        },
-      },
-    },
-  },
-}
-const PROBLEM_REF: JsonSchema = { $ref: '#/components/responses/Problem' }
-const PROBLEM_RESPONSE: JsonSchema = {
-  description: 'What is wrong; `Retry-After` with 429 and 503',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-}
-const NOT_MODIFIED: JsonSchema = { description: 'The answer named by `If-None-Match` still holds' }
-
-const text = (description: string): JsonSchema => ({ description, schema: { type: 'string' } })
-const HEADERS: JsonSchema = {
-  'Daybook-Log': text('Identifies the log: another one, or a restored one, has another'),
-  'Daybook-Seq': text('The last event counted; absent from what never changes under /events'),
-  ETag: text('Send it back as `If-None-Match`'),
-  'RateLimit-Policy': text('The allowance: `"default";q=60;w=60`; absent from what never changes'),
-  RateLimit: text('What is left of it, and the seconds until it grows'),
 }

@@ -103,6 +103,23 @@ const archiveMonth = z.strictObject({
   linesSha256: z.string().nullable(),
 })
 
+const bytesWithDigest = { bytes: number, sha256: digest }
+const manifest = z
+  .strictObject({
+    month,
+    firstSeq: id.nullable(),
+    lastSeq: id.nullable(),
+    events: number,
+    firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
+    size: number.describe('Size of the log at the month’s end'),
+    lines: z.strictObject(bytesWithDigest).describe('Of the month’s lines, unpacked'),
+    gzip: z.strictObject(bytesWithDigest).describe('Of the file as served'),
+    details: z.strictObject({ ...bytesWithDigest, lines: z.strictObject(bytesWithDigest) }),
+  })
+  .describe(
+    'What is recorded of a closed month, once and for ever',
+  ) satisfies z.ZodType<resources.ArchiveManifest>
+
 const page = z.strictObject({
   after: seq.optional(),
   before: seq.optional(),
@@ -229,6 +246,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
     cells: z.array(z.strictObject({ day, hour, ...patternFigures })),
   }) satisfies z.ZodType<resources.Patterns>,
   ArchiveIndex: z.strictObject({ months: z.array(archiveMonth) }) satisfies z.ZodType<resources.ArchiveIndex>,
+  ArchiveManifest: manifest,
   EventTypes: z.looseObject({ asOf, types: z.array(z.looseObject({ type: z.string() })) }),
   Status: status,
 }

@@ -12,7 +12,7 @@ export type Admitted = Readonly<{ after: Seq; slot: StreamSlot }>
 
 export type AdmissionSettings = Readonly<{
   reader: LogReader
-  slots: Pick<StreamSlots, 'take'>
+  slots: Pick<StreamSlots, 'take' | 'limits'>
   limits: StreamLimits
   /** Whether this node follows another's log, so that it may lag behind what a client has seen. */
   follows: () => boolean
@@ -32,7 +32,8 @@ export async function admit(
   const isAhead = ahead()
   if (isAhead && !settings.follows()) return refused(cursorAhead(settings, subscription))
   const taken = settings.slots.take(caller)
-  if (!taken.ok) return refused(taken.full === 'caller' ? CALLER_FULL : nodeFull(limits))
+  if (!taken.ok)
+    return refused(taken.full === 'caller' ? callerFull(settings.slots.limits.perCaller) : nodeFull(limits))
   const { slot } = taken
   try {
     // The place is taken first: it bounds how many may wait.
@@ -46,9 +47,9 @@ export async function admit(
   return refused(cursorAhead(settings, subscription))
 }
 
-const CALLER_FULL: Problem = {
-  code: 'too-many-streams',
-  detail: 'This address has as many streams open as one address may. Close one, or share one.',
+function callerFull(perCaller: number): Problem {
+  const detail = `This address has ${perCaller} streams open, as many as one address may. Close one, or share one.`
+  return { code: 'too-many-streams', detail }
 }
 
 function nodeFull(limits: StreamLimits): Problem {

@@ -18,7 +18,7 @@ import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
   reader: LogReader
-  slots: Pick<StreamSlots, 'take'>
+  slots: Pick<StreamSlots, 'take' | 'limits'>
   /** The wall clock: the `at` of a position. */
   now: () => Ms
   /** A clock that never steps, in milliseconds: silences, stalls and lifetimes. */
