@@ -5,7 +5,7 @@ import { patterns } from '../src/project/patterns.ts'
 import { summary } from '../src/project/summary.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, floorTo, msOf } from '../src/protocol/moment.ts'
-import { timingOf } from './measure.ts'
+import { share } from './measure.ts'
 import { ms, table } from './report.ts'
 
 const YEAR_MS = 365 * DAY_MS
@@ -68,5 +68,5 @@ function median(call: () => unknown, runs: number): number {
     call()
     samples.push(performance.now() - began)
   }
-  return timingOf(samples).median
+  return share(samples, 0.5)
 }
