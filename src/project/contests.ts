@@ -19,16 +19,10 @@ export type ContestsQuery = Paging & Readonly<{ status?: readonly string[] | und
 
 /** The contests of the states asked for, newest first, after the contest `after`; one that does not exist is refused. */
 export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
-  const { status, after = 0, limit = ROWS_MAX } = query
-  const cursor = after === 0 ? null : contestIdOf(after)
-  if (cursor !== null && books.contest(cursor) === undefined) {
-    const detail = 'The cursor names a contest that does not exist: take it from `next` of the page before.'
-    return refused({
-      code: 'invalid-parameter',
-      detail,
-      errors: [{ parameter: 'after', message: '`after` is the number of no contest.' }],
-    })
-  }
+  const { status, limit = ROWS_MAX } = query
+  const resolved = resolveCursor(books, query)
+  if (!resolved.ok) return resolved
+  const cursor = resolved.value
   const statuses = status === undefined ? null : statesOf(status)
   // One row more than the page holds tells whether another page follows.
   const found = books.contests({ statuses, after: cursor, limit: limit + 1 })
@@ -41,6 +35,15 @@ export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
         ? null
         : pathTo('/api/v1/contests', { status: status?.join(','), after: last.id, limit: query.limit }),
   })
+}
+
+/** The contest after which a page begins, or null for the first page; refused when there is no such contest. */
+export function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<ContestId | null> {
+  const cursor = after === 0 ? null : contestIdOf(after)
+  if (cursor === null || books.contest(cursor) !== undefined) return parsed(cursor)
+  const detail = 'The cursor names a contest that does not exist: take it from `next` of the page before.'
+  const errors = [{ parameter: 'after', message: '`after` is the number of no contest.' }]
+  return refused({ code: 'invalid-parameter', detail, errors })
 }
 
 /** One contest; refused when no contest has this number. */

@@ -11,16 +11,17 @@ import type { AsOfTotals, Books, Head } from './books.ts'
  * moment later than both the present (to the millisecond, not the minute) and the head is refused.
  */
 export function summary(books: Books, at: Ms | null, now: Ms): Parsed<Summary> {
-  if (at === null) return parsed(headlines(books.totals()))
-  if (at > presentOf(books.head, now)) {
-    const detail = 'The state at a moment that has not come is not known.'
-    return refused({
-      code: 'in-the-future',
-      detail,
-      errors: [{ parameter: 'at', message: '`at` is in the future.' }],
-    })
-  }
-  return parsed(headlines(books.totalsBefore(justAfter(at))))
+  const come = resolveMoment(at, now, books.head)
+  if (!come.ok) return come
+  return parsed(headlines(at === null ? books.totals() : books.totalsBefore(justAfter(at))))
+}
+
+/** The moment asked for, or null for the present; refused when it has not come. */
+export function resolveMoment(at: Ms | null, now: Ms, head: Head): Parsed<Ms | null> {
+  if (at === null || at <= presentOf(head, now)) return parsed(at)
+  const detail = 'The state at a moment that has not come is not known.'
+  const errors = [{ parameter: 'at', message: '`at` is in the future.' }]
+  return refused({ code: 'in-the-future', detail, errors })
 }
 
 /** Whether the summary at this moment can never change. Without a moment it is the present, which does. */

@@ -13,7 +13,10 @@ export type Desk = Readonly<{ reader: LogReader; etag: PresentEtag; cache: Answe
 /** What an answer rests on: nothing that can change, the log up to its head, or the present minute too. */
 export type Ground = 'settled' | 'log' | 'minute'
 
-/** A projection about to be computed: what it rests on, and how. */
+/**
+ * A projection about to be computed: what it rests on, and how. Whoever prepares it has refused what has no answer:
+ * a caller that names the ETag is told `unchanged` without a computation.
+ */
 export type Projection = Readonly<{
   ground: Ground
   /** The bytes, and the seq of the last event counted; a problem when the question has no answer. */

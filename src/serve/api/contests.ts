@@ -1,5 +1,5 @@
 import { contestLedger } from '../../project/contest-ledger.ts'
-import { contest, contests, noContest } from '../../project/contests.ts'
+import { contest, contests, noContest, resolveCursor } from '../../project/contests.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../projection.ts'
@@ -14,6 +14,8 @@ export function contestRoutes(desk: Desk): readonly Route[] {
       project(desk, ask, ({ books }) => {
         const { query } = ask
         const page = { after: query.integer('after'), limit: query.integer('limit') }
+        const cursor = resolveCursor(books, page)
+        if (!cursor.ok) return cursor
         const compute = () => mapped(contests(books, { status: query.list('status'), ...page }), jsonOf)
         return parsed({ ground: 'log', compute })
       }),
@@ -21,14 +23,14 @@ export function contestRoutes(desk: Desk): readonly Route[] {
     endpointRoute('contest', (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
-        if (id === undefined) return noContest()
+        if (id === undefined || books.contest(id) === undefined) return noContest()
         return parsed({ ground: 'log', compute: () => mapped(contest(books, id), jsonOf) })
       }),
     ),
     endpointRoute('contestLedger', (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
-        if (id === undefined) return noContest()
+        if (id === undefined || books.contest(id) === undefined) return noContest()
         const page = { after: ask.query.integer('after'), limit: ask.query.integer('limit') }
         return parsed({ ground: 'log', compute: () => mapped(contestLedger(books, id, page), jsonOf) })
       }),

@@ -1,4 +1,4 @@
-import { isSummarySettled, summary } from '../../project/summary.ts'
+import { isSummarySettled, resolveMoment, summary } from '../../project/summary.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
@@ -9,12 +9,12 @@ import { endpointRoute } from './endpoint-route.ts'
 export function summaryRoute(desk: Desk): Route {
   return endpointRoute('summary', (ask) => {
     const at = ask.query.time('at') ?? null
-    return project(desk, ask, ({ books }) =>
-      parsed({
-        ground: isSummarySettled(books.head, at) ? 'settled' : 'log',
-        // The present to the millisecond: a moment that has just passed is not in the future.
-        compute: () => mapped(summary(books, at, ask.now), jsonOf),
-      }),
-    )
+    return project(desk, ask, ({ books }) => {
+      // The present to the millisecond: a moment that has just passed is not in the future.
+      const come = resolveMoment(at, ask.now, books.head)
+      if (!come.ok) return come
+      const ground = isSummarySettled(books.head, at) ? 'settled' : 'log'
+      return parsed({ ground, compute: () => mapped(summary(books, at, ask.now), jsonOf) })
+    })
   })
 }
