@@ -21,7 +21,7 @@ suite('the archive over HTTP', () => {
   test('lists every month, the empty and the open one too', async () => {
     const response = await get('')
     assert.equal(response.status, 200)
-    assert.equal(response.headers.get('content-type'), 'application/json')
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
     assert.equal(response.headers.get('daybook-seq'), '12348')
     const { months } = (await response.json()) as ArchiveIndex

@@ -4,11 +4,11 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { PresentEtag } from '../etag.ts'
 import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
+import { JSON_TYPE } from '../projection.ts'
 import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
 
-const JSON_TYPE = 'application/json'
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
 /** The routes of the archive: its index, the months' files and manifests, and `SHA256SUMS`. */
