@@ -1,7 +1,8 @@
 /** The bytes of a file that a request asks for: `from` inclusive, `to` exclusive; or a range that has none. */
 export type ByteRange = Readonly<{ from: number; to: number }> | 'unsatisfiable'
 
-const RANGE = /^bytes[ \t]*=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i
+// A position may have any number of digits: clients ask "to the end" as 2^63 − 1, and the comparisons stay right.
+const RANGE = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
 /**
  * The one range of a `Range` header over a file of `size` bytes (RFC 9110, section 14). Undefined means the whole
