@@ -213,6 +213,24 @@ suite('a loyalty run', () => {
       of('output', 2),
       null,
     ],
+    [
+      'publishes no input after its output in the place of something else that was cancelled',
+      [...whole, cancels(1), of('scheduled'), cancels(4)],
+      of('input', 4),
+      hasOutput,
+    ],
+    [
+      'publishes no input after its output in the place of another month’s',
+      [...whole, cancels(1), of('input', undefined, '2026-08'), cancels(4)],
+      of('input', 4),
+      hasOutput,
+    ],
+    [
+      'publishes no output without input in the place of a plan',
+      [of('scheduled'), cancels(1)],
+      of('output', 1),
+      'details.month: this month has no input yet',
+    ],
     ['restates no input while one stands', [...whole, of('scheduled'), cancels(3)], of('input', 3), hasInput],
     [
       'restates no output while one stands',

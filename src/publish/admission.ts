@@ -145,7 +145,7 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): Refusal | null {
   const input = run?.inputs.at(-1)
   const output = run?.outputs.at(-1)
   const field = 'details.month'
-  const replaces = draft.details?.restates !== undefined
+  const replaces = restatesHalf(fold, draft)
   switch (draft.kind) {
     case 'input':
       if (input !== undefined) return wrong(field, `event ${input.seq} has published this month's input`)
@@ -157,6 +157,12 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): Refusal | null {
     default:
       return null
   }
+}
+
+/** Whether a half of a loyalty run replaces a cancelled one of the same kind and month. */
+function restatesHalf(fold: Fold, { kind, details }: Draft): boolean {
+  const restated = details?.restates === undefined ? undefined : entryOf(fold, details.restates)
+  return restated?.event.kind === kind && restated.details?.month === details?.month
 }
 
 /** Whether the account that gives has what is asked of it. Corrections are never refused for this. */

@@ -25,7 +25,6 @@ export type FromWriter =
   | Readonly<{ is: 'operations'; id: number; path: string }>
   | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
-  | Readonly<{ is: 'closed' }>
 
 /** What the main thread tells the writer's. */
 export type ToWriter =

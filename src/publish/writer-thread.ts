@@ -71,7 +71,6 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   say({ is: 'listening', port: address.port })
   await once(door, 'close')
   db.close()
-  say({ is: 'closed' })
   port.close()
 }
 

@@ -56,8 +56,6 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return listeners.onBroken(message.reason)
         case 'operations':
           return void answer(message.id, message.path)
-        case 'closed':
-          return undefined
       }
     })
   })
