@@ -16,7 +16,7 @@ const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play
 const LIVE_PACE = PLAYS.reduce((sum, play) => sum + liveShare(play), 0)
 const SHARE_EVERY_MS = 150 * MINUTE_MS
 /** How much of what is spent on play goes into the contest's pool. */
-export const POOL_PERCENT = 55
+const POOL_PERCENT = 55
 /** A total that turns out wrong: about one in this many. */
 const WRONG_ONE_IN = 1100
 /** A correction leaves a contest that is about to close alone. */

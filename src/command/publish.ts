@@ -37,8 +37,10 @@ export async function publish(settings: PublishSettings, input: Readable, world:
       const failure = await send(door, lines, sent)
       if (failure !== null) {
         progress.end()
-        const line = failure.draft === null ? '' : ` line ${lines[failure.draft]?.number ?? firstLine}:`
-        tell(world, `${settings.file ?? 'standard input'}:${line} ${failure.reason}`)
+        const { draft, field, reason } = failure
+        const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
+        const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
+        tell(world, `${place.join(', ')}: ${reason}`)
         report(sent, world)
         return 1
       }
@@ -115,15 +117,19 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
   if (batch.length > 0 && !stop.aborted) yield batch
 }
 
-type Failure = Readonly<{ draft: number | null; reason: string }>
+/** Why a request failed: the draft and the field at fault, where there is one. */
+type Failure = Readonly<{ draft: number | null; field: string | null; reason: string }>
+
+function failed(reason: string): Failure {
+  return { draft: null, field: null, reason }
+}
 
 async function send(door: Door, lines: readonly Line[], sent: Sent): Promise<Failure | null> {
   for (let attempt = 1; ; attempt++) {
     const response = await post(door, lines)
     if (response === null) {
-      if (door.stop.aborted)
-        return { draft: null, reason: 'stopped; what became of the last request is unknown' }
-      if (attempt === TRIES_MAX) return { draft: null, reason: 'the publish door cannot be reached' }
+      if (door.stop.aborted) return failed('stopped; what became of the last request is unknown')
+      if (attempt === TRIES_MAX) return failed('the publish door cannot be reached')
       await pause(RETRY_MS, door.stop)
       continue
     }
@@ -167,12 +173,15 @@ function count(answer: unknown, sent: Sent): null {
 }
 
 function failureOf(answer: unknown): Failure {
-  const detail = fieldIn(answer, 'detail')
-  const draft = fieldIn(listIn(answer, 'errors')[0], 'draft')
-  return {
-    draft: typeof draft === 'number' ? draft : null,
-    reason: typeof detail === 'string' ? detail : 'what answers there is no publish door',
+  const [error] = listIn(answer, 'errors')
+  const draft = fieldIn(error, 'draft')
+  const field = fieldIn(error, 'field')
+  const message = fieldIn(error, 'message')
+  if (typeof draft === 'number' && typeof field === 'string' && typeof message === 'string') {
+    return { draft, field, reason: message }
   }
+  const detail = fieldIn(answer, 'detail')
+  return failed(typeof detail === 'string' ? detail : 'what answers there is no publish door')
 }
 
 function fieldIn(value: unknown, name: string): unknown {

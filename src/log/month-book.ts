@@ -63,7 +63,7 @@ export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): Mon
 export type ReadNext = (book: MonthBook) => Readonly<{ lastSeq: number; raw: Uint8Array }> | undefined
 
 /** The stored segments of one file, in order; no statement stays open between two of them. */
-export function openSegments(db: DatabaseSync, month: Month, file: MonthFile): ReadNext {
+function openSegments(db: DatabaseSync, month: Month, file: MonthFile): ReadNext {
   const next = db.prepare(
     `SELECT start, last_seq, crc, raw_bytes, bytes_crc, bytes FROM segments
      WHERE month = ? AND file = ? AND start >= ? ORDER BY start LIMIT 1`,

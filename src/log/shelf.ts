@@ -30,7 +30,7 @@ export type StoreShelf = Readonly<{
 }>
 
 /** Reads one entry of the log. */
-export function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
+function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
   const select = db.prepare(
     'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq = ?',
   )

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isChain } from '../protocol/tx.ts'
 import type { LogIdentity } from './reader.ts'
 import { LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
 
 /** SQLite below this resets its write-ahead log in a way that can lose commits. */
-export const SQLITE_VERSION_MIN = '3.51.3'
+const SQLITE_VERSION_MIN = '3.51.3'
 /** Bytes of the write-ahead log that are kept between checkpoints. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
 /** Bytes of the store's file that a reader maps into memory. */
@@ -117,10 +118,8 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
       .all()
       .map((row) => [text(row, 'key'), text(row, 'value')]),
   )
-  const chain = meta.get('chain')
-  if (chain !== 'solana' && chain !== 'evm' && chain !== 'opaque') {
-    throw new StoreError('the store names no chain that is known')
-  }
+  const chain = meta.get('chain') ?? ''
+  if (!isChain(chain)) throw new StoreError('the store names no chain that is known')
   return {
     id: meta.get('id') ?? '',
     origin: meta.get('origin') ?? '',

@@ -64,7 +64,7 @@ export type Fold = Readonly<{
 }>
 
 /** Lot books are dropped when they hold more lots than this. */
-export const LOTS_CACHED_MAX = 200_000
+const LOTS_CACHED_MAX = 200_000
 
 export function openFold(tally: Tally, shelf: Shelf): Fold {
   return { tally, shelf, changes: noChanges(), lotBooks: new Map() }

@@ -34,7 +34,7 @@ export function paysAtOf(state: LoyaltyState): Ms | null {
   return state.plans.at(-1)?.paysAt ?? null
 }
 
-export function emptyLoyalty(month: Month): LoyaltyState {
+function emptyLoyalty(month: Month): LoyaltyState {
   return { month, plans: [], inputs: [], outputs: [], paid: ZERO, payouts: 0 }
 }
 

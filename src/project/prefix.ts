@@ -11,7 +11,7 @@ import type { Tally, Totals } from './tally.ts'
 import { NO_PRICE } from './tally.ts'
 
 /** Events after which a new row of prefix totals begins within one minute. */
-export const CHUNK_EVENTS_MAX = 256
+const CHUNK_EVENTS_MAX = 256
 
 /**
  * Whether an event begins a chunk: the first of its minute, or one after 256 of the same chunk. A row of

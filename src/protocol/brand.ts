@@ -3,11 +3,6 @@ declare const brand: unique symbol
 /** A primitive that cannot be mixed up with another of the same runtime type. Minted only in `protocol`. */
 export type Brand<Base, Name extends string> = Base & { readonly [brand]: Name }
 
-/** Marks the way out of an exhaustive switch: a new member of the union makes the call fail to compile. */
-export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${typeof value}`)
-}
-
 /** Throws when one of our own invariants does not hold; the message names the values. */
 export function assert(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${message}`)

@@ -11,7 +11,7 @@ export const BEFORE_FIRST: Seq = 0 as Seq
 const WHOLE = /^(0|[1-9]\d{0,15})$/
 
 /** A non-negative integer in plain decimal digits, at most 2^53−1; undefined for anything else. */
-export function parseWhole(text: string): number | undefined {
+function parseWhole(text: string): number | undefined {
   if (!WHOLE.test(text)) return undefined
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : undefined

@@ -35,7 +35,7 @@ export type CommitQueueSettings = Readonly<{
 }>
 
 /** Drafts of one commit at most, over all its requests: it bounds how long a reader waits for the next head. */
-export const COMMIT_DRAFTS_MAX = 20_000
+const COMMIT_DRAFTS_MAX = 20_000
 
 type Waiting = Readonly<{ drafts: readonly Draft[]; settle: (outcome: Outcome) => void }>
 
