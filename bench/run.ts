@@ -19,6 +19,7 @@ type Large = Readonly<{ store: string; events: string; runs: string }>
 const BENCHES: readonly Bench[] = [
   { script: 'answers.ts', flags: sized, when: 'always' },
   { script: 'start.ts', flags: sized, when: 'always' },
+  { script: 'get.ts', flags: sized, when: 'always' },
   { script: 'import.ts', flags: () => [], when: 'full' },
 ]
 
@@ -49,7 +50,7 @@ for (const bench of BENCHES) {
   const chosen =
     values.only === '' ? bench.when === 'always' || values.full : bench.script === `${values.only}.ts`
   if (!chosen || !existsSync(path)) continue
-  const printed = await run(path, bench.flags(large))
+  const printed = sectionOf(bench.script, await run(path, bench.flags(large)))
   process.stdout.write(`${printed}\n`)
   parts.push(printed)
 }
@@ -57,6 +58,12 @@ if (values.full && values.only === '') writeFileSync(new URL('RESULTS.md', impor
 
 function sized({ store, events, runs }: Large): readonly string[] {
   return ['--store', store, '--events', events, '--runs', runs]
+}
+
+/** What a bench prints is a section; plain lines become one. */
+function sectionOf(script: string, printed: string): string {
+  if (printed.startsWith('#')) return printed
+  return [`## ${script}`, '', '```', printed.trimEnd(), '```', ''].join('\n')
 }
 
 /** What a bench prints; it tells its progress on the side. Throws when it fails. */
