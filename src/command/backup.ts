@@ -11,9 +11,10 @@ export async function backUp(data: string, to: string, world: World): Promise<Ex
   if (existsSync(to)) throw new CommandError(2, `${to} exists already`)
   const progress = openProgress('copying', 'pages', world)
   try {
-    const { events } = await backupStore(storePath(data), to, (left, total) =>
-      progress.at(total - left, total),
-    )
+    const { events } = await backupStore(storePath(data), to, (left, total) => {
+      if (world.stop.aborted) throw new CommandError(1, 'stopped; no copy was made')
+      progress.at(total - left, total)
+    })
     world.stdout.write(`${to} holds ${events} events\n`)
     return 0
   } finally {

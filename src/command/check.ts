@@ -1,5 +1,6 @@
 import { rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { hasStore, storePath } from '../log/store.ts'
 import { recompute } from '../publish/recompute.ts'
 import { openProgress } from './progress.ts'
@@ -7,7 +8,7 @@ import type { ExitCode, World } from './world.ts'
 import { CommandError, takeDirectory, tell } from './world.ts'
 
 /** Recomputes everything in a store from the log's lines and says what differs. */
-export function check(data: string, world: World): ExitCode {
+export async function check(data: string, world: World): Promise<ExitCode> {
   if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
   // The service would publish while tables are compared: it is checked while it rests, or as a backup.
   using _lock = takeDirectory(data)
@@ -27,6 +28,12 @@ export function check(data: string, world: World): ExitCode {
     let step = steps.next()
     while (step.done !== true) {
       progress.at(step.value, step.value)
+      // Steps that follow at once would keep a signal waiting to the end.
+      await turn()
+      if (world.stop.aborted) {
+        steps.return({ events: step.value, differences: [] })
+        throw new CommandError(1, `stopped after ${step.value} events; nothing is said of the store`)
+      }
       step = steps.next()
     }
     progress.end()

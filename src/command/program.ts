@@ -104,7 +104,7 @@ function addDataCommands(
     new Command('check')
       .description('recompute everything in a store from the log’s lines')
       .addOption(dataOption())
-      .action(({ data }: { data: string }) => done(check(data, world))),
+      .action(async ({ data }: { data: string }) => done(await check(data, world))),
   )
   program.addCommand(
     new Command('backup')

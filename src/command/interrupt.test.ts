@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { suite, test } from 'node:test'
+import { openAppender } from '../log/append.ts'
+import { createStore, openForWriting, storePath } from '../log/store.ts'
+import { billionths } from '../protocol/amount.ts'
+import { msOf } from '../protocol/moment.ts'
+import { backUp } from './backup.ts'
+import { check } from './check.ts'
+import type { World } from './world.ts'
+import { CommandError } from './world.ts'
+
+const EVENTS = 40_000
+const START_MS = Date.UTC(2026, 9, 1)
+
+/** The world of a command that is called off at its first look at the signal. */
+function calledOff(): World {
+  return {
+    now: () => msOf(START_MS),
+    monotonicMs: () => 0,
+    random: () => 0,
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    interactive: false,
+    stop: AbortSignal.abort(),
+  }
+}
+
+suite('a command that is called off', () => {
+  const data = mkdtempSync(join(tmpdir(), 'daybook-called-off-'))
+  test.after(() => rmSync(data, { recursive: true }))
+
+  test.before(() => {
+    createStore(storePath(data), { origin: 'daybook.test/off', chain: 'opaque', simulated: false })
+    const db = openForWriting(storePath(data))
+    const appender = openAppender(db)
+    const fixed = { ref: null, atMs: null, type: 'trade', kind: 'buy', contestId: null, tx: null } as const
+    appender.begin()
+    for (let number = 1; number <= EVENTS; number++) {
+      const draft = { ...fixed, kots: billionths(BigInt(number)), details: null }
+      appender.append(draft, null, msOf(START_MS + number))
+    }
+    appender.keep()
+    appender.commit()
+    db.close()
+  })
+
+  const stops = (error: unknown): boolean =>
+    error instanceof CommandError && error.exitCode === 1 && error.message.startsWith('stopped')
+  const leavesNothing = (): void =>
+    assert.deepEqual(
+      readdirSync(data).filter((name) => /checking|copy/.test(name)),
+      [],
+    )
+
+  test('stops checking, and leaves nothing behind', async () => {
+    await assert.rejects(check(data, calledOff()), stops)
+    leavesNothing()
+  })
+
+  test('stops copying, and leaves nothing behind', async () => {
+    await assert.rejects(backUp(data, join(data, 'copy.db'), calledOff()), stops)
+    leavesNothing()
+  })
+})
