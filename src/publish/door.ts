@@ -14,8 +14,11 @@ export const TOKEN_BYTES_MIN = 32
 /** Milliseconds for a publisher to send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
-/** Seconds after which a publisher may try again when the store is full. */
+/** Seconds after which a publisher may try again when the store is full, and when the door is. */
 const FULL_RETRY_SECONDS = 10
+const BUSY_RETRY_SECONDS = 1
+/** Publish requests under way at once: they bound the memory of bodies and of drafts that wait for a commit. */
+export const REQUESTS_MAX = 64
 
 /** An answer of the operational endpoints (`/livez`, `/readyz`, `/metrics`). */
 export type OperationsAnswer = Readonly<{
@@ -44,6 +47,7 @@ type Body = Readonly<{ ok: true; drafts: readonly Draft[] }> | Failed
 /** Makes the private listener: the one way in. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
   const tokens = settings.tokens.map((token) => hash('sha256', token, 'buffer'))
+  const underWay = { requests: 0 }
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -56,7 +60,7 @@ export function createDoor(settings: DoorSettings): Server {
     (request, response) => {
       // A publisher that goes on while the door closes is told not to come back on this connection.
       if (!server.listening) response.setHeader('connection', 'close')
-      answer(settings, tokens, request, response).catch((error: unknown) => {
+      answer(settings, { tokens, underWay }, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no failure of ours.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
@@ -67,9 +71,12 @@ export function createDoor(settings: DoorSettings): Server {
   return server
 }
 
+/** What all requests of one door share. */
+type Shared = Readonly<{ tokens: readonly Uint8Array[]; underWay: { requests: number } }>
+
 async function answer(
   settings: DoorSettings,
-  tokens: readonly Uint8Array[],
+  { tokens, underWay }: Shared,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -93,7 +100,7 @@ async function answer(
   if (target !== '/publish') {
     return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
   }
-  const outcome = await publishRequest(settings, request)
+  const outcome = await admitted(underWay, () => publishRequest(settings, request))
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
     return send(
@@ -103,9 +110,21 @@ async function answer(
       JSON.stringify({ drafts: outcome.receipts }),
     )
   }
-  if (outcome.code === 'too-large') response.setHeader('connection', 'close')
+  if (outcome.code === 'too-large' || outcome.code === 'not-ready') response.setHeader('connection', 'close')
+  if (outcome.code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
   if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
   sendProblem(response, outcome)
+}
+
+/** Runs a request, unless as many as the door bears are under way. */
+async function admitted(underWay: Shared['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
+  if (underWay.requests >= REQUESTS_MAX) return failed('not-ready', `${REQUESTS_MAX} requests are under way`)
+  underWay.requests += 1
+  try {
+    return await run()
+  } finally {
+    underWay.requests -= 1
+  }
 }
 
 async function publishRequest(settings: DoorSettings, request: IncomingMessage): Promise<Outcome> {
@@ -199,6 +218,7 @@ const OUTCOME_NAMES: Readonly<Partial<Record<Failed['code'], PublishOutcome>>> =
   'ref-conflict': 'conflict',
   'wrong-state': 'conflict',
   'insufficient-balance': 'conflict',
+  'not-ready': 'unavailable',
   'store-full': 'unavailable',
   'store-unavailable': 'unavailable',
 }
