@@ -17,6 +17,7 @@ const world: World = {
   stdout: process.stdout,
   stderr: process.stderr,
   interactive: process.stderr.isTTY,
+  sharesPorts: process.platform === 'linux',
   stop: stop.signal,
 }
 const log = pino(

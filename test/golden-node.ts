@@ -32,6 +32,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
     stdout: silent,
     stderr: silent,
     interactive: false,
+    sharesPorts: true,
     stop: new AbortController().signal,
   }
   const outcome = await importFiles({

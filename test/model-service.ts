@@ -101,6 +101,7 @@ function begin(data: string, clock: ReturnType<typeof openSharedClock>): Promise
       stdout: silent,
       stderr: silent,
       interactive: false,
+      sharesPorts: true,
       stop: new AbortController().signal,
     },
     pino({ enabled: false }),

@@ -25,6 +25,7 @@ function calledOff(): World {
     stdout: new PassThrough(),
     stderr: new PassThrough(),
     interactive: false,
+    sharesPorts: true,
     stop: AbortSignal.abort(),
   }
 }

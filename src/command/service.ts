@@ -79,7 +79,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
     operations,
   })
   stack.use(writer)
-  const front = await openFront({ ...settings, reusePort: settings.workers > 1 }, memory, {
+  const workers = world.sharesPorts ? settings.workers : 1
+  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
+  const front = await openFront({ ...settings, reusePort: workers > 1 }, memory, {
     world,
     log,
     registry,
@@ -93,9 +95,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
     limiterKeys: front.limiterKeys,
     checks: () => checksOf(checks),
   })
-  if (settings.workers > 1) {
+  if (workers > 1) {
     const shared = { ...frontSettings(settings), port: front.port, reusePort: true }
-    state.threads = await startFrontThreads(settings.workers - 1, { settings: shared, memory }, breakDown)
+    state.threads = await startFrontThreads(workers - 1, { settings: shared, memory }, breakDown)
     stack.use(state.threads)
   }
   const owned = stack.move()
