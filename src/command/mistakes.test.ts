@@ -47,6 +47,7 @@ suite('a mistake of the user', () => {
     createStore(storePath(at('broken')), { origin: 'daybook.test', chain: 'solana', simulated: false })
     writeFileSync(storePath(at('broken')), 'no store at all, but a text of some length')
     createStore(storePath(at('newer')), { origin: 'daybook.test', chain: 'solana', simulated: false })
+    createStore(storePath(at('real')), { origin: 'daybook.test', chain: 'solana', simulated: false })
     const newer = new DatabaseSync(storePath(at('newer')))
     newer.exec('PRAGMA user_version = 1000')
     newer.close()
@@ -63,6 +64,9 @@ suite('a mistake of the user', () => {
     ['a token file that is not there', 2, ['publish', line, '--token-file', at('nothing')]],
     ['a file of drafts that is not there', 2, ['publish', at('nothing'), '--token-file', token]],
     ['a directory for a file of drafts', 2, ['publish', directory, '--token-file', token]],
+    ['a simulation on another chain', 2, ['demo', '--data', at('demo'), '--chain', 'evm', ...ports]],
+    ['a log that is no simulation', 2, ['demo', '--data', at('real'), ...ports]],
+    ['a log of another chain', 2, ['serve', '--data', at('real'), '--chain', 'evm', ...ports]],
     ['an address of the door that is none', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
   for (const [what, code, args] of table) {

@@ -69,6 +69,7 @@ export function openProgram(
       if (holdsRealLog(options.data)) {
         throw new CommandError(2, `${options.data} holds a log that is no simulation`)
       }
+      if (options.chain !== 'solana') throw new CommandError(2, 'the simulated platform pays on solana only')
       done(await demo(settingsOf(options, true), world, log))
     }),
   )
