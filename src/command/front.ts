@@ -131,20 +131,21 @@ function routesOf(reader: LogReader): Parameters<typeof openRouter>[0] {
 }
 
 /** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */
-async function followHead(
+export async function followHead(
   reader: LogReader,
   cell: ReturnType<typeof openHeadCell>,
   stopped: AbortSignal,
   report: (error: unknown, route: string) => void,
 ): Promise<void> {
   while (!stopped.aborted) {
+    // The cell's own head, read first: a reader that fails, or that is ahead of the cell, waits like any other.
+    const seen = cell.read()
     try {
-      const { seq } = reader.head()
-      await cell.moved(seq)
+      reader.head()
     } catch (error) {
-      if (stopped.aborted) return
       report(error, 'head')
     }
+    await cell.moved(seen)
   }
 }
 
