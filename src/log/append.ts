@@ -108,6 +108,7 @@ export function openAppender(db: DatabaseSync): Appender {
     begin: () => db.exec('BEGIN IMMEDIATE'),
     commit() {
       assert(inserts.isEmpty(), `events up to ${state.head.seq} were appended and not kept at the commit`)
+      shelf.flush()
       db.exec('COMMIT')
       return state.head
     },

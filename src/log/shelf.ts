@@ -12,19 +12,20 @@ import type { Entry } from '../protocol/event.ts'
 import { parseEvent } from '../protocol/event.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../protocol/resources.ts'
-import type { ContestId, Seq } from '../protocol/seq.ts'
+import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { formatBody, number, parseContest, parseLot, parseLoyalty, takeOf, text } from './codec.ts'
 import type { Row } from './codec.ts'
-
-/** Contests kept decoded in memory between batches. */
-const CONTESTS_CACHED_MAX = 10_000
+import type { ContestNotes } from './contest-notes.ts'
+import { openContestNotes } from './contest-notes.ts'
 
 /** Where the writer's fold finds what it does not hold, and where its changes go. */
 export type StoreShelf = Readonly<{
   shelf: Shelf
-  /** Writes a batch's changes, inside the caller's transaction. */
+  /** Takes a batch's changes, inside the caller's transaction: the shelf gives them back from now on. */
   put(changes: Changes): void
+  /** Writes what `put` has only noted; to be called before the transaction's commit. */
+  flush(): void
   /** Forgets what is cached, after the transaction that wrote it was rolled back. */
   forget(): void
 }>
@@ -70,15 +71,20 @@ export function replayShelf(db: DatabaseSync): ReplayShelf {
 }
 
 export function openStoreShelf(db: DatabaseSync): StoreShelf {
-  const contests = new Map<ContestId, Contest>()
+  const contests = openContestNotes(db)
+  const write = changesWriter(db)
   return {
-    shelf: storeShelf(db, contests),
-    put: changesWriter(db, contests),
-    forget: () => contests.clear(),
+    shelf: storeShelf(db, contests.known),
+    put(changes) {
+      for (const changed of changes.contests.values()) contests.note(changed)
+      write(changes)
+    },
+    flush: contests.flush,
+    forget: contests.forget,
   }
 }
 
-function storeShelf(db: DatabaseSync, contests: Map<ContestId, Contest>): Shelf {
+function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
   const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND open = 1')
@@ -97,8 +103,8 @@ function storeShelf(db: DatabaseSync, contests: Map<ContestId, Contest>): Shelf 
       return row === undefined ? undefined : seqOf(number(row, 'correction'))
     },
     contest(id): Contest | undefined {
-      const known = contests.get(id)
-      if (known !== undefined) return known
+      const noted = known(id)
+      if (noted !== undefined) return noted
       const row = contest.get(id)
       return row === undefined ? undefined : parseContest(text(row, 'body'))
     },
@@ -124,11 +130,8 @@ function storeShelf(db: DatabaseSync, contests: Map<ContestId, Contest>): Shelf 
   }
 }
 
-function changesWriter(db: DatabaseSync, contests: Map<ContestId, Contest>): (changes: Changes) => void {
-  const contest = db.prepare(
-    `INSERT INTO contests (id, scheduled_seq, status, body) VALUES (?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body`,
-  )
+/** Writes all of a batch's changes but its contests. */
+function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const lot = db.prepare(
     'INSERT OR REPLACE INTO lots (seq, contest, kind, open, body) VALUES (?, ?, ?, ?, ?)',
   )
@@ -141,11 +144,6 @@ function changesWriter(db: DatabaseSync, contests: Map<ContestId, Contest>): (ch
   const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
   const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
   return (changes) => {
-    if (contests.size > CONTESTS_CACHED_MAX) contests.clear()
-    for (const [id, changed] of changes.contests) {
-      contest.run(id, changed.scheduledSeq, changed.status, formatBody(changed))
-      contests.set(id, changed)
-    }
     for (const changed of changes.lots.values()) {
       const open = changed.unpaid === ZERO ? 0 : 1
       lot.run(changed.seq, changed.contestId, changed.kind, open, formatBody(changed))
