@@ -7,7 +7,7 @@ import type { Streams } from '../serve/stream/streams.ts'
 /** What the writer of this process counts. */
 export type ServiceMetrics = Readonly<{
   committed(committed: Committed): void
-  publishRequest(outcome: PublishOutcome): void
+  publishRequests(outcome: PublishOutcome, count: number): void
   irregular(field: string): void
 }>
 
@@ -40,7 +40,7 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
       events.inc(committed.events)
       seconds.observe(committed.ms / 1000)
     },
-    publishRequest: (outcome) => requests.inc({ outcome }),
+    publishRequests: (outcome, count) => requests.inc({ outcome }, count),
     irregular: (field) => irregular.inc({ field }),
   }
 }

@@ -72,7 +72,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   // The writer comes first: it shows the head that the fronts begin with.
   const writer = await startWriter(writerSettings(settings, chain, memory.head), {
     onCommitted: metrics.committed,
-    onRequest: metrics.publishRequest,
+    onRequests: metrics.publishRequests,
     onIrregular: metrics.irregular,
     onFailure: (reason) => log.error({ reason }, 'a publish request failed'),
     onBroken: breakDown,

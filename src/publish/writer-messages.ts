@@ -20,7 +20,7 @@ export type WriterSettings = Readonly<{
 export type FromWriter =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'committed'; committed: Committed }>
-  | Readonly<{ is: 'request'; outcome: PublishOutcome }>
+  | Readonly<{ is: 'requests'; outcomes: ReadonlyMap<PublishOutcome, number> }>
   | Readonly<{ is: 'irregular'; field: string }>
   | Readonly<{ is: 'operations'; id: number; path: string }>
   | Readonly<{ is: 'failure'; reason: string }>

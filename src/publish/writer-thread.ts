@@ -8,7 +8,7 @@ import { openForWriting, storePath } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import { msOf } from '../protocol/moment.ts'
 import { openCommitQueue } from './commit-queue.ts'
-import type { OperationsAnswer } from './door.ts'
+import type { OperationsAnswer, PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
 import { openSharedClock } from './shared-clock.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
@@ -53,7 +53,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
       say({ is: 'operations', id, path })
       return new Promise((resolve) => asked.set(id, resolve))
     },
-    onRequest: (outcome) => say({ is: 'request', outcome }),
+    onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
     onFailure: (error) =>
       say({ is: 'failure', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   })
@@ -72,6 +72,22 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   await once(door, 'close')
   db.close()
   port.close()
+}
+
+/** Counts requests and tells of all that ended in one turn of the loop: a message each would cost more than it says. */
+function openRequestCount(
+  tell: (outcomes: ReadonlyMap<PublishOutcome, number>) => void,
+): (outcome: PublishOutcome) => void {
+  const outcomes = new Map<PublishOutcome, number>()
+  return (outcome) => {
+    if (outcomes.size === 0) {
+      setImmediate(() => {
+        tell(outcomes)
+        outcomes.clear()
+      })
+    }
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  }
 }
 
 /** Takes no further request, answers those under way, and cuts what is left after a while. */

@@ -6,7 +6,8 @@ import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 /** What the main thread hears from the writer. */
 export type WriterListeners = Readonly<{
   onCommitted(committed: Committed): void
-  onRequest(outcome: PublishOutcome): void
+  /** So many publish requests ended in this way. */
+  onRequests(outcome: PublishOutcome, count: number): void
   /** A draft was published though the books refuse it (`--balances report`). */
   onIrregular(field: string): void
   /** A publish request could not be answered for a reason of our own. */
@@ -46,8 +47,8 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return resolve(message.port)
         case 'committed':
           return listeners.onCommitted(message.committed)
-        case 'request':
-          return listeners.onRequest(message.outcome)
+        case 'requests':
+          return message.outcomes.forEach((count, outcome) => listeners.onRequests(outcome, count))
         case 'irregular':
           return listeners.onIrregular(message.field)
         case 'failure':
