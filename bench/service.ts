@@ -10,6 +10,8 @@ export type BenchService = AsyncDisposable &
   Readonly<{
     /** Milliseconds from the start of the process to the whole of its first answer. */
     firstAnswerMs: number
+    pid: number
+    port: number
     /** Takes a whole answer; throws when it is not 200. */
     ask(url: string): Promise<Buffer>
     memory(): Memory | null
@@ -18,14 +20,14 @@ export type BenchService = AsyncDisposable &
 /** Of a process, in MiB, and what it has read by system calls so far; only Linux tells. */
 export type Memory = Readonly<{ own: number; mapped: number; readMiB: number }>
 
-/** Starts `daybook serve` without a limit of requests on a data directory. */
-export async function startBenchService(data: string): Promise<BenchService> {
+/** Starts `daybook serve` on a data directory; by default without a limit of requests. */
+export async function startBenchService(data: string, rateLimit = 'off'): Promise<BenchService> {
   const main = new URL('../src/main.ts', import.meta.url).pathname
   const ports = ['--port', '0', '--publish-port', '0']
   const began = performance.now()
   const child = spawn(
     process.execPath,
-    [main, 'serve', '--data', data, ...ports, '--rate-limit', 'off', '--drain', '0'],
+    [main, 'serve', '--data', data, ...ports, '--rate-limit', rateLimit, '--drain', '0'],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
     },
@@ -36,6 +38,8 @@ export async function startBenchService(data: string): Promise<BenchService> {
   await ask('/api/v1/summary')
   return {
     firstAnswerMs: performance.now() - began,
+    pid: child.pid ?? 0,
+    port: Number(new URL(base).port),
     ask,
     memory: () => memoryOf(child),
     async [Symbol.asyncDispose]() {

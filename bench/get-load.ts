@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+
+/** One address, with the bytes that its answer's body must be. */
+export type Target = Readonly<{ path: string; body: Buffer }>
+
+/** Callers, each with an address of its own and one connection that waits for each answer. */
+export const CALLERS = 16
+
+/**
+ * Asks `requests` times, going round the targets, and compares every body with what it must be. Throws at the first
+ * answer that is another.
+ */
+export async function load(port: number, targets: readonly Target[], requests: number): Promise<void> {
+  const asked = targets.map(({ path, body }) => ({ request: requestOf(path), path, body }))
+  let next = 0
+  const draw = (): Asked | undefined => (next < requests ? asked[next++ % asked.length] : undefined)
+  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(port, `127.0.0.${caller + 1}`, draw)))
+}
+
+type Asked = Target & Readonly<{ request: Buffer }>
+
+function requestOf(path: string): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nUser-Agent: bench\r\n\r\n`)
+}
+
+/** One caller: takes an answer, asks the next, and connects again whenever the server says that it closes. */
+async function call(port: number, localAddress: string, draw: () => Asked | undefined): Promise<void> {
+  let going = true
+  while (going) {
+    const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
+    await once(socket, 'connect')
+    going = await talk(socket, draw)
+    socket.destroy()
+  }
+}
+
+/** Settles with whether there is more to ask on another connection. */
+function talk(socket: Socket, draw: () => Asked | undefined): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let asked: Asked | undefined
+    let closing = false
+    /** Of the body; -1 while the head is not whole. */
+    let taken = -1
+    let head: Buffer = Buffer.alloc(0)
+    const ask = (): void => {
+      taken = -1
+      if (closing) {
+        resolve(true)
+        return
+      }
+      asked = draw()
+      if (asked === undefined) resolve(false)
+      else socket.write(asked.request)
+    }
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the server closed a connection without saying so')))
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        if (asked === undefined) throw new Error('an answer that nobody asked for')
+        let body = chunk
+        if (taken < 0) {
+          head = head.byteLength === 0 ? chunk : Buffer.concat([head, chunk])
+          const end = head.indexOf('\r\n\r\n')
+          if (end < 0) return
+          closing = readHead(head.toString('latin1', 0, end), asked)
+          body = head.subarray(end + 4)
+          head = head.subarray(0, 0)
+          taken = 0
+        }
+        if (!asked.body.subarray(taken, taken + body.byteLength).equals(body))
+          throw new Error(`${asked.path}: other bytes`)
+        taken += body.byteLength
+        if (taken === asked.body.byteLength) ask()
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+    ask()
+  })
+}
+
+/** Whether the connection ends with this answer; throws unless it is a 200 of the right length. */
+function readHead(head: string, { path, body }: Asked): boolean {
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+  if (!head.startsWith('HTTP/1.1 200 ') || Number(length) !== body.byteLength) {
+    throw new Error(`${path}: ${head.slice(0, 400)}, not ${body.byteLength} bytes`)
+  }
+  return /\r\nconnection: close/i.test(head)
+}

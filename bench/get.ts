@@ -1,0 +1,207 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openReader } from '../src/log/open-reader.ts'
+import type { Snapshot } from '../src/log/reader.ts'
+import { storePath } from '../src/log/store.ts'
+import { seqOf } from '../src/protocol/seq.ts'
+import { bigStore } from './big-store.ts'
+import { cpuMicroseconds } from './get-cpu.ts'
+import type { Target } from './get-load.ts'
+import { CALLERS, load } from './get-load.ts'
+import type { Peer, Prepared } from './get-peers.ts'
+import { nginxPeer, nodePeer, postgresPeer, prepare } from './get-peers.ts'
+import { share } from './measure.ts'
+import { benchSettings, sayBuilding, SMALL_EVENTS, table, thousands } from './report.ts'
+import type { BenchService } from './service.ts'
+import { startBenchService } from './service.ts'
+
+/** What the processor spends on an answer: an event and a page, beside those that others would serve them with. */
+
+/** Slices of each candidate, by turns; the first is not counted. */
+const SLICES = 9
+/** Processor time of one slice: long beside the hundredth of a second in which it is counted. */
+const SLICE_US = 400_000
+const WARM_UP_REQUESTS = 2_000
+const EVENTS = 1_000
+const PAGES = 20
+const PAGE_EVENTS = 1_000
+/** As many requests as the allowance can be set to: it counts each, and refuses none. */
+const RATE_LIMIT = '10000'
+
+const { store, events } = benchSettings(join(tmpdir(), 'daybook-bench'))
+const data = bigStore(store, events, sayBuilding(events))
+process.stdout.write(`${await gets()}\n`)
+
+async function gets(): Promise<string> {
+  await using plain = await startBenchService(data)
+  const loadBefore = loadavg()[0] ?? 0
+  const rows = [...(await smallRows(plain)), ...(await pageRows(plain))]
+  return [
+    `## The cost of an answer, on a log of ${thousands(events)} events`,
+    '',
+    `Microseconds of processor time per request, user and system of all of a server's threads and processes: the median of ${SLICES} slices of ${SLICE_US / 1000} ms each, by turns. ${CALLERS} callers, each with an address of its own, ask over a connection that is kept, one request at a time; the load's own time is not counted. Every body was compared with the log's own lines. Ratio: Daybook's cost over the peer's in the same turn, the median. ${thousands(EVENTS)} different events and ${PAGES} different pages are asked again and again; "each once" asks none twice, so that all come from the store. Load of the machine ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end.`,
+    '',
+    table(['one answer', 'CPU µs', 'Daybook is', 'goal', 'held'], rows),
+    '',
+  ].join('\n')
+}
+
+type Row = string[]
+
+/** A store of its own: nobody may serve a directory beside another, and an allowance counts the same over any log. */
+function smallCopy(): Disposable & Readonly<{ data: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-get-'))
+  copyFileSync(storePath(bigStore(store, SMALL_EVENTS, () => undefined)), storePath(directory))
+  return { data: directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) }
+}
+
+async function smallRows(service: BenchService): Promise<readonly Row[]> {
+  const hot = asked(hotEvents(events))
+  const prepared = await Promise.all(hot.map(({ path }) => prepare(service.port, path)))
+  await using bare = await nodePeer('bare', prepared)
+  await using nginx = await nginxPeer(prepared)
+  await using fastify = await nodePeer('fastify', prepared)
+  using copy = smallCopy()
+  await using limited = await startBenchService(copy.data, RATE_LIMIT)
+  const ours = candidate('event, Daybook', service, hot)
+  return await compare(ours, [
+    { ...candidate('… each once', service, oneByOne(eventOf)), goal: null },
+    { ...candidate('… with an allowance', limited, asked(hotEvents(SMALL_EVENTS), copy.data)), goal: null },
+    { ...peer('… bare node:http', bare, hot), goal: 1.15 },
+    { ...peer('… nginx, a file', nginx, hot), goal: 2.5 },
+    { ...peer('… Fastify, a schema', fastify, hot), goal: 0.65 },
+  ])
+}
+
+async function pageRows(service: BenchService): Promise<readonly Row[]> {
+  const hot = asked(Array.from({ length: PAGES }, (_, index) => pageOf(index * PAGE_EVENTS)))
+  const prepared: Prepared[] = []
+  for (const { path } of hot) prepared.push(await prepare(service.port, path))
+  await using nginx = await nginxPeer(prepared)
+  await using rows = await postgresPeer(prepared)
+  const ours = candidate('page of 1,000, Daybook', service, hot)
+  return await compare(ours, [
+    { ...candidate('… each once', service, oneByOne(pageOf)), goal: null },
+    { ...peer('… nginx, a file', nginx, hot), goal: 1.5 },
+    { ...peer('… Fastify, rows of PostgreSQL', rows, hot), goal: 0.1 },
+  ])
+}
+
+type Candidate = Readonly<{
+  name: string
+  /** Undefined where it is not installed. */
+  server: Readonly<{ port: number; pids: readonly number[] }> | undefined
+  /** What so many requests ask; fewer are gone round. */
+  targets: (requests: number) => readonly Target[]
+}>
+
+function candidate(
+  name: string,
+  { port, pid }: BenchService,
+  wanted: readonly Target[] | Candidate['targets'],
+): Candidate {
+  const of = typeof wanted === 'function' ? wanted : () => wanted
+  return { name, server: { port, pids: [pid] }, targets: of }
+}
+
+function peer(name: string, server: Peer | undefined, wanted: readonly Target[]): Candidate {
+  return { name, server, targets: () => wanted }
+}
+
+/** Daybook's cost, and that of each other beside it; a goal is how many times the other's it may be. */
+async function compare(
+  ours: Candidate,
+  others: readonly (Candidate & Readonly<{ goal: number | null }>)[],
+): Promise<readonly Row[]> {
+  const all = [ours, ...others]
+  const requests: number[] = []
+  for (const one of all) requests.push(await requestsOfSlice(one))
+  const costs = all.map((): number[] => [])
+  for (let slice = 0; slice < SLICES; slice++) {
+    for (const [index, one] of all.entries()) costs[index]?.push(await costOf(one, requests[index] ?? 0))
+  }
+  return all.map((one, index): Row => {
+    const goal = 'goal' in one && typeof one.goal === 'number' ? one.goal : null
+    if (one.server === undefined) return [one.name, 'not installed', '', goal === null ? '' : `≤ ${goal}`, '']
+    const cost = share(costs[index] ?? [], 0.5)
+    if (index === 0) return [one.name, cost.toFixed(1), '', '', '']
+    const ratio = share(
+      (costs[index] ?? []).map((theirs, slice) => (costs[0]?.[slice] ?? 0) / theirs),
+      0.5,
+    )
+    const verdict = goal === null ? ['', ''] : [`≤ ${goal}`, ratio <= goal ? 'OK' : 'OVER']
+    return [one.name, cost.toFixed(1), `${ratio.toFixed(ratio < 0.2 ? 3 : 2)} ×`, ...verdict]
+  })
+}
+
+/** As many requests as take a slice's time, found while the code of the server is warmed up. */
+async function requestsOfSlice(one: Candidate): Promise<number> {
+  let cost = 0
+  for (
+    let requests = CALLERS * 4;
+    requests <= WARM_UP_REQUESTS || cost * requests < SLICE_US / 2;
+    requests *= 2
+  ) {
+    cost = await costOf(one, requests)
+    if (one.server === undefined || cost * requests > 2 * SLICE_US) break
+  }
+  return Math.max(CALLERS, Math.round(SLICE_US / Math.max(cost, 1)))
+}
+
+/** Microseconds of processor time per request. */
+async function costOf({ server, targets }: Candidate, requests: number): Promise<number> {
+  if (server === undefined) return 0
+  const cpu = (): number => server.pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0)
+  const wanted = targets(requests)
+  const began = cpu()
+  await load(server.port, wanted, requests)
+  return (cpu() - began) / requests
+}
+
+/** A target to be read from the log: what the answer must be, made of the log's own lines. */
+type Wanted = (snapshot: Snapshot) => Target
+
+function eventOf(seq: number): Wanted {
+  return (snapshot) => ({
+    path: `/api/v1/events/${seq}`,
+    body: Buffer.from(snapshot.line(seqOf(seq)) ?? ''),
+  })
+}
+
+function pageOf(after: number): Wanted {
+  const to = after + PAGE_EVENTS
+  const filter = { types: null, kind: null, contestId: null, nonzero: false }
+  const walk = { filter, order: 'asc', limit: PAGE_EVENTS, scanMax: PAGE_EVENTS } as const
+  const page = { after, limit: PAGE_EVENTS, count: PAGE_EVENTS, scannedTo: to, hasMore: true }
+  return (snapshot) => {
+    const { bytes } = snapshot.walk({ ...walk, after: seqOf(after), before: seqOf(to + 1) }, 'ndjson')
+    const lines = Buffer.from(bytes).toString().trimEnd().split('\n')
+    const tail = JSON.stringify({ ...page, next: `/api/v1/events?after=${to}` })
+    return {
+      path: `/api/v1/events?after=${after}`,
+      body: Buffer.from(`{"events":[${lines.join(',')}],"page":${tail}}`),
+    }
+  }
+}
+
+function hotEvents(of: number): readonly Wanted[] {
+  return Array.from({ length: EVENTS }, (_, index) => eventOf(1 + index * Math.floor(of / EVENTS)))
+}
+
+function asked(wanted: readonly Wanted[], directory: string = data): readonly Target[] {
+  const reader = openReader(directory, null)
+  try {
+    return reader.snapshot((snapshot) => wanted.map((one) => one(snapshot)))
+  } finally {
+    reader.close()
+  }
+}
+
+/** Others at each call: a step that shares no factor with the number of places comes to each of them once. */
+function oneByOne(of: (place: number) => Wanted): (requests: number) => readonly Target[] {
+  const places = events - 2 * PAGE_EVENTS
+  const step = 7919
+  let drawn = 0
+  return (requests) => asked(Array.from({ length: requests }, () => of(1 + ((drawn++ * step) % places))))
+}
