@@ -1,9 +1,10 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Join, StreamCounts, StreamLevels, Subscriber, World } from './subscriber.ts'
+import { openFanOuts } from './fan-outs.ts'
 import { cut, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from './turns.ts'
 
-export type HubSettings = Omit<World, 'counts' | 'timeOver' | 'queue' | 'gone'> &
+export type HubSettings = Omit<World, 'head' | 'counts' | 'timeOver' | 'queue' | 'gone'> &
   Readonly<{
     /** Told of what a read of the store threw; the stream that met it is closed. */
     report: (error: unknown) => void
@@ -25,13 +26,23 @@ export function openHub(settings: HubSettings): Hub {
   const subscribers = new Set<Subscriber>()
   const emptied = Promise.withResolvers<void>()
   let timeOver: 'lifetime' | 'drain' = 'lifetime'
-  let lookDue: NodeJS.Immediate | null = null
-  const world: World = { ...settings, counts: noCounts(), timeOver: () => timeOver, queue, gone }
+  let shown = reader.head().seq
+  const world: World = {
+    ...settings,
+    // A stream on its way goes by the newest: at the switch nothing may be left that was committed before it.
+    head: ({ live }) => (live ? shown : reader.head().seq),
+    counts: noCounts(),
+    timeOver: () => timeOver,
+    queue,
+    gone,
+  }
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
     take,
+    liveEmptied: () => fanOuts.ended(),
   })
+  const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: look })
 
   function queue(who: Subscriber): void {
     if (who.queued) return
@@ -55,20 +66,18 @@ export function openHub(settings: HubSettings): Hub {
   }
 
   /** Queues whoever has something to do. The work itself is done in turns, so that it is sliced. */
-  function look(): void {
-    lookDue = null
+  function look(): boolean {
     try {
-      queueDue(subscribers, settings, queue)
+      shown = reader.head().seq
+      queueDue(subscribers, world, shown)
     } catch (error) {
       settings.report(error)
     }
+    return turns.waiting('live') > 0
   }
 
-  const beat = setInterval(look, limits.beatMs)
-  // The commits of one burst are looked at once.
-  const stopHead = reader.onHead(() => {
-    lookDue ??= setImmediate(look)
-  })
+  const beat = setInterval(fanOuts.run, limits.beatMs)
+  const stopHead = reader.onHead(fanOuts.wake)
 
   return {
     join: (join) => subscribers.add(openSubscriber(world, join)),
@@ -77,25 +86,20 @@ export function openHub(settings: HubSettings): Hub {
     drain(overMs) {
       timeOver = 'drain'
       spreadEnds([...subscribers], monotonicMs(), overMs)
-      look()
+      fanOuts.run()
       if (subscribers.size === 0) emptied.resolve()
       return emptied.promise
     },
     close() {
       clearInterval(beat)
-      if (lookDue !== null) clearImmediate(lookDue)
       stopHead()
+      fanOuts.close()
       turns.close()
     },
   }
 }
 
-function queueDue(
-  subscribers: Iterable<Subscriber>,
-  { reader, limits, monotonicMs }: HubSettings,
-  queue: (who: Subscriber) => void,
-): void {
-  const head = reader.head().seq
+function queueDue(subscribers: Iterable<Subscriber>, { limits, monotonicMs, queue }: World, head: Seq): void {
   const now = monotonicMs()
   for (const who of subscribers) if (isDue(who, now, head, limits)) queue(who)
 }

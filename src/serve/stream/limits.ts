@@ -31,6 +31,8 @@ export type StreamLimits = Readonly<{
   lastFrameMs: number
   /** The tick of the one timer that all subscribers share. */
   beatMs: number
+  /** What is committed within this time of a fan-out's end, or during it, is fanned out in one go. */
+  coalesceMs: number
   /** How long live subscribers hold the event loop in one turn of it, and after them those in history. */
   liveSliceMs: number
   historySliceMs: number
@@ -58,6 +60,7 @@ export const STREAM_LIMITS: StreamLimits = {
   drainMs: 30 * SECOND_MS,
   lastFrameMs: SECOND_MS,
   beatMs: 250,
+  coalesceMs: 5,
   liveSliceMs: 8,
   historySliceMs: 4,
   trailingBytesMax: 4 * 1024,
@@ -79,5 +82,6 @@ export function streamLimits(changes: Partial<StreamLimits> = {}): StreamLimits 
   assert(limits.retryMsMin <= limits.retryMsMax, 'the least wait before a retry is not above the greatest')
   assert(limits.lifetimeSpread >= 0 && limits.lifetimeSpread < 1, 'a lifetime is positive')
   assert(limits.beatMs <= limits.silenceMs && limits.beatMs <= limits.stallMs, 'the beat is the finest time')
+  assert(limits.coalesceMs <= limits.beatMs, 'no event waits for longer than the beat')
   return limits
 }

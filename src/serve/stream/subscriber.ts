@@ -64,6 +64,8 @@ export type Subscriber = Omit<Join, 'after'> & {
 export type World = Readonly<{
   reader: LogReader
   limits: StreamLimits
+  /** Up to where a stream writes at present: a live one as of the last fan-out, another as of now. */
+  head: (cursor: Cursor) => Seq
   now: () => Ms
   monotonicMs: () => number
   /** From 0 inclusive to 1 exclusive. */
@@ -105,7 +107,7 @@ export function openSubscriber(world: World, join: Join): Subscriber {
     const retry = formatRetry(who.feed.framing, limits.retryMsMin + Math.floor(world.random() * spreadMs))
     // By way of the response, which may still wait behind another on this connection: when this is out, the
     // head is too, and from then on bytes that all subscribers share go straight to the socket.
-    who.response.write(retry + positionText(world, who), () => opened(world, who))
+    who.response.write(retry + positionText(world, who, head), () => opened(world, who))
   }
   return who
 }
@@ -140,7 +142,7 @@ function opened(world: World, who: Subscriber): void {
 function flush(world: World, who: Subscriber): void {
   if (who.blockedSince === null || who.ended) return
   who.blockedSince = null
-  if (isBehind(who.cursor, world.reader.head().seq)) world.queue(who)
+  if (isBehind(who.cursor, world.head(who.cursor))) world.queue(who)
 }
 
 /** Whether a subscriber needs a turn: something to write, a silence, a stall, or its end. */
@@ -169,15 +171,16 @@ export function takeTurn(world: World, who: Subscriber): void {
 }
 
 function writeNext(world: World, who: Subscriber, now: number): void {
-  const head = (): Seq => world.reader.head().seq
-  const step = advance(who.cursor, who.feed, head, world.limits)
+  const { cursor, feed } = who
+  const step = advance(cursor, feed, () => world.head(cursor), world.limits)
   if (step.is === 'position') {
     write(world, who, packetOf(Buffer.from(positionText(world, who))), now)
   } else if (step.is === 'page') {
     world.counts.eventsSent += step.count
     write(world, who, step.packet, now)
   }
-  if (who.blockedSince === null && isBehind(who.cursor, head())) world.queue(who)
+  // What was committed since is fanned out with what else comes: it has no turn of its own.
+  if (who.blockedSince === null && isBehind(cursor, world.head(cursor))) world.queue(who)
 }
 
 /** One write is in flight at most: what the kernel has not taken of it is all that a client costs. */
@@ -189,9 +192,10 @@ function write(world: World, who: Subscriber, packet: Packet, now: number): void
   if (who.socket.writableLength > 0) who.blockedSince = now
 }
 
-function positionText(world: World, who: Subscriber): string {
+function positionText(world: World, who: Subscriber, known: Seq = world.head(who.cursor)): string {
   const { seq, live } = who.cursor
-  const head = world.reader.head().seq
+  // A page is read from the newest snapshot, which may be ahead of what all streams have been shown.
+  const head = seq > known ? seq : known
   return formatPosition(who.feed.framing, { seq, head, live, atMs: world.now() })
 }
 

@@ -5,6 +5,8 @@ export type Lane = 'live' | 'history'
 export type Turns<T> = Readonly<{
   /** Queues one turn. It never runs within this call. */
   add(who: T, lane: Lane): void
+  /** How many turns of a lane are queued. */
+  waiting(lane: Lane): number
   /** Drops every turn that is queued. */
   close(): void
 }>
@@ -19,6 +21,8 @@ export function openTurns<T>(
     monotonicMs: () => number
     sliceMs: Readonly<Record<Lane, number>>
     take: (who: T) => void
+    /** Called when the last turn of the live lane has been taken. */
+    liveEmptied?: () => void
   }>,
 ): Turns<T> {
   const lanes: Readonly<Record<Lane, Queue<T>>> = { live: openQueue(), history: openQueue() }
@@ -32,11 +36,17 @@ export function openTurns<T>(
     }
   }
 
+  function runLive(): void {
+    if (lanes.live.size() === 0) return
+    runLane('live')
+    if (lanes.live.size() === 0) settings.liveEmptied?.()
+  }
+
   function run(): void {
     // Cleared first: what a step adds, or what is left by one that throws, gets its turn all the same.
     due = null
     try {
-      runLane('live')
+      runLive()
       runLane('history')
     } finally {
       schedule()
@@ -52,6 +62,7 @@ export function openTurns<T>(
       lanes[lane].push(who)
       schedule()
     },
+    waiting: (lane) => lanes[lane].size(),
     close() {
       if (due !== null) clearImmediate(due)
       due = null
