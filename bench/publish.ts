@@ -1,0 +1,183 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openReader } from '../src/log/open-reader.ts'
+import { seqOf } from '../src/protocol/seq.ts'
+import { share } from './measure.ts'
+import type { Published, Publishers } from './publish-load.ts'
+import { connectPublishers, openingDrafts } from './publish-load.ts'
+import type { DoorService } from './publish-service.ts'
+import { startDoorService } from './publish-service.ts'
+import { commitsOf } from './publish-wal.ts'
+import { table, thousands } from './report.ts'
+
+/** What a durable publish costs beside a bare loop that writes the same lines to a file and syncs it. */
+
+const HELP = `node bench/publish.ts [--disk DIR] [--rounds 5]
+
+  --disk DIR   a directory on the disk that is measured (default: the system's directory for temporary files)
+  --rounds N   rounds, bare loop and service by turns; the median counts
+`
+const PUBLISHERS = 32
+const BATCH = 100
+const SLICE_MS = 800
+const WARM_UP_MS = 1_500
+/** The bare loop goes round these: as many lines as there are events then, or so. */
+const LINES = 2_000
+const GOALS = { single: 0.7, batch: 0.15, commitBytes: 24 * 1024, walBytes: 64 * 1024 * 1024 }
+
+/** One turn: what the bare loop and the service did just after each other. */
+type Turn = Readonly<{ floor: Floor | null; own: Published; cpuMs: number }>
+type Floor = Readonly<{ syncs: number; lines: number; longestMs: number }>
+
+const { values } = parseArgs({
+  options: {
+    disk: { type: 'string', default: tmpdir() },
+    rounds: { type: 'string', default: '5' },
+    help: { type: 'boolean', default: false },
+  },
+})
+process.stdout.write(values.help ? HELP : `${await run(values.disk, Number(values.rounds))}\n`)
+
+async function run(disk: string, rounds: number): Promise<string> {
+  const directory = mkdtempSync(join(disk, 'daybook-bench-publish-'))
+  try {
+    const floor = buildFloor(directory)
+    const data = join(directory, 'data')
+    await using service = await startDoorService(data)
+    using publishers = await connectPublishers(service.doorPort, service.token, PUBLISHERS)
+    await publishers.send(openingDrafts(Date.now()))
+    for (const drafts of [1, BATCH]) await publishers.publish(drafts, WARM_UP_MS)
+    writeLines(data, join(directory, 'lines'))
+    let walBytes = 0
+    const singles: Turn[] = []
+    const batches: Turn[] = []
+    for (let round = 0; round < rounds; round++) {
+      singles.push(await turn(floor, service, publishers, 1))
+      batches.push(await turn(floor, service, publishers, BATCH))
+      walBytes = Math.max(walBytes, service.walBytes())
+    }
+    const commits = await commitsOfOne(service)
+    return reportOf(singles, batches, commits, walBytes)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** The bare loop, compiled; null where there is no compiler. */
+function buildFloor(directory: string): ((drafts: number) => Floor) | null {
+  const path = join(directory, 'floor')
+  const source = new URL('publish-floor.c', import.meta.url).pathname
+  if (spawnSync('cc', ['-O2', '-o', path, source], { stdio: 'inherit' }).status !== 0) return null
+  return (drafts) => {
+    const file = join(directory, 'floor.out')
+    const flags = [file, join(directory, 'lines'), String(drafts), String(SLICE_MS)]
+    const [syncs = 0, lines = 0, seconds = 1, longestMs = 0] = execFileSync(path, flags)
+      .toString()
+      .split(' ')
+      .map(Number)
+    rmSync(file)
+    return { syncs: syncs / seconds, lines: lines / seconds, longestMs }
+  }
+}
+
+/** Writes lines that were published, for the bare loop. */
+function writeLines(data: string, path: string): void {
+  const reader = openReader(data, null)
+  const lines = reader.snapshot(({ head, line }) =>
+    Array.from({ length: LINES }, (_, index) => Buffer.from(line(seqOf(head.seq - index)) ?? '').toString()),
+  )
+  reader.close()
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+}
+
+async function turn(
+  floor: ((drafts: number) => Floor) | null,
+  service: DoorService,
+  publishers: Publishers,
+  drafts: number,
+): Promise<Turn> {
+  const bare = floor?.(drafts) ?? null
+  const before = service.cpuMs()
+  const own = await publishers.publish(drafts, SLICE_MS)
+  return { floor: bare, own, cpuMs: service.cpuMs() - before }
+}
+
+/** What commits of one event write: to the write-ahead log, and in all, its checkpoints included. */
+type Commits = Readonly<{ wal: readonly number[]; allBytes: number }>
+
+async function commitsOfOne(service: DoorService): Promise<Commits> {
+  using publisher = await connectPublishers(service.doorPort, service.token, 1, 'one')
+  // So many that a checkpoint or more is among them.
+  const before = service.writtenBytes()
+  const { requests } = await publisher.publish(1, 2 * WARM_UP_MS)
+  return { wal: commitsOf(service.walPath), allBytes: (service.writtenBytes() - before) / requests }
+}
+
+function reportOf(
+  singles: readonly Turn[],
+  batches: readonly Turn[],
+  commits: Commits,
+  walBytes: number,
+): string {
+  const columns = [
+    'what',
+    'Daybook',
+    'bare loop',
+    'ratio',
+    'goal',
+    'held',
+    'CPU µs per draft',
+    'p50 ms',
+    'p99 ms',
+  ]
+  const rows = [
+    row('requests of one draft per second, to fdatasyncs', singles, 'syncs', GOALS.single),
+    row(`drafts per second, ${BATCH} a request, to lines`, batches, 'lines', GOALS.batch),
+  ]
+  const kib = (bytes: number): string => (bytes / 1024).toFixed(1)
+  const median = share(commits.wal, 0.5)
+  const within = commits.wal.filter((bytes) => bytes <= GOALS.commitBytes).length / commits.wal.length
+  return [
+    `## Durable publishing, ${PUBLISHERS} publishers at once`,
+    '',
+    `Each waits for its acknowledgement, which comes when its events are on the disk, then sends the next. The bare loop is in C: it writes the same lines to a file on the same disk and calls fdatasync after each, or after each ${BATCH}. They take turns of ${SLICE_MS} ms, ${singles.length} rounds; the median of the rounds counts, of the ratios too. Processor time is that of the whole service. p50 and p99: from the request to its acknowledgement.`,
+    '',
+    table(columns, rows),
+    '',
+    `A commit of one event (${thousands(commits.wal.length)} of them): ${kib(median)} KiB into the write-ahead log in the median, ${kib(mean(commits.wal))} in the mean, ${kib(share(commits.wal, 1))} at most, ${(within * 100).toFixed(0)} % within the goal of ${kib(GOALS.commitBytes)} (${median <= GOALS.commitBytes ? 'OK' : 'OVER'}); with the checkpoints ${kib(commits.allBytes)}. The write-ahead log was never longer than ${kib(walBytes / 1024)} MiB (goal ${kib(GOALS.walBytes / 1024)}: ${walBytes < GOALS.walBytes ? 'OK' : 'OVER'}).`,
+    '',
+  ].join('\n')
+}
+
+function row(name: string, turns: readonly Turn[], unit: 'syncs' | 'lines', goal: number): readonly string[] {
+  const rates = turns.map(({ own }) => own.drafts / own.seconds)
+  const floors = turns.map(({ floor }) => floor?.[unit] ?? Number.NaN)
+  const ratio = share(
+    rates.map((rate, index) => rate / (floors[index] ?? Number.NaN)),
+    0.5,
+  )
+  const cpu = share(
+    turns.map(({ cpuMs, own }) => (cpuMs * 1000) / own.drafts),
+    0.5,
+  )
+  const latencies = turns.flatMap(({ own }) => own.latenciesMs)
+  const bare = share(floors, 0.5)
+  return [
+    name,
+    thousands(Math.round(share(rates, 0.5))),
+    Number.isNaN(bare) ? 'no C compiler' : thousands(Math.round(bare)),
+    Number.isNaN(ratio) ? '' : ratio.toFixed(2),
+    `≥ ${goal}`,
+    Number.isNaN(ratio) ? '' : ratio >= goal ? 'OK' : 'UNDER',
+    cpu.toFixed(0),
+    share(latencies, 0.5).toFixed(1),
+    share(latencies, 0.99).toFixed(1),
+  ]
+}
+
+function mean(samples: readonly number[]): number {
+  return samples.reduce((a, b) => a + b, 0) / samples.length
+}
