@@ -35,7 +35,7 @@ export function redisUrl(text: string): string {
 }
 
 /** An origin: what the log is called in signed statements, a schemeless address without a slash at its end. */
-export function origin(text: string): string {
+export function originName(text: string): string {
   if (!/^[a-z0-9](?:[a-z0-9.:/_-]{0,126}[a-z0-9])?$/.test(text)) {
     throw new InvalidArgumentError('a schemeless address such as data.example.org/log')
   }

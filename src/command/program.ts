@@ -2,13 +2,14 @@ import { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
 import type { NewLog } from '../log/store.ts'
+import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { CHAINS } from '../protocol/tx.ts'
 import type { Chain } from '../protocol/tx.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { demo, holdsRealLog } from './demo.ts'
 import { runImport } from './import.ts'
-import { networks, option, origin, rateLimit, redisUrl, wholeBetween } from './options.ts'
+import { networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
 import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
 import type { ServiceSettings } from './service.ts'
@@ -19,9 +20,12 @@ import { CommandError } from './world.ts'
 /** Threads that one process serves with at most. */
 const WORKERS_MAX = 64
 
+/** The origin of a log that is given no other. */
+const ORIGIN = 'localhost/daybook'
+
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-type LogOptions = Readonly<{ chain: Chain; origin: string; balances: 'refuse' | 'report' }>
+type LogOptions = Readonly<{ chain?: Chain; origin?: string; balances: 'refuse' | 'report' }>
 
 type ServeOptions = LogOptions &
   Readonly<{
@@ -69,7 +73,8 @@ export function openProgram(
       if (holdsRealLog(options.data)) {
         throw new CommandError(2, `${options.data} holds a log that is no simulation`)
       }
-      if (options.chain !== 'solana') throw new CommandError(2, 'the simulated platform pays on solana only')
+      if ((options.chain ?? 'solana') !== 'solana')
+        throw new CommandError(2, 'the simulated platform pays on solana only')
       done(await demo(settingsOf(options, true), world, log))
     }),
   )
@@ -111,7 +116,11 @@ function addDataCommands(
     new Command('backup')
       .description('copy a log to one file, also while it is served')
       .addOption(dataOption())
-      .addOption(option('--to <file>', 'file to write; it must not exist').makeOptionMandatory())
+      .addOption(
+        option('--to <file>', 'file to write; it must not exist')
+          .env('DAYBOOK_BACKUP_TO')
+          .makeOptionMandatory(),
+      )
       .action(async ({ data, to }: { data: string; to: string }) => done(await backUp(data, to, world))),
   )
 }
@@ -123,14 +132,12 @@ function dataOption() {
 function logOptions(command: Command): Command {
   return command
     .addOption(
-      option('--chain <name>', 'whose transaction identifiers payments carry')
-        .choices(CHAINS)
-        .default('solana'),
+      option('--chain <name>', 'how transactions of a new log are written (default: solana)').choices(CHAINS),
     )
     .addOption(
-      option('--origin <name>', 'name of a new log in signed statements')
-        .argParser(origin)
-        .default('localhost/daybook'),
+      option('--origin <name>', `name of a new log in signed statements (default: ${ORIGIN})`).argParser(
+        originName,
+      ),
     )
     .addOption(
       option('--balances <how>', 'refuse what would overdraw an account or is out of order, or report it')
@@ -202,10 +209,22 @@ function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings 
   }
 }
 
-function newLogOf(options: LogOptions, simulated: boolean): NewLog {
-  return {
-    chain: options.chain,
-    origin: simulated ? `simulated.${options.origin}` : options.origin,
-    simulated,
+/** What the log of the data directory is, or what a new one is made with; another chain or origin is a mistake. */
+function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: boolean): NewLog {
+  const origin = options.origin === undefined ? undefined : nameOf(options.origin, simulated)
+  if (!hasStore(options.data)) {
+    return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }
   }
+  const kept = readStoreIdentity(options.data)
+  if (options.chain !== undefined && options.chain !== kept.chain) {
+    throw new CommandError(2, `this log was made for --chain ${kept.chain}, not ${options.chain}`)
+  }
+  if (origin !== undefined && origin !== kept.origin) {
+    throw new CommandError(2, `this log was made with --origin ${kept.origin}`)
+  }
+  return kept
+}
+
+function nameOf(origin: string, simulated: boolean): string {
+  return simulated ? `simulated.${origin}` : origin
 }

@@ -16,7 +16,7 @@ import { startFrontThreads } from './front-threads.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
-import { CommandError, takeDirectory } from './world.ts'
+import { takeDirectory } from './world.ts'
 
 /** Everything `serve` needs to know, checked. */
 export type ServiceSettings = Omit<FrontSettings, 'reusePort'> &
@@ -50,9 +50,6 @@ export async function startService(settings: ServiceSettings, world: World, log:
   stack.use(takeDirectory(settings.data))
   if (!hasStore(settings.data)) createStore(storePath(settings.data), settings.newLog)
   const { chain } = readStoreIdentity(settings.data)
-  if (chain !== settings.newLog.chain) {
-    throw new CommandError(2, `this log was made for --chain ${chain}, not ${settings.newLog.chain}`)
-  }
   const memory = allocateFront(openHeadCell().buffer, settings, randomBytes(16).toString('hex'))
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

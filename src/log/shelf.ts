@@ -86,6 +86,7 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
 
 function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
+  const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
   const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND open = 1')
   const lot = db.prepare('SELECT body FROM lots WHERE seq = ?')
@@ -101,6 +102,10 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
     correctionOf(seq): Seq | undefined {
       const row = correction.get(seq)
       return row === undefined ? undefined : seqOf(number(row, 'correction'))
+    },
+    restatementOf(seq): Seq | undefined {
+      const value = restatement.get(seq)?.['restatement']
+      return typeof value === 'number' ? seqOf(value) : undefined
     },
     contest(id): Contest | undefined {
       const noted = known(id)
@@ -140,6 +145,7 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
   const correction = db.prepare('INSERT INTO corrections (seq, correction) VALUES (?, ?)')
   const price = db.prepare('INSERT INTO prices (seq, price, cancelled) VALUES (?, ?, 0)')
+  const restatement = db.prepare('UPDATE corrections SET restatement = ? WHERE seq = ?')
   const cancel = db.prepare('UPDATE prices SET cancelled = 1 WHERE seq = ?')
   const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
   const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
@@ -160,6 +166,8 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
       correction.run(seq, by)
       cancel.run(seq)
     }
+    // After the corrections: one batch may hold both.
+    for (const [seq, by] of changes.restatements) restatement.run(by, seq)
     for (const [seq, value] of changes.standing) {
       if (!changes.prices.has(seq)) standing.run(seq, value === undefined ? null : formatPrice(value))
     }

@@ -25,6 +25,8 @@ export type Shelf = Readonly<{
   entry(seq: Seq): Entry | undefined
   /** The seq of the correction that cancelled an event. */
   correctionOf(seq: Seq): Seq | undefined
+  /** The seq of the event that replaces a cancelled one. */
+  restatementOf(seq: Seq): Seq | undefined
   contest(id: ContestId): Contest | undefined
   openLots(contestId: ContestId, kind: string): readonly Lot[]
   lot(seq: Seq): Lot | undefined
@@ -39,6 +41,8 @@ export type Shelf = Readonly<{
 export type Changes = Readonly<{
   entries: Map<Seq, Entry>
   corrections: Map<Seq, Seq>
+  /** By the cancelled event, the one that replaces it. */
+  restatements: Map<Seq, Seq>
   contests: Map<ContestId, Contest>
   lots: Map<Seq, Lot>
   /** By payout or expiry, then by lot; a take of nothing is to be removed. */
@@ -74,6 +78,7 @@ function noChanges(): Changes {
   return {
     entries: new Map(),
     corrections: new Map(),
+    restatements: new Map(),
     contests: new Map(),
     lots: new Map(),
     takes: new Map(),
@@ -103,6 +108,10 @@ export function correctionOf(fold: Fold, seq: Seq): Seq | undefined {
   return fold.changes.corrections.get(seq) ?? fold.shelf.correctionOf(seq)
 }
 
+export function restatementOf(fold: Fold, seq: Seq): Seq | undefined {
+  return fold.changes.restatements.get(seq) ?? fold.shelf.restatementOf(seq)
+}
+
 export function contestOf(fold: Fold, id: ContestId): Contest | undefined {
   return fold.changes.contests.get(id) ?? fold.shelf.contest(id)
 }
@@ -118,6 +127,7 @@ export function apply(fold: Fold, entry: Entry): void {
   const effect = effectOf(entry, corrects === undefined ? undefined : entryOf(fold, corrects))
   fold.changes.entries.set(event.seq, entry)
   if (corrects !== undefined) fold.changes.corrections.set(corrects, event.seq)
+  if (details?.restates !== undefined) fold.changes.restatements.set(details.restates, event.seq)
   countFigures(fold.tally, effect)
   const posting = postingOf(effect)
   if (posting !== undefined) post(fold.tally, posting)

@@ -150,6 +150,7 @@ type MemoryShelf = Readonly<{
 function openMemoryShelf(): MemoryShelf {
   const entries: Entry[] = []
   const corrections = new Map<Seq, Seq>()
+  const restatements = new Map<Seq, Seq>()
   const contests = new Map<ContestId, Contest>()
   const lots = new Map<Seq, Lot>()
   const takes = new Map<Seq, Map<Seq, Take>>()
@@ -164,6 +165,7 @@ function openMemoryShelf(): MemoryShelf {
     shelf: {
       entry,
       correctionOf: (seq) => corrections.get(seq),
+      restatementOf: (seq) => restatements.get(seq),
       contest: (id) => contests.get(id),
       openLots: (contestId, kind) =>
         [...lots.values()].filter(
@@ -180,6 +182,7 @@ function openMemoryShelf(): MemoryShelf {
     },
     put(changes) {
       putAll(corrections, changes.corrections)
+      putAll(restatements, changes.restatements)
       putAll(contests, changes.contests)
       putAll(lots, changes.lots)
       putAll(loyalty, changes.loyalty)

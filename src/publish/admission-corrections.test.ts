@@ -149,6 +149,12 @@ suite('an event that restates', () => {
       'details.restates: that event is of another type',
     ],
     [
+      'replaces an event that nothing has replaced yet',
+      [...corrected, again('play/entry', 3, 1)],
+      again('play/entry', 3, 1),
+      'details.restates: event 6 has replaced that event',
+    ],
+    [
       'replaces nothing that is not there',
       corrected,
       again('play/entry', 9, 1),

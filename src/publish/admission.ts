@@ -1,7 +1,7 @@
 import type { Contest } from '../project/contest.ts'
 import { poolBalance, unredeemedOf } from '../project/contest.ts'
 import type { Fold } from '../project/fold.ts'
-import { contestOf, correctionOf, entryOf, loyaltyOf } from '../project/fold.ts'
+import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../project/fold.ts'
 import { accountLabel, balanceOf, isInside } from '../project/ledger.ts'
 import { PLAY_KINDS_MAX } from '../project/tally.ts'
 import { formatAmount, negate, billionths, ZERO } from '../protocol/amount.ts'
@@ -45,7 +45,8 @@ export function refusalOfFacts(fold: Fold, draft: Draft): Refusal | null {
   if (restated.event.type !== draft.type) return wrong(field, 'that event is of another type')
   if (correctionOf(fold, restates) === undefined)
     return wrong(field, 'that event stands: a correction comes first')
-  return null
+  const already = restatementOf(fold, restates)
+  return already === undefined ? null : wrong(field, `event ${already} has replaced that event`)
 }
 
 function refusalOfCorrection(fold: Fold, draft: Draft): Refusal | null {
@@ -172,7 +173,7 @@ export function refusalOfBalance(fold: Fold, draft: Draft): Refusal | null {
   if (from === undefined || !isInside(from)) return null
   const contest = draft.contestId === null ? undefined : contestOf(fold, draft.contestId)
   const balance = billionths(balanceOf(from, fold.tally, contest, draft.kind))
-  if (balance >= draft.kots) return null
+  if (balance >= draft.kots || draft.kots === ZERO) return null
   return {
     code: 'insufficient-balance',
     field: 'kots',

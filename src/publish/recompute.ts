@@ -19,7 +19,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['takes', 'seq, lot, amount'],
   ['payouts', 'contest, seq'],
   ['loyalty', 'month, body'],
-  ['corrections', 'seq, correction'],
+  ['corrections', 'seq, correction, restatement'],
   ['prices', 'seq, price, cancelled'],
   ['standing', 'seq, price'],
   ['moves', 'seq, from_status, to_status'],
