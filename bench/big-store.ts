@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAppender } from '../src/log/append.ts'
+import { TABLES } from '../src/log/schema.ts'
 import { createStore, finishBulk, openForBulk, storePath } from '../src/log/store.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
@@ -12,6 +14,8 @@ const TO = Date.UTC(2026, 9, 1)
 
 /** Raised when the drafts change, so that a store made before is not taken for one of today. */
 const DRAFTS_VERSION = 1
+/** A store with other tables is not taken for one of today either. */
+const TABLES_DIGEST: string = hash('sha256', TABLES).slice(0, 8)
 /** Events between two writes of what was appended. */
 const KEEP_EVERY = 2_000
 
@@ -20,7 +24,7 @@ const KEEP_EVERY = 2_000
  * left. `report` is told how many events are in, now and then.
  */
 export function bigStore(directory: string, count: number, report: (events: number) => void): string {
-  const data = join(directory, `events-${count}-v${DRAFTS_VERSION}`)
+  const data = join(directory, `events-${count}-v${DRAFTS_VERSION}-${TABLES_DIGEST}`)
   if (existsSync(storePath(data))) return data
   const building = `${data}.building`
   rmSync(building, { recursive: true, force: true })
