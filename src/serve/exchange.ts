@@ -7,14 +7,19 @@ import type { Problem } from '../protocol/problem.ts'
 import type { Decision, Policy } from './allowance.ts'
 import { formatPolicy, formatRateLimit } from './allowance.ts'
 import { names } from './etag.ts'
-import { ALLOWED_METHODS, commonHeaders, PREFLIGHT_HEADERS } from './headers.ts'
+import type { HeaderList } from './headers.ts'
+import { ALLOWED_METHODS, commonHeaders, headerList, PREFLIGHT_HEADERS } from './headers.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './query.ts'
+import { findReady, writeReady } from './ready-answer.ts'
+import { openReadyReplies } from './ready-replies.ts'
 import { hasBody, judgeForm } from './request-form.ts'
+import type { Terms } from './respond.ts'
 import { respond } from './respond.ts'
 import type { Ask, Reply, Route } from './route.ts'
 import { problemReply } from './route.ts'
 import type { Found, Router } from './router.ts'
+import { openUnderway } from './underway.ts'
 
 /** The allowances a request may cost one of. */
 export type AllowanceScope = Exclude<Route['allowance'], 'none'>
@@ -44,40 +49,82 @@ export type Collaborators = Readonly<{
   report(error: unknown, route: string): void
 }>
 
-/** An ordinary answer is given up when it has not been taken by then. */
-export const ANSWER_MS_MAX = 30_000
-
 const API = /^\/api\/v1(?:[/?]|$)/
-/** Answers one request, from its form to its last byte; never throws. */
-export type Exchange = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+/**
+ * Answers one request, from its form to its last byte; never throws. Undefined when the answer was ready and all of
+ * it has been handed to the system.
+ */
+export type Exchange = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined
 
 export function openExchange(with_: Collaborators): Exchange {
-  const common = Object.entries(commonHeaders(with_.identity))
+  const common = headerList([], commonHeaders(with_.identity))
+  const underway = openUnderway(with_.monotonicMs)
+  const ready = openReadyReplies()
   // What a stream's socket was asked first: requests pipelined behind it wait to learn whether they are run.
   const taken = new WeakMap<Socket, Promise<boolean>>()
 
-  return async (request, response) => {
+  return (request, response) => {
+    if (taken.has(request.socket)) return answer(request, response)
+    const found = findReady(ready, request)
+    if (found === undefined || with_.unready() !== undefined) return answer(request, response)
+    const startedMs = with_.monotonicMs()
+    const decision = decisionOn(with_, 'api', request, found.plain.forwardedFor)
+    if (decision !== undefined && (decision instanceof Promise || !decision.allowed)) {
+      return answer(request, response, decision)
+    }
+    writeReady(response, found)
+    const { tally } = found.reply
+    if (response.socket?.writableLength === 0) {
+      tally.add('GET', response.statusCode, (with_.monotonicMs() - startedMs) / 1000)
+      return undefined
+    }
+    underway.begin(response, { method: 'GET', tally, startedMs, limited: true })
+    return Promise.resolve()
+  }
+
+  /** `decision` is that of the allowance, where it has been asked already. */
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    decision?: Decision | Promise<Decision>,
+  ): Promise<void> {
     const earlier = taken.get(request.socket)
     if (earlier !== undefined && (await earlier)) return
-    for (const [name, value] of common) response.setHeader(name, value)
     if (hasBody(request)) response.setHeader('Connection', 'close')
     const target = request.url ?? ''
     const mark = target.indexOf('?')
     const path = mark < 0 ? target : target.slice(0, mark)
     const found = with_.router(path)
-    observe(with_, request, response, found)
+    const limited = found?.route.streaming !== true
+    const tally = with_.metrics.tallies(found?.route.path ?? 'none')
+    underway.begin(response, {
+      method: request.method ?? 'none',
+      tally,
+      startedMs: with_.monotonicMs(),
+      limited,
+    })
+    // What others may be refused for is looked at for each, and so nothing else is held ready.
+    const holdable = found?.route.allowance === 'api' && API.test(target)
+    const terms: ExchangeTerms = {
+      ...termsOf(with_, request, common),
+      allowance: [],
+      ...(holdable ? { remember: (form, made) => ready.set(target, form, { tally, ...made }) } : {}),
+    }
     try {
       const rawQuery = mark < 0 ? '' : target.slice(mark + 1)
-      const deciding = decide(with_, request, response, { path, rawQuery, found })
-      if (found?.route.streaming === true) taken.set(request.socket, isTaken(deciding))
+      const deciding = decide(with_, request, response, terms, { path, rawQuery, found, decision })
+      if (!limited) taken.set(request.socket, isTaken(deciding))
       const reply = await deciding
       if (reply === undefined || response.destroyed) return
-      await respond(response, termsOf(with_, request), reply)
+      await respond(response, terms, reply)
     } catch (error) {
-      fail(with_, request, response, error, found)
+      fail(with_, request, response, terms, error, found)
     }
   }
 }
+
+/** The terms of an answer that is being decided: the allowance is told of once it has been asked. */
+type ExchangeTerms = Terms & { allowance: HeaderList }
 
 /** Whether the reply takes the connection for itself: then nothing behind it on the socket is run. */
 function isTaken(deciding: Promise<Reply | undefined>): Promise<boolean> {
@@ -87,31 +134,40 @@ function isTaken(deciding: Promise<Reply | undefined>): Promise<boolean> {
   )
 }
 
-type Target = Readonly<{ path: string; rawQuery: string; found: Found | undefined }>
+type Target = Readonly<{
+  path: string
+  rawQuery: string
+  found: Found | undefined
+  decision: Decision | Promise<Decision> | undefined
+}>
 
 /** The one place that decides what a request gets; undefined when it has been answered here. */
 async function decide(
   with_: Collaborators,
   request: IncomingMessage,
   response: ServerResponse,
+  terms: ExchangeTerms,
   target: Target,
 ): Promise<Reply | undefined> {
   const { path, found } = target
-  const caller = with_.callerOf(request.socket.remoteAddress, header(request, 'x-forwarded-for'))
+  const forwardedFor = header(request, 'x-forwarded-for')
   const underApi = API.test(request.url ?? '')
   if (underApi && request.method !== 'OPTIONS') {
-    const refusal = await admitted(with_, response, found?.route.allowance ?? scopeOf(path), caller)
+    const scope = found?.route.allowance ?? scopeOf(path)
+    const decision = target.decision ?? decisionOn(with_, scope, request, forwardedFor)
+    const decided = decision instanceof Promise ? await decision : decision
+    const refusal = decided === undefined ? undefined : refusalOf(with_, terms, scope, decided)
     if (refusal !== undefined) return refusal
   }
   const verdict = judgeForm(request)
   if (verdict !== 'fit') {
     response.setHeader('Connection', 'close')
     if (verdict !== 'too-many-headers') return problemReply(verdict)
-    response.writeHead(431, { 'Content-Length': 0 }).end()
+    response.writeHead(431, [...terms.common, 'Content-Length', '0']).end()
     return undefined
   }
   if (request.method === 'OPTIONS') {
-    response.writeHead(204, { ...PREFLIGHT_HEADERS }).end()
+    response.writeHead(204, headerList(terms.common, PREFLIGHT_HEADERS)).end()
     return undefined
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -124,7 +180,9 @@ async function decide(
   const query = parseQuery(target.rawQuery, found.route.parameters)
   if (!query.ok) return problemReply(query.problem)
   const method = request.method
+  if (found.route.streaming === true) setHeaders(response, [...terms.common, ...terms.allowance])
   const now = with_.now()
+  const caller = with_.callerOf(request.socket.remoteAddress, forwardedFor)
   const { route, segments } = found
   return route.handle(askOf({ method, path, segments, query: query.value, now, caller, request, response }))
 }
@@ -136,19 +194,29 @@ function scopeOf(path: string): AllowanceScope {
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 
-async function admitted(
+/** What the allowance says of one more request; undefined where nothing is counted. */
+function decisionOn(
   with_: Collaborators,
-  response: ServerResponse,
   scope: Route['allowance'],
-  caller: string,
-): Promise<Reply | undefined> {
+  request: IncomingMessage,
+  forwardedFor: string | undefined,
+): Decision | Promise<Decision> | undefined {
   if (with_.counters === null || scope === 'none') return undefined
-  const { policy, decide: count } = with_.counters[scope]
-  const decision = await count(caller)
-  response.setHeader('RateLimit-Policy', formatPolicy(policy))
-  response.setHeader('RateLimit', formatRateLimit(policy, decision))
+  return with_.counters[scope].decide(with_.callerOf(request.socket.remoteAddress, forwardedFor))
+}
+
+/** Tells the caller of its allowance; a reply when there is none left. */
+function refusalOf(
+  { counters, metrics }: Collaborators,
+  terms: ExchangeTerms,
+  scope: Route['allowance'],
+  decision: Decision,
+): Reply | undefined {
+  if (counters === null || scope === 'none') return undefined
+  const { policy } = counters[scope]
+  terms.allowance = ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
   if (decision.allowed) return undefined
-  with_.metrics.rateLimited.inc({ scope })
+  metrics.rateLimited.inc({ scope })
   return problemReply({
     code: 'rate-limited',
     detail: `${policy.requests} requests are allowed in any ${policy.windowMs / SECOND_MS} seconds. Live data comes by /api/v1/stream.`,
@@ -170,8 +238,18 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-function termsOf(with_: Collaborators, request: IncomingMessage): Parameters<typeof respond>[1] {
+/** For a route that writes its answer itself. */
+function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
+}
+
+function termsOf(
+  with_: Collaborators,
+  request: IncomingMessage,
+  common: HeaderList,
+): Omit<Terms, 'allowance'> {
   return {
+    common,
     head: request.method === 'HEAD',
     ifNoneMatch: header(request, 'if-none-match'),
     acceptEncoding: header(request, 'accept-encoding'),
@@ -179,30 +257,11 @@ function termsOf(with_: Collaborators, request: IncomingMessage): Parameters<typ
   }
 }
 
-/** Counts the exchange when it is over, and gives an ordinary answer up that nobody takes. */
-function observe(
-  with_: Collaborators,
-  request: IncomingMessage,
-  response: ServerResponse,
-  found: Found | undefined,
-): void {
-  const startedMs = with_.monotonicMs()
-  const route = found?.route.path ?? 'none'
-  const streaming = found?.route.streaming === true
-  const giveUp = streaming ? undefined : setTimeout(() => response.destroy(), ANSWER_MS_MAX)
-  response.once('close', () => {
-    clearTimeout(giveUp)
-    // 499: the caller left before there was an answer.
-    const code = response.headersSent ? response.statusCode : 499
-    with_.metrics.requests.inc({ route, method: request.method ?? 'none', code })
-    if (!streaming) with_.metrics.duration.observe({ route }, (with_.monotonicMs() - startedMs) / 1000)
-  })
-}
-
 function fail(
   with_: Collaborators,
   request: IncomingMessage,
   response: ServerResponse,
+  terms: Terms,
   error: unknown,
   found: Found | undefined,
 ): void {
@@ -214,5 +273,5 @@ function fail(
     return
   }
   const problem: Problem = { code: 'internal-error', detail: 'The answer could not be made. It is reported.' }
-  respond(response, termsOf(with_, request), problemReply(problem)).catch(() => response.destroy())
+  respond(response, terms, problemReply(problem)).catch(() => response.destroy())
 }

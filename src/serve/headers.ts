@@ -39,6 +39,20 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'max-age=86400',
 }
 
+/** Headers as they are written: name and value by turns, each name once. */
+export type HeaderList = readonly string[]
+
+/** The list with further headers, each in place of one of its name. */
+export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
+  const all = [...list]
+  for (const [name, value] of Object.entries(further)) {
+    const at = all.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name.toLowerCase())
+    if (at < 0) all.push(name, value)
+    else all[at + 1] = value
+  }
+  return all
+}
+
 /** The headers of every answer of one log. */
 export function commonHeaders(identity: LogIdentity): Readonly<Record<string, string>> {
   return {

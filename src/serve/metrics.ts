@@ -1,35 +1,22 @@
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
+import type { Tallies } from './request-tally.ts'
+import { openTallies } from './request-tally.ts'
 
 /** What the public listener counts. No label ever holds an address, a seq or a URL: `route` is the template. */
 export type Metrics = Readonly<{
-  requests: Counter<'route' | 'method' | 'code'>
-  duration: Histogram<'route'>
+  tallies: Tallies
   connections: Gauge
   connectionsDropped: Counter
   clientErrors: Counter<'reason'>
   rateLimited: Counter<'scope'>
 }>
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-
 /** Registers the public listener's metrics; throws when the registry has them already. */
 export function openMetrics(registry: Registry): Metrics {
   const registers = [registry]
   return {
-    requests: new Counter({
-      name: 'daybook_http_requests_total',
-      help: 'Requests answered',
-      labelNames: ['route', 'method', 'code'],
-      registers,
-    }),
-    duration: new Histogram({
-      name: 'daybook_http_request_duration_seconds',
-      help: 'From the request’s head to the end of its answer, streams left out',
-      labelNames: ['route'],
-      buckets: SECONDS,
-      registers,
-    }),
+    tallies: openTallies(registry),
     connections: new Gauge({
       name: 'daybook_http_connections',
       help: 'Connections open',

@@ -12,13 +12,14 @@ const TERMS: Terms = {
   ifNoneMatch: undefined,
   acceptEncoding: 'gzip',
   problemBase: '/api/problems',
+  common: ['X-Common', 'yes'],
+  allowance: ['RateLimit', '"default";r=1;t=1'],
 }
 const LONG = 'a long body, '.repeat(200)
 
 /** What a client gets of one reply, asked for with these headers. */
 async function answered(reply: Reply, terms: Partial<Terms> = {}): Promise<Response> {
   const server = createServer((_, response) => {
-    response.setHeader('RateLimit', '"default";r=1;t=1')
     void respond(response, { ...TERMS, ...terms }, reply)
   })
   server.listen(0, '127.0.0.1')

@@ -3,8 +3,10 @@ import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
 import { CODED_BYTES_MIN, compress, negotiate } from './coding.ts'
 import { etagOf, names, weak } from './etag.ts'
-import { CACHE_CONTROL } from './headers.ts'
+import type { HeaderList } from './headers.ts'
+import { CACHE_CONTROL, headerList } from './headers.ts'
 import { formatProblem, statusOf } from './problem-document.ts'
+import type { FormOf, ReadyReply } from './ready-replies.ts'
 import type { Reply } from './route.ts'
 
 /** What of a request decides how its reply is written. */
@@ -13,11 +15,17 @@ export type Terms = Readonly<{
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
   problemBase: string
+  /** The headers common to all answers. */
+  common: HeaderList
+  /** Those that tell a caller of its allowance: not for what everyone may keep for ever. */
+  allowance: HeaderList
+  /** Told an answer that never changes as it is written, so that it need not be made again. */
+  remember?: (form: FormOf, reply: Omit<ReadyReply, 'tally'>) => void
 }>
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
-/** Writes a reply, the headers common to all answers being set already. Settles when it has been handed over. */
+/** Writes a reply whole, or begins to. Settles when it has been handed over. */
 export async function respond(response: ServerResponse, terms: Terms, reply: Reply): Promise<void> {
   switch (reply.is) {
     case 'body':
@@ -25,7 +33,7 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
     case 'file':
       return respondFile(response, terms, reply)
     case 'unchanged':
-      return respondUnchanged(response, reply)
+      return respondUnchanged(response, terms, reply)
     case 'problem':
       return respondProblem(response, terms, reply)
     case 'taken':
@@ -36,30 +44,33 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
 async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>): Promise<void> {
   const plain = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
   const compressible = reply.compress !== false
-  const coding =
-    compressible && plain.byteLength >= CODED_BYTES_MIN ? negotiate(terms.acceptEncoding) : undefined
+  const codable = compressible && plain.byteLength >= CODED_BYTES_MIN
+  const coding = codable ? negotiate(terms.acceptEncoding) : undefined
   // A strong ETag promises the same bytes: not of what is compressed, nor of what may be next time.
   const exact = reply.etag === 'of-content' ? coding === undefined : !compressible
   const etag = etagFor(reply.etag === 'of-content' ? etagOf(plain) : reply.etag, exact)
+  const unchanged = keptHeaders(terms, { ...reply, etag }, compressible)
   if (etag !== null && names(terms.ifNoneMatch, etag)) {
-    writeUnchanged(response, { ...reply, etag }, compressible)
+    response.writeHead(304, unchanged)
+    response.end()
     return
   }
   const body = coding === undefined ? plain : await compress(plain, coding)
-  setKept(response, { ...reply, etag })
-  if (compressible) response.setHeader('Vary', 'Accept-Encoding')
-  if (coding !== undefined) response.setHeader('Content-Encoding', coding)
-  response.setHeader('Content-Type', reply.type)
-  response.setHeader('Content-Length', body.byteLength)
-  response.writeHead(200)
+  const headers = [...unchanged]
+  if (coding !== undefined) headers.push('Content-Encoding', coding)
+  headers.push('Content-Type', reply.type, 'Content-Length', String(body.byteLength))
+  if (reply.keep === 'immutable' && terms.remember !== undefined) {
+    terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
+  }
+  response.writeHead(200, headers)
   response.end(terms.head ? undefined : body)
 }
 
 async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'file'>): Promise<void> {
-  setKept(response, reply)
-  response.setHeader('Content-Type', reply.type)
-  if (reply.bytes !== null) response.setHeader('Content-Length', reply.bytes)
-  response.writeHead(reply.status)
+  const headers = keptHeaders(terms, reply, false)
+  headers.push('Content-Type', reply.type)
+  if (reply.bytes !== null) headers.push('Content-Length', String(reply.bytes))
+  response.writeHead(reply.status, headers)
   if (terms.head) {
     response.end()
     return
@@ -67,28 +78,24 @@ async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'fi
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-function respondUnchanged(response: ServerResponse, reply: Of<'unchanged'>): void {
+function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): void {
   const compressible = reply.compress !== false
-  writeUnchanged(response, { ...reply, etag: etagFor(reply.etag, !compressible) }, compressible)
-}
-
-function writeUnchanged(response: ServerResponse, kept: Keeping, compressible: boolean): void {
-  setKept(response, kept)
-  if (compressible) response.setHeader('Vary', 'Accept-Encoding')
-  response.writeHead(304)
+  const etag = etagFor(reply.etag, !compressible)
+  response.writeHead(304, keptHeaders(terms, { ...reply, etag }, compressible))
   response.end()
 }
 
 function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'problem'>): void {
   const body = Buffer.from(formatProblem(reply.problem, terms.problemBase))
-  setAll(response, reply.headers)
-  if (reply.problem.retryAfterSeconds !== undefined) {
-    response.setHeader('Retry-After', reply.problem.retryAfterSeconds)
-  }
-  response.setHeader('Cache-Control', CACHE_CONTROL['no-store'])
-  response.setHeader('Content-Type', 'application/problem+json')
-  response.setHeader('Content-Length', body.byteLength)
-  response.writeHead(statusOf(reply.problem))
+  const { retryAfterSeconds } = reply.problem
+  const headers = headerList([...terms.common, ...terms.allowance], {
+    ...reply.headers,
+    ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
+    'Cache-Control': CACHE_CONTROL['no-store'],
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(body.byteLength),
+  })
+  response.writeHead(statusOf(reply.problem), headers)
   response.end(terms.head ? undefined : body)
 }
 
@@ -98,17 +105,12 @@ function etagFor(etag: string | null, exact: boolean): string | null {
   return etag === null || exact ? etag : weak(etag)
 }
 
-function setKept(response: ServerResponse, { keep, etag, headers }: Keeping): void {
-  if (keep === 'immutable') {
-    // What everyone may keep for ever says nothing about one caller.
-    response.removeHeader('RateLimit')
-    response.removeHeader('RateLimit-Policy')
-  }
-  response.setHeader('Cache-Control', CACHE_CONTROL[keep])
-  if (etag !== null) response.setHeader('ETag', etag)
-  setAll(response, headers)
-}
-
-function setAll(response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+/** The headers that a 304 has, and the 200 in its place too. */
+function keptHeaders(terms: Terms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
+  const list = keep === 'immutable' ? [...terms.common] : [...terms.common, ...terms.allowance]
+  list.push('Cache-Control', CACHE_CONTROL[keep])
+  if (etag !== null) list.push('ETag', etag)
+  const all = headers === undefined ? list : headerList(list, headers)
+  if (compressible) all.push('Vary', 'Accept-Encoding')
+  return all
 }

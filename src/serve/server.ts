@@ -44,13 +44,13 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const answering = new WeakMap<Socket, ServerResponse>()
 
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
+    if (draining) response.setHeader('Connection', 'close')
+    if (answer(request, response) === undefined) return
     const socket = request.socket
     answering.set(socket, response)
     response.once('close', () => {
       if (answering.get(socket) === response) answering.delete(socket)
     })
-    if (draining) response.setHeader('Connection', 'close')
-    void answer(request, response)
   }
   server.on('request', exchange)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.

@@ -1,0 +1,30 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { negotiate } from './coding.ts'
+import { names } from './etag.ts'
+import type { PlainRequest } from './plain-request.ts'
+import { readPlainRequest } from './plain-request.ts'
+import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
+
+/** An answer that is ready, and what of its request decides how it is written. */
+export type FoundReady = Readonly<{ plain: PlainRequest; reply: ReadyReply }>
+
+/** The answer that is ready for a request, in the coding that it prefers. */
+export function findReady(ready: ReadyReplies, request: IncomingMessage): FoundReady | undefined {
+  const forms = ready.get(request.url ?? '')
+  if (forms === undefined) return undefined
+  const plain = readPlainRequest(request)
+  if (plain === undefined) return undefined
+  const reply = forms.get('any') ?? forms.get(negotiate(plain.acceptEncoding) ?? 'identity')
+  return reply === undefined ? undefined : { plain, reply }
+}
+
+/** Writes all of it, or the 304 in its place. */
+export function writeReady(response: ServerResponse, { plain, reply }: FoundReady): void {
+  if (reply.etag !== null && names(plain.ifNoneMatch, reply.etag)) {
+    response.writeHead(304, reply.unchanged)
+    response.end()
+  } else {
+    response.writeHead(200, reply.headers)
+    response.end(reply.body)
+  }
+}
