@@ -14,12 +14,13 @@ import { FULL_EVENTS, machine, QUICK_EVENTS } from './report.ts'
  */
 
 type Bench = Readonly<{ script: string; flags: (large: Large) => readonly string[]; when: 'always' | 'full' }>
-type Large = Readonly<{ store: string; events: string; runs: string }>
+type Large = Readonly<{ store: string; events: string; runs: string; full: boolean }>
 
 const BENCHES: readonly Bench[] = [
   { script: 'answers.ts', flags: sized, when: 'always' },
   { script: 'start.ts', flags: sized, when: 'always' },
   { script: 'get.ts', flags: sized, when: 'always' },
+  { script: 'stream.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
   { script: 'import.ts', flags: () => [], when: 'full' },
 ]
 
@@ -34,6 +35,7 @@ const large = {
   store: values.store,
   events: String(values.full ? FULL_EVENTS : QUICK_EVENTS),
   runs: values.full ? '200' : '40',
+  full: values.full,
 }
 const db = new DatabaseSync(':memory:')
 const sqlite = String(db.prepare('SELECT sqlite_version() AS version').get()?.['version'])

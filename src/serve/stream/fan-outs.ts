@@ -56,8 +56,9 @@ export function openFanOuts(
     },
     close() {
       stopWaiting?.()
+      // As if one waited for ever: nothing schedules another.
       waiting = true
-      lasts = true
+      lasts = false
     },
   }
 }

@@ -27,19 +27,23 @@ export function openHub(settings: HubSettings): Hub {
   const emptied = Promise.withResolvers<void>()
   let timeOver: 'lifetime' | 'drain' = 'lifetime'
   let shown = reader.head().seq
+  // A stream on its way goes by the newest: at the switch nothing may be left that was committed before it.
+  const headOf: World['head'] = ({ live }) => (live ? shown : reader.head().seq)
   const world: World = {
     ...settings,
-    // A stream on its way goes by the newest: at the switch nothing may be left that was committed before it.
-    head: ({ live }) => (live ? shown : reader.head().seq),
+    head: headOf,
     counts: noCounts(),
     timeOver: () => timeOver,
     queue,
-    gone,
+    gone(who) {
+      subscribers.delete(who)
+      if (subscribers.size === 0 && timeOver === 'drain') emptied.resolve()
+    },
   }
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
-    take,
+    take: (who) => takeOrCut(world, who, settings.report),
     liveEmptied: () => fanOuts.ended(),
   })
   const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: look })
@@ -50,26 +54,12 @@ export function openHub(settings: HubSettings): Hub {
     turns.add(who, who.cursor.live ? 'live' : 'history')
   }
 
-  function take(who: Subscriber): void {
-    who.queued = false
-    try {
-      takeTurn(world, who)
-    } catch (error) {
-      settings.report(error)
-      cut(world, who, 'error')
-    }
-  }
-
-  function gone(who: Subscriber): void {
-    subscribers.delete(who)
-    if (subscribers.size === 0 && timeOver === 'drain') emptied.resolve()
-  }
-
-  /** Queues whoever has something to do. The work itself is done in turns, so that it is sliced. */
+  /** Queues whoever has something to do; the work itself is done in turns. Whether anyone live is to be written to. */
   function look(): boolean {
     try {
       shown = reader.head().seq
-      queueDue(subscribers, world, shown)
+      const now = monotonicMs()
+      for (const who of subscribers) if (isDue(who, now, shown, limits)) queue(who)
     } catch (error) {
       settings.report(error)
     }
@@ -85,7 +75,7 @@ export function openHub(settings: HubSettings): Hub {
     levels: () => levelsOf(subscribers, reader.head().seq),
     drain(overMs) {
       timeOver = 'drain'
-      spreadEnds([...subscribers], monotonicMs(), overMs)
+      spreadEnds(subscribers, monotonicMs(), overMs)
       fanOuts.run()
       if (subscribers.size === 0) emptied.resolve()
       return emptied.promise
@@ -99,15 +89,21 @@ export function openHub(settings: HubSettings): Hub {
   }
 }
 
-function queueDue(subscribers: Iterable<Subscriber>, { limits, monotonicMs, queue }: World, head: Seq): void {
-  const now = monotonicMs()
-  for (const who of subscribers) if (isDue(who, now, head, limits)) queue(who)
+/** Gives a subscriber its turn; a read of the store that throws ends this stream and no other. */
+function takeOrCut(world: World, who: Subscriber, report: HubSettings['report']): void {
+  who.queued = false
+  try {
+    takeTurn(world, who)
+  } catch (error) {
+    report(error)
+    cut(world, who, 'error')
+  }
 }
 
 /** Clients that all come back at once would be a storm: they are sent away one by one. */
-function spreadEnds(subscribers: readonly Subscriber[], now: number, overMs: number): void {
-  for (const [index, who] of subscribers.entries()) {
-    if (!who.ended) who.endsAt = Math.min(who.endsAt, now + (overMs * index) / subscribers.length)
+function spreadEnds(subscribers: ReadonlySet<Subscriber>, now: number, overMs: number): void {
+  for (const [index, who] of [...subscribers].entries()) {
+    if (!who.ended) who.endsAt = Math.min(who.endsAt, now + (overMs * index) / subscribers.size)
   }
 }
 

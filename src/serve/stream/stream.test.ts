@@ -159,6 +159,24 @@ suite('a stream', () => {
     assert.deepEqual(story, ['position 0', 'position 1000', 'event 1501', 'position 2501', 'position 3500'])
   })
 
+  test('gets one event at once, and in one write what is committed soon after a fan-out', async () => {
+    await using stage = await openStage({ limits: { coalesceMs: 200, beatMs: 10_000 } })
+    using client = await openClient(stage.port)
+    await client.until(() => client.positions().length === 1)
+    const published = performance.now()
+    stage.publish(1)
+    await client.until(() => client.seqs().length === 1)
+    assert.ok(performance.now() - published < 200, 'idle streams wait for nothing')
+    for (let count = 0; count < 3; count += 1) {
+      stage.publish(1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await client.until(() => client.seqs().length === 4)
+    const chunks = client.text().matchAll(/\r\n[0-9a-f]+\r\n((?:id: \d+\ndata: [^\n]*\n\n)+)/g)
+    const seqsOfChunks = [...chunks].map(([, frames = '']) => frames.match(/(?<=id: )\d+/g)?.map(Number))
+    assert.deepEqual(seqsOfChunks, [[1], [2, 3, 4]])
+  })
+
   test('that is silent says where it is', async () => {
     await using stage = await openStage({ limits: { silenceMs: 30 } })
     stage.publish(5)

@@ -1,0 +1,172 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { share } from './measure.ts'
+import { table, thousands } from './report.ts'
+import type { Candidate, CandidateName } from './stream-candidates.ts'
+import { CANDIDATES, compiled, startCandidate } from './stream-candidates.ts'
+import type { Crowd, Slice } from './stream-crowd.ts'
+import { memoryOf, openCrowd, writeBodies } from './stream-crowd.ts'
+import type { Figures, Goal } from './stream-goals.ts'
+import { goalRow } from './stream-goals.ts'
+
+/** What a delivered event costs the streams, beside what a user would pick instead and beside a bare loop. */
+
+/** A crowd of one size, and the paces that all candidates are given in turn. */
+type Scene = Readonly<{
+  subscribers: number
+  eventsPerSecond: readonly number[]
+  floods: boolean
+  idles: boolean
+}>
+
+const QUICK: readonly Scene[] = [
+  { subscribers: 1_000, eventsPerSecond: [50, 300], floods: true, idles: false },
+]
+const FULL: readonly Scene[] = [
+  ...QUICK,
+  { subscribers: 10_000, eventsPerSecond: [5, 30], floods: false, idles: true },
+]
+/** Files that a process needs beside the sockets of its subscribers. */
+const FILES_BESIDE = 1_000
+/** Garbage of ten thousand handshakes is collected only when there is nothing else to do. */
+const IDLE_MS = 20_000
+const FLOOD_MS = 500
+/** A publisher of Daybook sends many drafts at once; the others take one event in a request. */
+const FLOOD_BATCH = { drafts: 200, lines: 1 } as const
+const FLOOD_WINDOW = { drafts: 2_000, lines: 100 } as const
+
+const KIB = 1024
+
+const { values } = parseArgs({ options: { full: { type: 'boolean', default: false } } })
+const rounds = values.full ? 7 : 3
+const sliceMs = values.full ? 1_500 : 800
+process.stdout.write(`${await streams(values.full ? FULL : QUICK)}\n`)
+
+async function streams(scenes: readonly Scene[]): Promise<string> {
+  const said = ['## Streams', '']
+  if (!existsSync('/proc/self/stat')) return [...said, 'Measured on Linux only.', ''].join('\n')
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-stream-'))
+  try {
+    const load = compiled('stream-load', folder)
+    if (load === null)
+      return [...said, 'A C compiler (cc) is not installed: nothing was measured.', ''].join('\n')
+    writeBodies(folder)
+    const figures: string[][] = []
+    const goals: string[][] = []
+    for (const scene of scenes) {
+      const found =
+        filesMax() >= scene.subscribers + FILES_BESIDE ? await sceneFigures(scene, folder, load) : null
+      if (found === null)
+        said.push(
+          `${thousands(scene.subscribers)} subscribers need \`ulimit -n\` of ${scene.subscribers + FILES_BESIDE}; it is ${filesMax()}.`,
+          '',
+        )
+      for (const { name, digits, of, goals: bounds } of found ?? []) {
+        figures.push([
+          name,
+          ...CANDIDATES.map((candidate) => of[candidate]?.toFixed(digits) ?? 'not installed'),
+        ])
+        goals.push(...bounds.map((goal) => goalRow(name, goal, of)))
+      }
+    }
+    return [
+      ...said,
+      `One event a line of some 170 bytes, its frame some 190. Medians of ${rounds} slices of ${sliceMs} ms that the candidates are given in turn; the processor time is that of the whole serving process, user and system, publishing included: Daybook alone keeps what it is given, in a commit that is synced. One worker of nginx, one thread of each other serves the streams. The subscribers are one process that counts: none lost, repeated or reordered an event.`,
+      '',
+      table(['', ...CANDIDATES], figures),
+      '',
+      table(['goal', 'is', 'at', 'held'], goals),
+      '',
+      'Where events come one by one and slowly (50 a second), every write carries one event and its kernel time is that of the loop in C; what Node and the commit add is on top. Where they come faster, those that wait for the end of a fan-out share the next write. Latency is counted from the moment an event is due to be sent until each subscriber has it.',
+      '',
+    ].join('\n')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A line of the report: what each candidate was measured at, and what it is held to. */
+type Measured = Readonly<{ name: string; digits: number; of: Figures; goals: readonly Goal[] }>
+
+async function sceneFigures(scene: Scene, folder: string, load: string): Promise<readonly Measured[]> {
+  const { subscribers } = scene
+  await using stack = new AsyncDisposableStack()
+  const crowds: Crowd[] = []
+  const idle: Partial<Record<CandidateName, number>> = {}
+  const before = new Map<Candidate, number>()
+  for (const name of CANDIDATES) {
+    process.stderr.write(`streams: ${thousands(subscribers)} subscribers of ${name}\n`)
+    const candidate = await startCandidate(name, folder, subscribers)
+    if (candidate === null) continue
+    stack.use(candidate)
+    before.set(candidate, memoryOf(candidate.pid))
+    crowds.push(stack.use(await openCrowd(load, folder, candidate, subscribers)))
+  }
+  const measured: Measured[] = []
+  if (scene.idles) {
+    await wait(IDLE_MS)
+    for (const [{ name, pid }, bytes] of before) idle[name] = (memoryOf(pid) - bytes) / subscribers / KIB
+    const name = `memory of an idle subscriber, ${thousands(subscribers)} of them, KiB`
+    measured.push({ name, digits: 1, of: idle, goals: [{ most: 24 }] })
+  }
+  for (const rate of scene.eventsPerSecond) {
+    const slices = await inTurn(crowds, (crowd) => crowd.pace(rate, sliceMs))
+    const of = (figure: (slice: Slice) => number): Figures => medians(slices, figure)
+    const crowd = `${thousands(subscribers)} subscribers, ${rate} events/s`
+    measured.push({
+      name: `CPU of a delivered event, µs: ${crowd}`,
+      digits: 2,
+      of: of(({ cpuSeconds, deliveries }) => (cpuSeconds / deliveries) * 1e6),
+      goals: [
+        { most: 1.3, to: 'C loop' },
+        { most: 0.9, to: 'nchan' },
+        { most: 0.9, to: 'better-sse' },
+      ],
+    })
+    const goals: readonly Goal[] = subscribers === 1_000 && rate === 300 ? [{ most: 0.2, to: 'nchan' }] : []
+    measured.push({
+      name: `publish to receive, p99, ms: ${crowd}`,
+      digits: 1,
+      of: of(({ p99 }) => p99),
+      goals,
+    })
+  }
+  if (scene.floods) {
+    const slices = await inTurn(crowds, flood)
+    const name = `deliveries a second, thousands, as fast as it goes: ${thousands(subscribers)} subscribers`
+    const of = medians(slices, ({ inTime, ms }) => inTime / ms)
+    measured.push({ name, digits: 0, of, goals: [{ least: 15, to: 'nchan' }] })
+  }
+  return measured
+}
+
+function flood(crowd: Crowd): Promise<Slice> {
+  const { takes } = crowd.candidate
+  return crowd.flood(FLOOD_BATCH[takes], FLOOD_WINDOW[takes], FLOOD_MS)
+}
+
+type Slices = ReadonlyMap<CandidateName, readonly Slice[]>
+
+/** Slices of all candidates, one after the other, round after round; the first of each only warms up. */
+async function inTurn(crowds: readonly Crowd[], slice: (crowd: Crowd) => Promise<Slice>): Promise<Slices> {
+  const slices = new Map<CandidateName, Slice[]>(crowds.map(({ candidate }) => [candidate.name, []]))
+  for (let round = 0; round <= rounds; round++) {
+    for (const crowd of crowds) {
+      const taken = await slice(crowd)
+      if (round > 0) slices.get(crowd.candidate.name)?.push(taken)
+    }
+  }
+  return slices
+}
+
+function medians(slices: Slices, figure: (slice: Slice) => number): Figures {
+  return Object.fromEntries([...slices].map(([name, of]) => [name, share(of.map(figure), 0.5)]))
+}
+
+/** How many files a process of this one may open. */
+function filesMax(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
+}
