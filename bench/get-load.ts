@@ -16,7 +16,15 @@ export async function load(port: number, targets: readonly Target[], requests: n
   const asked = targets.map(({ path, body }) => ({ request: requestOf(path), path, body }))
   let next = 0
   const draw = (): Asked | undefined => (next < requests ? asked[next++ % asked.length] : undefined)
-  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(port, `127.0.0.${caller + 1}`, draw)))
+  await Promise.all(Array.from({ length: CALLERS }, () => call(port, nextAddress(), draw)))
+}
+
+let addresses = 0
+
+/** Others for each load, so that no allowance is ever used up. */
+function nextAddress(): string {
+  const number = addresses++ % 60_000
+  return `127.0.${1 + Math.floor(number / 250)}.${1 + (number % 250)}`
 }
 
 type Asked = Target & Readonly<{ request: Buffer }>

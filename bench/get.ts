@@ -36,7 +36,7 @@ process.stdout.write(`${await gets()}\n`)
 async function gets(): Promise<string> {
   await using plain = await startBenchService(data)
   const loadBefore = loadavg()[0] ?? 0
-  const rows = [...(await smallRows(plain)), ...(await pageRows(plain))]
+  const rows = [...(await smallRows(plain)), ...(await pageRows(plain)), ...(await onceRows(plain))]
   return [
     `## The cost of an answer, on a log of ${thousands(events)} events`,
     '',
@@ -66,7 +66,6 @@ async function smallRows(service: BenchService): Promise<readonly Row[]> {
   await using limited = await startBenchService(copy.data, RATE_LIMIT)
   const ours = candidate('event, Daybook', service, hot)
   return await compare(ours, [
-    { ...candidate('… each once', service, oneByOne(eventOf)), goal: null },
     { ...candidate('… with an allowance', limited, asked(hotEvents(SMALL_EVENTS), copy.data)), goal: null },
     { ...peer('… bare node:http', bare, hot), goal: 1.15 },
     { ...peer('… nginx, a file', nginx, hot), goal: 2.5 },
@@ -82,10 +81,17 @@ async function pageRows(service: BenchService): Promise<readonly Row[]> {
   await using rows = await postgresPeer(prepared)
   const ours = candidate('page of 1,000, Daybook', service, hot)
   return await compare(ours, [
-    { ...candidate('… each once', service, oneByOne(pageOf)), goal: null },
     { ...peer('… nginx, a file', nginx, hot), goal: 1.5 },
     { ...peer('… Fastify, rows of PostgreSQL', rows, hot), goal: 0.1 },
   ])
+}
+
+/** By themselves, and last: what they leave in memory is a cost that the peers do not have. */
+async function onceRows(service: BenchService): Promise<readonly Row[]> {
+  return [
+    ...(await compare(candidate('event, each once', service, oneByOne(eventOf)), [])),
+    ...(await compare(candidate('page of 1,000, each once', service, oneByOne(pageOf)), [])),
+  ]
 }
 
 type Candidate = Readonly<{

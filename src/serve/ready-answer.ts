@@ -4,6 +4,7 @@ import { names } from './etag.ts'
 import type { PlainRequest } from './plain-request.ts'
 import { readPlainRequest } from './plain-request.ts'
 import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
+import { BODY_ENCODING } from './ready-replies.ts'
 
 /** An answer that is ready, and what of its request decides how it is written. */
 export type FoundReady = Readonly<{ plain: PlainRequest; reply: ReadyReply }>
@@ -25,6 +26,6 @@ export function writeReady(response: ServerResponse, { plain, reply }: FoundRead
     response.end()
   } else {
     response.writeHead(200, reply.headers)
-    response.end(reply.body)
+    response.end(reply.body, BODY_ENCODING)
   }
 }

@@ -8,8 +8,23 @@ export type ReadyReply = Readonly<{
   headers: string[]
   /** The headers of the 304 in its place. */
   unchanged: string[]
-  body: Uint8Array
+  body: Body
 }>
+
+/** Bytes, or a short body's bytes as the characters of a string: then head and body leave in one piece. */
+export type Body = Uint8Array | string
+
+/** From there, copying a body costs more than writing it apart from its head. */
+const STRING_BYTES_MAX = 4 * 1024
+
+/** The body as it is written at the least cost, with `BODY_ENCODING`. */
+export function bodyOf(bytes: Uint8Array): Body {
+  if (bytes.byteLength > STRING_BYTES_MAX) return bytes
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
+}
+
+/** Makes a character of every byte and the same byte of every character. */
+export const BODY_ENCODING = 'latin1'
 
 /** The coding of a body; `any` where it is the same whatever a caller accepts. */
 export type FormOf = Coding | 'identity' | 'any'
@@ -60,7 +75,7 @@ export function openReadyReplies(bytesMax: number = 32 * 1024 * 1024): ReadyRepl
   return {
     get: (target) => find(target)?.forms,
     set(target, form, reply) {
-      const bytes = ENTRY_BYTES + reply.body.byteLength
+      const bytes = ENTRY_BYTES + reply.body.length
       if (bytes > Math.min(REPLY_BYTES_MAX, bytesMax / 4)) return
       const entry = find(target) ?? { forms: new Map<FormOf, ReadyReply>(), bytes: 0 }
       if (entry.forms.has(form)) return

@@ -7,6 +7,7 @@ import type { HeaderList } from './headers.ts'
 import { CACHE_CONTROL, headerList } from './headers.ts'
 import { formatProblem, statusOf } from './problem-document.ts'
 import type { FormOf, ReadyReply } from './ready-replies.ts'
+import { BODY_ENCODING, bodyOf } from './ready-replies.ts'
 import type { Reply } from './route.ts'
 
 /** What of a request decides how its reply is written. */
@@ -55,15 +56,17 @@ async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'bo
     response.end()
     return
   }
-  const body = coding === undefined ? plain : await compress(plain, coding)
+  const bytes = coding === undefined ? plain : await compress(plain, coding)
+  const body = bodyOf(bytes)
   const headers = [...unchanged]
   if (coding !== undefined) headers.push('Content-Encoding', coding)
-  headers.push('Content-Type', reply.type, 'Content-Length', String(body.byteLength))
+  headers.push('Content-Type', reply.type, 'Content-Length', String(bytes.byteLength))
   if (reply.keep === 'immutable' && terms.remember !== undefined) {
     terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
   }
   response.writeHead(200, headers)
-  response.end(terms.head ? undefined : body)
+  if (terms.head) response.end()
+  else response.end(body, BODY_ENCODING)
 }
 
 async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'file'>): Promise<void> {
