@@ -41,7 +41,7 @@ const FLOOD_WINDOW = { drafts: 2_000, lines: 100 } as const
 const KIB = 1024
 
 const { values } = parseArgs({ options: { full: { type: 'boolean', default: false } } })
-const rounds = values.full ? 7 : 3
+const rounds = values.full ? 5 : 3
 const sliceMs = values.full ? 1_500 : 800
 process.stdout.write(`${await streams(values.full ? FULL : QUICK)}\n`)
 

@@ -43,7 +43,7 @@ export function openHub(settings: HubSettings): Hub {
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
-    take: (who) => takeOrCut(world, who, settings.report),
+    take: (who, now) => takeOrCut(world, who, now, settings.report),
     liveEmptied: () => fanOuts.ended(),
   })
   const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: look })
@@ -90,10 +90,10 @@ export function openHub(settings: HubSettings): Hub {
 }
 
 /** Gives a subscriber its turn; a read of the store that throws ends this stream and no other. */
-function takeOrCut(world: World, who: Subscriber, report: HubSettings['report']): void {
+function takeOrCut(world: World, who: Subscriber, now: number, report: HubSettings['report']): void {
   who.queued = false
   try {
-    takeTurn(world, who)
+    takeTurn(world, who, now)
   } catch (error) {
     report(error)
     cut(world, who, 'error')

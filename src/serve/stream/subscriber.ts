@@ -154,9 +154,8 @@ export function isDue(who: Subscriber, now: number, head: Seq, limits: StreamLim
 }
 
 /** One short step of one subscriber, with one write at most; queues the next when there is more to do. */
-export function takeTurn(world: World, who: Subscriber): void {
+export function takeTurn(world: World, who: Subscriber, now: number): void {
   const { limits } = world
-  const now = world.monotonicMs()
   if (who.ended) {
     if (now >= who.endsAt + limits.lastFrameMs) who.socket.destroy()
   } else if (who.blockedSince !== null) {
@@ -183,13 +182,19 @@ function writeNext(world: World, who: Subscriber, now: number): void {
   if (who.blockedSince === null && isBehind(cursor, world.head(cursor))) world.queue(who)
 }
 
+const NOTHING: Uint8Array = new Uint8Array(0)
+
 /** One write is in flight at most: what the kernel has not taken of it is all that a client costs. */
 function write(world: World, who: Subscriber, packet: Packet, now: number): void {
   const bytes = who.chunked ? packet.chunk : packet.bare
   world.counts.bytesSent += bytes.byteLength
   who.writtenAt = now
-  who.socket.write(bytes, who.flushed)
-  if (who.socket.writableLength > 0) who.blockedSince = now
+  who.socket.write(bytes)
+  if (who.socket.writableLength === 0) return
+  who.blockedSince = now
+  // Nothing, behind what the kernel has not taken: it is flushed when all before it is. A callback with each write
+  // would cost every subscriber a tick, also the many whose socket takes all at once.
+  who.socket.write(NOTHING, who.flushed)
 }
 
 function positionText(world: World, who: Subscriber, known: Seq = world.head(who.cursor)): string {

@@ -12,15 +12,15 @@ export type Turns<T> = Readonly<{
 }>
 
 /**
- * Opens the queues of turns. `take` does one short step and may add the same subscriber again: it then waits
- * behind all others of its lane. In one turn of the event loop the live lane has its slice first, then history
- * has its own, so that neither starves the other or the rest of the node.
+ * Opens the queues of turns. `take` does one short step, at the moment `now` of the clock, and may add the same
+ * subscriber again: it then waits behind all others of its lane. In one turn of the event loop the live lane has its
+ * slice first, then history has its own, so that neither starves the other or the rest of the node.
  */
 export function openTurns<T>(
   settings: Readonly<{
     monotonicMs: () => number
     sliceMs: Readonly<Record<Lane, number>>
-    take: (who: T) => void
+    take: (who: T, now: number) => void
     /** Called when the last turn of the live lane has been taken. */
     liveEmptied?: () => void
   }>,
@@ -29,10 +29,12 @@ export function openTurns<T>(
   let due: NodeJS.Immediate | null = null
 
   function runLane(lane: Lane): void {
-    const until = settings.monotonicMs() + settings.sliceMs[lane]
+    let now = settings.monotonicMs()
+    const until = now + settings.sliceMs[lane]
     for (let who = lanes[lane].shift(); who !== undefined; who = lanes[lane].shift()) {
-      settings.take(who)
-      if (settings.monotonicMs() >= until) return
+      settings.take(who, now)
+      now = settings.monotonicMs()
+      if (now >= until) return
     }
   }
 
