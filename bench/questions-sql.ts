@@ -24,9 +24,10 @@ const GOAL = 0.03
 const DAYS = 365
 const ROUNDS = 5
 /** Answers of a turn: so many of ours that ticks of 10 ms are fine enough to count their processor time. */
-const OWN_TURN = 100
+const OWN_TURN = 60
 const PEER_TURN = 4
-const WARM_UP = 50
+/** Compiled code is what a service runs. */
+const WARM_UP = 300
 const TICK_MS = 10
 
 const settings = benchSettings(join(tmpdir(), 'daybook-bench'))

@@ -5,6 +5,7 @@ import type { Tally, Totals } from '../project/tally.ts'
 import { decodeTally, emptyTally, kindSlots, totalsOf, totalsOfTally } from '../project/tally.ts'
 import type { WeekShelf } from '../project/week-sums.ts'
 import { activityKindSlots, decodeActivity, weekOf } from '../project/week-sums.ts'
+import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { boundOf, MINUTE_MS, msOf } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
@@ -63,10 +64,9 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
 
   function totalsBefore(ms: Ms): AsOfTotals {
     if (ms % MINUTE_MS === 0) {
-      const row = sql.rowFrom.get(ms)
+      const row = firstRowFrom(sql, ms)
       if (row === undefined) return asOf(sql, headOf(sql).seq, totalsOfTally(newest()))
-      const stored = bytes(row, 'row')
-      return asOf(sql, seqOf(number(row, 'seq') - 1), totalsOf(stored, kindsOf(kindSlots(stored))))
+      return asOf(sql, seqOf(row.seq - 1), totalsOf(row.stored, kindsOf(kindSlots(row.stored))))
     }
     const row = sql.rowBefore.get(ms)
     if (row === undefined) return asOf(sql, BEFORE_FIRST, totalsOfTally(emptyTally()))
@@ -86,10 +86,13 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
 }
 
 function prepare(db: DatabaseSync) {
+  const rowFrom = db.prepare('SELECT seq, row FROM totals WHERE at >= ? ORDER BY at, seq LIMIT 1')
+  // The one statement that an answer runs a thousand times: a row as an array costs a quarter less than by names.
+  rowFrom.setReturnArrays(true)
   return {
     head: db.prepare('SELECT seq, at FROM events WHERE seq = (SELECT max(seq) FROM events)'),
     at: db.prepare('SELECT at FROM events WHERE seq = ?'),
-    rowFrom: db.prepare('SELECT seq, row FROM totals WHERE at >= ? ORDER BY at, seq LIMIT 1'),
+    rowFrom,
     rowBefore: db.prepare('SELECT seq, row FROM totals WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1'),
     lastRow: db.prepare('SELECT seq, row FROM totals WHERE seq = (SELECT max(seq) FROM totals)'),
     entriesFrom: db.prepare(
@@ -100,6 +103,19 @@ function prepare(db: DatabaseSync) {
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
   }
+}
+
+/** The first row of prefix totals at or after `ms`; undefined past the last. */
+function firstRowFrom(sql: Statements, ms: Ms): Readonly<{ seq: number; stored: Uint8Array }> | undefined {
+  const row: unknown = sql.rowFrom.get(ms)
+  if (row === undefined) return undefined
+  assert(Array.isArray(row), 'the statement gives arrays')
+  const [seq, stored]: readonly unknown[] = row
+  assert(
+    typeof seq === 'number' && stored instanceof Uint8Array,
+    'a row of prefix totals has a seq and bytes',
+  )
+  return { seq, stored }
 }
 
 function headOf(sql: Statements): Head {

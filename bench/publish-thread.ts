@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { connectPublishers } from './publish-load.ts'
+
+/** What a thread of load does until its time is over. */
+export type Load = Readonly<{ forMs: number }> &
+  (
+    | Readonly<{
+        is: 'publish'
+        port: number
+        token: string
+        publishers: number
+        drafts: number
+        name: string
+      }>
+    /** Readers that page through the whole log, each with a connection of its own, and begin again at its end. */
+    | Readonly<{ is: 'page'; port: number; readers: number; limit: number }>
+    /** One reader who asks for the newest figures, so many times a second. */
+    | Readonly<{ is: 'ask'; port: number; path: string; everyMs: number }>
+  )
+
+/** How long each request took, in ms. */
+export type Loaded = Readonly<{ latenciesMs: readonly number[] }>
+
+/** Milliseconds after its time in which a load must have ended. */
+const LATE_MS = 10_000
+
+/** Runs a load in a thread of its own, so that no load waits for another. Throws when it does not end in time. */
+export async function runLoad(load: Load): Promise<Loaded> {
+  const thread = new Worker(new URL(import.meta.url), { workerData: load })
+  try {
+    const signal = AbortSignal.timeout(load.forMs + LATE_MS)
+    const [loaded] = (await once(thread, 'message', { signal })) as [Loaded]
+    return loaded
+  } catch (cause) {
+    throw new Error(`a load (${load.is}) failed`, { cause })
+  } finally {
+    await thread.terminate()
+  }
+}
+
+async function publish(load: Load & { is: 'publish' }): Promise<Loaded> {
+  using publishers = await connectPublishers(load.port, load.token, load.publishers, load.name)
+  return await publishers.publish(load.drafts, load.forMs)
+}
+
+async function page({ port, readers, limit, forMs }: Load & { is: 'page' }): Promise<Loaded> {
+  const endMs = performance.now() + forMs
+  const latenciesMs: number[] = []
+  const read = async (reader: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    // Each at another place, as readers are who came at other times.
+    let after = reader * limit
+    while (performance.now() < endMs) {
+      const { body, ms } = await take(port, `/api/v1/events?after=${after}&limit=${limit}`, agent)
+      latenciesMs.push(ms)
+      const scannedTo = /"scannedTo":(\d+)/.exec(body.toString('latin1', body.length - 400))?.[1]
+      if (scannedTo === undefined) throw new Error('a page says how far it reaches')
+      after = Number(scannedTo) - after < limit ? 0 : Number(scannedTo)
+    }
+    agent.destroy()
+  }
+  await Promise.all(Array.from({ length: readers }, (_, reader) => read(reader)))
+  return { latenciesMs }
+}
+
+async function ask({ port, path, everyMs, forMs }: Load & { is: 'ask' }): Promise<Loaded> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const latenciesMs: number[] = []
+  const began = performance.now()
+  for (let turn = 0; turn * everyMs < forMs; turn++) {
+    // From the moment at which it was due: an answer that comes late does not hide that the next was asked late.
+    const dueMs = began + turn * everyMs
+    const waitMs = dueMs - performance.now()
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const { ms } = await take(port, path, agent)
+    latenciesMs.push(ms)
+  }
+  agent.destroy()
+  return { latenciesMs }
+}
+
+function take(port: number, path: string, agent: Agent): Promise<Readonly<{ body: Buffer; ms: number }>> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now()
+    get({ port, host: '127.0.0.1', path, agent }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200)
+          resolve({ body: Buffer.concat(chunks), ms: performance.now() - began })
+        else reject(new Error(`${path}: ${response.statusCode}`))
+      })
+    }).on('error', reject)
+  })
+}
+
+if (parentPort !== null) {
+  const load: Load = workerData
+  const loaded = load.is === 'publish' ? publish(load) : load.is === 'page' ? page(load) : ask(load)
+  parentPort.postMessage(await loaded)
+}
