@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { suite, test } from 'node:test'
+import { readPlainRequest } from './plain-request.ts'
+
+function request(headers: readonly string[], parts: Readonly<Record<string, unknown>> = {}): IncomingMessage {
+  return { method: 'GET', httpVersionMinor: 1, rawHeaders: headers, ...parts } as unknown as IncomingMessage
+}
+
+suite('a plain request', () => {
+  test('is read in one pass, whatever the case of its headers', () => {
+    const headers = [
+      'HOST',
+      'a',
+      'Accept-encoding',
+      'gzip',
+      'if-none-MATCH',
+      '"x"',
+      'X-Forwarded-For',
+      '192.0.2.1',
+    ]
+    assert.deepEqual(readPlainRequest(request(headers)), {
+      ifNoneMatch: '"x"',
+      acceptEncoding: 'gzip',
+      forwardedFor: '192.0.2.1',
+    })
+  })
+
+  const host = ['Host', 'a']
+  const others: readonly (readonly [string, IncomingMessage])[] = [
+    ['has no Host', request([])],
+    ['has two Hosts', request([...host, 'host', 'b'])],
+    ['is HEAD', request(host, { method: 'HEAD' })],
+    ['is of HTTP/1.0', request(host, { httpVersionMinor: 0 })],
+    ['announces a body', request([...host, 'Content-Length', '0'])],
+    ['comes in chunks', request([...host, 'Transfer-Encoding', 'chunked'])],
+    ['expects to be told to go on', request([...host, 'Expect', '100-continue'])],
+    ['names ETags twice', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
+    ['names codings twice', request([...host, 'Accept-Encoding', 'gzip', 'Accept-Encoding', 'br'])],
+    ['came by two roads', request([...host, 'X-Forwarded-For', 'a', 'X-Forwarded-For', 'b'])],
+    ['has more headers than are kept', request([...host, ...Array.from({ length: 198 }, () => 'x')])],
+  ]
+  for (const [name, one] of others) {
+    test(`is none when it ${name}`, () => assert.equal(readPlainRequest(one), undefined))
+  }
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { ReadyReply } from './ready-replies.ts'
+import { BODY_ENCODING, bodyOf, openReadyReplies } from './ready-replies.ts'
+
+const tally = { add: () => undefined }
+
+function reply(bytes: number): ReadyReply {
+  return { tally, etag: '"a"', headers: [], unchanged: [], body: new Uint8Array(bytes) }
+}
+
+suite('the replies that are ready', () => {
+  test('are those used last, within their bytes', () => {
+    const replies = openReadyReplies(64 * 1024)
+    replies.set('/used', 'any', reply(4_000))
+    for (let index = 0; index < 100; index += 1) {
+      replies.set(`/${index}`, 'any', reply(4_000))
+      assert.ok(replies.get('/used') !== undefined, `after ${index} others`)
+    }
+    const kept = Array.from({ length: 100 }, (_, index) => replies.get(`/${index}`) !== undefined)
+    assert.equal(kept[99], true)
+    assert.equal(kept[0], false)
+    assert.ok(kept.filter(Boolean).length < 16)
+  })
+
+  test('have a form for each coding that was asked for', () => {
+    const replies = openReadyReplies()
+    const [plain, gzip] = [reply(2_000), reply(200)]
+    replies.set('/page', 'identity', plain)
+    replies.set('/page', 'gzip', gzip)
+    replies.set('/page', 'gzip', reply(200))
+    assert.equal(replies.get('/page')?.get('identity'), plain)
+    assert.equal(replies.get('/page')?.get('gzip'), gzip)
+    assert.equal(replies.get('/page')?.get('br'), undefined)
+  })
+
+  test('are not those that would push out many others', () => {
+    const replies = openReadyReplies(64 * 1024)
+    replies.set('/large', 'any', reply(17 * 1024))
+    assert.equal(replies.get('/large'), undefined)
+  })
+})
+
+test('a body held as a string is written as the same bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 5_000, size: 'max' }), (bytes) => {
+      const body = bodyOf(bytes)
+      const written = typeof body === 'string' ? Buffer.from(body, BODY_ENCODING) : Buffer.from(body)
+      assert.ok(written.equals(bytes))
+    }),
+    { numRuns: 50 },
+  )
+})

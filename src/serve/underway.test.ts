@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { ANSWER_MS_MAX, openUnderway } from './underway.ts'
+
+test('an answer that nobody takes is given up, and counted; one without a limit goes on', async (t) => {
+  let nowMs = 0
+  const counted: (readonly [string, number, number | null])[] = []
+  const ended = Promise.withResolvers<undefined>()
+  const tally = {
+    add(...one: readonly [string, number, number | null]) {
+      counted.push(one)
+      ended.resolve(undefined)
+    },
+  }
+  const underway = openUnderway(() => nowMs)
+  const server = createServer((request, response) => {
+    const limited = request.url === '/limited'
+    underway.begin(response, { method: 'GET', tally, startedMs: nowMs, limited })
+    response.writeHead(200)
+    response.write('begun')
+  }).listen(0, '127.0.0.1')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const [limited, endless] = ['/limited', '/endless'].map((path) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    return socket
+  })
+  assert.ok(limited !== undefined && endless !== undefined)
+  await Promise.all([once(limited, 'data'), once(endless, 'data')])
+  nowMs = ANSWER_MS_MAX
+  limited.resume()
+  await ended.promise
+  assert.deepEqual(counted, [['GET', 200, ANSWER_MS_MAX / 1000]])
+  assert.equal(endless.destroyed, false)
+  endless.destroy()
+})
