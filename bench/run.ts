@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { FULL_EVENTS, machine, QUICK_EVENTS } from './report.ts'
+import { FULL_EVENTS, machine, QUICK_EVENTS, SMALL_EVENTS } from './report.ts'
 
 /**
  * Runs the benches, each in a process of its own that prints Markdown. The quick run takes a minute or so and only
@@ -21,6 +21,10 @@ const BENCHES: readonly Bench[] = [
   { script: 'start.ts', flags: sized, when: 'always' },
   { script: 'get.ts', flags: sized, when: 'always' },
   { script: 'stream.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
+  { script: 'questions-sql.ts', flags: sized, when: 'always' },
+  { script: 'publish.ts', flags: () => [], when: 'always' },
+  { script: 'publish-beside.ts', flags: ({ full }) => (full ? [] : ['--rounds', '1']), when: 'always' },
+  { script: 'growth.ts', flags: grown, when: 'full' },
   { script: 'import.ts', flags: () => [], when: 'full' },
 ]
 
@@ -66,6 +70,11 @@ function sized({ store, events, runs }: Large): readonly string[] {
 function sectionOf(script: string, printed: string): string {
   if (printed.startsWith('#')) return printed
   return [`## ${script}`, '', '```', printed.trimEnd(), '```', ''].join('\n')
+}
+
+/** Growth is measured to a log a hundred times as long as the small one. */
+function grown({ store }: Large): readonly string[] {
+  return ['--store', store, '--events', String(100 * SMALL_EVENTS), '--runs', '60']
 }
 
 /** What a bench prints; it tells its progress on the side. Throws when it fails. */
