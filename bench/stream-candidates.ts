@@ -22,7 +22,7 @@ export type Candidate = AsyncDisposable &
     takes: 'drafts' | 'lines'
   }>
 
-export const CANDIDATES = ['Daybook', 'C loop', 'nchan', 'better-sse'] as const
+export const CANDIDATES = ['Daybook', 'C loop', 'Node loop', 'nchan', 'better-sse'] as const
 export type CandidateName = (typeof CANDIDATES)[number]
 
 const START_MS_MAX = 30_000
@@ -37,11 +37,13 @@ export async function startCandidate(
   subscribers: number,
 ): Promise<Candidate | null> {
   if (name === 'Daybook') return startDaybook(folder, subscribers)
-  if (name === 'better-sse')
-    return startListening(name, process.execPath, [siblingOf('stream-better-sse.ts')])
   if (name === 'nchan') return startNchan(folder, subscribers)
-  const floor = compiled('stream-floor', folder)
-  return floor === null ? null : startListening(name, floor, [])
+  if (name === 'C loop') {
+    const floor = compiled('stream-floor', folder)
+    return floor === null ? null : startListening(name, floor, [])
+  }
+  const script = name === 'Node loop' ? 'stream-node-loop.ts' : 'stream-better-sse.ts'
+  return startListening(name, process.execPath, [siblingOf(script)])
 }
 
 /** The program made of a C file beside this one; null without a compiler. */
@@ -121,10 +123,11 @@ function nchanConfig(port: number, subscribers: number): string {
   return `load_module ${NCHAN};
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile ${subscribers + 1_000};
+worker_rlimit_nofile ${2 * subscribers};
 pid nginx.pid;
 error_log stderr error;
-events { worker_connections ${subscribers + 500}; }
+# More than are used: from the last sixteenth on, nginx closes those that seem idle.
+events { worker_connections ${2 * subscribers}; }
 http {
   access_log off;
   client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;

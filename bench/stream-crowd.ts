@@ -75,7 +75,7 @@ export async function openCrowd(
     pace: (eventsPerSecond, ms) => slice(`pace ${eventsPerSecond} ${ms}`),
     flood: (batch, window, ms) => slice(`flood ${batch} ${window} ${ms}`),
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null) return
+      if (child.exitCode !== null || child.signalCode !== null) return
       const exit = once(child, 'exit')
       child.stdin.end()
       child.kill('SIGTERM')

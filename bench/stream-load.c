@@ -104,6 +104,7 @@ static void read_subscriber(struct subscriber *who) {
   memcpy(scratch, who->carry, (size_t)who->carried);
   ssize_t got = read(who->fd, scratch + who->carried, READ_BYTES);
   if (got < 0 && errno == EAGAIN) return;
+  if (got <= 0 && !who->open) { fprintf(stderr, "a subscriber was closed before its answer\n"); exit(1); }
   if (got <= 0) { closed++; close(who->fd); who->fd = -1; return; }
   int64_t at = now_ns();
   char *end = scratch + who->carried + got, *rest = scratch;
