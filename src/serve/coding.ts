@@ -70,5 +70,7 @@ export function compress(body: Uint8Array, coding: Coding): Promise<Uint8Array> 
   if (known !== undefined) return known
   const made = compressors[coding](body)
   codings.set(coding, made)
+  // A failure is that of those who wait for it now, not of everyone who asks later.
+  made.catch(() => codings.delete(coding))
   return made
 }

@@ -1,6 +1,7 @@
 import type { Snapshot, Walked } from '../../log/reader.ts'
 import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
+import { openAnswerCache } from '../answer-cache.ts'
 import type { Desk } from '../projection.ts'
 import { holdsByName, JSON_TYPE } from '../projection.ts'
 import type { Ask, Reply, Route } from '../route.ts'
@@ -11,11 +12,16 @@ import { resolveEventsRange } from './events-range.ts'
 
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
 const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
+const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** `/events`: pages of the log's own bytes, as JSON or CSV. */
 export function eventsRoute(desk: Desk): Route {
-  return endpointRoute('events', (ask) => desk.reader.snapshot((snapshot) => pageReply(desk, ask, snapshot)))
+  // Apart from what is computed, which whoever reads the log page by page must not push out.
+  const pages = openAnswerCache(PAGES_BYTES_MAX)
+  return endpointRoute('events', (ask) =>
+    desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),
+  )
 }
 
 function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
@@ -25,26 +31,36 @@ function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
 
+  // Those who ask for the same page meanwhile share its bytes, and so each compressed form of them.
+  const key = `${ask.path}${ask.query.format()} ${etag}`
+  const shared = desk.cache.get(key)
+  if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
+
   const csv = ask.query.word('format') === 'csv'
   const walked = walk(snapshot, range.value, csv ? 'csv' : 'json')
   const next = nextOf(ask, range.value, walked)
   const settled = isSettled(range.value, walked)
   const link: Readonly<Record<string, string>> = next === null ? {} : { Link: `<${next}>; rel="next"` }
-  const headers = { ...(settled ? {} : seqHeader), ...link }
-  const kept = settled
-    ? ({ keep: 'immutable', etag: 'of-content' } as const)
-    : ({ keep: 'revalidate', etag } as const)
-  if (csv) {
-    const body = Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
-    return {
-      is: 'body',
-      ...kept,
-      type: CSV_TYPE,
-      body,
-      headers: { ...headers, ...csvHeaders(range.value, walked) },
-    }
+  const body = csv
+    ? Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
+    : pageOf(range.value, walked, next)
+  const headers = {
+    'Content-Type': csv ? CSV_TYPE : JSON_TYPE,
+    ...(settled ? {} : seqHeader),
+    ...link,
+    ...(csv ? csvHeaders(range.value, walked) : {}),
   }
-  return { is: 'body', ...kept, type: JSON_TYPE, body: pageOf(range.value, walked, next), headers }
+  desk.cache.set(key, { body, headers })
+  return replyOf(body, headers, etag)
+}
+
+/** A page without `Daybook-Seq` holds nothing that changes. */
+function replyOf(body: Uint8Array, kept: Readonly<Record<string, string>>, etag: string): Reply {
+  const { 'Content-Type': type = JSON_TYPE, ...headers } = kept
+  const settled = headers['Daybook-Seq'] === undefined
+  return settled
+    ? { is: 'body', keep: 'immutable', etag: 'of-content', type, body, headers }
+    : { is: 'body', keep: 'revalidate', etag, type, body, headers }
 }
 
 /** A stretch of no length is nothing to walk: a bound may lie beyond the other. */
