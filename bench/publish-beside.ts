@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { share } from './measure.ts'
 import { connectPublishers, openingDrafts } from './publish-load.ts'
-import type { DoorService } from './publish-service.ts'
-import { startDoorService } from './publish-service.ts'
+import type { PublishNode } from './publish-node.ts'
+import { startPublishNode } from './publish-node.ts'
 import type { Loaded } from './publish-thread.ts'
 import { runLoad } from './publish-thread.ts'
 import { ms, table } from './report.ts'
@@ -36,7 +36,7 @@ process.stdout.write(values.help ? HELP : `${await run(values.disk, Number(value
 async function run(disk: string, rounds: number): Promise<string> {
   const directory = mkdtempSync(join(disk, 'daybook-bench-beside-'))
   try {
-    await using service = await startDoorService(join(directory, 'data'))
+    await using service = await startPublishNode(join(directory, 'data'))
     await fill(service)
     const turns = { askIdle: [], askBeside: [], publishAlone: [], publishBeside: [] } as Turns
     let walBytes = 0
@@ -59,21 +59,21 @@ async function run(disk: string, rounds: number): Promise<string> {
 type Turns = Readonly<Record<'askIdle' | 'askBeside' | 'publishAlone' | 'publishBeside', Loaded[]>>
 
 /** A history to page through: as many events as fit into a few seconds. */
-async function fill(service: DoorService): Promise<void> {
+async function fill(service: PublishNode): Promise<void> {
   using publishers = await connectPublishers(service.doorPort, service.token, PUBLISHERS, 'fill')
   await publishers.send(openingDrafts(Date.now()))
   await publishers.publish(100, FILL_MS)
 }
 
-function ask({ port }: DoorService): Promise<Loaded> {
+function ask({ port }: PublishNode): Promise<Loaded> {
   return runLoad({ is: 'ask', port, path: '/api/v1/summary', everyMs: ASK_EVERY_MS, forMs: SLICE_MS })
 }
 
-function publish({ doorPort: port, token }: DoorService, publishers: number, name: string): Promise<Loaded> {
+function publish({ doorPort: port, token }: PublishNode, publishers: number, name: string): Promise<Loaded> {
   return runLoad({ is: 'publish', port, token, publishers, drafts: 1, name, forMs: SLICE_MS })
 }
 
-function page({ port }: DoorService): Promise<Loaded> {
+function page({ port }: PublishNode): Promise<Loaded> {
   return runLoad({ is: 'page', port, readers: READERS, limit: PAGE_EVENTS, forMs: SLICE_MS })
 }
 

@@ -8,8 +8,8 @@ import { seqOf } from '../src/protocol/seq.ts'
 import { share } from './measure.ts'
 import type { Published, Publishers } from './publish-load.ts'
 import { connectPublishers, openingDrafts } from './publish-load.ts'
-import type { DoorService } from './publish-service.ts'
-import { startDoorService } from './publish-service.ts'
+import type { PublishNode } from './publish-node.ts'
+import { startPublishNode } from './publish-node.ts'
 import { commitsOf } from './publish-wal.ts'
 import { table, thousands } from './report.ts'
 
@@ -46,7 +46,7 @@ async function run(disk: string, rounds: number): Promise<string> {
   try {
     const floor = buildFloor(directory)
     const data = join(directory, 'data')
-    await using service = await startDoorService(data)
+    await using service = await startPublishNode(data)
     using publishers = await connectPublishers(service.doorPort, service.token, PUBLISHERS)
     await publishers.send(openingDrafts(Date.now()))
     for (const drafts of [1, BATCH]) await publishers.publish(drafts, WARM_UP_MS)
@@ -95,7 +95,7 @@ function writeLines(data: string, path: string): void {
 
 async function turn(
   floor: ((drafts: number) => Floor) | null,
-  service: DoorService,
+  service: PublishNode,
   publishers: Publishers,
   drafts: number,
 ): Promise<Turn> {
@@ -108,7 +108,7 @@ async function turn(
 /** What commits of one event write: to the write-ahead log, and in all, its checkpoints included. */
 type Commits = Readonly<{ wal: readonly number[]; allBytes: number }>
 
-async function commitsOfOne(service: DoorService): Promise<Commits> {
+async function commitsOfOne(service: PublishNode): Promise<Commits> {
   using publisher = await connectPublishers(service.doorPort, service.token, 1, 'one')
   // So many that a checkpoint or more is among them.
   const before = service.writtenBytes()

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { storePath } from '../src/log/store.ts'
 
 /** A service in a process of its own, as an operator starts it, with its door. */
-export type DoorService = AsyncDisposable &
+export type PublishNode = AsyncDisposable &
   Readonly<{
     port: number
     doorPort: number
@@ -24,7 +24,7 @@ export type DoorService = AsyncDisposable &
 const TICK_MS = 10
 
 /** Starts `daybook serve` without a limit of requests on a data directory, which may be empty. */
-export async function startDoorService(data: string): Promise<DoorService> {
+export async function startPublishNode(data: string): Promise<PublishNode> {
   const main = new URL('../src/main.ts', import.meta.url).pathname
   const flags = [
     '--port',
