@@ -68,7 +68,7 @@ export function openExchange(with_: Collaborators): Exchange {
     const found = findReady(ready, request)
     if (found === undefined || with_.unready() !== undefined) return answer(request, response)
     const startedMs = with_.monotonicMs()
-    const decision = decisionOn(with_, 'api', request, found.plain.forwardedFor)
+    const decision = decisionOrFailure(with_, request, found.plain.forwardedFor)
     if (decision !== undefined && (decision instanceof Promise || !decision.allowed)) {
       return answer(request, response, decision)
     }
@@ -203,6 +203,19 @@ function decisionOn(
 ): Decision | Promise<Decision> | undefined {
   if (with_.counters === null || scope === 'none') return undefined
   return with_.counters[scope].decide(with_.callerOf(request.socket.remoteAddress, forwardedFor))
+}
+
+/** As `decisionOn`; what fails is met where the decision is waited for, and answered there. */
+function decisionOrFailure(
+  with_: Collaborators,
+  request: IncomingMessage,
+  forwardedFor: string | undefined,
+): ReturnType<typeof decisionOn> {
+  try {
+    return decisionOn(with_, 'api', request, forwardedFor)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** Tells the caller of its allowance; a reply when there is none left. */

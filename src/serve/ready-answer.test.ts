@@ -53,6 +53,21 @@ suite('an answer that is ready', () => {
     assert.deepEqual(codes, [200, 200, 200, 429, 429])
   })
 
+  test('fails like any other when the allowance does', async () => {
+    let broken = false
+    const policy = { name: 'default', requests: 3, windowMs: 60_000 }
+    const decide = () => {
+      if (broken) throw new Error('the allowance fails')
+      return { allowed: true, remaining: 1, resetSeconds: 1, retryAfterSeconds: 0 }
+    }
+    const counter = { policy, decide }
+    await using failing = await openApiStage({ counters: { api: counter, tiles: counter } })
+    assert.equal((await failing.get('/api/v1/events/1')).status, 200)
+    broken = true
+    assert.equal((await failing.get('/api/v1/events/1')).status, 500)
+    assert.equal(failing.reported.length, 1)
+  })
+
   test('is refused like any other while the node is not ready', async () => {
     await stage.get('/api/v1/events/2')
     stage.setUnready({ code: 'not-ready', detail: 'Not yet.' })
