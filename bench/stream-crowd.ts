@@ -12,9 +12,8 @@ import type { Candidate } from './stream-candidates.ts'
 export type Slice = Readonly<{
   published: number
   deliveries: number
-  /** Deliveries up to the end of the slice; the others were still on their way. */
-  inTime: number
   ms: number
+  /** How long what was published took beyond that to reach everyone. */
   drainedMs: number
   /** From the moment at which an event was to be published until a subscriber has it, in milliseconds. */
   p50: number

@@ -244,14 +244,13 @@ static void run(const char *command) {
     }
     poll_once(-1);
   }
-  int64_t in_time = deliveries - before;
   int64_t ended = now_ns(), last = ended + DRAIN_NS;
   while ((unanswered > 0 || !all_delivered()) && now_ns() < last) poll_once(100);
   close(publisher);
   int64_t missing = 0;
   for (int i = 0; i < count; i++) if (subscribers[i].fd >= 0 && subscribers[i].next <= published) missing += published + 1 - subscribers[i].next;
-  printf("{\"published\":%ld,\"deliveries\":%ld,\"inTime\":%ld,\"ms\":%.1f,\"drainedMs\":%.1f,\"p50\":%.2f,\"p99\":%.2f,\"lost\":%ld,\"repeated\":%ld,\"closed\":%ld,\"refused\":%ld}\n",
-    (long)(published - first), (long)(deliveries - before), (long)in_time, (ended - began) / 1e6, (now_ns() - ended) / 1e6,
+  printf("{\"published\":%ld,\"deliveries\":%ld,\"ms\":%.1f,\"drainedMs\":%.1f,\"p50\":%.2f,\"p99\":%.2f,\"lost\":%ld,\"repeated\":%ld,\"closed\":%ld,\"refused\":%ld}\n",
+    (long)(published - first), (long)(deliveries - before), (ended - began) / 1e6, (now_ns() - ended) / 1e6,
     percentile_ms(0.5), percentile_ms(0.99), (long)(lost + missing), (long)repeated, (long)closed, (long)refused);
   fflush(stdout);
 }
