@@ -20,6 +20,7 @@ import type { Ask, Reply, Route } from './route.ts'
 import { problemReply } from './route.ts'
 import type { Found, Router } from './router.ts'
 import { openUnderway } from './underway.ts'
+import { openUntaken } from './untaken.ts'
 
 /** The allowances a request may cost one of. */
 export type AllowanceScope = Exclude<Route['allowance'], 'none'>
@@ -59,6 +60,7 @@ export type Exchange = (request: IncomingMessage, response: ServerResponse) => P
 export function openExchange(with_: Collaborators): Exchange {
   const common = headerList([], commonHeaders(with_.identity))
   const underway = openUnderway(with_.monotonicMs)
+  const untaken = openUntaken()
   const ready = openReadyReplies()
   // What a stream's socket was asked first: requests pipelined behind it wait to learn whether they are run.
   const taken = new WeakMap<Socket, Promise<boolean>>()
@@ -79,6 +81,7 @@ export function openExchange(with_: Collaborators): Exchange {
       return undefined
     }
     underway.begin(response, { method: 'GET', tally, startedMs, limited: true })
+    untaken.watch(response)
     return Promise.resolve()
   }
 
@@ -90,6 +93,8 @@ export function openExchange(with_: Collaborators): Exchange {
   ): Promise<void> {
     const earlier = taken.get(request.socket)
     if (earlier !== undefined && (await earlier)) return
+    // Nothing is computed for a caller that is gone, or was given up.
+    if (request.socket.destroyed) return
     if (hasBody(request)) response.setHeader('Connection', 'close')
     const target = request.url ?? ''
     const mark = target.indexOf('?')
@@ -117,6 +122,7 @@ export function openExchange(with_: Collaborators): Exchange {
       const reply = await deciding
       if (reply === undefined || response.destroyed) return
       await respond(response, terms, reply)
+      if (limited) untaken.watch(response)
     } catch (error) {
       fail(with_, request, response, terms, error, found)
     }
