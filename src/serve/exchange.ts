@@ -96,9 +96,7 @@ export function openExchange(with_: Collaborators): Exchange {
     // Nothing is computed for a caller that is gone, or was given up.
     if (request.socket.destroyed) return
     if (hasBody(request)) response.setHeader('Connection', 'close')
-    const target = request.url ?? ''
-    const mark = target.indexOf('?')
-    const path = mark < 0 ? target : target.slice(0, mark)
+    const { target, path, rawQuery } = partsOf(request.url ?? '')
     const found = with_.router(path)
     const limited = found?.route.streaming !== true
     const tally = with_.metrics.tallies(found?.route.path ?? 'none')
@@ -116,7 +114,6 @@ export function openExchange(with_: Collaborators): Exchange {
       ...(holdable ? { remember: (form, made) => ready.set(target, form, { tally, ...made }) } : {}),
     }
     try {
-      const rawQuery = mark < 0 ? '' : target.slice(mark + 1)
       const deciding = decide(with_, request, response, terms, { path, rawQuery, found, decision })
       if (!limited) taken.set(request.socket, isTaken(deciding))
       const reply = await deciding
@@ -127,6 +124,14 @@ export function openExchange(with_: Collaborators): Exchange {
       fail(with_, request, response, terms, error, found)
     }
   }
+}
+
+/** A target's path and its raw query, which is empty when there is none. */
+function partsOf(target: string): Readonly<{ target: string; path: string; rawQuery: string }> {
+  const mark = target.indexOf('?')
+  return mark < 0
+    ? { target, path: target, rawQuery: '' }
+    : { target, path: target.slice(0, mark), rawQuery: target.slice(mark + 1) }
 }
 
 /** The terms of an answer that is being decided: the allowance is told of once it has been asked. */
