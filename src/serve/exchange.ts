@@ -13,7 +13,7 @@ import type { Metrics } from './metrics.ts'
 import { parseQuery } from './query.ts'
 import { findReady, writeReady } from './ready-answer.ts'
 import { openReadyReplies } from './ready-replies.ts'
-import { hasBody, judgeForm } from './request-form.ts'
+import { hasBody, judgeForm, partsOf } from './request-form.ts'
 import type { Terms } from './respond.ts'
 import { respond } from './respond.ts'
 import type { Ask, Reply, Route } from './route.ts'
@@ -124,14 +124,6 @@ export function openExchange(with_: Collaborators): Exchange {
       fail(with_, request, response, terms, error, found)
     }
   }
-}
-
-/** A target's path and its raw query, which is empty when there is none. */
-function partsOf(target: string): Readonly<{ target: string; path: string; rawQuery: string }> {
-  const mark = target.indexOf('?')
-  return mark < 0
-    ? { target, path: target, rawQuery: '' }
-    : { target, path: target.slice(0, mark), rawQuery: target.slice(mark + 1) }
 }
 
 /** The terms of an answer that is being decided: the allowance is told of once it has been asked. */

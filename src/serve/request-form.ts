@@ -29,3 +29,11 @@ export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length']
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && !/^0+$/.test(length))
 }
+
+/** A target's path and its raw query, which is empty when there is none. */
+export function partsOf(target: string): Readonly<{ target: string; path: string; rawQuery: string }> {
+  const mark = target.indexOf('?')
+  return mark < 0
+    ? { target, path: target, rawQuery: '' }
+    : { target, path: target.slice(0, mark), rawQuery: target.slice(mark + 1) }
+}
