@@ -18,7 +18,14 @@ async function serve(bytesMax: number) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { server, untaken }
+  return {
+    server,
+    untaken,
+    [Symbol.dispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }
 
 /** Asks and does not read. */
@@ -41,7 +48,8 @@ async function until(holds: () => boolean): Promise<void> {
 
 suite('answers that nobody takes', () => {
   test('are held up to a limit, and beyond it the one that has waited longest is given up', async () => {
-    const { server, untaken } = await serve(20 * 1024 * 1024)
+    using stage = await serve(20 * 1024 * 1024)
+    const { server, untaken } = stage
     const sockets = [await ask(server), await ask(server)]
     assert.ok(untaken.bytes() > 0)
     const first = sockets[0]
@@ -53,16 +61,14 @@ suite('answers that nobody takes', () => {
     await ended
     for (const socket of sockets) socket.destroy()
     await until(() => untaken.bytes() === 0)
-    server.close()
   })
 
   test('cost nothing once they are taken', async () => {
-    const { server, untaken } = await serve(20 * 1024 * 1024)
+    using stage = await serve(20 * 1024 * 1024)
+    const { server, untaken } = stage
     const socket = await ask(server)
     socket.resume()
-    await until(() => untaken.bytes() === 0)
-    assert.ok(socket.bytesRead >= ANSWER.length)
+    await until(() => socket.bytesRead >= ANSWER.length && untaken.bytes() === 0)
     socket.destroy()
-    server.close()
   })
 })
