@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client'
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import type { Committed } from '../publish/commit-queue.ts'
 import type { PublishOutcome } from '../publish/door.ts'
+import { gauge } from '../serve/metrics.ts'
 import type { Streams } from '../serve/stream/streams.ts'
 
 /** What the writer of this process counts. */
@@ -47,19 +48,10 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
 
 /** Registers the figures of one thread's streams, read when they are collected. */
 export function watchStreams(registry: Registry, streams: Streams): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
-    const made = new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.set(read())
-      },
-    })
-    registry.registerMetric(made)
-  }
-  gauge('daybook_stream_clients', 'Streams open', () => streams.counts().clients)
-  gauge('daybook_stream_backfill_clients', 'Streams on their way to the head', () => streams.behind())
+  gauge(registry, 'daybook_stream_clients', 'Streams open', () => streams.counts().clients)
+  gauge(registry, 'daybook_stream_backfill_clients', 'Streams on their way to the head', () =>
+    streams.behind(),
+  )
   // The streams count for themselves; what they have counted is taken over at each collection.
   const counter = (name: string, help: string, read: () => number): void => {
     const made = new Counter({

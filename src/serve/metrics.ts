@@ -79,7 +79,8 @@ export function openStateMetrics(registry: Registry, state: NodeState): void {
   registry.registerMetric(ready)
 }
 
-function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+/** Registers a gauge that is read afresh at each collection. */
+export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
   const made = new Gauge({
     name,
     help,
