@@ -4,7 +4,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { openForReading } from './store.ts'
 
 /** Pages copied between two steps: the service writes on meanwhile. */
-const PAGES_A_STEP = 1_000
+const PAGES_A_STEP = 2_000
 
 /**
  * Copies a store as it stands at one moment, while it is served and written. The copy is whole and on the disk

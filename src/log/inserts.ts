@@ -53,7 +53,7 @@ export function openInserts(db: DatabaseSync): Inserts {
       if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
     for (const row of batch.details) sql.details.run(...row)
-    for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(seq, ref, digest)
+    for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(ref, seq, digest)
     for (const row of batch.totals) sql.totals.run(...row)
     for (const row of batch.weeks) sql.week.run(...row)
     batch = emptyBatch()
@@ -83,7 +83,7 @@ function prepare(db: DatabaseSync) {
     kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq) VALUES (?, ?, ?, ?)'),
     event: db.prepare('INSERT INTO events (seq, at, code, contest, nonzero, line) VALUES (?, ?, ?, ?, ?, ?)'),
     details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
-    ref: db.prepare('INSERT INTO refs (seq, ref, digest) VALUES (?, ?, ?)'),
+    ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
     totals: db.prepare('INSERT INTO totals (seq, at, row) VALUES (?, ?, ?)'),
     week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
     payout: db.prepare('INSERT INTO payouts (contest, seq) VALUES (?, ?)'),

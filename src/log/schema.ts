@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
@@ -15,7 +15,7 @@ CREATE TABLE events (
   nonzero INTEGER NOT NULL, line TEXT NOT NULL
 ) STRICT;
 CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
-CREATE TABLE refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
+CREATE TABLE refs (ref TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest BLOB NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE kinds (
   code INTEGER PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, first_seq INTEGER NOT NULL,
@@ -46,7 +46,17 @@ CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NO
 ${ARCHIVE_TABLES}`
 
 /** Indexes that a bulk import builds last: inserted one by one they would cost more than the events. */
-export const LATE_INDEXES: Readonly<Record<'refs_ref' | 'totals_at', string>> = {
-  refs_ref: 'CREATE UNIQUE INDEX IF NOT EXISTS refs_ref ON refs (ref)',
+export const LATE_INDEXES: Readonly<Record<'totals_at', string>> = {
   totals_at: 'CREATE INDEX IF NOT EXISTS totals_at ON totals (at)',
 }
+
+/**
+ * The refs of a bulk import, in the order of their events, on its connection only. By its name it stands before the
+ * store's own table, which has them in the order of their characters and takes them last, in one sort.
+ */
+export const BULK_REFS = {
+  gather: 'CREATE TEMP TABLE refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT',
+  index: 'CREATE UNIQUE INDEX IF NOT EXISTS temp.refs_ref ON refs (ref)',
+  move: `INSERT INTO main.refs (ref, seq, digest) SELECT ref, seq, digest FROM temp.refs ORDER BY ref;
+    DROP TABLE temp.refs`,
+} as const

@@ -4,18 +4,23 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
 import type { LogIdentity } from './reader.ts'
-import { LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
+import { BULK_REFS, LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
 
 /** SQLite below this resets its write-ahead log in a way that can lose commits. */
 const SQLITE_VERSION_MIN = '3.51.3'
+/**
+ * Bytes of a page of the store. A commit writes every page that it changes whole: half of SQLite's default halves what a
+ * commit of one event writes, where now and then a page that is full takes its neighbours along.
+ */
+const PAGE_BYTES = 2_048
 /** Bytes of the write-ahead log that are kept between checkpoints. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
 /**
  * Pages of it after which the commit that reaches them writes them into the store, which takes two fsyncs more: so
  * many that few commits wait for it and a page that many commits changed is written once.
  */
-const CHECKPOINT_PAGES = 3_500
+const CHECKPOINT_PAGES = 7_000
 /** Bytes of the store's file that a reader maps into memory. */
 const MAPPED_BYTES: number = 2 ** 30
 const CACHE_KIB = 32 * 1024
@@ -52,7 +57,8 @@ export function createStore(path: string, log: NewLog): void {
   const db = new DatabaseSync(making)
   try {
     checkSqlite(db)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
+    db.exec('BEGIN IMMEDIATE')
     db.exec(TABLES)
     for (const index of Object.values(LATE_INDEXES)) db.exec(index)
     writeIdentity(db, { ...log, id: randomBytes(16).toString('hex') })
@@ -99,20 +105,25 @@ export function openForReading(path: string): DatabaseSync {
 
 /**
  * The connection of a bulk import, on a file that nobody else has opened and that is thrown away if the import
- * fails: no journal, no fsync until `finishBulk`, the late indexes dropped, and sorted on the disk when they are
- * built, so that memory does not grow with the log.
+ * fails: no journal, no fsync until `finishBulk`, the late indexes dropped and new refs gathered beside the store, both
+ * sorted on the disk when they are built, so that memory does not grow with the log.
  */
 export function openForBulk(path: string): DatabaseSync {
   const db = open(path, false)
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
   for (const name of Object.keys(LATE_INDEXES)) db.exec(`DROP INDEX IF EXISTS ${name}`)
+  db.exec(BULK_REFS.gather)
   return db
 }
 
-/** Builds the late indexes and leaves the file as a server expects it. Throws when two refs are the same. */
+/**
+ * Builds the late indexes, puts the refs in their place and leaves the file as a server expects it. Throws when two
+ * refs are the same.
+ */
 export function finishBulk(db: DatabaseSync): void {
   for (const index of Object.values(LATE_INDEXES)) db.exec(index)
+  db.exec(BULK_REFS.move)
   db.exec('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../log/append.ts'
 import { bytes } from '../log/codec.ts'
-import { LATE_INDEXES } from '../log/schema.ts'
+import { BULK_REFS } from '../log/schema.ts'
 import { openRefFilter } from './import-filter.ts'
 
 /** Whether a ref came before, in the log that is imported into or in this import. */
@@ -11,9 +11,9 @@ export type RefsSeen = Readonly<{
 }>
 
 /**
- * Opens the memory of refs. `old` is the log as it was, whose index is whole. The new store has none on its refs
- * while it grows, so a filter of fixed size says which refs cannot have come before; at the first that may have,
- * the index is built and asked from then on. A file that repeats no ref has its index built last, in one sort.
+ * Opens the memory of refs. `old` is the log as it was, whose refs are found at once. Those of an import have no index
+ * while they are gathered, so a filter of fixed size says which refs cannot have come before; at the first that may
+ * have, the index is built and asked from then on. Of a file that repeats no ref they are sorted once, last.
  */
 export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appender: Appender): RefsSeen {
   const published = old?.prepare('SELECT digest FROM refs WHERE ref = ?')
@@ -24,7 +24,7 @@ export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appende
       const row = published?.get(ref)
       if (row !== undefined) return bytes(row, 'digest')
       if (filter.isNew(ref)) return undefined
-      if (!isIndexed) db.exec(LATE_INDEXES.refs_ref)
+      if (!isIndexed) db.exec(BULK_REFS.index)
       isIndexed = true
       return appender.published(ref)?.digest
     },
