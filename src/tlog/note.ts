@@ -1,0 +1,72 @@
+import { hex } from '@scure/base'
+import { formatBase64, formatUtf8, isLine, parseBase64, parseUtf8 } from './text.ts'
+import type { Verdict } from './verdict.ts'
+import { doubted, proved } from './verdict.ts'
+import { isKeyName, KEY_ID_BYTES } from './vkey.ts'
+
+/** Bytes of the longest note that is read. */
+export const NOTE_BYTES_MAX = 262_144
+/** Signature lines of a note that is read; C2SP signed-note asks for 16 at least. */
+export const SIGNATURES_MAX = 64
+
+/** A signature line: who says to have signed, and the bytes of the signature, whose form the key's type gives. */
+export type NoteSignature = Readonly<{ name: string; keyId: string; signature: Uint8Array }>
+
+/** A signed note (C2SP signed-note): the text, with its last line feed, and one or more signature lines. */
+export type Note = Readonly<{ text: string; signatures: readonly NoteSignature[] }>
+
+const SIGNATURE_LINE = /^\u2014 ([^ ]+) ([A-Za-z0-9+/=]+)$/
+
+/** Whether it may be a note's text: it ends in a line feed and has no other control character. */
+export function isNoteText(text: string): boolean {
+  return text.endsWith('\n') && isLine(text.replaceAll('\n', ''))
+}
+
+/** The text, a blank line and the signature lines. A note that `parseNote` would not read is a `RangeError`. */
+export function formatNote({ text, signatures }: Note): string {
+  if (!isNoteText(text))
+    throw new RangeError('the text of a note ends in a line feed and has no other control')
+  if (signatures.length < 1 || signatures.length > SIGNATURES_MAX) {
+    throw new RangeError(`a note has 1 to ${SIGNATURES_MAX} signatures`)
+  }
+  const note = `${text}\n${signatures.map(formatSignature).join('')}`
+  if (formatUtf8(note).length > NOTE_BYTES_MAX)
+    throw new RangeError(`a note has at most ${NOTE_BYTES_MAX} bytes`)
+  return note
+}
+
+/** The note in these bytes; nothing is verified. The text ends at the last blank line. */
+export function parseNote(bytes: Uint8Array): Verdict<Note> {
+  if (bytes.length > NOTE_BYTES_MAX) return doubted('note-too-long')
+  const whole = parseUtf8(bytes)
+  const blank = whole?.lastIndexOf('\n\n') ?? -1
+  if (whole === undefined || blank < 0 || !whole.endsWith('\n')) return doubted('note-malformed')
+  const text = whole.slice(0, blank + 1)
+  const lines = whole.slice(blank + 2, -1).split('\n')
+  if (!isNoteText(text) || lines.length > SIGNATURES_MAX) return doubted('note-malformed')
+  const signatures: NoteSignature[] = []
+  for (const line of lines) {
+    const signature = parseSignature(line)
+    if (signature === undefined) return doubted('note-malformed')
+    signatures.push(signature)
+  }
+  return proved({ text, signatures })
+}
+
+/** A signature line with its line feed: em dash, name, and base64 of key id and signature. */
+export function formatSignature({ name, keyId, signature }: NoteSignature): string {
+  const id = hex.decode(keyId)
+  if (!isKeyName(name) || id.length !== KEY_ID_BYTES || signature.length === 0) {
+    throw new RangeError('a signature has a name, a key id of 4 bytes, and a byte or more')
+  }
+  return `\u2014 ${name} ${formatBase64(Uint8Array.from([...id, ...signature]))}\n`
+}
+
+/** The signature in a line without its line feed; undefined for any other text. */
+export function parseSignature(line: string): NoteSignature | undefined {
+  const [, name = '', encoded = ''] = SIGNATURE_LINE.exec(line) ?? []
+  const bytes = parseBase64(encoded)
+  if (bytes === undefined || bytes.length <= KEY_ID_BYTES || !isKeyName(name)) return undefined
+  const keyId = hex.encode(bytes.subarray(0, KEY_ID_BYTES))
+  return { name, keyId, signature: bytes.subarray(KEY_ID_BYTES) }
+}

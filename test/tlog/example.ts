@@ -1,0 +1,95 @@
+import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
+import type { SignEd25519, VerifyEd25519 } from '../../src/tlog/signature.ts'
+import type { Hash, Sha256, TreeHasher } from '../../src/tlog/hash.ts'
+import { treeHasher } from '../../src/tlog/hash.ts'
+import type { Frontier } from '../../src/tlog/frontier.ts'
+import { appendLeaf, emptyFrontier } from '../../src/tlog/frontier.ts'
+import type { ReadTile } from '../../src/tlog/subtree.ts'
+import type { KeyType, VerifierKey } from '../../src/tlog/vkey.ts'
+import { verifierKey } from '../../src/tlog/vkey.ts'
+
+/** The SHA-256 and Ed25519 of the runtime that the tests run on. */
+export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')
+export const hasher: TreeHasher = treeHasher(sha256)
+
+// What stands before the 32 bytes of a key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410).
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
+  const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' })
+  return verify(null, message, key, signature)
+}
+
+/** A key made of a seed, with the private half behind `sign`. */
+export function keyOfSeed(
+  name: string,
+  type: KeyType,
+  seed: Uint8Array,
+): Readonly<{ key: VerifierKey; sign: SignEd25519 }> {
+  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
+  const publicKey = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(SPKI.length)
+  return { key: verifierKey(sha256, name, type, publicKey), sign: (message) => sign(null, message, secret) }
+}
+
+/** Seed of the example's log key: for tests only. */
+export const LOG_SEED: Uint8Array = Buffer.from(
+  'c1a7c9f842ecee3d4567656b0cc6b62659a6ba06c75d59cec7dfcd04c310c480',
+  'hex',
+)
+
+/** The line of the worked example's event i, from 0; it has no details. */
+export function exampleLine(i: number): string {
+  const atMs = 1_760_000_000_000 + 4_137 * i
+  const kots = `${(7_919 * i) % 5_000}.${String(i % 1_000_000_000).padStart(9, '0')}`
+  const tx = createHash('sha256').update(String(i)).digest('hex').slice(0, 32)
+  return JSON.stringify({
+    seq: i + 1,
+    type: 'payout',
+    kind: 'voter_share',
+    at: new Date(atMs).toISOString(),
+    atMs,
+    contestId: Math.floor(i / 500) + 1,
+    kots,
+    tx,
+  })
+}
+
+/** A log held in memory: its frontier, and the hashes of each level one after another. */
+export type GrownTree = Readonly<{ frontier: Frontier; levels: readonly (readonly Hash[])[]; read: ReadTile }>
+
+/** Appends each leaf and keeps at each level what the frontier says became final. */
+export function grow(leaves: Iterable<Hash>): GrownTree {
+  const frontier = emptyFrontier()
+  const levels: Hash[][] = [[]]
+  for (const leaf of leaves) {
+    levels[0]?.push(leaf)
+    for (const { level, index, hash: found } of appendLeaf(hasher, frontier, leaf)) {
+      const hashes = (levels[level] ??= [])
+      if (hashes.length !== index) throw new Error(`level ${level} has ${hashes.length} hashes, not ${index}`)
+      hashes.push(found)
+    }
+  }
+  const read: ReadTile = ({ level, index, width }) =>
+    Buffer.concat((levels[level] ?? []).slice(index * 256, index * 256 + width))
+  return { frontier, levels, read }
+}
+
+/** MTH of RFC 6962 as it is written there, sharing no code with the room. */
+export function naiveRoot(leaves: readonly Hash[]): Hash {
+  if (leaves.length === 0) return createHash('sha256').digest()
+  const [only] = leaves
+  if (leaves.length === 1 && only !== undefined) return only
+  let k = 1
+  while (k * 2 < leaves.length) k *= 2
+  const node = createHash('sha256').update(Uint8Array.of(1))
+  return node
+    .update(naiveRoot(leaves.slice(0, k)))
+    .update(naiveRoot(leaves.slice(k)))
+    .digest()
+}
+
+/** Leaves that differ: the hashes of the numbers from 0. */
+export function numberedLeaves(count: number): readonly Hash[] {
+  return Array.from({ length: count }, (_, index) => hasher.leaf(Buffer.from(String(index))))
+}
