@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import type { AsOfTotals, Books } from '../src/project/books.ts'
 import { FIGURES } from '../src/project/tally.ts'
+import type { UnpaidRow } from '../src/project/unpaid.ts'
 import { weekOf } from '../src/project/week-sums.ts'
 import type { Entry } from '../src/protocol/event.ts'
 import type { Ms } from '../src/protocol/moment.ts'
-import { boundOf, floorTo, MINUTE_MS, QUARTER_MS, WEEK_MS } from '../src/protocol/moment.ts'
+import {
+  boundOf,
+  DAY_MS,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  MS_MAX,
+  QUARTER_MS,
+  WEEK_MS,
+} from '../src/protocol/moment.ts'
 import { CONTEST_STATUSES } from '../src/protocol/resources.ts'
+import type { ContestId } from '../src/protocol/seq.ts'
 import { contestIdOf, seqOf } from '../src/protocol/seq.ts'
 
 /** What two books are asked before they are taken for the same; `entries` are the log's, for moments worth asking. */
@@ -28,11 +39,11 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
   assert.deepEqual(actual.head, expected.head)
   assert.deepEqual(plain(actual.totals()), plain(expected.totals()))
   assert.deepEqual(actual.loyalty(), expected.loyalty())
-  assert.deepEqual(actual.openLots(null), expected.openLots(null))
+  assertSameUnpaid(actual, expected, entries, null)
   const ids = new Set(entries.flatMap(({ event }) => event.contestId ?? []))
   for (const id of [...ids, contestIdOf(999)]) {
     assert.deepEqual(actual.contest(id), expected.contest(id))
-    assert.deepEqual(actual.openLots(id), expected.openLots(id))
+    assertSameUnpaid(actual, expected, entries, id)
     for (const [after, limit] of [
       [0, 10_000],
       [0, 1],
@@ -51,6 +62,40 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
       }
     }
   }
+}
+
+/** What is unpaid: whole, paged from any place, and summed at every moment at which a status could change. */
+function assertSameUnpaid(
+  actual: Books,
+  expected: Books,
+  entries: readonly Entry[],
+  contestId: ContestId | null,
+): void {
+  for (const [after, limit] of [
+    [0, 10_000],
+    [0, 1],
+    [entries.length >> 1, 3],
+  ] as const) {
+    const query = { contestId, after, limit }
+    assert.deepEqual(actual.unpaid(query), expected.unpaid(query))
+  }
+  for (const now of presents(expected.unpaid({ contestId, after: 0, limit: 10_000 }))) {
+    const totals = expected.unpaidTotals(contestId, now)
+    assert.deepEqual(actual.unpaidTotals(contestId, now), totals, `of ${contestId} at ${now}`)
+  }
+}
+
+/** Whole minutes just before and just after each moment at which what is unpaid changes its status, and far from all. */
+function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
+  const moments = rows.flatMap(({ terms: { unlocksAt, reviewUntil } }) =>
+    [unlocksAt ?? [], reviewUntil ?? []].flat(),
+  )
+  const around = moments.flatMap((ms) =>
+    [-HOUR_MS, -MINUTE_MS, 0, MINUTE_MS, DAY_MS].map((away) =>
+      floorTo(boundOf(Math.max(0, ms + away)), MINUTE_MS),
+    ),
+  )
+  return new Set([boundOf(0), floorTo(MS_MAX, MINUTE_MS), ...around])
 }
 
 /** Totals without their look-ups, so that they can be compared. */

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Books } from '../project/books.ts'
-import type { Contest, Lot } from '../project/contest.ts'
+import type { Contest } from '../project/contest.ts'
 import { totalsOfTally } from '../project/tally.ts'
 import { weekOf, weekStrided } from '../project/week-sums.ts'
-import { parseContest, parseLot, parseLoyalty, number, text } from './codec.ts'
+import { parseContest, parseLoyalty, number, text } from './codec.ts'
 import type { PrefixReader } from './prefix-reader.ts'
+import { openUnpaid } from './unpaid-reader.ts'
 
 /** The books as the store has them, inside the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
@@ -25,7 +26,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
 
 function openListings(
   db: DatabaseSync,
-): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'openLots' | 'loyalty'> {
+): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'> {
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
   const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
   const contests = db.prepare(
@@ -38,8 +39,6 @@ function openListings(
     `SELECT e.line AS line FROM payouts p JOIN events e ON e.seq = p.seq
      WHERE p.contest = ? AND p.seq > ? ORDER BY p.seq LIMIT ?`,
   )
-  const lots = db.prepare('SELECT body FROM lots INDEXED BY lots_open WHERE open = 1')
-  const lotsOf = db.prepare('SELECT body FROM lots WHERE contest = ? AND open = 1')
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
   return {
     contest(id): Contest | undefined {
@@ -62,10 +61,7 @@ function openListings(
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
-    openLots(contestId): Lot[] {
-      const rows = contestId === null ? lots.all() : lotsOf.all(contestId)
-      return rows.map((row) => parseLot(text(row, 'body'))).toSorted((a, b) => a.seq - b.seq)
-    },
+    ...openUnpaid(db),
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
   }
 }

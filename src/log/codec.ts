@@ -1,8 +1,10 @@
 import type { Contest, Lot, PrizeSums, Take } from '../project/contest.ts'
 import type { LoyaltyOutput, LoyaltyState } from '../project/loyalty.ts'
+import type { Terms, UnpaidSums } from '../project/unpaid.ts'
+import { UNPAID_SUMS } from '../project/unpaid.ts'
 import type { Amount } from '../protocol/amount.ts'
 import { billionths } from '../protocol/amount.ts'
-import { assert } from '../protocol/brand.ts'
+import { assert, recordOf } from '../protocol/brand.ts'
 import { seqOf } from '../protocol/seq.ts'
 
 // Derived rows are kept as JSON: amounts as decimal strings of billionths, maps as lists of pairs.
@@ -19,6 +21,13 @@ type StoredContest = Omit<Contest, 'entries' | 'plays' | 'spentOnPlay' | 'poolIn
     prizes: readonly (readonly [kind: string, sums: StoredPrize])[]
   }>
 type StoredLot = Omit<Lot, 'amount' | 'unpaid'> & Readonly<{ amount: string; unpaid: string }>
+type StoredTerms = readonly [
+  Terms['unlocksAt'],
+  Terms['reviewUntil'],
+  Terms['availableAt'],
+  Terms['claim'],
+  Terms['overpaid'],
+]
 type StoredOutput = Omit<LoyaltyOutput, 'total'> & Readonly<{ total: string }>
 type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'outputs'> &
   Readonly<{ paid: string; outputs: readonly StoredOutput[] }>
@@ -55,6 +64,22 @@ export function parseContest(body: string): Contest {
 export function parseLot(body: string): Lot {
   const stored: StoredLot = JSON.parse(body)
   return { ...stored, amount: amountOf(stored.amount), unpaid: amountOf(stored.unpaid) }
+}
+
+/** Terms as they are found by: equal terms are the same text. */
+export function formatTerms({ unlocksAt, reviewUntil, availableAt, claim, overpaid }: Terms): string {
+  const stored: StoredTerms = [unlocksAt, reviewUntil, availableAt, claim, overpaid]
+  return JSON.stringify(stored)
+}
+
+export function parseTerms(stored: string): Terms {
+  const [unlocksAt, reviewUntil, availableAt, claim, overpaid]: StoredTerms = JSON.parse(stored)
+  return { unlocksAt, reviewUntil, availableAt, claim, overpaid }
+}
+
+/** A row of sums: amounts in a column each. */
+export function unpaidSumsOf(row: Row): UnpaidSums {
+  return recordOf(UNPAID_SUMS, (name) => amountOf(text(row, name)))
 }
 
 export function parseLoyalty(body: string): LoyaltyState {

@@ -14,10 +14,9 @@ import { openForReading, storePath } from './store.ts'
 
 /**
  * What may be gone through from end to end: tables with a row a month or a word of the operator's, a list that a
- * statement was given, the rows of a page already bounded, and the lots that are open, which are the answer.
+ * statement was given, and the rows of a page already bounded.
  */
-const MAY_SCAN =
-  /^SCAN (?:(?:kinds|months|loyalty|meta|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW|lots USING INDEX lots_open)$/
+const MAY_SCAN = /^SCAN (?:(?:kinds|months|loyalty|meta|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
 
 const PLAINLY = {
   noise: 0,
@@ -80,7 +79,10 @@ function askEverything(snapshot: Snapshot): void {
     for (const after of [null, contest]) books.contests({ statuses, after, limit: 10 })
   }
   books.payoutLines(contest, seqOf(0), 10)
-  for (const id of [null, contest]) books.openLots(id)
+  for (const contestId of [null, contest]) {
+    books.unpaid({ contestId, after: 0, limit: 10 })
+    books.unpaidTotals(contestId, floorTo(last, MINUTE_MS))
+  }
   books.loyalty()
   snapshot.line(head.seq)
   snapshot.detailsLine(head.seq)

@@ -18,6 +18,7 @@ import { formatBody, number, parseContest, parseLot, parseLoyalty, takeOf, text 
 import type { Row } from './codec.ts'
 import type { ContestNotes } from './contest-notes.ts'
 import { openContestNotes } from './contest-notes.ts'
+import { openUnpaidWriter } from './unpaid-writer.ts'
 
 /** Where the writer's fold finds what it does not hold, and where its changes go. */
 export type StoreShelf = Readonly<{
@@ -88,7 +89,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
-  const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND open = 1')
+  const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND terms IS NOT NULL')
   const lot = db.prepare('SELECT body FROM lots WHERE seq = ?')
   const takesBy = db.prepare('SELECT seq, lot, amount FROM takes WHERE seq = ?')
   const takesFrom = db.prepare('SELECT seq, lot, amount FROM takes WHERE lot = ?')
@@ -137,9 +138,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
 
 /** Writes all of a batch's changes but its contests. */
 function changesWriter(db: DatabaseSync): (changes: Changes) => void {
-  const lot = db.prepare(
-    'INSERT OR REPLACE INTO lots (seq, contest, kind, open, body) VALUES (?, ?, ?, ?, ?)',
-  )
+  const writeLots = openUnpaidWriter(db)
   const take = db.prepare('INSERT OR REPLACE INTO takes (seq, lot, amount) VALUES (?, ?, ?)')
   const untake = db.prepare('DELETE FROM takes WHERE seq = ? AND lot = ?')
   const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
@@ -150,10 +149,7 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
   const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
   return (changes) => {
-    for (const changed of changes.lots.values()) {
-      const open = changed.unpaid === ZERO ? 0 : 1
-      lot.run(changed.seq, changed.contestId, changed.kind, open, formatBody(changed))
-    }
+    writeLots([...changes.lots.values()])
     for (const byLot of changes.takes.values()) {
       for (const { seq, lot: from, amount } of byLot.values()) {
         if (amount === ZERO) untake.run(seq, from)

@@ -224,9 +224,9 @@ suite('the store at its edges', () => {
       [MONDAY, 'correction/payout', undefined, correcting(4)],
     ]
     for (const entry of entriesOf(told)) log.add(entry)
-    const open = log.books().openLots(null)
+    const open = log.books().unpaid({ contestId: null, after: 0, limit: 10 })
     assert.deepEqual(
-      open.map(({ seq, unpaid }) => [seq, unpaid]),
+      open.map(({ first, unpaid }) => [first, unpaid]),
       [[2, 100n]],
     )
     assertSame(told, [1, 6])

@@ -1,9 +1,10 @@
 import type { Ms } from '../protocol/moment.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
-import type { Contest, Lot } from './contest.ts'
+import type { Contest } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'
 import type { Totals } from './tally.ts'
+import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
 
 /** The newest committed event: its seq (0 on an empty log) and its moment. */
 export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
@@ -48,8 +49,10 @@ export type Books = Readonly<{
   ): readonly Contest[]
   /** The lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
-  /** Every lot with something unpaid or overpaid, by seq; of one contest, or of all. */
-  openLots(contestId: ContestId | null): readonly Lot[]
+  /** What is unpaid or overpaid, in rows of equal terms by the seq of each row's first lot; of one contest, or of all. */
+  unpaid(query: Readonly<{ contestId: ContestId | null; after: number; limit: number }>): readonly UnpaidRow[]
+  /** The sums of all those rows per status at `now`, a whole minute. */
+  unpaidTotals(contestId: ContestId | null, now: Ms): UnpaidTotals
   /** By ascending month. */
   loyalty(): readonly LoyaltyState[]
 }>

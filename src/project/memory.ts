@@ -14,6 +14,8 @@ import type { LoyaltyState } from './loyalty.ts'
 import { activityOf, beginsChunk, replay } from './prefix.ts'
 import type { Tally } from './tally.ts'
 import { copyTally, emptyTally, totalsOfTally } from './tally.ts'
+import type { UnpaidRow } from './unpaid.ts'
+import { totalsOfRows, unpaidRows } from './unpaid.ts'
 import { weekOf, weekRows, weekStrided } from './week-sums.ts'
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
@@ -144,7 +146,7 @@ type MemoryShelf = Readonly<{
   put(changes: Changes): void
   listings(
     entries: readonly Entry[],
-  ): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'openLots' | 'loyalty'>
+  ): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'>
 }>
 
 function openMemoryShelf(): MemoryShelf {
@@ -214,6 +216,8 @@ function listings(
 ): ReturnType<MemoryShelf['listings']> {
   const contests = new Map(kept.contests)
   const lots = [...kept.lots.values()].filter((lot) => lot.unpaid !== ZERO).toSorted((a, b) => a.seq - b.seq)
+  const unpaid = (contestId: ContestId | null): readonly UnpaidRow[] =>
+    unpaidRows(lots.filter((lot) => contestId === null || lot.contestId === contestId))
   const loyalty = [...kept.loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1))
   return {
     contest: (id) => contests.get(id),
@@ -234,7 +238,11 @@ function listings(
         )
         .slice(0, limit)
         .map(formatEvent),
-    openLots: (contestId) => lots.filter((lot) => contestId === null || lot.contestId === contestId),
+    unpaid: ({ contestId, after, limit }) =>
+      unpaid(contestId)
+        .filter(({ first }) => first > after)
+        .slice(0, limit),
+    unpaidTotals: (contestId, now) => totalsOfRows(unpaid(contestId), now),
     loyalty: () => loyalty,
   }
 }

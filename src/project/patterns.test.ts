@@ -20,6 +20,7 @@ import { activityByHour } from './hours-of-week.ts'
 import { patterns } from './patterns.ts'
 import { totalsOfTally, emptyTally } from './tally.ts'
 import { addActivity, NO_ACTIVITY } from './week-sums.ts'
+import { totalsOfRows } from './unpaid.ts'
 
 /** One event of play: when, of which kind, for how much. */
 type Play = Readonly<{ atMs: Ms; kind: string; spent: bigint; plays: bigint }>
@@ -154,7 +155,8 @@ function booksOf(log: readonly Play[]): Books {
     contest: () => undefined,
     contests: () => [],
     payoutLines: () => [],
-    openLots: () => [],
+    unpaid: () => [],
+    unpaidTotals: (_contestId, now) => totalsOfRows([], now),
     loyalty: () => [],
   }
 }

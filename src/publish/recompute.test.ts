@@ -39,7 +39,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   totals: `row = zeroblob(length(row)) WHERE seq = (SELECT max(seq) FROM totals)`,
   week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,
   contests: `status = 'paid' WHERE id = 1`,
-  lots: 'open = 0 WHERE seq = 11',
+  lots: 'terms = NULL WHERE seq = 11',
+  unpaid: `kots = '1' WHERE seq = 11`,
+  unpaid_sums: `plain = '1' WHERE level = 4`,
   takes: `amount = '1' WHERE seq = 12 AND lot = 10`,
   payouts: 'seq = 11 WHERE seq = 12',
   loyalty: `body = replace(body, '2026-01', '2026-02')`,
@@ -126,6 +128,7 @@ function tablesOf(directory: string): string[] {
 const KEYS: Readonly<Record<string, string>> = {
   kinds: 'code',
   week_sums: 'q',
+  unpaid_sums: 'level',
   contests: 'id',
   loyalty: 'month',
   months: 'month',

@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Books } from '../project/books.ts'
+import { addSums, NO_SUMS, placesAfter, totalsOfRows, totalsOfSums, WHOLE } from '../project/unpaid.ts'
+import type { UnpaidRow, UnpaidSums } from '../project/unpaid.ts'
+import { contestIdOf, seqOf } from '../protocol/seq.ts'
+import { amountOf, number, parseTerms, text, unpaidSumsOf } from './codec.ts'
+import type { Row } from './codec.ts'
+
+/** What is unpaid as it stands in the store, inside the caller's read transaction. */
+export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTotals'> {
+  const columns = 'seq, contest, kind, terms, kots'
+  const rows = db.prepare(`SELECT ${columns} FROM unpaid WHERE seq > ? ORDER BY seq LIMIT ?`)
+  const rowsOf = db.prepare(
+    `SELECT ${columns} FROM unpaid WHERE contest = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  )
+  const everyRowOf = db.prepare(`SELECT ${columns} FROM unpaid WHERE contest = ?`)
+  const sums = db.prepare(
+    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket >= ? AND bucket < ?',
+  )
+
+  function sumsIn(level: number, from: number, to: number, before: UnpaidSums): UnpaidSums {
+    let total = before
+    for (const row of sums.all(level, from, to)) total = addSums(total, unpaidSumsOf(row))
+    return total
+  }
+
+  return {
+    unpaid({ contestId, after, limit }) {
+      const found = contestId === null ? rows.all(after, limit) : rowsOf.all(contestId, after, limit)
+      return found.map(rowOf)
+    },
+    unpaidTotals(contestId, now) {
+      // One contest's are summed row by row: it has as many as the operator gave it terms.
+      if (contestId !== null) return totalsOfRows(everyRowOf.all(contestId).map(rowOf), now)
+      const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1, NO_SUMS)
+      const after = placesAfter(now).reduce(
+        (total, { level, from, to }) => sumsIn(level, from, to, total),
+        NO_SUMS,
+      )
+      return totalsOfSums(whole, after)
+    },
+  }
+}
+
+function rowOf(row: Row): UnpaidRow {
+  return {
+    first: seqOf(number(row, 'seq')),
+    contestId: contestIdOf(number(row, 'contest')),
+    kind: text(row, 'kind'),
+    terms: parseTerms(text(row, 'terms')),
+    unpaid: amountOf(text(row, 'kots')),
+  }
+}

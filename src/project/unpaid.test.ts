@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Amount } from '../protocol/amount.ts'
+import { billionths, negate } from '../protocol/amount.ts'
+import type { Ms } from '../protocol/moment.ts'
+import { boundOf, floorTo, MINUTE_MS, MS_MAX, msOf } from '../protocol/moment.ts'
+import { contestIdOf, seqOf } from '../protocol/seq.ts'
+import type { Place, Terms, UnpaidRow, UnpaidSums } from './unpaid.ts'
+import {
+  addSums,
+  areZero,
+  NO_SUMS,
+  placesAfter,
+  sumsOf,
+  totalsOfRows,
+  totalsOfSums,
+  WHOLE,
+} from './unpaid.ts'
+
+const NOW = Date.UTC(2026, 9, 3, 11, 22)
+
+/** Any moment of the protocol, and more often one that lies near the present: at its edge, in its hour, its month. */
+const moments: fc.Arbitrary<Ms> = fc
+  .oneof(
+    fc.integer({ min: 0, max: MS_MAX }),
+    fc.integer({ min: -2, max: 2 }).map((ms) => NOW + ms),
+    fc.integer({ min: -2 * MINUTE_MS, max: 2 * MINUTE_MS }).map((ms) => NOW + ms),
+    fc.integer({ min: -(2 ** 33), max: 2 ** 33 }).map((ms) => NOW + ms),
+    fc.constantFrom(0, 1, MS_MAX, MS_MAX - MINUTE_MS),
+  )
+  .map(msOf)
+
+const presents: fc.Arbitrary<Ms> = fc
+  .oneof(moments, fc.constant(msOf(NOW)))
+  .map((now) => floorTo(now, MINUTE_MS))
+
+const rows: fc.Arbitrary<UnpaidRow> = fc
+  .record({
+    unlocksAt: fc.option(moments),
+    reviewUntil: fc.option(moments),
+    claim: fc.boolean(),
+    overpaid: fc.boolean(),
+    amount: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: 10n ** 27n })),
+  })
+  .map(({ amount, ...terms }) => ({
+    first: seqOf(1),
+    contestId: contestIdOf(1),
+    kind: 'winner',
+    terms: { ...terms, availableAt: msOf(0) },
+    unpaid: terms.overpaid ? negate(billionths(amount)) : billionths(amount),
+  }))
+
+/** Sums at every place, as they are when rows were added and taken away again one by one. */
+function kept(changes: readonly (readonly [Terms, Amount])[]): ReadonlyMap<string, UnpaidSums> {
+  const sums = new Map<string, UnpaidSums>()
+  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount))) {
+    sums.set(keyOf(place), addSums(sums.get(keyOf(place)) ?? NO_SUMS, added))
+  }
+  return sums
+}
+
+function keyOf({ level, bucket }: Place): string {
+  return `${level} ${bucket}`
+}
+
+function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
+  let total = NO_SUMS
+  for (const { level, from, to } of placesAfter(now)) {
+    for (let bucket = from; bucket < to; bucket++) {
+      total = addSums(total, sums.get(keyOf({ level, bucket })) ?? NO_SUMS)
+    }
+  }
+  return total
+}
+
+suite('sums of what is unpaid', () => {
+  test('give the totals per status that the rows add up to, at any present', () => {
+    fc.assert(
+      fc.property(fc.array(rows), fc.array(presents, { minLength: 1 }), (unpaid, nows) => {
+        const sums = kept(unpaid.map((row) => [row.terms, row.unpaid]))
+        for (const now of nows) {
+          const totals = totalsOfSums(sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
+          assert.deepEqual(totals, totalsOfRows(unpaid, now))
+        }
+      }),
+    )
+  })
+
+  test('are nothing anywhere once all that was added is taken away', () => {
+    fc.assert(
+      fc.property(fc.array(rows), (unpaid) => {
+        const added = unpaid.map((row) => [row.terms, row.unpaid] as const)
+        const taken = unpaid.map((row) => [row.terms, negate(row.unpaid)] as const)
+        assert.ok([...kept([...added, ...taken]).values()].every(areZero))
+      }),
+    )
+  })
+
+  test('after a moment lie in fewer than 256 places of each of four widths', () => {
+    fc.assert(
+      fc.property(presents, (now) => {
+        const places = placesAfter(now)
+        assert.equal(places.length, 4)
+        assert.ok(places.every(({ from, to }) => to - from < 256))
+      }),
+    )
+  })
+
+  test('of what comes later than a whole minute leave that minute itself out', () => {
+    const row = {
+      unlocksAt: boundOf(NOW),
+      reviewUntil: null,
+      availableAt: boundOf(NOW),
+      claim: false,
+      overpaid: false,
+    }
+    const sums = kept([[row, billionths(5n)]])
+    assert.equal(after(sums, boundOf(NOW - MINUTE_MS)).locked, 5n)
+    assert.equal(after(sums, boundOf(NOW)).locked, 0n)
+  })
+})
