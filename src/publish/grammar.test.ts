@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { base58 } from '@scure/base'
 import * as fc from 'fast-check'
 import { formatDetailsLine } from '../protocol/details.ts'
 import type { Draft } from '../protocol/draft.ts'
@@ -9,38 +8,26 @@ import { EVENT_TYPES, RULES } from '../protocol/rules.ts'
 import { seqOf } from '../protocol/seq.ts'
 import type { DraftSource } from './grammar.ts'
 import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from './grammar.ts'
-
-const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
-const OPAQUE: DraftSource = { chain: 'opaque', mode: 'publish' }
-const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
-
-const TX = base58.encode(new Uint8Array(64).fill(7))
-const ADDRESS = base58.encode(new Uint8Array(32).fill(7))
-const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`
-const PLAY = { ref: 'r1', type: 'play', kind: 'entry', contestId: 7, kots: '12.5' }
-const PLANNED = { ref: 'r', type: 'contest', kind: 'scheduled', contestId: 7 }
-const TIMES = { opensAt: '2026-10-01', closesAt: '2026-11-01T12:00Z' }
-const PAYOUT = { ref: 'r', type: 'payout', kind: 'winner', contestId: 7, kots: '1', tx: TX }
-const INPUT = { ref: 'r', type: 'loyalty', kind: 'input' }
-const CORRECTION = {
-  ref: 'r',
-  type: 'correction',
-  kind: 'play',
-  contestId: 7,
-  kots: '-12.5',
-  details: { corrects: 3 },
-}
+import {
+  DOOR,
+  OPAQUE,
+  FILE,
+  TX,
+  ADDRESS,
+  DIGEST,
+  PLAY,
+  PLANNED,
+  TIMES,
+  PAYOUT,
+  INPUT,
+  CORRECTION,
+  refused,
+} from '../../test/draft-examples.ts'
 
 function accepted(value: unknown, source: DraftSource = DOOR): Draft {
   const outcome = parseDraft(value, source)
   assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.field} ${outcome.reason}`)
   return outcome.draft
-}
-
-function refused(value: unknown, source: DraftSource = DOOR) {
-  const outcome = parseDraft(value, source)
-  assert.ok(!outcome.ok, 'is accepted')
-  return outcome
 }
 
 suite('a draft', () => {

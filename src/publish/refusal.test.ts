@@ -1,35 +1,22 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { base58 } from '@scure/base'
 import type { DraftSource } from './grammar.ts'
 import { parseDraft } from './grammar.ts'
-
-const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
-const OPAQUE: DraftSource = { chain: 'opaque', mode: 'publish' }
-const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
-
-const TX = base58.encode(new Uint8Array(64).fill(7))
-const ADDRESS = base58.encode(new Uint8Array(32).fill(7))
-const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`
-const PLAY = { ref: 'r1', type: 'play', kind: 'entry', contestId: 7, kots: '12.5' }
-const PLANNED = { ref: 'r', type: 'contest', kind: 'scheduled', contestId: 7 }
-const TIMES = { opensAt: '2026-10-01', closesAt: '2026-11-01T12:00Z' }
-const PAYOUT = { ref: 'r', type: 'payout', kind: 'winner', contestId: 7, kots: '1', tx: TX }
-const INPUT = { ref: 'r', type: 'loyalty', kind: 'input' }
-const CORRECTION = {
-  ref: 'r',
-  type: 'correction',
-  kind: 'play',
-  contestId: 7,
-  kots: '-12.5',
-  details: { corrects: 3 },
-}
-
-function refused(value: unknown, source: DraftSource = DOOR) {
-  const outcome = parseDraft(value, source)
-  assert.ok(!outcome.ok, 'is accepted')
-  return outcome
-}
+import {
+  DOOR,
+  OPAQUE,
+  FILE,
+  TX,
+  ADDRESS,
+  DIGEST,
+  PLAY,
+  PLANNED,
+  TIMES,
+  PAYOUT,
+  INPUT,
+  CORRECTION,
+  refused,
+} from '../../test/draft-examples.ts'
 
 const table: readonly (readonly [
   name: string,
