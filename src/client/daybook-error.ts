@@ -1,0 +1,73 @@
+import type { Fault, ProblemCode } from '../protocol/problem.ts'
+
+/**
+ * Why there is no answer: the `code` of the service's problem (RFC 9457), or one of our own.
+ * `unreachable`: no connection, or one that broke. `timeout`: nothing came for too long. `unexpected-answer`: not
+ * what this protocol says. `too-large`: more than a limit of ours. `gap`: an event that nobody could give.
+ * `another-log`: the service has another log than the one that was followed.
+ */
+export type ErrorCode =
+  | ProblemCode
+  | 'unreachable'
+  | 'timeout'
+  | 'unexpected-answer'
+  | 'too-large'
+  | 'gap'
+  | 'another-log'
+
+export type ErrorFields = Readonly<{
+  /** The HTTP status; 0 where there was no answer. */
+  status?: number
+  /** What is wrong with each parameter. */
+  errors?: readonly Fault[]
+  /** How long the service asked to be left alone. */
+  retryAfterMs?: number | undefined
+  cause?: unknown
+}>
+
+/** The one error of the client. An abort is no error of ours: it is thrown as the signal's own reason. */
+export class DaybookError extends Error {
+  override readonly name = 'DaybookError'
+  readonly code: ErrorCode | (string & {})
+  readonly status: number
+  readonly errors: readonly Fault[]
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: DaybookError['code'], message: string, fields: ErrorFields = {}) {
+    super(message, { cause: fields.cause })
+    this.code = code
+    this.status = fields.status ?? 0
+    this.errors = fields.errors ?? []
+    this.retryAfterMs = fields.retryAfterMs
+  }
+}
+
+/** The error that an answer of another status than 2xx or 304 stands for; its body may be anything. */
+export function problemOf(status: number, headers: Headers, body: string): DaybookError {
+  let problem: { code?: unknown; detail?: unknown; errors?: unknown } = {}
+  try {
+    if (headers.get('content-type')?.startsWith('application/problem+json') === true) {
+      problem = JSON.parse(body) ?? {}
+    }
+  } catch {
+    // What is between us and the service may cut an answer; its status says enough.
+  }
+  const { code, detail, errors } = problem
+  return new DaybookError(
+    typeof code === 'string' ? code : 'unexpected-answer',
+    typeof detail === 'string' ? detail : `the service answered ${status}`,
+    {
+      status,
+      ...(Array.isArray(errors) ? { errors } : {}),
+      retryAfterMs: retryAfterMsOf(headers),
+    },
+  )
+}
+
+/** `Retry-After` (RFC 9110): whole seconds, or a date, which is compared with the service's own clock. */
+function retryAfterMsOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const ms = Date.parse(text) - Date.parse(headers.get('date') ?? '')
+  return ms >= 0 ? ms : undefined
+}
