@@ -1,6 +1,6 @@
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { renameDurably } from './durable-rename.ts'
 import { openForReading } from './store.ts'
 
 /** Pages copied between two steps: the service writes on meanwhile. */
@@ -30,21 +30,10 @@ export async function backupStore(
     const events = Number(copy.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get()?.['seq'])
     copy.close()
     if (found !== 'ok') throw new Error(`the copy is not whole: ${String(found)}`)
-    await sync(partial)
-    await rename(partial, to)
-    await sync(dirname(to))
+    renameDurably(partial, to)
     return { events }
   } finally {
     db.close()
     await rm(partial, { force: true })
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
+import { renameDurably } from './durable-rename.ts'
 import type { LogIdentity } from './reader.ts'
 import { BULK_REFS, LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
@@ -67,23 +68,7 @@ export function createStore(path: string, log: NewLog): void {
     // The last connection writes the write-ahead log into the file, and leaves one file.
     db.close()
   }
-  renameSync(making, path)
-  syncDirectory(dirname(path))
-}
-
-/** Makes the names in a directory durable, where the system lets a directory be opened. */
-function syncDirectory(path: string): void {
-  let directory: number
-  try {
-    directory = openSync(path, 'r')
-  } catch {
-    return
-  }
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  renameDurably(making, path)
 }
 
 /** The writer's connection: every commit is on the disk before it returns. */

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
-import { copyFile, open, rename } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { renameDurably } from '../log/durable-rename.ts'
 import { openPrefixReader } from '../log/prefix-reader.ts'
 import type { NewLog } from '../log/store.ts'
 import {
@@ -31,7 +32,7 @@ export type NewStore = Readonly<{
   /** Reads the finished store anew and holds it against what was counted; throws when it is not the same. */
   verify(expected: Readonly<{ head: Head; tally: Tally }>): void
   /** Puts the verified store in the log's place, durably and at once. */
-  replace(): Promise<void>
+  replace(): void
   /** Throws the new store away, unless it has taken the log's place. */
   close(): void
 }>
@@ -65,14 +66,12 @@ export async function openNewStore(dataDirectory: string, newLog: NewLog): Promi
       db.close()
     },
     verify: (expected) => verify(building, expected),
-    async replace() {
-      await sync(building)
+    replace() {
       old?.close()
       // Nothing of the old log may lie beside the new one: SQLite would take its journal for the new file's.
       removeCompanions(path)
       // A crash before the rename leaves the old log, after it the new one.
-      await rename(building, path)
-      await syncDirectory(dataDirectory)
+      renameDurably(building, path)
     },
     close() {
       if (db.isOpen) db.close()
@@ -113,30 +112,6 @@ function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tal
 
 function countOf(db: DatabaseSync, table: 'events' | 'contests'): number {
   return Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'])
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-/** Makes a rename durable, where the system lets a directory be opened. */
-async function syncDirectory(path: string): Promise<void> {
-  let directory
-  try {
-    directory = await open(path, 'r')
-  } catch {
-    return
-  }
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
 }
 
 function removeCompanions(path: string): void {

@@ -126,7 +126,7 @@ async function finish({ signal }: ImportSettings, store: NewStore, appender: App
   store.verify({ head: appender.head(), tally: appender.fold().tally })
   await turn()
   signal.throwIfAborted()
-  await store.replace()
+  store.replace()
 }
 
 /** Appends what the parser's thread reads, to the end or to the first refusal. */
