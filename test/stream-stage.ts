@@ -16,7 +16,7 @@ import type { Collaborators } from '../src/serve/exchange.ts'
 import { openMetrics } from '../src/serve/metrics.ts'
 import { openRouter } from '../src/serve/router.ts'
 import { start } from '../src/serve/server.ts'
-import type { StreamLimits as SlotLimits, StreamSlots } from '../src/serve/stream-slots.ts'
+import type { StreamSlotLimits, StreamSlots } from '../src/serve/stream-slots.ts'
 import { allocateStreamSlots, openStreamSlots } from '../src/serve/stream-slots.ts'
 import type { StreamLimits } from '../src/serve/stream/limits.ts'
 import type { StreamSettings, Streams } from '../src/serve/stream/streams.ts'
@@ -170,7 +170,7 @@ function collaborators(
 }
 
 /** Slots that count how many are taken; giving one back twice is a failure of its holder. */
-function countSlots(limits: SlotLimits): Pick<StreamSlots, 'take' | 'open' | 'limits'> {
+function countSlots(limits: StreamSlotLimits): Pick<StreamSlots, 'take' | 'open' | 'limits'> {
   const slots = openStreamSlots(allocateStreamSlots(limits, 'a secret of the stage'))
   return {
     limits: slots.limits,

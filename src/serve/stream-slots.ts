@@ -5,10 +5,14 @@ import type { Table } from './allowance-table.ts'
 import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
 
 /** How many streams may be open at once. */
-export type StreamLimits = Readonly<{ perCaller: number; perNode: number }>
+export type StreamSlotLimits = Readonly<{ perCaller: number; perNode: number }>
 
 /** What a thread needs to open the slots; may be handed from thread to thread. */
-export type StreamSlotsMemory = Readonly<{ limits: StreamLimits; secret: string; buffer: SharedArrayBuffer }>
+export type StreamSlotsMemory = Readonly<{
+  limits: StreamSlotLimits
+  secret: string
+  buffer: SharedArrayBuffer
+}>
 
 /** One open stream. `release` may be called any number of times, and counts once. */
 export type StreamSlot = Readonly<{ release: () => void }>
@@ -20,7 +24,7 @@ export type TakenSlot =
 
 /** One thread's view of the streams open on a node. */
 export type StreamSlots = Readonly<{
-  limits: StreamLimits
+  limits: StreamSlotLimits
   /** Takes a slot for a stream of this caller; whoever takes it must release it. */
   take: (key: string) => TakenSlot
   /** Streams open on the node. */
@@ -35,7 +39,7 @@ const LOCK = 0
 const OPEN = 1
 
 /** Makes the memory of the slots, all of it at once; `secret` is random and of this process only. */
-export function allocateStreamSlots(limits: StreamLimits, secret: string): StreamSlotsMemory {
+export function allocateStreamSlots(limits: StreamSlotLimits, secret: string): StreamSlotsMemory {
   const { perCaller, perNode } = limits
   assert(
     Number.isInteger(perCaller) && perCaller > 0 && perCaller <= 65_535,
