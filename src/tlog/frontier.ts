@@ -1,7 +1,8 @@
 import { assert } from '../protocol/brand.ts'
 import type { Hash, TreeHasher } from './hash.ts'
 import type { ReadTile } from './subtree.ts'
-import { rangeOf, rangeRoots, subtreesOf } from './subtree.ts'
+import { rangeOf, rangeRoots, subtreesOf, tilesUnder } from './subtree.ts'
+import type { Tile } from './tile.ts'
 import { hashesAt } from './tile.ts'
 
 /**
@@ -60,4 +61,9 @@ export function rootOf(hasher: TreeHasher, { roots }: Frontier): Hash {
 export function frontierAt(hasher: TreeHasher, size: number, read: ReadTile): Frontier {
   const ranges = subtreesOf({ from: 0, to: size }).map(rangeOf)
   return { size, roots: [...rangeRoots(hasher, ranges, size, read)] }
+}
+
+/** The tiles that `frontierAt` reads, to be fetched before. */
+export function tilesOfFrontier(size: number): readonly Tile[] {
+  return tilesUnder([{ from: 0, to: size }], size)
 }

@@ -6,7 +6,7 @@ import { TILE_WIDTH, widthAt } from './tile.ts'
 
 /**
  * The bytes of a tile, exactly `width` hashes. What is asked for is what the tree of the size in question has:
- * the full tile, or the partial one of just that width.
+ * the full tile, or the partial one of just that width. The bytes stay as they are until the call that reads is over.
  */
 export type ReadTile = (tile: Tile) => Uint8Array
 
@@ -64,7 +64,8 @@ function subtreeRoot(hasher: TreeHasher, subtree: Subtree, size: number, read: R
   const bytes = read(tile)
   const isWhole = bytes.length === tile.width * HASH_BYTES && offset + count <= tile.width
   assert(isWhole, `tile ${tile.level}/${tile.index} has ${tile.width} hashes and ${bytes.length} bytes`)
-  return rootIn(hasher, bytes, offset, count)
+  // A copy of a single hash: whoever keeps it does not keep the whole tile.
+  return count === 1 ? new Uint8Array(hashIn(bytes, offset)) : rootIn(hasher, bytes, offset, count)
 }
 
 /** The tiles of the tree of this size that the roots of these ranges are made from, each once. */

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { keyOfSeed, LOG_SEED, sha256, verifyEd25519 } from '../../test/tlog/example.ts'
+import { COSIGNATURE_BYTES, formatCosignature, parseCosignature } from './cosignature.ts'
+import type { Note } from './note.ts'
+import { formatNote, formatSignature, isNoteText, NOTE_BYTES_MAX, parseNote, SIGNATURES_MAX } from './note.ts'
+import { cosignText, openNote, signText } from './signature.ts'
+import type { VerifierKey } from './vkey.ts'
+import { formatVkey, isKeyName, parseVkey, verifierKey } from './vkey.ts'
+
+const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+const log = keyOfSeed('log.example/a', 'ed25519', LOG_SEED)
+const other = keyOfSeed('log.example/b', 'ed25519', seed(2))
+const witness = keyOfSeed('witness.example/w', 'cosignature', seed(3))
+const TEXT = 'log.example/a\n1\nroot\n'
+const byLog = signText(log.key, log.sign, TEXT)
+const byOther = signText(other.key, other.sign, TEXT)
+const byWitness = cosignText(witness.key, witness.sign, 1_760_000_000, TEXT)
+
+const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter(isKeyName)
+const bytes = (minLength: number, maxLength: number) => fc.uint8Array({ minLength, maxLength })
+const signatures = fc
+  .tuple(names, bytes(4, 4), bytes(1, 100))
+  .map(([name, id, signature]) => ({ name, keyId: Buffer.from(id).toString('hex'), signature }))
+const texts = fc
+  .array(fc.string({ unit: 'binary', maxLength: 30 }), { maxLength: 6 })
+  .map((lines) => lines.map((line) => `${line}\n`).join(''))
+  .filter(isNoteText)
+const notes: fc.Arbitrary<Note> = fc
+  .tuple(texts, fc.array(signatures, { minLength: 1, maxLength: 20 }))
+  .map(([text, lines]) => ({ text, signatures: lines }))
+
+const doubtOf = (text: string): string | null => {
+  const note = parseNote(Buffer.from(text))
+  return note.ok ? null : note.doubt
+}
+const opened = async (note: Note, keys: readonly VerifierKey[]): Promise<string> => {
+  const verdict = await openNote(note, keys, verifyEd25519)
+  return verdict.ok ? verdict.value.signed.map(({ key }) => key.name).join(' ') : verdict.doubt
+}
+
+suite('a signed note', () => {
+  test('comes back as it was written', () => {
+    fc.assert(
+      fc.property(notes, (note) => {
+        assert.deepEqual(parseNote(Buffer.from(formatNote(note))), { ok: true, value: note })
+      }),
+    )
+  })
+
+  test('is read in the one form in which it is written, whatever the bytes', () => {
+    const mutated = fc.tuple(notes, fc.nat(), fc.nat(255), fc.constantFrom('alter', 'drop', 'add'))
+    fc.assert(
+      fc.property(mutated, ([note, pick, byte, way]) => {
+        const given = [...Buffer.from(formatNote(note))]
+        given.splice(pick % given.length, way === 'add' ? 0 : 1, ...(way === 'drop' ? [] : [byte]))
+        const read = parseNote(Uint8Array.from(given))
+        if (read.ok) assert.deepEqual([...Buffer.from(formatNote(read.value))], given)
+      }),
+      { numRuns: 1_000 },
+    )
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (given) => !parseNote(given).ok))
+  })
+
+  test('ends its text at the last blank line', () => {
+    const text = 'a\n\n— not.a.signature AAAAAAA=\n\nb\n'
+    const note = parseNote(Buffer.from(formatNote({ text, signatures: [byLog] })))
+    assert.equal(note.ok && note.value.text, text)
+  })
+
+  const line = formatSignature(byLog)
+  const table: readonly (readonly [why: string, note: string])[] = [
+    ['has no signature', TEXT],
+    ['has no signature after its blank line', `${TEXT}\n`],
+    ['has no blank line', `${TEXT}${line}`],
+    ['ends without a line feed', `${TEXT}\n${line.slice(0, -1)}`],
+    ['ends in a blank line', `${TEXT}\n${line}\n`],
+    ['has a carriage return in its text', `a\r\n\n${line}`],
+    ['has a tab in its text', `a\tb\n\n${line}`],
+    ['has a zero in its text', `a\0\n\n${line}`],
+    ['has a hyphen for the em dash', `${TEXT}\n${line.replace('—', '-')}`],
+    ['has an en dash for the em dash', `${TEXT}\n${line.replace('—', '–')}`],
+    ['has two spaces behind the em dash', `${TEXT}\n${line.replace('— ', '—  ')}`],
+    ['has a space at the end of a line', `${TEXT}\n${line.replace('\n', ' \n')}`],
+    ['has a carriage return at the end of a line', `${TEXT}\n${line.replace('\n', '\r\n')}`],
+    ['has a plus in a name', `${TEXT}\n${line.replace('log', 'l+g')}`],
+    ['has a space of another script in a name', `${TEXT}\n${line.replace('log', 'l\u3000g')}`],
+    ['has no name', `${TEXT}\n— AAAAAAA=\n`],
+    ['has a key id and no signature', `${TEXT}\n— a AAAAAA==\n`],
+    ['has base64 without its padding', `${TEXT}\n— a AAAAAAA\n`],
+    ['has base64 with bits left over', `${TEXT}\n— a AAAAAAB=\n`],
+    ['has base64 of the other alphabet', `${TEXT}\n— a AAAAAA-_\n`],
+    ['has another line among its signatures', `${TEXT}\n${line}hello\n`],
+    ['is empty', ''],
+  ]
+  for (const [why, note] of table) {
+    test(`is refused when it ${why}`, () => assert.equal(doubtOf(note), 'note-malformed'))
+  }
+
+  test('is refused when it is no UTF-8', () => {
+    for (const broken of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80]]) {
+      const given = Buffer.concat([
+        Uint8Array.from(broken),
+        Buffer.from(formatNote({ text: TEXT, signatures: [byLog] })),
+      ])
+      assert.deepEqual(parseNote(given), { ok: false, doubt: 'note-malformed' })
+    }
+  })
+
+  test('may have 64 signatures and no more, and a bounded length', () => {
+    const full = { text: TEXT, signatures: Array.from({ length: SIGNATURES_MAX }, () => byLog) }
+    const written = formatNote(full)
+    assert.equal(doubtOf(written), null)
+    assert.equal(doubtOf(written + line), 'note-malformed')
+    assert.equal(doubtOf(`${'a'.repeat(NOTE_BYTES_MAX)}\n\n${line}`), 'note-too-long')
+    assert.throws(() => formatNote({ ...full, signatures: [...full.signatures, byLog] }), RangeError)
+    assert.throws(() => formatNote({ ...full, text: `${'a'.repeat(NOTE_BYTES_MAX)}\n` }), RangeError)
+  })
+
+  test('is not written in a form that would not be read', () => {
+    for (const text of ['', 'a', 'a\tb\n', 'a\r\n', '\ud800\n']) {
+      assert.throws(() => formatNote({ text, signatures: [byLog] }), RangeError)
+    }
+    assert.throws(() => formatNote({ text: TEXT, signatures: [] }), RangeError)
+    for (const change of [{ name: 'a b' }, { keyId: 'abcd' }, { signature: new Uint8Array(0) }]) {
+      assert.throws(() => formatSignature({ ...byLog, ...change }), RangeError)
+    }
+  })
+})
+
+suite('the signatures of a note', () => {
+  test('hold by one known key at least; those of unknown keys are ignored', async () => {
+    const note = { text: TEXT, signatures: [byOther, byLog, byWitness] }
+    assert.equal(await opened(note, [log.key]), 'log.example/a')
+    assert.equal(await opened(note, [witness.key, log.key]), 'log.example/a witness.example/w')
+    assert.equal(await opened(note, []), 'no-known-signature')
+    assert.equal(await opened({ ...note, signatures: [byOther] }, [log.key]), 'no-known-signature')
+  })
+
+  test('are all refused when one of a known key does not hold', async () => {
+    const bad = { ...byOther, signature: byLog.signature }
+    const note = { text: TEXT, signatures: [byLog, bad] }
+    assert.equal(await opened(note, [log.key]), 'log.example/a')
+    assert.equal(await opened(note, [log.key, other.key]), 'bad-signature')
+    const twice = { text: TEXT, signatures: [byLog, { ...byLog, signature: byOther.signature }] }
+    assert.equal(await opened(twice, [log.key]), 'bad-signature')
+    assert.equal(await opened({ text: TEXT, signatures: [byLog, byLog] }, [log.key]), 'log.example/a')
+  })
+
+  test('do not hold of another text, another time, or in another length', async () => {
+    const keys = [log.key, witness.key]
+    for (const signature of [byLog, byWitness]) {
+      assert.equal(await opened({ text: `${TEXT}x\n`, signatures: [signature] }, keys), 'bad-signature')
+      for (const changed of [signature.signature.subarray(1), Uint8Array.from([...signature.signature, 0])]) {
+        const note = { text: TEXT, signatures: [{ ...signature, signature: changed }] }
+        assert.equal(await opened(note, keys), 'bad-signature')
+      }
+    }
+    const later = Uint8Array.from(byWitness.signature)
+    later[7] = (later[7] ?? 0) ^ 1
+    const note = { text: TEXT, signatures: [{ ...byWitness, signature: later }] }
+    assert.equal(await opened(note, keys), 'bad-signature')
+  })
+
+  test('never hold once any byte of the note has changed', async () => {
+    const written = Buffer.from(formatNote({ text: TEXT, signatures: [byLog] }))
+    const changes = fc.tuple(fc.nat(written.length - 1), fc.integer({ min: 1, max: 255 }))
+    await fc.assert(
+      fc.asyncProperty(changes, async ([at, change]) => {
+        const changed = Uint8Array.from(written, (byte, index) => (index === at ? byte ^ change : byte))
+        const note = parseNote(changed)
+        if (note.ok) assert.notEqual(await opened(note.value, [log.key]), 'log.example/a')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('are made by a key of their own type', () => {
+    assert.throws(() => signText(witness.key, witness.sign, TEXT), RangeError)
+    assert.throws(() => cosignText(log.key, log.sign, 1, TEXT), RangeError)
+  })
+})
+
+suite('a cosignature', () => {
+  test('comes back as it was written', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), bytes(64, 64), (timeSeconds, signature) => {
+        const cosignature = { timeSeconds, signature }
+        assert.deepEqual(parseCosignature(formatCosignature(cosignature)), cosignature)
+      }),
+    )
+  })
+
+  test('is refused with a time beyond 2^53−1, or in another length', () => {
+    assert.equal(parseCosignature(new Uint8Array(COSIGNATURE_BYTES).fill(255)), undefined)
+    assert.equal(parseCosignature(new Uint8Array(COSIGNATURE_BYTES - 1)), undefined)
+    for (const timeSeconds of [-1, 0.5, 2 ** 53]) {
+      assert.throws(() => formatCosignature({ timeSeconds, signature: new Uint8Array(64) }), RangeError)
+    }
+    assert.throws(() => formatCosignature({ timeSeconds: 0, signature: new Uint8Array(63) }), RangeError)
+  })
+})
+
+suite('a vkey', () => {
+  const keys = fc
+    .tuple(names, fc.constantFrom('ed25519' as const, 'cosignature' as const), bytes(32, 32))
+    .map(([name, type, publicKey]) => verifierKey(sha256, name, type, publicKey))
+
+  test('comes back as it was written', () => {
+    fc.assert(fc.property(keys, (key) => assert.deepEqual(parseVkey(sha256, formatVkey(key)), key)))
+  })
+
+  test('is refused with any character altered, dropped or added', () => {
+    const way = fc.constantFrom('alter', 'drop', 'add')
+    fc.assert(
+      fc.property(keys, fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), way, (key, pick, char, how) => {
+        const vkey = formatVkey(key)
+        const given = Array.from(vkey)
+        given.splice(pick % given.length, how === 'add' ? 0 : 1, ...(how === 'drop' ? [] : [char]))
+        if (given.join('') !== vkey) assert.equal(parseVkey(sha256, given.join('')), undefined)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('is refused of another type of key, and of a name that is none', () => {
+    const { name, keyId, publicKey } = log.key
+    const encoded = Buffer.from([0x06, ...publicKey]).toString('base64')
+    assert.equal(parseVkey(sha256, `${name}+${keyId}+${encoded}`), undefined)
+    for (const text of ['', '+', '++', 'a+b+c', `${name}+${keyId}`, `${name}+${keyId}+`]) {
+      assert.equal(parseVkey(sha256, text), undefined)
+    }
+    for (const bad of ['', 'a b', 'a+b', 'a\u00a0b', 'a\u0001', '\ud800']) {
+      assert.throws(() => verifierKey(sha256, bad, 'ed25519', publicKey), RangeError)
+    }
+    assert.throws(() => verifierKey(sha256, name, 'ed25519', publicKey.subarray(1)), RangeError)
+  })
+})

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { grow, hasher, naiveRoot, numberedLeaves, rememberingHasher } from '../../test/tlog/example.ts'
+import { consistencyProof, isConsistent, tilesOfConsistency } from './consistency.ts'
+import type { Tree } from './consistency.ts'
+import type { LevelHash } from './frontier.ts'
+import { appendLeaf, copyOfFrontier, frontierAt, rootOf, tilesOfFrontier } from './frontier.ts'
+import type { Hash } from './hash.ts'
+import { inclusionProof, isIncluded, tilesOfInclusion } from './inclusion.ts'
+import type { ReadTile } from './subtree.ts'
+import type { Tile } from './tile.ts'
+import { isTileOf, widthAt } from './tile.ts'
+
+/** Sizes of which every proof is made; and of which every proof is also forged. */
+const SIZE_MAX = 300
+const FEW_MAX = 40
+/** Sizes around the ends of tiles. */
+const EDGES = [255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_793]
+const LEAVES = numberedLeaves(66_000)
+const WHOLE = grow(LEAVES)
+
+/** Every tree to 300 leaves, as RFC 6962 writes them. */
+const TREES: readonly Tree[] = Array.from({ length: SIZE_MAX + 1 }, (_, size) => ({
+  size,
+  root: naiveRoot(LEAVES.slice(0, size)),
+}))
+const FEW = TREES.slice(0, FEW_MAX + 1)
+const edgeTrees: readonly Tree[] = EDGES.map((size) => ({ size, root: naiveRoot(LEAVES.slice(0, size)) }))
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const hashOf = ({ hash }: LevelHash): string => hexOf(hash)
+const leafOf = (index: number): Hash => LEAVES[index] ?? assert.fail(`no leaf ${index}`)
+
+function included(tree: Tree, index: number, proof: readonly Hash[], using = hasher): boolean {
+  return isIncluded(using, { leaf: leafOf(index), index, ...tree }, proof)
+}
+
+function inclusionOf(index: number, size: number, read: ReadTile, using = hasher): readonly Hash[] {
+  return inclusionProof(using, index, size, read) ?? assert.fail(`no proof of ${index} in ${size}`)
+}
+
+function consistencyOf(from: number, to: number, read: ReadTile, using = hasher): readonly Hash[] {
+  return consistencyProof(using, from, to, read) ?? assert.fail(`no proof from ${from} to ${to}`)
+}
+
+/** The proof with one hash altered, dropped or added, at every place. */
+function* forgeries(proof: readonly Hash[]): Generator<readonly Hash[]> {
+  for (let at = 0; at <= proof.length; at++) {
+    const [before, after] = [proof.slice(0, at), proof.slice(at + 1)]
+    const hash = proof[at]
+    yield [...before, new Uint8Array(32), ...proof.slice(at)]
+    if (hash === undefined) continue
+    yield [...before, ...after]
+    yield [...before, hash, hash, ...after]
+    yield [...before, hash.map((byte, place) => (place === at % 32 ? byte ^ 1 : byte)), ...after]
+    yield [...before, hash.subarray(1), ...after]
+    yield [...before, Uint8Array.from([...hash, 0]), ...after]
+  }
+}
+
+suite('a tree', () => {
+  test('has the root of RFC 6962 at every size to 300, grown leaf by leaf and from its tiles', () => {
+    for (const { size, root } of TREES) {
+      const { frontier } = grow(LEAVES.slice(0, size))
+      assert.equal(hexOf(rootOf(hasher, frontier)), hexOf(root), `size ${size}`)
+      assert.deepEqual(frontierAt(hasher, size, WHOLE.read).roots.map(hexOf), frontier.roots.map(hexOf))
+    }
+  })
+
+  test('has the root of RFC 6962 around the ends of tiles, also once the log has grown', () => {
+    for (const { size, root } of edgeTrees) {
+      const { read, frontier } = grow(LEAVES.slice(0, size))
+      assert.equal(hexOf(rootOf(hasher, frontier)), hexOf(root), `size ${size}`)
+      for (const reader of [read, WHOLE.read]) {
+        assert.equal(hexOf(rootOf(hasher, frontierAt(hasher, size, reader))), hexOf(root), `size ${size}`)
+      }
+    }
+  })
+
+  test('goes on from a copy of its frontier as if nothing had been appended since', () => {
+    const { frontier } = grow(LEAVES.slice(0, 255))
+    const copy = copyOfFrontier(frontier)
+    assert.equal(appendLeaf(hasher, frontier, leafOf(9)).length, 1)
+    assert.deepEqual(appendLeaf(hasher, copy, leafOf(255)).map(hashOf), [hexOf(WHOLE.levels[1]?.[0] as Hash)])
+    assert.equal(hexOf(rootOf(hasher, copy)), hexOf(edgeTrees[1]?.root as Hash))
+  })
+
+  test('has at each level the roots of the full tiles one level down', () => {
+    const [level0 = [], level1 = [], level2 = []] = WHOLE.levels
+    assert.deepEqual([level0.length, level1.length, level2.length], [66_000, 257, 1])
+    for (const [index, hash] of level1.entries()) {
+      assert.equal(hexOf(hash), hexOf(naiveRoot(LEAVES.slice(index * 256, (index + 1) * 256))))
+    }
+    assert.equal(hexOf(level2[0] as Hash), hexOf(naiveRoot(level1.slice(0, 256))))
+  })
+})
+
+suite('an inclusion proof', () => {
+  test('holds of every leaf in every tree to 300 leaves', () => {
+    const using = rememberingHasher()
+    for (const tree of TREES) {
+      for (let index = 0; index < tree.size; index++) {
+        const proof = inclusionOf(index, tree.size, WHOLE.read, using)
+        assert.ok(included(tree, index, proof, using), `leaf ${index} of ${tree.size}`)
+      }
+    }
+  })
+
+  test('holds of leaves around the ends of tiles', () => {
+    for (const tree of edgeTrees) {
+      const { size } = tree
+      for (const index of new Set([0, 1, 254, 255, 256, 257, 65_535, 65_536, size - 2, size - 1])) {
+        if (index >= size) continue
+        const proof = inclusionOf(index, size, WHOLE.read)
+        assert.ok(included(tree, index, proof), `leaf ${index} of ${size}`)
+        for (const forged of forgeries(proof)) assert.ok(!included(tree, index, forged))
+      }
+    }
+  })
+
+  test('fails with any hash altered, dropped or added', () => {
+    for (const tree of FEW) {
+      for (let index = 0; index < tree.size; index++) {
+        const proof = inclusionOf(index, tree.size, WHOLE.read)
+        assert.ok(included(tree, index, proof))
+        for (const forged of forgeries(proof)) assert.ok(!included(tree, index, forged))
+      }
+    }
+  })
+
+  test('holds of no other leaf, index, size or root', () => {
+    const sizes = fc.integer({ min: 2, max: FEW_MAX })
+    const cases = sizes.chain((size) => fc.tuple(fc.constant(size), fc.nat(size - 1), fc.nat(60), fc.nat(60)))
+    fc.assert(
+      fc.property(cases, ([size, index, other, otherSize]) => {
+        const proof = inclusionOf(index, size, WHOLE.read)
+        const root = FEW[size]?.root as Hash
+        const claim = { leaf: leafOf(index), index, size, root }
+        assert.ok(isIncluded(hasher, claim, proof))
+        const isTrue = (changed: object): boolean => isIncluded(hasher, { ...claim, ...changed }, proof)
+        if (other !== index) assert.ok(!isTrue({ index: other }) && !isTrue({ leaf: leafOf(other) }))
+        assert.ok(!isTrue({ root: hasher.empty }) && !isTrue({ leaf: root }))
+        // Of another size it may hold only where the path is the same; the root is then that of this size.
+        const sibling = FEW[otherSize]?.root
+        if (otherSize !== size && sibling !== undefined)
+          assert.ok(!isTrue({ size: otherSize, root: sibling }))
+      }),
+    )
+  })
+
+  test('is not made of a leaf that is not there, and holds of none', () => {
+    const strange = [
+      [0, 0],
+      [3, 3],
+      [-1, 3],
+      [0.5, 3],
+      [0, 2 ** 53],
+      [Number.NaN, 3],
+      [0, Number.POSITIVE_INFINITY],
+    ] as const
+    for (const [index, size] of strange) {
+      assert.equal(inclusionProof(hasher, index, size, WHOLE.read), undefined)
+      assert.equal(tilesOfInclusion(index, size), undefined)
+      assert.ok(!isIncluded(hasher, { leaf: leafOf(0), index, size, root: leafOf(0) }, []))
+    }
+  })
+})
+
+suite('a consistency proof', () => {
+  test('holds between all sizes to 300', () => {
+    const using = rememberingHasher()
+    for (const later of TREES) {
+      for (const earlier of TREES.slice(1, later.size + 1)) {
+        const proof = consistencyOf(earlier.size, later.size, WHOLE.read, using)
+        assert.ok(isConsistent(using, earlier, later, proof), `${earlier.size} to ${later.size}`)
+      }
+    }
+  })
+
+  test('holds between sizes around the ends of tiles', () => {
+    for (const later of edgeTrees) {
+      for (const earlier of edgeTrees) {
+        if (earlier.size > later.size) continue
+        const proof = consistencyOf(earlier.size, later.size, WHOLE.read)
+        assert.ok(isConsistent(hasher, earlier, later, proof), `${earlier.size} to ${later.size}`)
+        for (const forged of forgeries(proof)) assert.ok(!isConsistent(hasher, earlier, later, forged))
+      }
+    }
+  })
+
+  test('fails with any hash altered, dropped or added, and with another root', () => {
+    for (const later of FEW) {
+      for (const earlier of FEW.slice(1, later.size + 1)) {
+        const proof = consistencyOf(earlier.size, later.size, WHOLE.read)
+        assert.ok(isConsistent(hasher, earlier, later, proof))
+        const other = { root: hasher.empty }
+        assert.ok(!isConsistent(hasher, { ...earlier, ...other }, later, proof))
+        assert.ok(!isConsistent(hasher, earlier, { ...later, ...other }, proof))
+        for (const forged of forgeries(proof)) assert.ok(!isConsistent(hasher, earlier, later, forged))
+      }
+    }
+  })
+
+  test('is empty between a tree and itself, and is never made from nothing or backwards', () => {
+    const [none, one, two] = TREES as [Tree, Tree, Tree]
+    assert.deepEqual(consistencyProof(hasher, 2, 2, WHOLE.read), [])
+    for (const [earlier, later] of [
+      [none, none],
+      [none, one],
+      [two, one],
+    ] as const) {
+      assert.equal(consistencyProof(hasher, earlier.size, later.size, WHOLE.read), undefined)
+      assert.equal(tilesOfConsistency(earlier.size, later.size), undefined)
+      assert.ok(!isConsistent(hasher, earlier, later, []))
+    }
+    // One size with two roots is what a log may never sign.
+    assert.ok(!isConsistent(hasher, one, { size: 1, root: two.root }, []))
+  })
+})
+
+suite('the tiles that a proof needs', () => {
+  const sizes = fc.integer({ min: 1, max: 66_000 })
+
+  test('are those that it reads, each once, all of them tiles of the tree', () => {
+    const cases = sizes.chain((size) => fc.tuple(fc.constant(size), fc.integer({ min: 1, max: size })))
+    fc.assert(
+      fc.property(cases, ([size, count]) => {
+        const reading = (make: (read: ReadTile) => unknown): readonly Tile[] => {
+          const tiles: Tile[] = []
+          make((tile) => {
+            tiles.push(tile)
+            return WHOLE.read(tile)
+          })
+          for (const tile of tiles) {
+            assert.ok(isTileOf(size, tile))
+            assert.equal(tile.width, widthAt(size, tile.level, tile.index))
+          }
+          return tiles
+        }
+        assert.deepEqual(
+          reading((read) => inclusionProof(hasher, count - 1, size, read)),
+          tilesOfInclusion(count - 1, size),
+        )
+        assert.deepEqual(
+          reading((read) => consistencyProof(hasher, count, size, read)),
+          tilesOfConsistency(count, size),
+        )
+        assert.deepEqual(
+          reading((read) => frontierAt(hasher, size, read)),
+          tilesOfFrontier(size),
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('that come in another size are an invariant that broke', () => {
+    assert.throws(
+      () => inclusionProof(hasher, 0, 3, () => new Uint8Array(95)),
+      /tile 0\/0 has 3 hashes and 95/,
+    )
+  })
+})
