@@ -1,5 +1,6 @@
 import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
+import type { Note } from './note.ts'
 import { parseNote } from './note.ts'
 import type { Signed, VerifyEd25519 } from './signature.ts'
 import { openNote } from './signature.ts'
@@ -44,6 +45,14 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   return [origin, ...extensions].every(isFilledLine) ? { origin, size, root, extensions } : undefined
 }
 
+/** The checkpoint in the bytes of a signed note, and the note; nothing is verified. */
+export function readCheckpoint(bytes: Uint8Array): Verdict<Readonly<{ checkpoint: Checkpoint; note: Note }>> {
+  const note = parseNote(bytes)
+  if (!note.ok) return note
+  const checkpoint = parseCheckpoint(note.value.text)
+  return checkpoint === undefined ? doubted('checkpoint-malformed') : proved({ checkpoint, note: note.value })
+}
+
 /**
  * The checkpoint in the bytes of a signed note, once a key of the log has signed it. Keys count only under the
  * origin that is expected, and a witness's word never stands for the log's.
@@ -53,12 +62,11 @@ export async function openCheckpoint(
   { origin, keys, witnesses }: TrustedLog,
   verify: VerifyEd25519,
 ): Promise<Verdict<OpenedCheckpoint>> {
-  const note = parseNote(bytes)
-  if (!note.ok) return note
-  const checkpoint = parseCheckpoint(note.value.text)
-  if (checkpoint === undefined) return doubted('checkpoint-malformed')
+  const read = readCheckpoint(bytes)
+  if (!read.ok) return read
+  const { checkpoint, note } = read.value
   if (checkpoint.origin !== origin) return doubted('other-origin')
-  const opened = await openNote(note.value, [...keys, ...witnesses], verify)
+  const opened = await openNote(note, [...keys, ...witnesses], verify)
   if (!opened.ok) return opened
   const { text, signed } = opened.value
   const isOfLog = signed.some(({ key }) => key.type === 'ed25519' && keys.includes(key))

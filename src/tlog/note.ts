@@ -1,5 +1,4 @@
-import { hex } from '@scure/base'
-import { formatBase64, formatUtf8, isLine, parseBase64, parseUtf8 } from './text.ts'
+import { formatBase64, formatHex, formatUtf8, isLine, parseBase64, parseHex, parseUtf8 } from './text.ts'
 import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import { isKeyName, KEY_ID_BYTES } from './vkey.ts'
@@ -55,8 +54,8 @@ export function parseNote(bytes: Uint8Array): Verdict<Note> {
 
 /** A signature line with its line feed: em dash, name, and base64 of key id and signature. */
 export function formatSignature({ name, keyId, signature }: NoteSignature): string {
-  const id = hex.decode(keyId)
-  if (!isKeyName(name) || id.length !== KEY_ID_BYTES || signature.length === 0) {
+  const id = parseHex(keyId)
+  if (!isKeyName(name) || id?.length !== KEY_ID_BYTES || signature.length === 0) {
     throw new RangeError('a signature has a name, a key id of 4 bytes, and a byte or more')
   }
   return `\u2014 ${name} ${formatBase64(Uint8Array.from([...id, ...signature]))}\n`
@@ -67,6 +66,6 @@ export function parseSignature(line: string): NoteSignature | undefined {
   const [, name = '', encoded = ''] = SIGNATURE_LINE.exec(line) ?? []
   const bytes = parseBase64(encoded)
   if (bytes === undefined || bytes.length <= KEY_ID_BYTES || !isKeyName(name)) return undefined
-  const keyId = hex.encode(bytes.subarray(0, KEY_ID_BYTES))
+  const keyId = formatHex(bytes.subarray(0, KEY_ID_BYTES))
   return { name, keyId, signature: bytes.subarray(KEY_ID_BYTES) }
 }

@@ -1,9 +1,9 @@
 import type { OpenedCheckpoint, TrustedLog } from './checkpoint.ts'
-import { openCheckpoint } from './checkpoint.ts'
+import { openCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Hash, TreeHasher } from './hash.ts'
 import { isHash } from './hash.ts'
 import { isIncluded } from './inclusion.ts'
-import { NOTE_BYTES_MAX, parseNote } from './note.ts'
+import { NOTE_BYTES_MAX } from './note.ts'
 import type { VerifyEd25519 } from './signature.ts'
 import { formatBase64, formatUtf8, parseBase64, parseDecimal, parseUtf8 } from './text.ts'
 import type { Verdict } from './verdict.ts'
@@ -35,10 +35,10 @@ export type Proved = OpenedCheckpoint & Readonly<{ index: number }>
 /** The text of a receipt. One that `parseReceipt` would not read is a `RangeError`. */
 export function formatReceipt({ index, proof, checkpoint, extra }: Receipt): string {
   const isWhole = Number.isSafeInteger(index) && index >= 0 && proof.every(isHash)
-  const isNote = parseNote(formatUtf8(checkpoint)).ok
+  const isSigned = readCheckpoint(formatUtf8(checkpoint)).ok
   const isShort = proof.length <= PROOF_HASHES_MAX && (extra?.length ?? 0) <= EXTRA_BYTES_MAX
-  if (!isWhole || !isNote || !isShort) {
-    throw new RangeError(`a receipt has an index, up to ${PROOF_HASHES_MAX} hashes and a signed note`)
+  if (!isWhole || !isSigned || !isShort) {
+    throw new RangeError(`a receipt has an index, up to ${PROOF_HASHES_MAX} hashes and a signed checkpoint`)
   }
   const extras = extra === null ? [] : [`extra ${formatBase64(extra)}`]
   const lines = [HEADER, ...extras, `index ${index}`, ...proof.map(formatBase64), '', '']
@@ -58,7 +58,7 @@ export function parseReceipt(bytes: Uint8Array): Verdict<Receipt> {
   const [named = '', ...encoded] = lines.slice(hasExtra ? 2 : 1)
   const index = named.startsWith('index ') ? parseDecimal(named.slice('index '.length)) : undefined
   const proof = parseProof(encoded)
-  const isReceipt = lines[0] === HEADER && parseNote(formatUtf8(checkpoint)).ok
+  const isReceipt = lines[0] === HEADER && readCheckpoint(formatUtf8(checkpoint)).ok
   if (!isReceipt || index === undefined || extra === undefined || proof === undefined) {
     return doubted('receipt-malformed')
   }

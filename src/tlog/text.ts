@@ -1,6 +1,7 @@
-import { base64 } from '@scure/base'
+import { base64, hex } from '@scure/base'
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+const HEX = /^(?:[0-9a-f]{2})*$/
 const DECIMAL = /^(?:0|[1-9]\d{0,15})$/
 
 /** The bytes as text; undefined when they are no UTF-8. A byte order mark is a character like any other. */
@@ -28,6 +29,16 @@ export function parseBase64(text: string): Uint8Array | undefined {
 
 export function formatBase64(bytes: Uint8Array): string {
   return base64.encode(bytes)
+}
+
+/** The bytes as lower-case hex digits. */
+export function formatHex(bytes: Uint8Array): string {
+  return hex.encode(bytes)
+}
+
+/** Lower-case hex digits, two for each byte; undefined for any other text. */
+export function parseHex(text: string): Uint8Array | undefined {
+  return HEX.test(text) ? hex.decode(text) : undefined
 }
 
 /** An integer from 0 to 2^53−1 in decimal digits without a leading zero; undefined for any other text. */

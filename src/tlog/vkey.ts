@@ -1,6 +1,5 @@
-import { hex } from '@scure/base'
 import type { Sha256 } from './hash.ts'
-import { formatBase64, formatUtf8, isLine, parseBase64 } from './text.ts'
+import { formatBase64, formatHex, formatUtf8, isLine, parseBase64 } from './text.ts'
 
 /** The types of keys known here: a log's own signature, and a witness's cosignature/v1. Both are Ed25519. */
 export const KEY_TYPES = { ed25519: 0x01, cosignature: 0x04 } as const
@@ -34,7 +33,7 @@ export function verifierKey(sha256: Sha256, name: string, type: KeyType, publicK
   if (publicKey.length !== PUBLIC_KEY_BYTES)
     throw new RangeError(`a public key has ${PUBLIC_KEY_BYTES} bytes`)
   const hashed = Uint8Array.from([...formatUtf8(`${name}\n`), KEY_TYPES[type], ...publicKey])
-  return { name, keyId: hex.encode(sha256(hashed).subarray(0, KEY_ID_BYTES)), type, publicKey }
+  return { name, keyId: formatHex(sha256(hashed).subarray(0, KEY_ID_BYTES)), type, publicKey }
 }
 
 /** `<name>+<key id>+<base64 of the type and the key>`: the vkey, as it is published. */
