@@ -99,9 +99,9 @@ function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
 }
 
 /** Totals without their look-ups, so that they can be compared. */
-function plain({ head, totals }: AsOfTotals): unknown {
+function plain({ seq, head, totals }: AsOfTotals): unknown {
   const figures = FIGURES.map((name) => [name, totals.figure(name), totals.amount(name)])
-  return { head: { ...head }, figures, kinds: [...totals.spentByKind()] }
+  return { seq, head: head(), figures, kinds: [...totals.spentByKind()] }
 }
 
 /** Around every event: itself, a millisecond to each side, its minute, and the edges of its week. */

@@ -15,7 +15,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
     return {
       head,
       firstAtMs: prefix.firstAtMs(),
-      totals: () => ({ head, totals: totalsOfTally(prefix.newest()) }),
+      totals: () => ({ seq: head.seq, head: () => head, totals: totalsOfTally(prefix.newest()) }),
       totalsBefore: prefix.totalsBefore,
       weekStridedActivity: (q) =>
         head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekShelf, q),

@@ -130,15 +130,8 @@ function atOf(sql: Statements, seq: Seq): Ms | null {
   return row === undefined ? null : msOf(number(row, 'at'))
 }
 
-/** The moment is looked up when it is asked for: an answer of a thousand buckets states one. */
 function asOf(sql: Statements, seq: Seq, totals: Totals): AsOfTotals {
-  const head = {
-    seq,
-    get atMs() {
-      return atOf(sql, seq)
-    },
-  }
-  return { head, totals }
+  return { seq, head: () => ({ seq, atMs: atOf(sql, seq) }), totals }
 }
 
 function readKinds(sql: Statements): readonly string[] {

@@ -69,7 +69,7 @@ function askEverything(snapshot: Snapshot): void {
   const last = head.atMs ?? boundOf(0)
   books.totals()
   for (const ms of [first, floorTo(last, MINUTE_MS), boundOf(last + DAY_MS), boundOf(last - 1)]) {
-    assert.ok(books.totalsBefore(ms).head.seq <= head.seq)
+    assert.ok(books.totalsBefore(ms).head().seq <= head.seq)
     snapshot.seqBefore(ms)
     books.weekStridedActivity(floorTo(ms, 15 * MINUTE_MS))
   }

@@ -22,8 +22,8 @@ const WAL_BYTES_KEPT = 16 * 1024 * 1024
  * many that few commits wait for it and a page that many commits changed is written once.
  */
 const CHECKPOINT_PAGES = 7_000
-/** Bytes of the store's file that a reader maps into memory. */
-const MAPPED_BYTES: number = 2 ** 30
+/** Bytes of the store's file that a reader maps into its address space: the most that SQLite in Node is built for. */
+const MAPPED_BYTES = 0x7fff0000
 const CACHE_KIB = 32 * 1024
 const BULK_CACHE_KIB = 64 * 1024
 

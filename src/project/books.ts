@@ -9,8 +9,11 @@ import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
 /** The newest committed event: its seq (0 on an empty log) and its moment. */
 export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
 
-/** The totals of a stretch of the log that begins with its first event. */
-export type AsOfTotals = Readonly<{ head: Head; totals: Totals }>
+/**
+ * The totals of a stretch of the log that begins with its first event and ends with the event `seq`. Its moment is
+ * looked up when it is asked for: an answer of a thousand buckets states one.
+ */
+export type AsOfTotals = Readonly<{ seq: Seq; head(): Head; totals: Totals }>
 
 /** What `/patterns` sums, as of one moment: the five figures and the spending per kind of play. */
 export type Activity = Readonly<{

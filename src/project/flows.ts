@@ -1,3 +1,4 @@
+import type { Amount } from '../protocol/amount.ts'
 import { formatAmount, subtract } from '../protocol/amount.ts'
 import { formatAt } from '../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../protocol/resources.ts'
@@ -12,34 +13,42 @@ import type { Totals } from './tally.ts'
  * the end of its range and says so in `asOf`; it can never change when `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
-  const start = books.totalsBefore(range.fromMs)
+  let end = books.totalsBefore(range.fromMs)
+  const start = reached(end.totals)
   let before = start
   const buckets = boundsOf(range).map(({ fromMs, toMs }): FlowBucket => {
-    const after = books.totalsBefore(toMs)
-    const bucket = {
+    end = books.totalsBefore(toMs)
+    const after = reached(end.totals)
+    const { spentOnPlay, paidInPrizes, burned } = moved(before, after)
+    before = after
+    return {
       at: formatAt(fromMs),
       atMs: fromMs,
       complete: isSettledBefore(books.head, toMs),
-      ...moved(before.totals, after.totals),
-      tokenPriceUsd: tokenPrice(after.totals),
+      spentOnPlay,
+      paidInPrizes,
+      burned,
+      tokenPriceUsd: tokenPrice(end.totals),
     }
-    before = after
-    return bucket
   })
+  return { asOf: asOf(end.head()), ...rangeWire(range), buckets, totals: moved(start, before) }
+}
+
+/** What had moved by a moment: each bound is the end of one bucket and the start of the next, and is read once. */
+type Reached = Readonly<Record<keyof FlowFigures, Amount>>
+
+function reached(totals: Totals): Reached {
   return {
-    asOf: asOf(before.head),
-    ...rangeWire(range),
-    buckets,
-    totals: moved(start.totals, before.totals),
+    spentOnPlay: totals.amount('spentOnPlay'),
+    paidInPrizes: totals.amount('paidInPrizes'),
+    burned: totals.amount('burned'),
   }
 }
 
-function moved(before: Totals, after: Totals): FlowFigures {
-  const difference = (figure: keyof FlowFigures): string =>
-    formatAmount(subtract(after.amount(figure), before.amount(figure)))
+function moved(before: Reached, after: Reached): FlowFigures {
   return {
-    spentOnPlay: difference('spentOnPlay'),
-    paidInPrizes: difference('paidInPrizes'),
-    burned: difference('burned'),
+    spentOnPlay: formatAmount(subtract(after.spentOnPlay, before.spentOnPlay)),
+    paidInPrizes: formatAmount(subtract(after.paidInPrizes, before.paidInPrizes)),
+    burned: formatAmount(subtract(after.burned, before.burned)),
   }
 }

@@ -113,7 +113,7 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, or
     const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
     const found = books.totalsBefore(next)
     // An hour without events, as there are many in a quiet log, costs its look-up only.
-    if (found.head.seq !== start.seq) {
+    if (found.seq !== start.seq) {
       const end = pointOf(found)
       addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)
       start = end
@@ -122,8 +122,8 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, or
   }
 }
 
-function pointOf({ head, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {
-  return { seq: head.seq, activity: activityOfTotals(totals) }
+function pointOf({ seq, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {
+  return { seq, activity: activityOfTotals(totals) }
 }
 
 /** 0 for the hour that begins on Monday at 00:00 local time, to 167. */

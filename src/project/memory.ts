@@ -119,12 +119,14 @@ function booksOf(
   const rows = [...allRows]
   const asOf = ({ tally, index }: Counted): AsOfTotals => {
     const event = entries[index - 1]?.event
+    const head = { seq: event?.seq ?? BEFORE_FIRST, atMs: event?.atMs ?? null }
     return {
-      head: { seq: event?.seq ?? BEFORE_FIRST, atMs: event?.atMs ?? null },
+      seq: head.seq,
+      head: () => head,
       totals: totalsOfTally(tally),
     }
   }
-  const head = asOf({ tally: newest, index: entries.length }).head
+  const head = asOf({ tally: newest, index: entries.length }).head()
   const activityBefore = (ms: Ms): Activity => activityOf(tallyBefore(frozen, rows, newest, ms).tally)
   return {
     head,

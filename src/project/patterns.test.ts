@@ -168,7 +168,8 @@ function totalsOf(log: readonly Play[]): AsOfTotals {
     tally.figures.spentOnPlay += billionths(spent)
     tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + spent)
   }
-  return { head: { seq: seqOf(log.length), atMs: log.at(-1)?.atMs ?? null }, totals: totalsOfTally(tally) }
+  const head = { seq: seqOf(log.length), atMs: log.at(-1)?.atMs ?? null }
+  return { seq: head.seq, head: () => head, totals: totalsOfTally(tally) }
 }
 
 function naive(

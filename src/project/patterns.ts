@@ -25,7 +25,7 @@ export function patterns(books: Books, span: Span, tz: number): Patterns {
       kinds,
     )
   return {
-    asOf: asOf(books.totalsBefore(span.toMs).head),
+    asOf: asOf(books.totalsBefore(span.toMs).head()),
     from: formatAt(span.fromMs),
     fromMs: span.fromMs,
     to: formatAt(span.toMs),

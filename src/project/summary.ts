@@ -33,10 +33,10 @@ function justAfter(at: Ms): Ms {
   return boundOf(at + 1)
 }
 
-function headlines({ head, totals }: AsOfTotals): Summary {
+function headlines({ seq, head, totals }: AsOfTotals): Summary {
   const number = (figure: Parameters<typeof totals.figure>[0]): number => count(totals.figure(figure))
   return {
-    asOf: asOf(head),
+    asOf: asOf(head()),
     contests: {
       upcoming: number('upcoming'),
       running: number('running'),
@@ -45,7 +45,7 @@ function headlines({ head, totals }: AsOfTotals): Summary {
     },
     entries: number('entries'),
     plays: number('plays'),
-    events: head.seq,
+    events: seq,
     payouts: number('payouts'),
     spentOnPlay: amountOf(totals, 'spentOnPlay'),
     paidInPrizes: amountOf(totals, 'paidInPrizes'),

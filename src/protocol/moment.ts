@@ -44,8 +44,47 @@ export function boundOf(value: number): Ms {
 
 /** `2026-10-03T11:22:33.123Z`. */
 export function formatAt(ms: Ms): string {
-  return new Date(ms).toISOString()
+  // A bound may lie outside of the years that events have: `Date` knows the notation of those.
+  if (ms < 0 || ms > MS_MAX) return new Date(ms).toISOString()
+  const day = Math.floor(ms / DAY_MS)
+  const inDay = ms - day * DAY_MS
+  const seconds = Math.floor(inDay / SECOND_MS)
+  const minutes = Math.floor(seconds / 60)
+  const time = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`
+  return `${dateOf(day)}T${time}.${String(inDay % SECOND_MS).padStart(3, '0')}Z`
 }
+
+/** Days from the first of March of the year 0, from which leap days come last in their year, to 1970. */
+const DAYS_TO_1970 = 719_468
+const DAYS_OF_400_YEARS = 146_097
+
+/**
+ * The date of a day since 1970, in the proleptic Gregorian calendar: in arithmetic a third of what `Date` takes for
+ * it, and an answer of a thousand buckets writes a thousand. Years begin in March, so that months of five have 153
+ * days and the leap day comes last (E. G. Richards, Mapping Time, 1998).
+ */
+function dateOf(day: number): string {
+  const since = day + DAYS_TO_1970
+  const era = Math.floor(since / DAYS_OF_400_YEARS)
+  const inEra = since - era * DAYS_OF_400_YEARS
+  const leapDays = Math.floor(inEra / 1_460) - Math.floor(inEra / 36_524) + Math.floor(inEra / 146_096)
+  const yearOfEra = Math.floor((inEra - leapDays) / 365)
+  const inYear = inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const march = Math.floor((5 * inYear + 2) / 153)
+  const date = inYear - Math.floor((153 * march + 2) / 5) + 1
+  const month = march < 10 ? march + 3 : march - 9
+  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+  return `${year}-${twoDigits(month)}-${twoDigits(date)}`
+}
+
+/** Of a number from 0 to 99. */
+function twoDigits(value: number): string {
+  return TWO_DIGITS[value] ?? String(value)
+}
+
+const TWO_DIGITS: readonly string[] = Array.from({ length: 100 }, (_, value) =>
+  String(value).padStart(2, '0'),
+)
 
 export function moment(ms: Ms): Moment {
   return { at: formatAt(ms), atMs: ms }

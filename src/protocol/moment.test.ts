@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { boundOf, DAY_MS, formatAt, MS_MAX, msOf, parseAt } from './moment.ts'
+
+/** Days of the years of one leap cycle: after it the calendar repeats itself. */
+const CYCLE_DAYS = 146_097
+
+suite('a moment', () => {
+  test('is written as Date writes it, and read back as the same', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MS_MAX }), (value) => {
+        const text = formatAt(msOf(value))
+        assert.equal(text, new Date(value).toISOString())
+        assert.equal(parseAt(text), value)
+      }),
+    )
+  })
+
+  test('has its date on the first and the last millisecond of every day of a leap cycle', () => {
+    for (let day = 0; day <= CYCLE_DAYS; day++) {
+      for (const ms of [day * DAY_MS, (day + 1) * DAY_MS - 1]) {
+        if (formatAt(msOf(ms)) !== new Date(ms).toISOString())
+          assert.fail(`day ${day}: ${formatAt(msOf(ms))}`)
+      }
+    }
+  })
+
+  test('is written at the edges of the protocol, and a bound before 1970 too', () => {
+    for (const [ms, text] of [
+      [0, '1970-01-01T00:00:00.000Z'],
+      [MS_MAX, '9999-12-31T23:59:59.999Z'],
+      [-3 * DAY_MS, '1969-12-29T00:00:00.000Z'],
+      [-1, '1969-12-31T23:59:59.999Z'],
+    ] as const) {
+      assert.equal(formatAt(boundOf(ms)), text)
+    }
+  })
+})
