@@ -149,7 +149,7 @@ suite('the worked example of 70,000 events', () => {
   test('has this root, grown and from its tiles', () => {
     const root = 'bMVMTlAZzy7K4+/AXfpzLc0t0F5L7o6u9BVFzxjSc1Q='
     assert.equal(Buffer.from(rootOf(hasher, tree.frontier)).toString('base64'), root)
-    assert.deepEqual(frontierAt(hasher, 70_000, tree.read), tree.frontier)
+    assert.deepEqual(frontierAt(hasher, 70_000, tree.read).roots.map(hex), tree.frontier.roots.map(hex))
   })
 
   test('has 277 tiles', () => {
