@@ -1,3 +1,4 @@
+import { ENDPOINT_PATHS } from './paths.ts'
 import type { Parameter } from './parameters.ts'
 import {
   AFTER,
@@ -32,7 +33,7 @@ const JSON_ANSWER = { caching: 'revalidate' } as const
 export const ENDPOINTS: readonly Endpoint[] = [
   {
     id: 'summary',
-    path: '/api/v1/summary',
+    path: ENDPOINT_PATHS.summary.path,
     answer: 'Summary',
     caching: 'by-range',
     meaning: 'Headline figures, now or as of a past moment',
@@ -41,7 +42,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contests',
-    path: '/api/v1/contests',
+    path: ENDPOINT_PATHS.contests.path,
     answer: 'Contests',
     meaning: 'All contests since launch, newest first',
     parameters: [
@@ -58,7 +59,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contest',
-    path: '/api/v1/contests/{id}',
+    path: ENDPOINT_PATHS.contest.path,
     answer: 'Contest',
     meaning: 'One contest',
     parameters: [],
@@ -66,7 +67,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contestLedger',
-    path: '/api/v1/contests/{id}/ledger',
+    path: ENDPOINT_PATHS.contestLedger.path,
     answer: 'ContestLedger',
     meaning: 'One contest: its pool, each kind of prize owed and redeemed, each payout with its transaction',
     parameters: PAGING,
@@ -74,7 +75,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'schedule',
-    path: '/api/v1/schedule',
+    path: ENDPOINT_PATHS.schedule.path,
     answer: 'Schedule',
     meaning: 'Planned contest opens and closes, and the next loyalty payment',
     parameters: [],
@@ -82,7 +83,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'scheduleCalendar',
-    path: '/api/v1/schedule.ics',
+    path: ENDPOINT_PATHS.scheduleCalendar.path,
     answer: 'text/calendar',
     meaning: 'The schedule as an iCalendar feed',
     parameters: [],
@@ -90,7 +91,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'payouts',
-    path: '/api/v1/payouts',
+    path: ENDPOINT_PATHS.payouts.path,
     answer: 'Payouts',
     meaning: 'Prizes won and not yet paid, with when each becomes available',
     parameters: [
@@ -106,7 +107,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'flows',
-    path: '/api/v1/flows',
+    path: ENDPOINT_PATHS.flows.path,
     answer: 'Flows',
     caching: 'by-range',
     meaning: 'Spent on play, paid in prizes, burned, and the token price, per bucket',
@@ -115,7 +116,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'funds',
-    path: '/api/v1/funds',
+    path: ENDPOINT_PATHS.funds.path,
     answer: 'Funds',
     meaning: 'Treasury, running pools, loyalty fund and prizes not redeemed: now and as a history',
     parameters: RANGE,
@@ -123,14 +124,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'loyaltyRuns',
-    path: '/api/v1/loyalty/runs',
+    path: ENDPOINT_PATHS.loyaltyRuns.path,
     answer: 'LoyaltyRuns',
     meaning: 'Each month’s loyalty reward with the digests of its input and output',
     parameters: [],
   },
   {
     id: 'events',
-    path: '/api/v1/events',
+    path: ENDPOINT_PATHS.events.path,
     answer: 'EventsPage',
     caching: 'by-range',
     meaning: 'The event log, paged and filtered, as JSON or CSV',
@@ -171,7 +172,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'event',
-    path: '/api/v1/events/{seq}',
+    path: ENDPOINT_PATHS.event.path,
     answer: 'Event',
     caching: 'immutable',
     meaning: 'One event by its seq: its exact line',
@@ -179,7 +180,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'eventDetails',
-    path: '/api/v1/events/{seq}/details',
+    path: ENDPOINT_PATHS.eventDetails.path,
     answer: 'EventDetails',
     caching: 'immutable',
     meaning: 'What an event says beyond its eight fields',
@@ -187,7 +188,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'patterns',
-    path: '/api/v1/patterns',
+    path: ENDPOINT_PATHS.patterns.path,
     answer: 'Patterns',
     caching: 'by-range',
     meaning: 'Game activity by hour of day and day of week',
@@ -210,14 +211,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'archive',
-    path: '/api/v1/archive',
+    path: ENDPOINT_PATHS.archive.path,
     answer: 'ArchiveIndex',
     meaning: 'Every month of the archive, with sizes and digests',
     parameters: [],
   },
   {
     id: 'archiveFile',
-    path: '/api/v1/archive/{file}',
+    path: ENDPOINT_PATHS.archiveFile.path,
     answer: 'application/gzip',
     caching: 'by-range',
     meaning: 'A month’s events or details as gzip-compressed JSON lines, its manifest, or SHA256SUMS',
@@ -225,7 +226,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'stream',
-    path: '/api/v1/stream',
+    path: ENDPOINT_PATHS.stream.path,
     answer: 'text/event-stream',
     caching: 'never',
     meaning: 'The events pushed live as Server-Sent Events, or as JSON lines',
@@ -234,7 +235,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'eventTypes',
-    path: '/api/v1/event-types',
+    path: ENDPOINT_PATHS.eventTypes.path,
     answer: 'EventTypes',
     meaning: 'The catalogue of types and of the kinds seen, with a JSON Schema for each type',
     parameters: [],
@@ -242,7 +243,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'openapi',
-    path: '/api/v1/openapi.json',
+    path: ENDPOINT_PATHS.openapi.path,
     answer: 'OpenAPI',
     meaning: 'This interface as an OpenAPI 3.1 document',
     parameters: [],
@@ -250,7 +251,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'status',
-    path: '/api/v1/status',
+    path: ENDPOINT_PATHS.status.path,
     answer: 'Status',
     meaning: 'The head of the log and its age, the version, and whether this node keeps up',
     parameters: [],

@@ -1,4 +1,6 @@
 import type { EventWire } from './event.ts'
+import type { EventType } from './rules.ts'
+import type { JsonSchema } from './schema.ts'
 
 // The JSON answers of /api/v1 as they stand on the wire (spec, section 5). Amounts are strings with nine
 // decimals, prices with twelve; a moment is always the pair `x` and `xMs`; what does not apply is null.
@@ -246,4 +248,27 @@ export type Status = Readonly<{
   chain: string
   simulated: boolean
   following: Readonly<{ state: 'leader' | 'follower'; behind: number }>
+}>
+
+/** What an event says beyond its eight fields, each moment as its pair; null when it says nothing more. */
+export type EventDetails = Readonly<{
+  seq: number
+  details: Readonly<Record<string, string | number | boolean>> | null
+}>
+
+/** The catalogue: what each type of event says, moves and needs, and which kinds there have been. */
+export type EventTypes = Readonly<{
+  asOf: AsOf
+  types: readonly Readonly<{
+    type: EventType
+    kinds: readonly Readonly<{
+      /** A fixed kind, or `*` for every other word of the operator. */
+      kind: string
+      meaning: string
+      posting: Readonly<{ from: string; to: string }> | null
+    }>[]
+    seen: readonly Readonly<{ kind: string; firstSeq: number }>[]
+    /** The JSON Schema of its events, with those of their details under `$defs`. */
+    schema: JsonSchema
+  }>[]
 }>
