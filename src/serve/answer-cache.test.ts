@@ -23,6 +23,17 @@ suite('the answers kept', () => {
     assert.ok(cache.get('44') !== undefined)
   })
 
+  test('may be as long as ten thousand contests are, and no longer than a quarter of all', () => {
+    const cache = openAnswerCache()
+    const longest = 8 * 1024 * 1024
+    for (const key of ['a', 'b', 'c', 'd', 'e']) cache.set(key, answer(longest))
+    cache.set('f', answer(longest + 1))
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => cache.get(key) !== undefined),
+      [false, true, true, true, true, false],
+    )
+  })
+
   test('count once when they are kept again, and not at all when they are too large', () => {
     const cache = openAnswerCache(250)
     for (let index = 0; index < 9; index += 1) cache.set('a', answer(100))

@@ -7,12 +7,17 @@ export type AnswerCache = Readonly<{
   set(key: string, answer: KeptAnswer): void
 }>
 
-/** A larger answer is not kept: few ask for it, and it would push out what many ask for. */
-const ANSWER_BYTES_MAX = 1024 * 1024
+/**
+ * A larger answer is not kept: it would push out what many ask for. The longest there are, ten thousand contests, are
+ * shorter, and cost the most to compute.
+ */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+/** Four of the longest. */
+const BYTES_MAX = 32 * 1024 * 1024
 const ANSWERS_MAX = 256
 
 /** Keeps the answers used last, at most 256 of them and `bytesMax` together. */
-export function openAnswerCache(bytesMax: number = 16 * 1024 * 1024): AnswerCache {
+export function openAnswerCache(bytesMax: number = BYTES_MAX): AnswerCache {
   // A Map keeps the order of insertion: the first key is the one used longest ago.
   const answers = new Map<string, KeptAnswer>()
   let bytes = 0
