@@ -7,6 +7,7 @@ import { createStore, finishBulk, openForBulk, storePath } from '../src/log/stor
 import { msOf } from '../src/protocol/moment.ts'
 import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
 import { bigDrafts } from './big-drafts.ts'
+import { testSigner } from '../test/signing.ts'
 
 /** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
 const FROM = Date.UTC(2023, 9, 1)
@@ -37,7 +38,7 @@ export function bigStore(directory: string, count: number, report: (events: numb
 function build(path: string, count: number, report: (events: number) => void): void {
   createStore(path, { origin: 'localhost/bench', chain: 'solana', simulated: true })
   const db = openForBulk(path)
-  const appender = openAppender(db)
+  const appender = openAppender(db, testSigner(db))
   appender.begin()
   for (const { ms, draft } of bigDrafts({ seed: 'big', from: msOf(FROM), to: msOf(TO), count })) {
     const seq = appender.head().seq + 1

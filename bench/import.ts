@@ -9,6 +9,7 @@ import { bulk } from '../sim/bulk.ts'
 import { writeDrafts } from '../sim/draft-file.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { importFiles } from '../src/publish/import.ts'
+import { TEST_KEY } from '../test/signing.ts'
 
 // Drafts a second of `daybook import`, from the first byte read to the last fsync, beside a bare loop that reads
 // the same file and inserts its lines through node:sqlite: no rules, no books, no archive, no second thread.
@@ -41,6 +42,7 @@ async function measureImport(file: string, dataDirectory: string): Promise<Measu
       chain: values.chain === 'opaque' || values.chain === 'evm' ? values.chain : 'solana',
       simulated: true,
     },
+    keys: [TEST_KEY],
     balances: 'refuse',
     now: msOf(Date.now()),
     monotonicMs: () => performance.now(),

@@ -18,6 +18,7 @@ const world: World = {
   stderr: process.stderr,
   interactive: process.stderr.isTTY,
   sharesPorts: process.platform === 'linux',
+  hasFileModes: process.platform !== 'win32',
   stop: stop.signal,
 }
 const log = pino(

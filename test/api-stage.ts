@@ -24,6 +24,7 @@ import type { Route } from '../src/serve/route.ts'
 import { openRouter } from '../src/serve/router.ts'
 import type { ServerSettings } from '../src/serve/server.ts'
 import { start } from '../src/serve/server.ts'
+import { testSigner } from './signing.ts'
 
 /** The first event of the stage's story; the present is two days later. */
 export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
@@ -103,7 +104,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'))
   createStore(storePath(directory), { origin: 'daybook.test/api', chain: 'opaque', simulated: true })
   const db = openForWriting(storePath(directory))
-  const appender = openAppender(db)
+  const appender = openAppender(db, testSigner(db))
   let at = LAUNCH
   const append = (drafts: readonly Draft[]): void => {
     appender.begin()

@@ -15,6 +15,7 @@ import { openPresentEtag } from '../src/serve/etag.ts'
 import { openMetrics } from '../src/serve/metrics.ts'
 import { openRouter } from '../src/serve/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../src/serve/server.ts'
+import { testSigner } from './signing.ts'
 
 /** A log and a server of its archive, on a free port of the loopback. */
 export type ArchiveNode = AsyncDisposable &
@@ -58,7 +59,7 @@ export async function openArchiveNode(told: readonly (readonly number[])[]): Pro
   const directory = mkdtempSync(join(tmpdir(), 'daybook-archive-'))
   createStore(storePath(directory), { origin: 'daybook.example/log', chain: 'opaque', simulated: false })
   const db = openForWriting(storePath(directory))
-  const appender = openAppender(db)
+  const appender = openAppender(db, testSigner(db))
   for (const moments of told) publish(appender, moments)
   const log = openReader(directory, null)
   const reports: unknown[] = []

@@ -8,6 +8,9 @@ import type { Ms } from '../src/protocol/moment.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import type { Seq } from '../src/protocol/seq.ts'
 import { seqOf } from '../src/protocol/seq.ts'
+import type { Signer } from '../src/log/signer.ts'
+import { openSigner } from '../src/log/signer.ts'
+import { TEST_KEY } from './signing.ts'
 
 /** An event as a test tells it: its line and its details' line. */
 export type Told = Readonly<{ seq: Seq; atMs: Ms; line: string; details: string | null }>
@@ -43,6 +46,14 @@ export function openDatabase(): DatabaseSync {
   return db
 }
 
+/** A stand-in for the tree of the first `size` events: the archive asks for it and signs it, and looks no further. */
+export function rootOf(size: number): Uint8Array {
+  return createHash('sha256').update(String(size)).digest()
+}
+
+/** Signs the months of the story. */
+export const STORY_SIGNER: Signer = openSigner('daybook.example/log', [TEST_KEY])
+
 /** One commit: rows first, then the archive, as the log's append does it. */
 export function commit(db: DatabaseSync, writer: ArchiveWriter, told: readonly Told[], end = 'COMMIT'): void {
   const event = db.prepare('INSERT INTO events VALUES (?, ?, 0, NULL, 0, ?)')
@@ -51,7 +62,7 @@ export function commit(db: DatabaseSync, writer: ArchiveWriter, told: readonly T
   for (const { seq, atMs, line, details } of told) {
     event.run(seq, atMs, line)
     if (details !== null) detail.run(seq, details)
-    writer.add({ seq, atMs })
+    writer.add({ seq, atMs }, () => rootOf(seq - 1))
   }
   writer.flush()
   db.exec(end)

@@ -14,6 +14,7 @@ import { openCommitQueue } from '../src/publish/commit-queue.ts'
 import type { OperationsAnswer, PublishOutcome } from '../src/publish/door.ts'
 import { createDoor } from '../src/publish/door.ts'
 import { recompute } from '../src/publish/recompute.ts'
+import { testSigner } from './signing.ts'
 
 export const DOOR_TOKEN = 'a-token-of-the-stage-that-is-long-enough-0123456789'
 /** The token that replaces the first one: both open while they are being changed. */
@@ -69,7 +70,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
   async function open() {
     const db = openForWriting(path)
     const queue = openCommitQueue({
-      appender: openAppender(db),
+      appender: openAppender(db, testSigner(db)),
       balances,
       now,
       monotonicMs: () => performance.now(),

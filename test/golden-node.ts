@@ -5,9 +5,11 @@ import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
 import { startService } from '../src/command/service.ts'
 import type { World } from '../src/command/world.ts'
+import { HIGH_WATER_FILE } from '../src/log/high-water.ts'
 import { openForWriting, storePath } from '../src/log/store.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import { importFiles } from '../src/publish/import.ts'
+import { TEST_KEY } from './signing.ts'
 
 /** A service over a fixed log at a fixed moment. */
 export type GoldenNode = AsyncDisposable & Readonly<{ bytesOf(path: string): Promise<Buffer> }>
@@ -33,12 +35,14 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
     stderr: silent,
     interactive: false,
     sharesPorts: true,
+    hasFileModes: true,
     stop: new AbortController().signal,
   }
   const outcome = await importFiles({
     files: [file],
     dataDirectory: data,
     newLog,
+    keys: [TEST_KEY],
     balances: 'refuse',
     now,
     monotonicMs: world.monotonicMs,
@@ -49,6 +53,8 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   const db = openForWriting(storePath(data))
   db.prepare(`UPDATE meta SET value = ? WHERE key = 'id'`).run(LOG_ID)
   db.close()
+  // The mark knows the log by the id that it was made with.
+  rmSync(join(data, HIGH_WATER_FILE))
   const service = await startService(
     {
       data,
@@ -58,6 +64,8 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
       publishPort: 0,
       tokens: ['a-token-of-tests-that-is-long-enough-0123456789'],
       newLog,
+      signing: { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false },
+      verifyFirst: false,
       balances: 'refuse',
       trustProxy: '',
       workers: 1,

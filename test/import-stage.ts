@@ -8,6 +8,7 @@ import type { ImportRefusal, ImportReport, ImportSettings } from '../src/publish
 import { importFiles } from '../src/publish/import.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { seqOf } from '../src/protocol/seq.ts'
+import { TEST_KEY } from './signing.ts'
 
 /** A draft as an import file has it, however wrong. */
 export type Line = Readonly<Record<string, unknown>>
@@ -56,6 +57,7 @@ export function settingsOf(files: readonly string[], dataDirectory: string): Imp
     files,
     dataDirectory,
     newLog: { origin: 'daybook.example/log', chain: 'opaque', simulated: false },
+    keys: [TEST_KEY],
     balances: 'refuse',
     now: msOf(NOW_MS),
     monotonicMs: () => performance.now(),

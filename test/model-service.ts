@@ -12,6 +12,7 @@ import { recompute } from '../src/publish/recompute.ts'
 import { openSharedClock } from '../src/publish/shared-clock.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import type { ModelDraft } from './log-model.ts'
+import { TEST_KEY } from './signing.ts'
 
 const TOKEN = 'a-token-of-tests-that-is-long-enough-0123456789'
 
@@ -85,6 +86,8 @@ function begin(data: string, clock: ReturnType<typeof openSharedClock>): Promise
       publishPort: 0,
       tokens: [TOKEN],
       newLog: { origin: 'daybook.test/model', chain: 'opaque', simulated: false },
+      signing: { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false },
+      verifyFirst: false,
       balances: 'refuse',
       trustProxy: '',
       workers: 1,
@@ -102,6 +105,7 @@ function begin(data: string, clock: ReturnType<typeof openSharedClock>): Promise
       stderr: silent,
       interactive: false,
       sharesPorts: true,
+      hasFileModes: true,
       stop: new AbortController().signal,
     },
     pino({ enabled: false }),

@@ -13,6 +13,7 @@ import type { Entry } from '../src/protocol/event.ts'
 import { billionths } from '../src/protocol/amount.ts'
 import { DAY_MS, msOf } from '../src/protocol/moment.ts'
 import { contestIdOf } from '../src/protocol/seq.ts'
+import { testSigner } from './signing.ts'
 
 /**
  * One step of a writer: `noise` entries are appended and undone (after `keptNoise` of them were kept), then a
@@ -60,7 +61,7 @@ export function* write(
   const path = storePath(directory)
   const open = (): DatabaseSync => (mode === 'bulk' ? openForBulk(path) : openForWriting(path))
   let db = open()
-  let appender = openAppender(db)
+  let appender = openAppender(db, testSigner(db))
   let done = 0
   try {
     for (let turn = 0; done < entries.length; turn++) {
@@ -75,7 +76,7 @@ export function* write(
         db.close()
         yield done
         db = open()
-        appender = openAppender(db)
+        appender = openAppender(db, testSigner(db))
       } else {
         yield done
       }

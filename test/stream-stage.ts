@@ -21,6 +21,7 @@ import { allocateStreamSlots, openStreamSlots } from '../src/serve/stream-slots.
 import type { StreamLimits } from '../src/serve/stream/limits.ts'
 import type { StreamSettings, Streams } from '../src/serve/stream/streams.ts'
 import { openStreams } from '../src/serve/stream/streams.ts'
+import { testSigner } from './signing.ts'
 
 /** A log with one writer in this thread, and its stream behind the public listener. */
 export type Stage = AsyncDisposable &
@@ -74,7 +75,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-stream-'))
   createStore(storePath(directory), { origin: 'daybook.test/stream', chain: 'opaque', simulated: false })
   const db = openForWriting(storePath(directory))
-  const appender = openAppender(db)
+  const appender = openAppender(db, testSigner(db))
   const cell = openHeadCell()
   const reader = openReader(directory, cell)
   const slots = countSlots({

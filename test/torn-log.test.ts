@@ -12,6 +12,7 @@ import { createStore, openForReading, openForWriting, storePath } from '../src/l
 import type { Entry } from '../src/protocol/event.ts'
 import { assertWhole, linesOf } from './door-stage.ts'
 import { randomLogs } from './random-log.ts'
+import { testSigner } from './signing.ts'
 
 /** States of a torn log; every byte of it is the long campaign, `DAYBOOK_CAMPAIGN=140000`. */
 const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 300)
@@ -50,7 +51,7 @@ function write(folder: string, entries: readonly Entry[]): Written {
   const store = openForWriting(path)
   try {
     store.exec('PRAGMA wal_autocheckpoint = 0')
-    const appender = openAppender(store)
+    const appender = openAppender(store, testSigner(store))
     const digests = new Map([[0, digestOf(store)]])
     for (let at = 0; at < entries.length; at += EVENTS_PER_COMMIT) {
       appender.begin()
@@ -94,7 +95,7 @@ function readRecovered(path: string, { digests }: Written): number {
 
 function goOn(path: string, { lines }: Written, head: number): void {
   const db = openForWriting(path)
-  const appender = openAppender(db)
+  const appender = openAppender(db, testSigner(db))
   const blank = { atMs: null, contestId: null, tx: null, details: null, kots: null }
   const named = { ref: 'another', digest: new Uint8Array(16) }
   appender.begin()

@@ -1,13 +1,16 @@
 import { rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { hasStore, storePath } from '../log/store.ts'
+import { readHighWater } from '../log/high-water.ts'
+import { faultAtStart } from '../log/log-fault.ts'
+import { hasStore, openForReading, storePath } from '../log/store.ts'
 import { recompute } from '../publish/recompute.ts'
+import { auditWhole, textOfFault } from './audit.ts'
 import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError, takeDirectory, tell } from './world.ts'
 
-/** Recomputes everything in a store from the log's lines and says what differs. */
+/** Recomputes everything in a store from the log's lines, its tree and its signatures too, and says what differs. */
 export async function check(data: string, world: World): Promise<ExitCode> {
   if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
   // The service would publish while tables are compared: it is checked while it rests, or as a backup.
@@ -24,6 +27,8 @@ export async function check(data: string, world: World): Promise<ExitCode> {
   const progress = openProgress('checking', 'events', world)
   remove()
   try {
+    const fault = await auditFault(data, world)
+    if (fault !== null) tell(world, fault)
     const steps = recompute(store, scratch)
     let step = steps.next()
     while (step.done !== true) {
@@ -41,11 +46,22 @@ export async function check(data: string, world: World): Promise<ExitCode> {
     for (const { table, rows, first } of differences) {
       tell(world, `${table}: ${rows} rows differ from what the log says, the first at ${first}`)
     }
-    if (differences.length > 0) return 1
-    world.stdout.write(`${events} events: every table is what the log says\n`)
+    if (fault !== null || differences.length > 0) return 1
+    world.stdout.write(`${events} events: every table is what the log says, and the log is what was signed\n`)
     return 0
   } finally {
     progress.end()
     remove()
+  }
+}
+
+/** What the tree, the signatures and the high-water mark have against the log; null when nothing. */
+async function auditFault(data: string, world: World): Promise<string | null> {
+  const db = openForReading(storePath(data))
+  try {
+    const fault = (await auditWhole(db, world)) ?? faultAtStart(db, readHighWater(data))
+    return fault === null ? null : textOfFault(fault)
+  } finally {
+    db.close()
   }
 }

@@ -43,7 +43,13 @@ async function makeHistory(settings: ServiceSettings, world: World): Promise<Exi
       gzip: true,
     })
     return await runImport(
-      { files: [file], data: settings.data, newLog: settings.newLog, balances: 'refuse' },
+      {
+        files: [file],
+        data: settings.data,
+        newLog: settings.newLog,
+        keys: settings.signing.keys,
+        balances: 'refuse',
+      },
       world,
     )
   } finally {

@@ -1,4 +1,5 @@
 import { LockedError } from '../log/lock.ts'
+import type { SigningKey } from '../log/signer.ts'
 import type { NewLog } from '../log/store.ts'
 import { importFiles } from '../publish/import.ts'
 import { openProgress } from './progress.ts'
@@ -9,6 +10,7 @@ export type ImportSettings = Readonly<{
   files: readonly string[]
   data: string
   newLog: NewLog
+  keys: readonly SigningKey[]
   balances: 'refuse' | 'report'
 }>
 
@@ -21,6 +23,7 @@ export async function runImport(settings: ImportSettings, world: World): Promise
       files: settings.files,
       dataDirectory: settings.data,
       newLog: settings.newLog,
+      keys: settings.keys,
       balances: settings.balances,
       now: world.now(),
       monotonicMs: world.monotonicMs,

@@ -12,6 +12,7 @@ import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import type { World } from './world.ts'
 import { CommandError } from './world.ts'
+import { testSigner } from '../../test/signing.ts'
 
 const EVENTS = 40_000
 const START_MS = Date.UTC(2026, 9, 1)
@@ -26,6 +27,7 @@ function calledOff(): World {
     stderr: new PassThrough(),
     interactive: false,
     sharesPorts: true,
+    hasFileModes: true,
     stop: AbortSignal.abort(),
   }
 }
@@ -37,7 +39,7 @@ suite('a command that is called off', () => {
   test.before(() => {
     createStore(storePath(data), { origin: 'daybook.test/off', chain: 'opaque', simulated: false })
     const db = openForWriting(storePath(data))
-    const appender = openAppender(db)
+    const appender = openAppender(db, testSigner(db))
     const fixed = { ref: null, atMs: null, type: 'trade', kind: 'buy', contestId: null, tx: null } as const
     appender.begin()
     for (let number = 1; number <= EVENTS; number++) {

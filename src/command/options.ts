@@ -41,3 +41,8 @@ export function originName(text: string): string {
   }
   return text
 }
+
+/** One file of a signing key, or two with a comma between them. */
+export function keyFiles(text: string): readonly string[] {
+  return text.split(',').map((path) => path.trim())
+}

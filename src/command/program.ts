@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
 import type { NewLog } from '../log/store.ts'
@@ -7,11 +7,14 @@ import { CHAINS } from '../protocol/tx.ts'
 import type { Chain } from '../protocol/tx.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
+import type { KeygenOptions } from './keygen.ts'
+import { keygen } from './keygen.ts'
 import { demo, holdsRealLog } from './demo.ts'
 import { runImport } from './import.ts'
-import { networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
+import { keyFiles, networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
 import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
+import { readSigningKeys } from './signing-key-file.ts'
 import type { ServiceSettings } from './service.ts'
 import { VERSION } from './version.ts'
 import type { ExitCode, World } from './world.ts'
@@ -25,7 +28,12 @@ const ORIGIN = 'localhost/daybook'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-type LogOptions = Readonly<{ chain?: Chain; origin?: string; balances: 'refuse' | 'report' }>
+type LogOptions = Readonly<{
+  chain?: Chain
+  origin?: string
+  signingKeyFile?: readonly string[]
+  balances: 'refuse' | 'report'
+}>
 
 type ServeOptions = LogOptions &
   Readonly<{
@@ -41,6 +49,9 @@ type ServeOptions = LogOptions &
     maxStreams: number
     workers: number
     drain: number
+    acceptNewKey?: true
+    acceptLoss?: true
+    verifyFirst?: true
   }>
 
 /** The command line: every command, its options and their limits. `done` receives a command's exit code. */
@@ -61,7 +72,7 @@ export function openProgram(
     })
   program.addCommand(
     serveOptions(new Command('serve').description('serve the log of a data directory')).action(
-      async (options: ServeOptions) => done(await serve(settingsOf(options, false), world, log)),
+      async (options: ServeOptions) => done(await serve(settingsOf(options, false, world), world, log)),
     ),
   )
   program.addCommand(
@@ -75,7 +86,7 @@ export function openProgram(
       }
       if ((options.chain ?? 'solana') !== 'solana')
         throw new CommandError(2, 'the simulated platform pays on solana only')
-      done(await demo(settingsOf(options, true), world, log))
+      done(await demo(settingsOf(options, true, world), world, log))
     }),
   )
   addDataCommands(program, world, input, done)
@@ -92,9 +103,11 @@ function addDataCommands(
     logOptions(new Command('import').description('load history from files of drafts, all of it or nothing'))
       .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
       .addOption(dataOption())
-      .action(async (files: string[], options: LogOptions & { data: string }) =>
-        done(await runImport({ files, ...options, newLog: newLogOf(options, false) }, world)),
-      ),
+      .action(async (files: string[], options: LogOptions & { data: string }) => {
+        const newLog = newLogOf(options, false)
+        const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
+        done(await runImport({ files, ...options, newLog, keys }, world))
+      }),
   )
   program.addCommand(
     new Command('publish')
@@ -105,6 +118,14 @@ function addDataCommands(
       .action(async (file: string | undefined, options: { to: string; tokenFile: string }) =>
         done(await publish({ file: file ?? null, ...options }, input, world)),
       ),
+  )
+  program.addCommand(
+    new Command('keygen')
+      .description('make the key that signs a log, or show the vkey of one')
+      .addOption(option('--to <file>', 'file to write; it must not exist').env('DAYBOOK_KEYGEN_TO'))
+      .addOption(option('--show <file>', 'file to read instead').env('DAYBOOK_KEYGEN_SHOW'))
+      .addOption(option('--origin <name>', 'name of the log').argParser(originName).default(ORIGIN))
+      .action((options: KeygenOptions) => done(keygen(options, world))),
   )
   program.addCommand(
     new Command('check')
@@ -140,6 +161,12 @@ function logOptions(command: Command): Command {
       ),
     )
     .addOption(
+      option(
+        '--signing-key-file <files>',
+        'Ed25519 key that signs the log; two with a comma while it changes (default: <dir>.key, made for a new log)',
+      ).argParser(keyFiles),
+    )
+    .addOption(
       option('--balances <how>', 'refuse what would overdraw an account or is out of order, or report it')
         .choices(['refuse', 'report'])
         .default('refuse'),
@@ -149,6 +176,11 @@ function logOptions(command: Command): Command {
 function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
   return logOptions(command)
+    .addOption(new Option('--accept-new-key', 'sign with a key that no listed one vouches for'))
+    .addOption(
+      new Option('--accept-loss', 'go on from an older copy as a new log, without what was published since'),
+    )
+    .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
     .addOption(dataOption())
     .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
     .addOption(option('--port <n>', 'port of the public listener').argParser(port).default(8080))
@@ -190,7 +222,8 @@ function serveOptions(command: Command): Command {
     )
 }
 
-function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings {
+function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+  const newLog = newLogOf(options, simulated)
   return {
     data: options.data,
     host: options.host,
@@ -198,7 +231,13 @@ function settingsOf(options: ServeOptions, simulated: boolean): ServiceSettings 
     publishHost: options.publishHost,
     publishPort: options.publishPort,
     tokens: readTokens(options.publishTokenFile ?? null, options.data),
-    newLog: newLogOf(options, simulated),
+    newLog,
+    signing: {
+      keys: readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world),
+      acceptNewKey: options.acceptNewKey === true,
+      acceptLoss: options.acceptLoss === true,
+    },
+    verifyFirst: options.verifyFirst === true,
     balances: options.balances,
     trustProxy: options.trustProxy,
     rateLimit: options.rateLimit === 'off' ? null : options.rateLimit,
@@ -219,8 +258,9 @@ function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: b
   if (options.chain !== undefined && options.chain !== kept.chain) {
     throw new CommandError(2, `this log was made for --chain ${kept.chain}, not ${options.chain}`)
   }
-  if (origin !== undefined && origin !== kept.origin) {
-    throw new CommandError(2, `this log was made with --origin ${kept.origin}`)
+  const made = kept.former[0]?.origin ?? kept.origin
+  if (origin !== undefined && origin !== made) {
+    throw new CommandError(2, `this log was made with --origin ${made}`)
   }
   return kept
 }

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { Counter, Histogram } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../publish/commit-queue.ts'
 import type { PublishOutcome } from '../publish/door.ts'
 import { gauge } from '../serve/metrics.ts'
@@ -10,6 +10,8 @@ export type ServiceMetrics = Readonly<{
   committed(committed: Committed): void
   publishRequests(outcome: PublishOutcome, count: number): void
   irregular(field: string): void
+  /** How far an audit of the log has come. */
+  audited(state: Readonly<{ checked: number; done: boolean }>): void
 }>
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -36,6 +38,16 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     labelNames: ['field'],
     registers,
   })
+  const checked = new Gauge({
+    name: 'daybook_audit_events',
+    help: 'Events that the present audit of the log has hashed',
+    registers,
+  })
+  const audits = new Counter({
+    name: 'daybook_audits_total',
+    help: 'Audits of the whole log that found it right',
+    registers,
+  })
   return {
     committed(committed) {
       events.inc(committed.events)
@@ -43,6 +55,10 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     },
     publishRequests: (outcome, count) => requests.inc({ outcome }, count),
     irregular: (field) => irregular.inc({ field }),
+    audited(state) {
+      checked.set(state.checked)
+      if (state.done) audits.inc()
+    },
   }
 }
 

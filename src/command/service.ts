@@ -3,11 +3,14 @@ import type { Logger } from 'pino'
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
 import { openHeadCell } from '../log/head-cell.ts'
 import type { LogReader } from '../log/reader.ts'
+import type { Signing } from '../log/ready-log.ts'
+import { readyLog } from '../log/ready-log.ts'
 import type { NewLog } from '../log/store.ts'
-import { createStore, hasStore, readStoreIdentity, storePath } from '../log/store.ts'
+import { readStoreIdentity } from '../log/store.ts'
 import { startWriter } from '../publish/writer.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
 import { checksOf, openOperations } from '../serve/operations.ts'
+import { auditOnce, startAudits } from './audit.ts'
 import type { FrontSettings } from './front.ts'
 import { openFront } from './front.ts'
 import { allocateFront } from './front-memory.ts'
@@ -26,6 +29,9 @@ export type ServiceSettings = Omit<FrontSettings, 'reusePort'> &
     tokens: readonly string[]
     /** What a log that does not exist yet is made with. */
     newLog: NewLog
+    signing: Signing
+    /** The whole log is hashed again before the first answer, and not only afterwards. */
+    verifyFirst: boolean
     balances: 'refuse' | 'report'
     /** Requests of one caller in any 60 s; null = no limit. */
     rateLimit: number | null
@@ -48,7 +54,8 @@ export type Service = AsyncDisposable &
 export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
-  if (!hasStore(settings.data)) createStore(storePath(settings.data), settings.newLog)
+  readyLog(settings.data, settings.newLog, settings.signing)
+  if (settings.verifyFirst) await auditOnce(settings.data, world)
   const { chain } = readStoreIdentity(settings.data)
   const memory = allocateFront(openHeadCell().buffer, settings, randomBytes(16).toString('hex'))
   const registry = new Registry()
@@ -97,6 +104,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
     state.threads = await startFrontThreads(workers - 1, { settings: shared, memory }, breakDown)
     stack.use(state.threads)
   }
+  stack.use(startAudits(settings.data, metrics.audited, breakDown))
   const owned = stack.move()
   return {
     reader: front.reader,
@@ -126,5 +134,6 @@ function writerSettings(
   head: SharedArrayBuffer,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  return { dataDirectory, head, host, port, tokens, chain, balances, clock: settings.writerClock }
+  const { keys } = settings.signing
+  return { dataDirectory, head, host, port, tokens, chain, balances, keys, clock: settings.writerClock }
 }

@@ -16,6 +16,8 @@ export type World = Readonly<{
   interactive: boolean
   /** Whether several threads can listen on one port (`SO_REUSEPORT` that spreads connections: Linux). */
   sharesPorts: boolean
+  /** Whether the system keeps others from a file by its mode (not Windows). */
+  hasFileModes: boolean
   /** Aborted by SIGINT or SIGTERM. */
   stop: AbortSignal
 }>

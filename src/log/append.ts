@@ -17,6 +17,9 @@ import type { Ms } from '../protocol/moment.ts'
 import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { nextSeq, seqOf } from '../protocol/seq.ts'
+import { formatEntry } from '../tlog/entries.ts'
+import type { Frontier } from '../tlog/frontier.ts'
+import { appendLeaf, copyOfFrontier, frontierAt, rootOf } from '../tlog/frontier.ts'
 import { openArchiveWriter } from './archive-writer.ts'
 import type { Inserts } from './inserts.ts'
 import { openInserts } from './inserts.ts'
@@ -24,6 +27,9 @@ import type { PrefixReader } from './prefix-reader.ts'
 import { openPrefixReader } from './prefix-reader.ts'
 import { bytes, number } from './codec.ts'
 import { openStoreShelf } from './shelf.ts'
+import type { Signer } from './signer.ts'
+import { openStoredTree } from './stored-tree.ts'
+import { HASHER } from './tree-hasher.ts'
 
 /** What `append` keeps beside the event: the ref and the digest of its content, null in an import without ref. */
 export type Named = Readonly<{ ref: string; digest: Uint8Array }> | null
@@ -45,26 +51,40 @@ export type Appender = Readonly<{
   begin(): void
   /** Makes everything kept durable and visible at once: it is on the disk when this returns. */
   commit(): Head
+  /** The signed note of the tree up to the last commit of this appender; it has made one. */
+  checkpoint(): string
   /** Undoes everything since `begin`. */
   rollback(): void
 }>
 
 /** All that an appended and not yet kept batch changes in memory. */
-type State = Readonly<{ fold: Fold; head: Head; inChunk: number; weeks: WeekBuilder }>
+type State = Readonly<{
+  fold: Fold
+  head: Head
+  inChunk: number
+  weeks: WeekBuilder
+  /** The tree up to the head; it grows in place. */
+  frontier: Frontier
+}>
 
-/** Opens the log for its one writer. */
-export function openAppender(db: DatabaseSync): Appender {
+/** The newest signed tree; its note when it was signed here. */
+type Newest = Readonly<{ size: number; note: string | null }>
+
+/** Opens the log for its one writer, which signs every tree that it makes visible. */
+export function openAppender(db: DatabaseSync, signer: Signer): Appender {
   const shelf = openStoreShelf(db)
   const prefix = openPrefixReader(db)
-  const archive = openArchiveWriter(db)
+  const archive = openArchiveWriter(db, signer)
   const inserts = openInserts(db)
   const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
+  const sign = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
   const load = (): State => loadState(db, prefix, shelf.shelf)
   let kept = load()
-  let state = withOwnTally(kept)
+  let state = ownCopy(kept)
+  let newest: Newest = { size: kept.head.seq, note: null }
 
   function append(draft: Draft, named: Named, atMs: Ms): DaybookEvent {
-    const { fold, head } = state
+    const { fold, head, frontier } = state
     const { type, kind, contestId, kots, tx, details } = draft
     const at = head.atMs === null ? atMs : later(atMs, head.atMs)
     const event = { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
@@ -72,11 +92,16 @@ export function openAppender(db: DatabaseSync): Appender {
     if (begins) inserts.totals(event.seq, at, encodeTally(fold.tally))
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
-    archive.add(event)
-    inserts.event(event, formatEvent(event))
-    if (details !== null) inserts.details(event.seq, formatDetailsLine(event.seq, details))
+    archive.add(event, () => rootOf(HASHER, frontier))
+    const line = formatEvent(event)
+    const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+    const leaf = HASHER.leaf(formatEntry(line, detailsLine))
+    inserts.event(event, line, leaf)
+    for (const hash of appendLeaf(HASHER, frontier, leaf)) inserts.treeHash(hash)
+    if (detailsLine !== null) inserts.details(event.seq, detailsLine)
     if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
-    state = { fold, head: { seq: event.seq, atMs: at }, inChunk: begins ? 1 : state.inChunk + 1, weeks }
+    const inChunk = begins ? 1 : state.inChunk + 1
+    state = { fold, head: { seq: event.seq, atMs: at }, inChunk, weeks, frontier }
     return event
   }
 
@@ -85,14 +110,14 @@ export function openAppender(db: DatabaseSync): Appender {
     archive.flush()
     shelf.put(state.fold.changes)
     state = { ...state, fold: settled(state.fold) }
-    kept = { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
+    kept = ownCopy(state)
   }
 
   function drop(): void {
     inserts.forget()
     archive.drop()
     // Lot books were changed in place: they are read again.
-    state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
+    state = ownCopy({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
   }
 
   return {
@@ -109,8 +134,23 @@ export function openAppender(db: DatabaseSync): Appender {
     commit() {
       assert(inserts.isEmpty(), `events up to ${state.head.seq} were appended and not kept at the commit`)
       shelf.flush()
+      const { head, frontier } = state
+      if (head.seq > newest.size) {
+        assert(
+          frontier.size === head.seq,
+          `the tree of ${frontier.size} leaves ends with the head, ${head.seq}`,
+        )
+        const tree = { size: head.seq, root: rootOf(HASHER, frontier) }
+        const { signature, note } = signer.sign(tree)
+        sign.run(signature, head.seq)
+        newest = { size: head.seq, note }
+      }
       db.exec('COMMIT')
-      return state.head
+      return head
+    },
+    checkpoint() {
+      assert(newest.note !== null, 'the appender has made a commit')
+      return newest.note
     },
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
@@ -118,14 +158,16 @@ export function openAppender(db: DatabaseSync): Appender {
       archive.reload()
       inserts.reload()
       kept = load()
-      state = withOwnTally(kept)
+      state = ownCopy(kept)
+      newest = { size: kept.head.seq, note: null }
     },
   }
 }
 
-/** The fold changes its tally in place, so what is kept for `drop` must not share it. */
-function withOwnTally(state: State): State {
-  return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
+/** Tally and frontier change in place, so what is kept for `drop` must not share them. */
+function ownCopy(state: State): State {
+  const fold = { ...state.fold, tally: copyTally(state.fold.tally) }
+  return { ...state, fold, frontier: copyOfFrontier(state.frontier) }
 }
 
 function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State {
@@ -136,6 +178,7 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State 
     head,
     inChunk: head.seq === 0 ? 0 : head.seq - chunk + 1,
     weeks: loadWeeks(db, prefix),
+    frontier: frontierAt(HASHER, head.seq, openStoredTree(db).tile),
   }
 }
 

@@ -1,19 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { base64 } from '@scure/base'
 import { assert } from '../protocol/brand.ts'
 import type { Month, Ms } from '../protocol/moment.ts'
 import { monthOf, nextMonth, parseMonth } from '../protocol/moment.ts'
 import type { ArchiveManifest } from '../protocol/resources.ts'
 import type { Seq } from '../protocol/seq.ts'
+import type { Tree } from '../tlog/consistency.ts'
+import type { Hash } from '../tlog/hash.ts'
 import type { LinesOf } from './archive-tables.ts'
 import { FILE_CODES, MONTH_FILES, openLines, SEGMENT_SEQS, wholeOf } from './archive-tables.ts'
 import type { MonthBook } from './month-book.ts'
 import { beginBook, endBook, extendBook, reopenBook } from './month-book.ts'
 import type { MonthFile } from './reader.ts'
+import type { Signer } from './signer.ts'
 
 /** The half of the archive that the log's transaction drives. */
 export type ArchiveWriter = Readonly<{
-  /** Notes the next event, in order: two comparisons, and work only where a segment or a month ends. */
-  add(event: Readonly<{ seq: Seq; atMs: Ms }>): void
+  /**
+   * Notes the next event, in order: two comparisons, and work only where a segment or a month ends. `rootBefore`
+   * gives the root of the tree up to the event before.
+   */
+  add(event: Readonly<{ seq: Seq; atMs: Ms }>, rootBefore: () => Hash): void
   /**
    * Does what the added events have made due: ends segments, closes months. To be called inside the transaction,
    * when the rows of all added events are in `events` and `details`, and before the commit.
@@ -35,11 +42,11 @@ type OpenMonth = {
 }
 
 /** What flush has to do: end a segment at `seq`, or begin a month with `seq` as its first. */
-type Due = Readonly<{ seq: Seq; begins: Month | null }>
+type Due = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
 /** Opens the archive of a log for its one writer. Reads one row; digests are made again only when needed. */
-export function openArchiveWriter(db: DatabaseSync): ArchiveWriter {
-  const store = openStore(db)
+export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
+  const store = openStore(db, signer)
   let due: Due[] = []
   let open = store.openMonth()
   let endMs = 0
@@ -50,21 +57,22 @@ export function openArchiveWriter(db: DatabaseSync): ArchiveWriter {
 
   drop()
   return {
-    add({ seq, atMs }) {
+    add({ seq, atMs }, rootBefore) {
       if (atMs >= endMs) {
         const begins = monthOf(atMs)
-        due.push({ seq, begins })
+        due.push({ seq, begins, rootBefore: rootBefore() })
         endMs = endOf(begins)
       }
       if (seq % SEGMENT_SEQS === 0) due.push({ seq, begins: null })
     },
     flush() {
-      for (const { seq, begins } of due) {
+      for (const next of due) {
+        const { seq, begins } = next
         if (begins === null) {
           assert(open !== null, `seq ${seq} lies in a month`)
           store.seal(open, seq)
         } else {
-          if (open !== null) store.close(open, seq - 1, begins)
+          if (open !== null) store.close(open, { size: seq - 1, root: next.rootBefore }, begins)
           open = store.begin(begins, seq)
         }
       }
@@ -83,11 +91,11 @@ type Store = Readonly<{
   begin(month: Month, firstSeq: number): OpenMonth
   /** Ends a segment at `lastSeq`; nothing when one ends there already. */
   seal(open: OpenMonth, lastSeq: number): void
-  /** Closes the month at `lastSeq`, and every month without events before `next`. */
-  close(open: OpenMonth, lastSeq: number, next: Month): void
+  /** Closes the month with the tree that ends with its last event, and every month without events before `next`. */
+  close(open: OpenMonth, tree: Tree, next: Month): void
 }>
 
-function openStore(db: DatabaseSync): Store {
+function openStore(db: DatabaseSync, signer: Signer): Store {
   const lines: LinesOf = openLines(db)
   const insertMonth = db.prepare(
     'INSERT INTO months(month, first_seq, events, closed, manifest) VALUES (?, ?, 0, ?, ?)',
@@ -132,13 +140,15 @@ function openStore(db: DatabaseSync): Store {
       }
       open.sealed = lastSeq
     },
-    close(open, lastSeq, next) {
-      store.seal(open, lastSeq)
-      const manifest = manifestOf(open.month, { first: open.firstSeq, last: lastSeq }, lastSeq, booksOf(open))
-      closeMonth.run(lastSeq, manifest.events, JSON.stringify(manifest), open.month)
+    close(open, tree, next) {
+      const last = tree.size
+      store.seal(open, last)
+      const signed = signedTree(signer, tree)
+      const manifest = manifestOf(open.month, { first: open.firstSeq, last }, signed, booksOf(open))
+      closeMonth.run(last, manifest.events, JSON.stringify(manifest), open.month)
       for (let month = nextMonth(open.month); month < next; month = nextMonth(month)) {
         const books = { events: beginBook(), details: beginBook() }
-        insertMonth.run(month, null, 1, JSON.stringify(manifestOf(month, null, lastSeq, books)))
+        insertMonth.run(month, null, 1, JSON.stringify(manifestOf(month, null, signed, books)))
       }
     },
   }
@@ -158,10 +168,17 @@ function readOpenMonth(db: DatabaseSync): OpenMonth | null {
   return { month, firstSeq, sealed, books: null }
 }
 
+/** How a manifest states the tree at its month's end. */
+type SignedTree = Pick<ArchiveManifest, 'size' | 'root' | 'checkpoint'>
+
+function signedTree(signer: Signer, { size, root }: Tree): SignedTree {
+  return { size, root: base64.encode(root), checkpoint: signer.sign({ size, root }).note }
+}
+
 function manifestOf(
   month: Month,
   seqs: Readonly<{ first: number; last: number }> | null,
-  size: number,
+  tree: SignedTree,
   books: Readonly<Record<MonthFile, MonthBook>>,
 ): ArchiveManifest {
   const events = endBook(books.events)
@@ -172,7 +189,7 @@ function manifestOf(
     lastSeq: seqs === null ? null : seqs.last,
     events: seqs === null ? 0 : seqs.last - seqs.first + 1,
     firstIndex: seqs === null ? null : seqs.first - 1,
-    size,
+    ...tree,
     lines: events.lines,
     gzip: events.gzip,
     details: { ...details.gzip, lines: details.lines },

@@ -14,7 +14,7 @@ import { CHUNK_BYTES_MAX, openArchiveReader } from './archive-reader.ts'
 import { MONTH_FILES, SEGMENT_SEQS } from './archive-tables.ts'
 import { openArchiveWriter } from './archive-writer.ts'
 import type { Told } from '../../test/archive-story.ts'
-import { commit, openDatabase, story, tell } from '../../test/archive-story.ts'
+import { commit, openDatabase, story, tell, rootOf, STORY_SIGNER } from '../../test/archive-story.ts'
 import { EMPTY_MEMBER } from './gzip-member.ts'
 import type { MonthFile } from './reader.ts'
 
@@ -81,6 +81,8 @@ function verify(db: DatabaseSync, told: readonly Told[]): void {
       events,
       firstIndex: firstSeq === null ? null : firstSeq - 1,
       size,
+      root: Buffer.from(rootOf(size)).toString('base64'),
+      checkpoint: STORY_SIGNER.sign({ size, root: rootOf(size) }).note,
       lines: digest(lines.events),
       gzip: digest(bytes.events),
       details: { ...digest(bytes.details), lines: digest(lines.details) },
@@ -109,20 +111,20 @@ suite('the archive', () => {
         const total = counts.reduce((a, b) => a + b)
         const told = story(first, total, Date.UTC(2026, 0, 20), stepMs)
         const bulk = openDatabase()
-        commit(bulk, openArchiveWriter(bulk), told)
+        commit(bulk, openArchiveWriter(bulk, STORY_SIGNER), told)
         const live = openDatabase()
-        let writer = openArchiveWriter(live)
+        let writer = openArchiveWriter(live, STORY_SIGNER)
         let done = 0
         for (const count of counts) {
           const next = told.slice(done, (done += count))
           const fate = luck.next().value
-          if (fate === 1) writer = openArchiveWriter(live)
+          if (fate === 1) writer = openArchiveWriter(live, STORY_SIGNER)
           if (fate === 2) {
             commit(live, writer, next, 'ROLLBACK')
             writer.reload()
           }
           if (fate === 3) {
-            for (const event of next) writer.add(event)
+            for (const event of next) writer.add(event, () => rootOf(event.seq - 1))
             writer.drop()
           }
           commit(live, writer, next)
@@ -137,7 +139,7 @@ suite('the archive', () => {
 
   test('closes a month in the commit that holds an event of a later one, and never before', () => {
     const db = openDatabase()
-    const writer = openArchiveWriter(db)
+    const writer = openArchiveWriter(db, STORY_SIGNER)
     const last = tell(1, Date.UTC(2026, 10, 1) - 1)
     const next = tell(2, Date.UTC(2026, 10, 1))
     commit(db, writer, [last])
@@ -161,7 +163,7 @@ suite('the archive', () => {
 
   test('never changes a file that is closed', () => {
     const db = openDatabase()
-    const writer = openArchiveWriter(db)
+    const writer = openArchiveWriter(db, STORY_SIGNER)
     const told = story(1, 5000, Date.UTC(2026, 8, 30), 3 * 60_000)
     commit(db, writer, told)
     const head = seqOf(5000)
@@ -171,7 +173,7 @@ suite('the archive', () => {
     assert.equal(closed.length, 1)
     const before = files(db, head)
     const more = story(5001, 4000, (told.at(-1)?.atMs ?? 0) + 1, 30 * 60_000)
-    commit(db, openArchiveWriter(db), more)
+    commit(db, openArchiveWriter(db, STORY_SIGNER), more)
     const after = files(db, seqOf(9000))
     for (const file of MONTH_FILES) assert.equal(after[`2026-09 ${file}`], before[`2026-09 ${file}`])
     verify(db, [...told, ...more])
@@ -180,7 +182,7 @@ suite('the archive', () => {
   test('has an empty file and a manifest for a month without events', () => {
     const db = openDatabase()
     const told = [tell(1, Date.UTC(2025, 10, 5)), tell(2, Date.UTC(2026, 1, 1))]
-    commit(db, openArchiveWriter(db), told)
+    commit(db, openArchiveWriter(db, STORY_SIGNER), told)
     verify(db, told)
     const reader = openArchiveReader(db)
     const months = reader.months(seqOf(2))
@@ -200,7 +202,7 @@ suite('the archive', () => {
 
   test('ends a segment at every seq divisible by 4,096 and at the month’s end', () => {
     const db = openDatabase()
-    commit(db, openArchiveWriter(db), story(4000, 9000, Date.UTC(2026, 9, 1), 5 * 60_000))
+    commit(db, openArchiveWriter(db, STORY_SIGNER), story(4000, 9000, Date.UTC(2026, 9, 1), 5 * 60_000))
     const ends = db.prepare('SELECT last_seq FROM segments WHERE file = 0 ORDER BY last_seq').all()
     assert.deepEqual(
       ends.map((row) => row['last_seq']),
@@ -210,7 +212,7 @@ suite('the archive', () => {
 
   test('lets a file that was begun at one head be read on at later ones, also after its month has closed', () => {
     const db = openDatabase()
-    const writer = openArchiveWriter(db)
+    const writer = openArchiveWriter(db, STORY_SIGNER)
     const told = story(1, 5000, Date.UTC(2026, 9, 1), 60_000)
     commit(db, writer, told)
     const reader = openArchiveReader(db)
@@ -229,7 +231,7 @@ suite('the archive', () => {
 
   test('gives any stretch of a file, at most 1 MiB at a time', () => {
     const db = openDatabase()
-    commit(db, openArchiveWriter(db), story(1, 9000, Date.UTC(2026, 9, 1), 6 * 60_000))
+    commit(db, openArchiveWriter(db, STORY_SIGNER), story(1, 9000, Date.UTC(2026, 9, 1), 6 * 60_000))
     const reader = openArchiveReader(db)
     const month = monthOf(msOf(Date.UTC(2026, 9, 1)))
     const whole = bytesOfFile(reader, month, 'events', seqOf(9000))
@@ -247,20 +249,23 @@ suite('the archive', () => {
 
   test('never serves a segment that was damaged in the store, and never closes a month over one', () => {
     const db = openDatabase()
-    commit(db, openArchiveWriter(db), story(1, SEGMENT_SEQS, Date.UTC(2026, 9, 1), 1000))
+    commit(db, openArchiveWriter(db, STORY_SIGNER), story(1, SEGMENT_SEQS, Date.UTC(2026, 9, 1), 1000))
     const bytes = db.prepare('SELECT bytes FROM segments WHERE file = 0').get()?.['bytes']
     assert.ok(bytes instanceof Uint8Array)
     bytes[100] = (bytes[100] ?? 0) ^ 1
     db.prepare('UPDATE segments SET bytes = ? WHERE file = 0').run(bytes)
     const month = monthOf(msOf(Date.UTC(2026, 9, 1)))
     assert.throws(() => openArchiveReader(db).chunk(month, 'events', 500, 600), /damaged/)
-    assert.throws(() => commit(db, openArchiveWriter(db), [tell(SEGMENT_SEQS + 1, Date.UTC(2026, 10, 2))]))
+    assert.throws(() =>
+      commit(db, openArchiveWriter(db, STORY_SIGNER), [tell(SEGMENT_SEQS + 1, Date.UTC(2026, 10, 2))]),
+    )
   })
 
   test('refuses to end a segment whose events are not in the store', () => {
     const db = openDatabase()
-    const writer = openArchiveWriter(db)
-    for (let seq = 1; seq <= SEGMENT_SEQS; seq += 1) writer.add({ seq: seqOf(seq), atMs: msOf(1e12) })
+    const writer = openArchiveWriter(db, STORY_SIGNER)
+    for (let seq = 1; seq <= SEGMENT_SEQS; seq += 1)
+      writer.add({ seq: seqOf(seq), atMs: msOf(1e12) }, () => rootOf(seq - 1))
     assert.throws(() => writer.flush(), /events 1 to 4096 are stored/)
   })
 })

@@ -3,12 +3,16 @@ import { ZERO } from '../protocol/amount.ts'
 import type { DaybookEvent } from '../protocol/event.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
+import type { LevelHash } from '../tlog/frontier.ts'
+import type { Hash } from '../tlog/hash.ts'
 import type { Row } from './codec.ts'
 import { number, text } from './codec.ts'
 
 /** The rows of a batch that only grow the log: gathered while it is appended, written when it is kept. */
 export type Inserts = Readonly<{
-  event(event: DaybookEvent, line: string): void
+  /** The event with its line, and the hash of its leaf. */
+  event(event: DaybookEvent, line: string, leaf: Hash): void
+  treeHash(hash: LevelHash): void
   details(seq: Seq, line: string): void
   ref(seq: Seq, ref: string, digest: Uint8Array): void
   totals(seq: Seq, atMs: Ms, row: Uint8Array): void
@@ -23,7 +27,8 @@ export type Inserts = Readonly<{
 }>
 
 type Batch = {
-  events: { event: DaybookEvent; line: string }[]
+  events: { event: DaybookEvent; line: string; leaf: Hash }[]
+  treeHashes: LevelHash[]
   details: [seq: Seq, line: string][]
   refs: Map<string, { seq: Seq; digest: Uint8Array }>
   totals: [seq: Seq, atMs: Ms, row: Uint8Array][]
@@ -47,11 +52,12 @@ export function openInserts(db: DatabaseSync): Inserts {
   }
 
   function write(): void {
-    for (const { event, line } of batch.events) {
+    for (const { event, line, leaf } of batch.events) {
       const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
-      sql.event.run(event.seq, event.atMs, codeOf(event), event.contestId, nonzero, line)
+      sql.event.run(event.seq, event.atMs, codeOf(event), event.contestId, nonzero, line, leaf)
       if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
+    for (const { level, index, hash } of batch.treeHashes) sql.treeHash.run(level, index, hash)
     for (const row of batch.details) sql.details.run(...row)
     for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(ref, seq, digest)
     for (const row of batch.totals) sql.totals.run(...row)
@@ -60,7 +66,8 @@ export function openInserts(db: DatabaseSync): Inserts {
   }
 
   return {
-    event: (event, line) => void batch.events.push({ event, line }),
+    event: (event, line, leaf) => void batch.events.push({ event, line, leaf }),
+    treeHash: (hash) => void batch.treeHashes.push(hash),
     details: (seq, line) => void batch.details.push([seq, line]),
     ref: (seq, ref, digest) => void batch.refs.set(ref, { seq, digest }),
     totals: (seq, atMs, row) => void batch.totals.push([seq, atMs, row]),
@@ -81,7 +88,10 @@ export function openInserts(db: DatabaseSync): Inserts {
 function prepare(db: DatabaseSync) {
   return {
     kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq) VALUES (?, ?, ?, ?)'),
-    event: db.prepare('INSERT INTO events (seq, at, code, contest, nonzero, line) VALUES (?, ?, ?, ?, ?, ?)'),
+    event: db.prepare(
+      'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),
     details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
     ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
     totals: db.prepare('INSERT INTO totals (seq, at, row) VALUES (?, ?, ?)'),
@@ -95,7 +105,7 @@ function isPayout(event: DaybookEvent): boolean {
 }
 
 function emptyBatch(): Batch {
-  return { events: [], details: [], refs: new Map(), totals: [], weeks: [] }
+  return { events: [], treeHashes: [], details: [], refs: new Map(), totals: [], weeks: [] }
 }
 
 function readCodes(db: DatabaseSync): Map<string, number> {

@@ -10,6 +10,20 @@ export type LogIdentity = Readonly<{
   origin: string
   chain: 'solana' | 'evm' | 'opaque'
   simulated: boolean
+  /** The logs that this one goes on from: what was lost of them was given up. The oldest first. */
+  former: readonly FormerLog[]
+}>
+
+/** A log that ended when its store was put back from an older copy; `size` events of it are in this one. */
+export type FormerLog = Readonly<{ id: string; origin: string; size: number }>
+
+/** A key of the log. It signs trees larger than `fromSize`, up to `toSize` when it is retired. */
+export type ListedKey = Readonly<{
+  vkey: string
+  fromSize: number
+  toSize: number | null
+  /** A signed note in which an older key vouches for this one. */
+  statement: string | null
 }>
 
 /** Which events a reader asks for; null = every. */

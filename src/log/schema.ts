@@ -5,17 +5,27 @@ export const SCHEMA_VERSION = 4
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
- * it (`daybook check` does), but `refs`, which are the operator's and never published.
+ * it (`daybook check` does), but `refs`, which are the operator's and never published, and `signing_keys`. Of an
+ * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
+ * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
+ * the tiles' levels from 1 on.
  */
 export const TABLES: string = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code INTEGER NOT NULL, contest INTEGER,
-  nonzero INTEGER NOT NULL, line TEXT NOT NULL
+  nonzero INTEGER NOT NULL, line TEXT NOT NULL, leaf BLOB NOT NULL, signature BLOB
 ) STRICT;
 CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
 CREATE TABLE refs (ref TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest BLOB NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tree_hashes (
+  level INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (level, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE signing_keys (
+  vkey TEXT PRIMARY KEY, from_size INTEGER NOT NULL, to_size INTEGER, statement TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE kinds (
   code INTEGER PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, first_seq INTEGER NOT NULL,

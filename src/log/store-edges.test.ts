@@ -14,6 +14,7 @@ import { assertSameBooks } from '../../test/same-books.ts'
 import { draftOf, openDirectory, reading, write } from '../../test/store-run.ts'
 import { openAppender } from './append.ts'
 import { openForWriting, storePath } from './store.ts'
+import { testSigner } from '../../test/signing.ts'
 
 type Told = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
 
@@ -238,7 +239,7 @@ suite('the store at its edges', () => {
     assert.ok(entry !== undefined)
     const digest = new Uint8Array([1, 2])
     const db = openForWriting(storePath(directory.path))
-    const appender = openAppender(db)
+    const appender = openAppender(db, testSigner(db))
     const append = (): unknown => appender.append(draftOf(entry), { ref: 'one', digest }, msOf(MONDAY))
     appender.begin()
     append()
@@ -258,7 +259,7 @@ suite('the store at its edges', () => {
     assert.deepEqual(appender.published('one'), { seq: 1, digest })
     db.close()
     const again = openForWriting(storePath(directory.path))
-    assert.deepEqual(openAppender(again).published('one'), { seq: 1, digest })
+    assert.deepEqual(openAppender(again, testSigner(again)).published('one'), { seq: 1, digest })
     again.close()
   })
 })

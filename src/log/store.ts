@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
 import { renameDurably } from './durable-rename.ts'
-import type { LogIdentity } from './reader.ts'
+import type { FormerLog, LogIdentity } from './reader.ts'
 import { BULK_REFS, LATE_INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
 
@@ -44,7 +44,7 @@ export function hasStore(dataDirectory: string): boolean {
 }
 
 /** What a new log is made with. */
-export type NewLog = Omit<LogIdentity, 'id'>
+export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
  * Creates an empty log in a file that does not exist yet; its id is random. It is whole and on the disk when it
@@ -62,7 +62,7 @@ export function createStore(path: string, log: NewLog): void {
     db.exec('BEGIN IMMEDIATE')
     db.exec(TABLES)
     for (const index of Object.values(LATE_INDEXES)) db.exec(index)
-    writeIdentity(db, { ...log, id: randomBytes(16).toString('hex') })
+    writeIdentity(db, { ...log, id: newLogId(), former: [] })
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
     // The last connection writes the write-ahead log into the file, and leaves one file.
@@ -121,11 +121,13 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
   )
   const chain = meta.get('chain') ?? ''
   if (!isChain(chain)) throw new StoreError('the store names no chain that is known')
+  const former: readonly FormerLog[] = JSON.parse(meta.get('former') ?? '[]')
   return {
     id: meta.get('id') ?? '',
     origin: meta.get('origin') ?? '',
     chain,
     simulated: meta.get('simulated') === '1',
+    former,
   }
 }
 
@@ -139,12 +141,19 @@ export function readStoreIdentity(dataDirectory: string): LogIdentity {
   }
 }
 
-function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
-  const insert = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)')
+/** A log's id: 128 random bits. */
+export function newLogId(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** Writes what the log is, in place of what it was. */
+export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
+  const insert = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
   insert.run('id', identity.id)
   insert.run('origin', identity.origin)
   insert.run('chain', identity.chain)
   insert.run('simulated', identity.simulated ? '1' : '0')
+  insert.run('former', JSON.stringify(identity.former))
 }
 
 function open(path: string, readOnly: boolean): DatabaseSync {

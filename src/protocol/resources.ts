@@ -229,7 +229,10 @@ export type ArchiveManifest = Readonly<{
   events: number
   /** Index of the first leaf; null in a month without events. */
   firstIndex: number | null
+  /** The tree at the month's end: its size, its root in base64, and its signed checkpoint. */
   size: number
+  root: string
+  checkpoint: string
   /** Of the month's lines, unpacked: they survive another compression. */
   lines: Digest
   /** Of the file as served. */

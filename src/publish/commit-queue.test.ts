@@ -13,6 +13,7 @@ import type { Entry } from '../protocol/event.ts'
 import { msOf } from '../protocol/moment.ts'
 import type { CommitQueue, Outcome } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
+import { testSigner } from '../../test/signing.ts'
 
 const PUBLISHERS = 16
 const REQUESTS = 100
@@ -126,7 +127,7 @@ suite('a store that is full', () => {
           try {
             let nowMs = Date.UTC(2026, 9, 30)
             const queue = openCommitQueue({
-              appender: openAppender(db),
+              appender: openAppender(db, testSigner(db)),
               balances: 'report',
               now: () => msOf((nowMs += 3_600_000)),
               monotonicMs: () => 0,

@@ -49,7 +49,7 @@ suite('an import that is killed', () => {
       const outcome = await on.import([file])
       assert.ok(outcome.ok)
       assert.deepEqual([outcome.events, outcome.firstSeq], [12_000, 5])
-      assert.deepEqual(Object.keys(on.contents()), [name, 'lock'])
+      assert.deepEqual(Object.keys(on.contents()), [name, 'high-water', 'lock'])
       assert.equal(on.lines().length, 12_004)
     })
   }

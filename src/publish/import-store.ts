@@ -3,6 +3,10 @@ import { copyFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { renameDurably } from '../log/durable-rename.ts'
 import { openPrefixReader } from '../log/prefix-reader.ts'
+import { markHighWater, readHighWater } from '../log/high-water.ts'
+import { newestCheckpoint, proveLog, refuseLostStore, takeKeys } from '../log/ready-log.ts'
+import type { Signer, SigningKey } from '../log/signer.ts'
+import { openSigner } from '../log/signer.ts'
 import type { NewLog } from '../log/store.ts'
 import {
   createStore,
@@ -27,6 +31,8 @@ export type NewStore = Readonly<{
   /** The log as it was, with its indexes; null when there is none. */
   old: DatabaseSync | null
   chain: Chain
+  /** Signs the trees of the new store. */
+  signer: Signer
   /** Makes the new store whole: its indexes, and the form in which a server expects it. */
   finish(): void
   /** Reads the finished store anew and holds it against what was counted; throws when it is not the same. */
@@ -41,27 +47,39 @@ export type NewStore = Readonly<{
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
 /** Begins a new store with a copy of the log, or empty. The caller holds the directory's lock throughout. */
-export async function openNewStore(dataDirectory: string, newLog: NewLog): Promise<NewStore> {
+export async function openNewStore(
+  dataDirectory: string,
+  newLog: NewLog,
+  keys: readonly SigningKey[],
+): Promise<NewStore> {
   const path = storePath(dataDirectory)
   const building = `${path}.importing`
   // What a killed import has left.
   remove(building)
+  if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
   const old = hasStore(dataDirectory) ? openForWriting(path) : null
   let db: DatabaseSync
   try {
+    const signing = { keys, acceptNewKey: false, acceptLoss: false }
+    if (old !== null) proveLog(old, readHighWater(dataDirectory), signing)
     if (old === null) createStore(building, newLog)
     else await copyLog(old, path, building)
     db = openForBulk(building)
+    takeKeys(db, signing)
   } catch (error) {
     old?.close()
     remove(building)
     throw error
   }
+  let checkpoint = newestCheckpoint(db)
+  const { chain, origin } = readIdentity(db)
   return {
     db,
     old,
-    chain: readIdentity(db).chain,
+    chain,
+    signer: openSigner(origin, keys),
     finish() {
+      checkpoint = newestCheckpoint(db)
       finishBulk(db)
       db.close()
     },
@@ -72,6 +90,8 @@ export async function openNewStore(dataDirectory: string, newLog: NewLog): Promi
       removeCompanions(path)
       // A crash before the rename leaves the old log, after it the new one.
       renameDurably(building, path)
+      // Only now: a mark ahead of the log would be a loss.
+      markHighWater(dataDirectory, checkpoint)
     },
     close() {
       if (db.isOpen) db.close()

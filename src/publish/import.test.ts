@@ -15,6 +15,7 @@ import type { Draft } from '../protocol/draft.ts'
 import type { EventWire } from '../protocol/event.ts'
 import { formatAt, msOf } from '../protocol/moment.ts'
 import type { ImportProgress } from './import.ts'
+import { testSigner } from '../../test/signing.ts'
 
 const eventOf = (line: string | undefined): EventWire => JSON.parse(line ?? '') as EventWire
 
@@ -40,7 +41,7 @@ suite('an import', () => {
     const { seconds, ...rest } = outcome
     assert.ok(seconds > 0)
     assert.deepEqual(rest, { ok: true, events: 7, duplicates: 0, irregular: 0, firstSeq: 1, lastSeq: 7 })
-    assert.deepEqual(Object.keys(stage.contents()), ['daybook.db', 'lock'])
+    assert.deepEqual(Object.keys(stage.contents()), ['daybook.db', 'high-water', 'lock'])
     const events = stage.lines().map(eventOf)
     assert.deepEqual(
       events.map(({ seq, at, type, kind }) => ({ seq, at, type, kind })),
@@ -124,7 +125,7 @@ suite('an import', () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(600)])
     const db = openForWriting(storePath(stage.data))
-    const appender = openAppender(db)
+    const appender = openAppender(db, testSigner(db))
     assert.equal(appender.published('p600')?.seq, 604)
     appender.begin()
     appender.append(DEPOSIT, { ref: 'later', digest: new Uint8Array(16) }, msOf(NOW_MS))
@@ -139,7 +140,7 @@ suite('an import', () => {
     await using copy = await openImportStage()
     await stage.begin(opening())
     const db = openForWriting(storePath(stage.data))
-    const appender = openAppender(db)
+    const appender = openAppender(db, testSigner(db))
     appender.begin()
     appender.append(DEPOSIT, null, msOf(Date.UTC(2026, 0, 1, 12)))
     appender.keep()
@@ -150,7 +151,7 @@ suite('an import', () => {
     const outcome = await copy.import([copy.file('more.jsonl', jsonl(plays(2)))])
     assert.ok(outcome.ok)
     assert.deepEqual([outcome.firstSeq, outcome.lastSeq], [6, 7])
-    assert.deepEqual(Object.keys(copy.contents()), ['daybook.db', 'lock'])
+    assert.deepEqual(Object.keys(copy.contents()), ['daybook.db', 'high-water', 'lock'])
     assert.deepEqual(copy.lines().slice(0, 5), stage.lines())
   })
 

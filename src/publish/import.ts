@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { Appender } from '../log/append.ts'
 import { openAppender } from '../log/append.ts'
 import { lockDirectory } from '../log/lock.ts'
+import type { SigningKey } from '../log/signer.ts'
 import type { NewLog } from '../log/store.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
@@ -33,6 +34,8 @@ export type ImportSettings = Readonly<{
   dataDirectory: string
   /** What a log is made with where there is none; a log that is there keeps its own. */
   newLog: NewLog
+  /** They sign the log's tree as it is after the import, and at each month's end. */
+  keys: readonly SigningKey[]
   /** `report` takes what the books refuse, and counts it. */
   balances: 'refuse' | 'report'
   /** The present: no draft may be later. */
@@ -66,7 +69,7 @@ export async function importFiles(settings: ImportSettings): Promise<ImportRepor
   if (typeof bytesTotal === 'object' && bytesTotal !== null) return bytesTotal
   const lock = lockDirectory(settings.dataDirectory)
   try {
-    const store = await openNewStore(settings.dataDirectory, settings.newLog)
+    const store = await openNewStore(settings.dataDirectory, settings.newLog, settings.keys)
     try {
       return await build(settings, store, bytesTotal, beganMs)
     } finally {
@@ -97,7 +100,7 @@ async function build(
   bytesTotal: number | null,
   beganMs: number,
 ): Promise<ImportReport | ImportRefusal> {
-  const appender = openAppender(store.db)
+  const appender = openAppender(store.db, store.signer)
   const before = appender.head().seq
   const refs = openRefsSeen(store.old, store.db, appender)
   const book = openImportBook(appender, refs, settings)

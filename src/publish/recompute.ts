@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
 import { entryOfRow } from '../log/shelf.ts'
+import { openKeptSigner } from '../log/signed-trees.ts'
 import { assert } from '../protocol/brand.ts'
 
 /** Events appended between two looks at the progress. */
@@ -9,8 +10,9 @@ const BATCH_EVENTS = 5_000
 
 /** The tables that the log's lines determine, with the columns that are compared. */
 const COMPARED: readonly (readonly [table: string, columns: string])[] = [
-  ['events', 'seq, at, code, contest, nonzero, line'],
+  ['events', 'seq, at, code, contest, nonzero, line, leaf'],
   ['details', 'seq, line'],
+  ['tree_hashes', 'level * 1000000000000 + n, level, n, hash'],
   ['kinds', 'code, type, kind, first_seq'],
   ['totals', 'seq, at, row'],
   ['week_sums', 'q, row'],
@@ -62,7 +64,7 @@ type Appended = Readonly<{ events: number; broken: Difference | null }>
 
 /** Publishes the lines anew up to the first that is no event or that cannot follow those before it. */
 function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, Appended> {
-  const appender = openAppender(made)
+  const appender = openAppender(made, openKeptSigner(kept))
   const rows = kept
     .prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq ORDER BY e.seq',

@@ -1,3 +1,4 @@
+import type { SigningKey } from '../log/signer.ts'
 import type { Chain } from '../protocol/tx.ts'
 import type { Committed } from './commit-queue.ts'
 import type { OperationsAnswer, PublishOutcome } from './door.ts'
@@ -12,6 +13,8 @@ export type WriterSettings = Readonly<{
   tokens: readonly string[]
   chain: Chain
   balances: 'refuse' | 'report'
+  /** They sign every tree that is made visible. */
+  keys: readonly SigningKey[]
   /** Holds the present instead of the machine's clock (`openSharedClock`). */
   clock?: SharedArrayBuffer | undefined
 }>

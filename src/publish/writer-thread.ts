@@ -4,7 +4,9 @@ import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openAppender } from '../log/append.ts'
 import { openHeadCell } from '../log/head-cell.ts'
-import { openForWriting, storePath } from '../log/store.ts'
+import { openHighWater } from '../log/high-water.ts'
+import { openSigner } from '../log/signer.ts'
+import { openForWriting, readIdentity, storePath } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import { msOf } from '../protocol/moment.ts'
 import { openCommitQueue } from './commit-queue.ts'
@@ -25,7 +27,9 @@ const SWEEP_MS = 20
 async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message)
   const db = openForWriting(storePath(settings.dataDirectory))
-  const appender = openAppender(db)
+  const identity = readIdentity(db)
+  const appender = openAppender(db, openSigner(identity.origin, settings.keys))
+  using mark = openHighWater(settings.dataDirectory)
   const head = openHeadCell(settings.head)
   head.move(appender.head().seq)
   const asked = new Map<number, (answer: OperationsAnswer | undefined) => void>()
@@ -39,6 +43,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onCommit(committed) {
       // The moment of publication: the head moves, every thread sees it at its next look.
       head.move(committed.seq)
+      mark.write({ log: identity.id, checkpoint: appender.checkpoint() })
       say({ is: 'committed', committed })
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
@@ -70,6 +75,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   assert(typeof address === 'object' && address !== null, 'the door listens on a port')
   say({ is: 'listening', port: address.port })
   await once(door, 'close')
+  mark.sync()
   db.close()
   port.close()
 }

@@ -1,0 +1,89 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { AuditState } from '../log/audit.ts'
+import { openAudit } from '../log/audit.ts'
+import type { LogFault } from '../log/log-fault.ts'
+import { openForReading, storePath, StoreError } from '../log/store.ts'
+import { openProgress } from './progress.ts'
+import type { World } from './world.ts'
+import { CommandError } from './world.ts'
+
+/** Milliseconds between two slices of the background audit, so that it takes a small part of one thread. */
+const PAUSE_MS = 20
+/** Milliseconds between two audits of a log that is being served. */
+const REPEAT_MS = 24 * 3_600_000
+
+/** Hashes the whole log again in one go. Throws a StoreError that names the first wrong seq. */
+export async function auditOnce(data: string, world: World): Promise<void> {
+  const db = openForReading(storePath(data))
+  try {
+    throwFault(await auditWhole(db, world))
+  } finally {
+    db.close()
+  }
+}
+
+/** The same of an open store, with a progress bar; what is wrong with it, or null. */
+export async function auditWhole(db: DatabaseSync, world: World): Promise<LogFault | null> {
+  const progress = openProgress('verifying', 'events', world)
+  try {
+    const next = openAudit(db)
+    for (let state = next(); ; state = next()) {
+      progress.at(state.checked, state.events)
+      if (state.done) return state.fault
+      await turn()
+      if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing is said of the log')
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+/** Audits a served log again and again at a bounded speed; `broken` is told what is wrong, and it ends. */
+export function startAudits(
+  data: string,
+  audited: (state: AuditState) => void,
+  broken: (reason: string) => void,
+): AsyncDisposable {
+  const stop = new AbortController()
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
+
+  async function audit(): Promise<void> {
+    const db = openForReading(storePath(data))
+    try {
+      const next = openAudit(db)
+      while (!stop.signal.aborted) {
+        const state = next()
+        throwFault(state.fault)
+        audited(state)
+        if (state.done) return
+        await pause(PAUSE_MS)
+      }
+    } finally {
+      db.close()
+    }
+  }
+
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      await audit()
+      await pause(REPEAT_MS)
+    }
+  })().catch((error: unknown) => broken(error instanceof Error ? error.message : String(error)))
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+function throwFault(fault: LogFault | null): void {
+  if (fault !== null) throw new StoreError(textOfFault(fault))
+}
+
+/** What is wrong with a log, for the person at the terminal. */
+export function textOfFault({ seq, reason }: LogFault): string {
+  return `seq ${seq}: ${reason}`
+}

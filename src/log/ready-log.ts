@@ -1,0 +1,139 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { base64 } from '@scure/base'
+import type { HighWater } from './high-water.ts'
+import { markHighWater, readHighWater } from './high-water.ts'
+import { faultAtStart } from './log-fault.ts'
+import type { LogIdentity } from './reader.ts'
+import type { SigningKey } from './signer.ts'
+import { noteOf, openSigner } from './signer.ts'
+import { listKeys } from './signing-keys.ts'
+import {
+  createStore,
+  hasStore,
+  newLogId,
+  openForWriting,
+  readIdentity,
+  storePath,
+  StoreError,
+  writeIdentity,
+} from './store.ts'
+import type { NewLog } from './store.ts'
+import { openStoredTree } from './stored-tree.ts'
+
+/** Who signs a log from now on, and what of it its operator has said to accept. */
+export type Signing = Readonly<{
+  keys: readonly SigningKey[]
+  /** The keys may be such as never signed this log: the former one is lost. */
+  acceptNewKey: boolean
+  /** The store is older than what was published: what is missing is given up, and a new log begins with the rest. */
+  acceptLoss: boolean
+}>
+
+/**
+ * Makes the log of a data directory ready for its writer: creates it where there is none, proves what a start must
+ * prove, lists the keys that will sign. Throws a StoreError that says what is wrong; then nothing was changed.
+ */
+export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing): void {
+  if (!hasStore(dataDirectory)) {
+    refuseLostStore(dataDirectory, signing.acceptLoss)
+    createStore(storePath(dataDirectory), newLog)
+  }
+  const db = openForWriting(storePath(dataDirectory))
+  try {
+    proveLog(db, readHighWater(dataDirectory), signing)
+    takeKeys(db, signing)
+    markHighWater(dataDirectory, newestCheckpoint(db))
+  } finally {
+    db.close()
+  }
+}
+
+/** Throws when a log was published from this directory and its store is gone. */
+export function refuseLostStore(dataDirectory: string, acceptLoss: boolean): void {
+  if (acceptLoss || readHighWater(dataDirectory) === null) return
+  throw new StoreError(
+    'the store is gone, and a log was published from it: put its newest copy back, or say --accept-loss',
+  )
+}
+
+/** Throws a StoreError when the log is not what it signed and showed, unless it only lost what may be given up. */
+export function proveLog(db: DatabaseSync, mark: HighWater | null, { acceptLoss, keys }: Signing): void {
+  const fault = faultAtStart(db, mark)
+  if (fault === null) {
+    if (acceptLoss) throw new StoreError('--accept-loss: this log has lost nothing; start without it')
+    return
+  }
+  if (!fault.lost) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
+  if (!acceptLoss) {
+    throw new StoreError(
+      `seq ${fault.seq}: ${fault.reason}. Put the newest copy back; --accept-loss gives up what is missing and begins a new log`,
+    )
+  }
+  beginNewLog(db, keys)
+}
+
+/** Lists the keys, and signs the newest tree with them where they are not those that signed it. */
+export function takeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
+  inTransaction(db, () => {
+    const { origin } = readIdentity(db)
+    if (listKeys(db, { origin, size: sizeOf(db), keys, acceptNewKey })) signNewest(db, keys)
+  })
+}
+
+/** The newest signed tree of a log, as its high-water mark keeps it. */
+export function newestCheckpoint(db: DatabaseSync): HighWater {
+  const { id, origin } = readIdentity(db)
+  const size = sizeOf(db)
+  return { log: id, checkpoint: noteOf(origin, openStoredTree(db).at(size), readSignature(db, size)) }
+}
+
+/** The signature of the newest tree, which has `size` leaves. */
+export function readSignature(db: DatabaseSync, size: number): Uint8Array {
+  const stored =
+    size === 0
+      ? db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'").get()?.['value']
+      : db.prepare('SELECT signature FROM events WHERE seq = ?').get(size)?.['signature']
+  if (typeof stored === 'string') return base64.decode(stored)
+  if (stored instanceof Uint8Array) return stored
+  throw new StoreError('the newest tree of the log is not signed')
+}
+
+/** What is lost was signed under the old origin: a shorter tree may only be signed under another. */
+function beginNewLog(db: DatabaseSync, keys: readonly SigningKey[]): void {
+  inTransaction(db, () => {
+    const identity = readIdentity(db)
+    const size = sizeOf(db)
+    const id = newLogId()
+    const name = identity.former[0]?.origin ?? identity.origin
+    const former = [...identity.former, { id: identity.id, origin: identity.origin, size }]
+    const begun: LogIdentity = { ...identity, id, origin: `${name}/${id.slice(0, ORIGIN_DIGITS)}`, former }
+    writeIdentity(db, begun)
+    listKeys(db, { origin: begun.origin, size, keys, acceptNewKey: true })
+    signNewest(db, keys)
+  })
+}
+
+/** Hex digits of the log id that tell a new log's origin from those of the logs before it. */
+const ORIGIN_DIGITS = 8
+
+function signNewest(db: DatabaseSync, keys: readonly SigningKey[]): void {
+  const size = sizeOf(db)
+  const { signature } = openSigner(readIdentity(db).origin, keys).sign(openStoredTree(db).at(size))
+  if (size > 0) db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(signature, size)
+  else db.prepare("INSERT OR REPLACE INTO meta VALUES ('empty_signature', ?)").run(base64.encode(signature))
+}
+
+function sizeOf(db: DatabaseSync): number {
+  return Number(db.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get()?.['seq'])
+}
+
+function inTransaction(db: DatabaseSync, change: () => void): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    change()
+    db.exec('COMMIT')
+  } catch (error) {
+    db.exec('ROLLBACK')
+    throw error
+  }
+}
