@@ -1,13 +1,14 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import postgres from 'postgres'
+import type { Sql } from 'postgres'
+import { startPostgres } from './postgres.ts'
 
 /** An answer as Daybook gave it: the headers that are its own, and the body as text. */
 export type Prepared = Readonly<{
@@ -19,7 +20,6 @@ export type Prepared = Readonly<{
 /** A server in processes of its own; `pids` are those whose processor time an answer costs. */
 export type Peer = AsyncDisposable & Readonly<{ name: string; port: number; pids: readonly number[] }>
 
-const POSTGRES = '/usr/lib/postgresql/15/bin'
 /** Headers that a server writes by itself, of this connection or this moment. */
 const OWN = new Set(['Date', 'Connection', 'Keep-Alive'])
 const WAIT_MS = 10_000
@@ -129,50 +129,24 @@ http {
 
 /** Fastify that reads pages from PostgreSQL, both counted; undefined where PostgreSQL 15 is not installed. */
 export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
-  if (!isInstalled(join(POSTGRES, 'postgres'))) return undefined
   const directory = mkdtempSync(join(tmpdir(), 'daybook-postgres-'))
-  const as = ordinaryUser()
-  if (as.uid !== undefined && as.gid !== undefined) chownSync(directory, as.uid, as.gid)
-  const data = join(directory, 'data')
-  const options = { ...as, cwd: directory, stdio: 'ignore' } as const
-  const made = spawnSync(
-    join(POSTGRES, 'initdb'),
-    ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'],
-    options,
-  )
-  if (made.status !== 0) throw new Error('initdb failed')
-  const flags = [
-    '-D',
-    data,
-    '-k',
-    directory,
-    '-c',
-    'listen_addresses=',
-    '-c',
-    'fsync=off',
-    '-c',
-    'shared_buffers=128MB',
-  ]
-  const server = spawn(join(POSTGRES, 'postgres'), flags, options)
-  await until(() => fill(directory, prepared))
-  const app = await node('fastify-postgres', prepared.slice(0, 1), [directory])
+  const server = await startPostgres(directory, ['shared_buffers=128MB'])
+  if (server === undefined) {
+    rmSync(directory, { recursive: true })
+    return undefined
+  }
+  await fill(server.sql, prepared)
+  const app = await node('fastify-postgres', prepared.slice(0, 1), [server.host])
   return {
     name: 'Fastify and PostgreSQL',
     port: app.port,
-    pids: [...app.pids, pidOf(server)],
+    pids: [...app.pids, server.pid],
     async [Symbol.asyncDispose]() {
       await app[Symbol.asyncDispose]()
-      await end(server)
+      await server[Symbol.asyncDispose]()
       rmSync(directory, { recursive: true })
     },
   }
-}
-
-/** PostgreSQL refuses to run as root. */
-function ordinaryUser(): Pick<SpawnOptions, 'uid' | 'gid'> {
-  if (process.getuid?.() !== 0) return {}
-  const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'nobody']).stdout.toString()))
-  return uid === undefined || gid === undefined ? {} : { uid, gid }
 }
 
 type Line = Readonly<{
@@ -186,31 +160,19 @@ type Line = Readonly<{
 }>
 
 /** Puts the events of the pages into a table, with the index that a page needs. */
-async function fill(directory: string, prepared: readonly Prepared[]): Promise<boolean> {
-  const sql = postgres({
-    host: directory,
-    database: 'postgres',
-    username: 'bench',
-    max: 1,
-    onnotice: () => undefined,
-  })
-  try {
-    await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
-      at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
-    for (const { body } of prepared) {
-      const { events } = JSON.parse(body) as { events: readonly Line[] }
-      const rows = events.map(({ seq, type, kind, atMs, contestId, kots, tx }) => {
-        return { seq, type, kind, at_ms: atMs, contest_id: contestId, kots, tx }
-      })
-      await sql`INSERT INTO events ${sql(rows)}`
-    }
-    // So that there is an event after the last page.
-    await sql`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`
-    await sql`VACUUM ANALYZE events`
-    return true
-  } finally {
-    await sql.end()
+async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
+  await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
+    at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
+  for (const { body } of prepared) {
+    const { events } = JSON.parse(body) as { events: readonly Line[] }
+    const rows = events.map(({ seq, type, kind, atMs, contestId, kots, tx }) => {
+      return { seq, type, kind, at_ms: atMs, contest_id: contestId, kots, tx }
+    })
+    await sql`INSERT INTO events ${sql(rows)}`
   }
+  // So that there is an event after the last page.
+  await sql`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`
+  await sql`VACUUM ANALYZE events`
 }
 
 function isInstalled(command: string): boolean {

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { DAY_MS } from '../src/protocol/moment.ts'
-import { startPostgres } from './questions-sql-postgres.ts'
+import { startPostgres } from './postgres.ts'
 
 /** A window of whole days, and what it is asked for: for each day what was spent, paid and burned, in billionths. */
 export type Window = Readonly<{ fromMs: number; toMs: number }>
@@ -85,9 +85,18 @@ async function rowsOf(connection: DuckDBConnection, sql: string, { fromMs, toMs 
   return reader.getRowObjects()
 }
 
+/** All in one process, so that its processor time is that of the answer; more would take more of it in all. */
+const SETTINGS = [
+  'shared_buffers=1GB',
+  'work_mem=64MB',
+  'max_parallel_workers_per_gather=0',
+  'jit=off',
+  'max_wal_size=8GB',
+]
+
 /** PostgreSQL on a socket; undefined where it is not installed. */
 export async function postgresql(csv: string, directory: string): Promise<SqlPeer | undefined> {
-  const server = await startPostgres(directory)
+  const server = await startPostgres(directory, SETTINGS)
   if (server === undefined) return undefined
   const { sql } = server
   await sql.unsafe(`CREATE TABLE events (seq bigint PRIMARY KEY, at_ms bigint NOT NULL, type text NOT NULL,

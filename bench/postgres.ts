@@ -15,12 +15,22 @@ const TICK_MS = 10
 export type PostgresServer = AsyncDisposable &
   Readonly<{
     sql: postgres.Sql
+    /** Where its socket is. */
+    host: string
+    /** The process that answers connections by others that it starts. */
+    pid: number
     /** Processor time of the process that answers the connection, in ms. */
     cpuMs(): number
   }>
 
-/** Starts PostgreSQL on an empty directory of its own under `directory`; undefined where it is not installed. */
-export async function startPostgres(directory: string): Promise<PostgresServer | undefined> {
+/**
+ * Starts PostgreSQL on an empty directory of its own under `directory`, with settings such as `jit=off`; undefined where
+ * it is not installed.
+ */
+export async function startPostgres(
+  directory: string,
+  settings: readonly string[],
+): Promise<PostgresServer | undefined> {
   if (!existsSync(join(BINARIES, 'postgres'))) return undefined
   const home = join(directory, 'postgres')
   const as = ordinaryUser()
@@ -32,7 +42,7 @@ export async function startPostgres(directory: string): Promise<PostgresServer |
   if (spawnSync(join(BINARIES, 'initdb'), flags, options).status !== 0) throw new Error('initdb failed')
   const server = spawn(
     join(BINARIES, 'postgres'),
-    ['-D', join(home, 'data'), '-k', home, ...SETTINGS],
+    ['-D', join(home, 'data'), '-k', home, ...SETTINGS, ...settings.flatMap((setting) => ['-c', setting])],
     options,
   )
   const sql = postgres({
@@ -42,11 +52,15 @@ export async function startPostgres(directory: string): Promise<PostgresServer |
     max: 1,
     onnotice: () => undefined,
   })
-  const pid = await backendOf(sql)
+  const backend = await backendOf(sql)
+  const { pid } = server
+  if (pid === undefined) throw new Error('a process that answers has an id')
   return {
     sql,
+    host: home,
+    pid,
     cpuMs() {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      const fields = readFileSync(`/proc/${backend}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       return (Number(fields[11]) + Number(fields[12])) * TICK_MS
     },
     async [Symbol.asyncDispose]() {
@@ -57,16 +71,8 @@ export async function startPostgres(directory: string): Promise<PostgresServer |
   }
 }
 
-/** All in one process, so that its processor time is that of the answer; more would take more of it in all. */
-const SETTINGS = [
-  'listen_addresses=',
-  'fsync=off',
-  'shared_buffers=1GB',
-  'work_mem=64MB',
-  'max_parallel_workers_per_gather=0',
-  'jit=off',
-  'max_wal_size=8GB',
-].flatMap((setting) => ['-c', setting])
+/** Reached by its socket only, and as fast as it can be: what it keeps is thrown away. */
+const SETTINGS = ['-c', 'listen_addresses=', '-c', 'fsync=off']
 
 /** The process behind the connection, once the server is there. */
 async function backendOf(sql: postgres.Sql): Promise<number> {
