@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
@@ -44,7 +44,6 @@ CREATE INDEX lots_open ON lots (contest, kind, terms) WHERE terms IS NOT NULL;
 CREATE TABLE unpaid (
   seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT NOT NULL, kots TEXT NOT NULL
 ) STRICT;
-CREATE INDEX unpaid_contest ON unpaid (contest);
 CREATE TABLE unpaid_sums (
   level INTEGER NOT NULL, bucket INTEGER NOT NULL,
   locked TEXT NOT NULL, claim TEXT NOT NULL, plain TEXT NOT NULL, overpaid TEXT NOT NULL,

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Books } from '../project/books.ts'
+import { assert } from '../protocol/brand.ts'
 import { addSums, NO_SUMS, placesAfter, totalsOfRows, totalsOfSums, WHOLE } from '../project/unpaid.ts'
 import type { UnpaidRow, UnpaidSums } from '../project/unpaid.ts'
+import type { ContestId } from '../protocol/seq.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import { amountOf, number, parseTerms, text, unpaidSumsOf } from './codec.ts'
 import type { Row } from './codec.ts'
@@ -10,10 +12,11 @@ import type { Row } from './codec.ts'
 export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTotals'> {
   const columns = 'seq, contest, kind, terms, kots'
   const rows = db.prepare(`SELECT ${columns} FROM unpaid WHERE seq > ? ORDER BY seq LIMIT ?`)
-  const rowsOf = db.prepare(
-    `SELECT ${columns} FROM unpaid WHERE contest = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  // Found by the lots' own index: one of the rows would be a page more that a prize has to write.
+  const firstsOf = db.prepare(
+    'SELECT min(seq) AS seq FROM lots WHERE contest = ? AND terms IS NOT NULL GROUP BY kind, terms',
   )
-  const everyRowOf = db.prepare(`SELECT ${columns} FROM unpaid WHERE contest = ?`)
+  const rowAt = db.prepare(`SELECT ${columns} FROM unpaid WHERE seq = ?`)
   const sums = db.prepare(
     'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket >= ? AND bucket < ?',
   )
@@ -24,14 +27,28 @@ export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTota
     return total
   }
 
+  function rowsOf(contestId: ContestId): readonly UnpaidRow[] {
+    return firstsOf
+      .all(contestId)
+      .map((first) => number(first, 'seq'))
+      .toSorted((a, b) => a - b)
+      .map((seq) => {
+        const found = rowAt.get(seq)
+        assert(found !== undefined, `lot ${seq} is the first of a row that is not there`)
+        return rowOf(found)
+      })
+  }
+
   return {
     unpaid({ contestId, after, limit }) {
-      const found = contestId === null ? rows.all(after, limit) : rowsOf.all(contestId, after, limit)
-      return found.map(rowOf)
+      if (contestId === null) return rows.all(after, limit).map(rowOf)
+      return rowsOf(contestId)
+        .filter(({ first }) => first > after)
+        .slice(0, limit)
     },
     unpaidTotals(contestId, now) {
       // One contest's are summed row by row: it has as many as the operator gave it terms.
-      if (contestId !== null) return totalsOfRows(everyRowOf.all(contestId).map(rowOf), now)
+      if (contestId !== null) return totalsOfRows(rowsOf(contestId), now)
       const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1, NO_SUMS)
       const after = placesAfter(now).reduce(
         (total, { level, from, to }) => sumsIn(level, from, to, total),

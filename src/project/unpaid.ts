@@ -84,16 +84,19 @@ export const UNPAID_SUMS = ['locked', 'claim', 'plain', 'overpaid'] as const
 
 export const NO_SUMS: UnpaidSums = { locked: ZERO, claim: ZERO, plain: ZERO, overpaid: ZERO }
 
-/** A stretch of time over which sums are kept: `256 ** level` minutes, the `bucket`-th since 1970. */
+/** A stretch of time over which sums are kept: `4096 ** level` minutes, the `bucket`-th since 1970. */
 export type Place = Readonly<{ level: number; bucket: number }>
 
 /** The buckets of one level from `from` (inclusive) to `to` (exclusive). */
 export type Places = Readonly<{ level: number; from: number; to: number }>
 
-/** Buckets that make one of the next level: the sums after any moment are read from fewer than this at each. */
-const FAN_OUT = 256
-/** Minutes, 4 hours, 45 days, 32 years: of the last there are 252 until the year 9999. */
-const LEVELS = 4
+/**
+ * Buckets that make one of the next level: the sums after any moment are read from fewer than this at each. So many
+ * that a prize changes few pages of the store: its minutes, and one page of the wider places.
+ */
+const FAN_OUT = 4096
+/** Minutes, 68 hours, 32 years: of the last there are 252 until the year 9999. */
+const LEVELS = 3
 
 /** Where the sums of the whole are kept. */
 export const WHOLE: Place = { level: LEVELS, bucket: 0 }

@@ -41,7 +41,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   contests: `status = 'paid' WHERE id = 1`,
   lots: 'terms = NULL WHERE seq = 11',
   unpaid: `kots = '1' WHERE seq = 11`,
-  unpaid_sums: `plain = '1' WHERE level = 4`,
+  unpaid_sums: `plain = '1' WHERE level = 3`,
   takes: `amount = '1' WHERE seq = 12 AND lot = 10`,
   payouts: 'seq = 11 WHERE seq = 12',
   loyalty: `body = replace(body, '2026-01', '2026-02')`,
