@@ -17,9 +17,6 @@ import type { Ms } from '../protocol/moment.ts'
 import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { nextSeq, seqOf } from '../protocol/seq.ts'
-import { formatEntry } from '../tlog/entries.ts'
-import type { Frontier } from '../tlog/frontier.ts'
-import { appendLeaf, copyOfFrontier, frontierAt, rootOf } from '../tlog/frontier.ts'
 import { openArchiveWriter } from './archive-writer.ts'
 import type { Inserts } from './inserts.ts'
 import { openInserts } from './inserts.ts'
@@ -28,8 +25,7 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { bytes, number } from './codec.ts'
 import { openStoreShelf } from './shelf.ts'
 import type { Signer } from './signer.ts'
-import { openStoredTree } from './stored-tree.ts'
-import { HASHER } from './tree-hasher.ts'
+import { openTreeWriter } from './tree-writer.ts'
 
 /** What `append` keeps beside the event: the ref and the digest of its content, null in an import without ref. */
 export type Named = Readonly<{ ref: string; digest: Uint8Array }> | null
@@ -58,17 +54,7 @@ export type Appender = Readonly<{
 }>
 
 /** All that an appended and not yet kept batch changes in memory. */
-type State = Readonly<{
-  fold: Fold
-  head: Head
-  inChunk: number
-  weeks: WeekBuilder
-  /** The tree up to the head; it grows in place. */
-  frontier: Frontier
-}>
-
-/** The newest signed tree; its note when it was signed here. */
-type Newest = Readonly<{ size: number; note: string | null }>
+type State = Readonly<{ fold: Fold; head: Head; inChunk: number; weeks: WeekBuilder }>
 
 /** Opens the log for its one writer, which signs every tree that it makes visible. */
 export function openAppender(db: DatabaseSync, signer: Signer): Appender {
@@ -76,15 +62,13 @@ export function openAppender(db: DatabaseSync, signer: Signer): Appender {
   const prefix = openPrefixReader(db)
   const archive = openArchiveWriter(db, signer)
   const inserts = openInserts(db)
-  const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
-  const sign = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
   const load = (): State => loadState(db, prefix, shelf.shelf)
   let kept = load()
-  let state = ownCopy(kept)
-  let newest: Newest = { size: kept.head.seq, note: null }
+  let state = withOwnTally(kept)
+  const tree = openTreeWriter(db, signer, kept.head.seq)
 
   function append(draft: Draft, named: Named, atMs: Ms): DaybookEvent {
-    const { fold, head, frontier } = state
+    const { fold, head } = state
     const { type, kind, contestId, kots, tx, details } = draft
     const at = head.atMs === null ? atMs : later(atMs, head.atMs)
     const event = { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
@@ -92,16 +76,16 @@ export function openAppender(db: DatabaseSync, signer: Signer): Appender {
     if (begins) inserts.totals(event.seq, at, encodeTally(fold.tally))
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
-    archive.add(event, () => rootOf(HASHER, frontier))
+    archive.add(event, tree.root)
     const line = formatEvent(event)
     const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
-    const leaf = HASHER.leaf(formatEntry(line, detailsLine))
+    const { leaf, completed } = tree.add(line, detailsLine)
     inserts.event(event, line, leaf)
-    for (const hash of appendLeaf(HASHER, frontier, leaf)) inserts.treeHash(hash)
+    for (const hash of completed) inserts.treeHash(hash)
     if (detailsLine !== null) inserts.details(event.seq, detailsLine)
     if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
     const inChunk = begins ? 1 : state.inChunk + 1
-    state = { fold, head: { seq: event.seq, atMs: at }, inChunk, weeks, frontier }
+    state = { fold, head: { seq: event.seq, atMs: at }, inChunk, weeks }
     return event
   }
 
@@ -110,23 +94,22 @@ export function openAppender(db: DatabaseSync, signer: Signer): Appender {
     archive.flush()
     shelf.put(state.fold.changes)
     state = { ...state, fold: settled(state.fold) }
-    kept = ownCopy(state)
+    kept = withOwnTally(state)
+    tree.keep()
   }
 
   function drop(): void {
     inserts.forget()
     archive.drop()
+    tree.drop()
     // Lot books were changed in place: they are read again.
-    state = ownCopy({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
+    state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
   }
 
   return {
     fold: () => state.fold,
     head: () => state.head,
-    published(ref) {
-      const row = inserts.refInBatch(ref) ?? refs.get(ref)
-      return row === undefined ? undefined : { seq: seqOf(number(row, 'seq')), digest: bytes(row, 'digest') }
-    },
+    published: openPublished(db, inserts),
     append,
     keep,
     drop,
@@ -134,40 +117,35 @@ export function openAppender(db: DatabaseSync, signer: Signer): Appender {
     commit() {
       assert(inserts.isEmpty(), `events up to ${state.head.seq} were appended and not kept at the commit`)
       shelf.flush()
-      const { head, frontier } = state
-      if (head.seq > newest.size) {
-        assert(
-          frontier.size === head.seq,
-          `the tree of ${frontier.size} leaves ends with the head, ${head.seq}`,
-        )
-        const tree = { size: head.seq, root: rootOf(HASHER, frontier) }
-        const { signature, note } = signer.sign(tree)
-        sign.run(signature, head.seq)
-        newest = { size: head.seq, note }
-      }
+      tree.sign(state.head.seq)
       db.exec('COMMIT')
-      return head
+      return state.head
     },
-    checkpoint() {
-      assert(newest.note !== null, 'the appender has made a commit')
-      return newest.note
-    },
+    checkpoint: tree.checkpoint,
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
       shelf.forget()
       archive.reload()
       inserts.reload()
       kept = load()
-      state = ownCopy(kept)
-      newest = { size: kept.head.seq, note: null }
+      state = withOwnTally(kept)
+      tree.reload(kept.head.seq)
     },
   }
 }
 
-/** Tally and frontier change in place, so what is kept for `drop` must not share them. */
-function ownCopy(state: State): State {
-  const fold = { ...state.fold, tally: copyTally(state.fold.tally) }
-  return { ...state, fold, frontier: copyOfFrontier(state.frontier) }
+/** Looks a ref up, in the batch first and then in the store. */
+function openPublished(db: DatabaseSync, inserts: Inserts): Appender['published'] {
+  const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
+  return (ref) => {
+    const row = inserts.refInBatch(ref) ?? refs.get(ref)
+    return row === undefined ? undefined : { seq: seqOf(number(row, 'seq')), digest: bytes(row, 'digest') }
+  }
+}
+
+/** The fold changes its tally in place, so what is kept for `drop` must not share it. */
+function withOwnTally(state: State): State {
+  return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
 }
 
 function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State {
@@ -178,7 +156,6 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State 
     head,
     inChunk: head.seq === 0 ? 0 : head.seq - chunk + 1,
     weeks: loadWeeks(db, prefix),
-    frontier: frontierAt(HASHER, head.seq, openStoredTree(db).tile),
   }
 }
 

@@ -16,7 +16,8 @@ import { openForReading, storePath } from './store.ts'
  * What may be gone through from end to end: tables with a row a month or a word of the operator's, a list that a
  * statement was given, and the rows of a page already bounded.
  */
-const MAY_SCAN = /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
+const MAY_SCAN =
+  /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
 
 const PLAINLY = {
   noise: 0,
