@@ -63,6 +63,12 @@ suite('a signed note', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (given) => !parseNote(given).ok))
   })
 
+  test('keeps a byte order mark, which is signed like any other character', () => {
+    const text = '\ufeffa\n'
+    const note = parseNote(Buffer.from(formatNote({ text, signatures: [byLog] })))
+    assert.equal(note.ok && note.value.text, text)
+  })
+
   test('ends its text at the last blank line', () => {
     const text = 'a\n\n— not.a.signature AAAAAAA=\n\nb\n'
     const note = parseNote(Buffer.from(formatNote({ text, signatures: [byLog] })))

@@ -149,6 +149,15 @@ suite('an inclusion proof', () => {
     )
   })
 
+  test('of a smaller or larger tree is none of this one, even with that tree’s root', () => {
+    const [two, four] = [TREES[2] as Tree, TREES[4] as Tree]
+    assert.ok(!included({ size: 4, root: two.root }, 0, inclusionOf(0, 2, WHOLE.read)))
+    assert.ok(!included({ size: 2, root: four.root }, 0, inclusionOf(0, 4, WHOLE.read)))
+    // A root above the root: a hash too many, whichever side it is put on.
+    const above = { size: 2, root: hasher.node(leafOf(9), two.root) }
+    assert.ok(!included(above, 0, [...inclusionOf(0, 2, WHOLE.read), leafOf(9)]))
+  })
+
   test('is not made of a leaf that is not there, and holds of none', () => {
     const strange = [
       [0, 0],
@@ -200,6 +209,17 @@ suite('a consistency proof', () => {
         for (const forged of forgeries(proof)) assert.ok(!isConsistent(hasher, earlier, later, forged))
       }
     }
+  })
+
+  test('to a smaller or larger tree is none to this one, even with that tree’s root', () => {
+    const [one, two, four] = [TREES[1] as Tree, TREES[2] as Tree, TREES[4] as Tree]
+    const [short, long] = [consistencyOf(1, 2, WHOLE.read), consistencyOf(1, 4, WHOLE.read)]
+    assert.ok(!isConsistent(hasher, one, { size: 4, root: two.root }, short))
+    assert.ok(!isConsistent(hasher, one, { size: 2, root: four.root }, long))
+    const [lower, upper] = [3, 4].map((size) => {
+      return { size, root: hasher.node(leafOf(9), TREES[size]?.root as Hash) }
+    }) as [Tree, Tree]
+    assert.ok(!isConsistent(hasher, lower, upper, [...consistencyOf(3, 4, WHOLE.read), leafOf(9)]))
   })
 
   test('is empty between a tree and itself, and is never made from nothing or backwards', () => {

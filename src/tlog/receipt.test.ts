@@ -113,6 +113,9 @@ suite('a checkpoint', () => {
     const text = formatCheckpoint(CHECKPOINT)
     const note = formatNote({ text, signatures: [cosignText(witness.key, witness.sign, 7, text)] })
     assert.equal(await checked(note), 'not-signed-by-log')
+    // Nor is one that a witness has signed as a log would.
+    const others = { ...log, keys: [], witnesses: [own.key] }
+    assert.equal(await checked(NOTE, others), 'not-signed-by-log')
     // Not even when its key is listed among those of the log.
     assert.equal(await checked(note, { ...log, keys: [witness.key], witnesses: [] }), 'not-signed-by-log')
   })
