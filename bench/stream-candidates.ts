@@ -29,6 +29,8 @@ const START_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-bench-that-is-long-enough-0123456789'
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so'
 const PORT_TRIES = 50
+/** Connections that nginx opens for itself. */
+const CONNECTIONS_BESIDE = 128
 
 /** Starts a candidate, its files in `folder`; null when what it needs is not installed. */
 export async function startCandidate(
@@ -123,11 +125,11 @@ function nchanConfig(port: number, subscribers: number): string {
   return `load_module ${NCHAN};
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile ${2 * subscribers};
+worker_rlimit_nofile ${2 * subscribers + CONNECTIONS_BESIDE};
 pid nginx.pid;
 error_log stderr error;
 # More than are used: from the last sixteenth on, nginx closes those that seem idle.
-events { worker_connections ${2 * subscribers}; }
+events { worker_connections ${2 * subscribers + CONNECTIONS_BESIDE}; }
 http {
   access_log off;
   client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
