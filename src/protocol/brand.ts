@@ -15,3 +15,8 @@ export function recordOf<Key extends string, Value>(
 ): Record<Key, Value> {
   return Object.fromEntries(keys.map((key, index) => [key, make(key, index)])) as Record<Key, Value>
 }
+
+/** The keys of an object literal, which has no others than its type says. */
+export function keysOf<Key extends string>(of: Readonly<Record<Key, unknown>>): readonly Key[] {
+  return Object.keys(of) as Key[]
+}

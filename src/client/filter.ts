@@ -1,0 +1,23 @@
+import type { EventWire } from '../protocol/event.ts'
+import type { EventType } from '../protocol/rules.ts'
+
+/** Which events are wanted; all that is named must hold. */
+export type Filter = Readonly<{
+  type?: readonly EventType[] | undefined
+  kind?: string | undefined
+  contestId?: number | undefined
+  /** Only events that carry an amount other than zero. */
+  nonzero?: boolean | undefined
+}>
+
+const ZERO = '0.000000000'
+
+export function isWanted(filter: Filter, event: EventWire): boolean {
+  const { type = [], kind = event.kind, contestId = event.contestId, nonzero = false } = filter
+  return (
+    (type.length === 0 || type.some((one) => one === event.type)) &&
+    kind === event.kind &&
+    contestId === event.contestId &&
+    !(nonzero && (event.kots ?? ZERO) === ZERO)
+  )
+}

@@ -1,0 +1,54 @@
+import type { EventWire } from '../protocol/event.ts'
+import { DaybookError } from './daybook-error.ts'
+
+/** What the stream reports about itself: the last seq scanned, the head, and whether it has reached it. */
+export type Position = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
+
+/** One message of the stream (spec, section 7). */
+export type Frame =
+  | Readonly<{ is: 'event'; event: EventWire }>
+  | Readonly<{ is: 'position'; position: Position }>
+  | Readonly<{ is: 'retry'; ms: number }>
+
+const RETRY_MS_MAX = 60_000
+
+/**
+ * Reads Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. A message that is neither an event of the log
+ * nor a position is left out, as are comments and fields that are not known. Throws on one that has no seq.
+ */
+export function openFrames(): (line: string) => Frame | undefined {
+  let type = ''
+  let text: string[] = []
+
+  function dispatch(): Frame | undefined {
+    const [kind, json] = [type, text.join('\n')]
+    type = ''
+    text = []
+    if (json === '') return undefined
+    const isPosition = kind === 'position'
+    if (!isPosition && kind !== '' && kind !== 'message') return undefined
+    const said = parse(json)
+    return isPosition ? { is: 'position', position: said } : { is: 'event', event: said }
+  }
+
+  return (line) => {
+    if (line === '') return dispatch()
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'event') type = value
+    else if (field === 'data') text.push(value)
+    else if (field === 'retry' && /^\d{1,9}$/.test(value)) {
+      return { is: 'retry', ms: Math.min(Number(value), RETRY_MS_MAX) }
+    }
+    return undefined
+  }
+}
+
+function parse(json: string): ReturnType<typeof JSON.parse> {
+  try {
+    const said = JSON.parse(json)
+    if (Number.isSafeInteger(said.seq)) return said
+  } catch {
+    // Told below, whatever is wrong with it.
+  }
+  throw new DaybookError('unexpected-answer', 'the stream says what is neither an event nor a position')
+}

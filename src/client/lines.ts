@@ -1,0 +1,34 @@
+import type { Body } from './body.ts'
+import { DaybookError } from './daybook-error.ts'
+
+/** Characters of one line: an event's has some 400, a details' line at most 16 KiB. */
+export const LINE_CHARS_MAX: number = 64 * 1024
+
+/** Cuts text into lines, wherever its pieces end. What is no whole line yet is kept, up to `LINE_CHARS_MAX`. */
+export function openLines(): (piece: string) => readonly string[] {
+  let rest = ''
+  return (piece) => {
+    // A carriage return at the end may be the first half of a line end.
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/)
+    rest = lines.pop() ?? ''
+    if (rest.length > LINE_CHARS_MAX) {
+      throw new DaybookError('too-large', `a line has more than ${LINE_CHARS_MAX} characters`)
+    }
+    return lines
+  }
+}
+
+/** The lines of a body of UTF-8, those of one piece at a time. What follows the last line end is no line. */
+export async function* linesOf(body: Body): AsyncGenerator<readonly string[], void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const lines = openLines()
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      yield lines(decoder.decode(read.value, { stream: true }))
+    }
+  } finally {
+    // Closes the connection of a body that is not read to its end; of one that broke there is nothing to close.
+    await reader.cancel().catch(() => undefined)
+  }
+}

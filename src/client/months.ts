@@ -1,0 +1,58 @@
+import type { EventWire } from '../protocol/event.ts'
+import { parseEventWire } from '../protocol/event.ts'
+import type { Ask } from './ask.ts'
+import { ATTEMPTS_MAX, waitMsAfter } from './ask.ts'
+import type { Body } from './body.ts'
+import { DaybookError } from './daybook-error.ts'
+import { linesOf } from './lines.ts'
+import { pathOf } from './query.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export type MonthAsked = Readonly<{
+  /** Only events with a greater seq. */
+  after?: number
+  signal?: AbortSignal | undefined
+}>
+
+/**
+ * The events of a month (`yyyy-mm`) from its file, those of one piece of it at a time. A file that breaks is opened
+ * again and read on from where it broke. Seqs that do not follow one another are a `gap`.
+ */
+export async function* monthOf(
+  ask: Pick<Ask, 'open'>,
+  { sleep, random }: Pick<Surroundings, 'sleep' | 'random'>,
+  month: string,
+  { after = 0, signal }: MonthAsked = {},
+): AsyncGenerator<readonly EventWire[], void, undefined> {
+  let last = 0
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { stream } = await ask.open(pathOf('archiveFile', `${month}.jsonl.gz`), { signal })
+      for await (const lines of linesOf(unpacked(stream))) {
+        const events = lines.map(parseEventWire).filter(({ seq }) => seq > Math.max(last, after))
+        for (const { seq } of events) {
+          if (last !== 0 && seq !== last + 1) throw new DaybookError('gap', `seq ${seq} follows seq ${last}`)
+          last = seq
+        }
+        if (events.length === 0) continue
+        attempt = 0
+        yield events
+      }
+      return
+    } catch (cause) {
+      signal?.throwIfAborted()
+      const error = cause instanceof DaybookError ? cause : broken(cause)
+      const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, random) : undefined
+      if (waitMs === undefined) throw error
+      await sleep(waitMs, signal)
+    }
+  }
+}
+
+/** A body without its gzip. A body that ends too soon breaks, as one does whose connection breaks. */
+function unpacked(body: Body): Body {
+  return body.pipeThrough(new DecompressionStream('gzip'))
+}
+
+const broken = (cause: unknown): DaybookError =>
+  new DaybookError('unreachable', 'the file of a month broke off, or is damaged', { cause })

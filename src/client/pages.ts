@@ -1,0 +1,69 @@
+import type { EventWire } from '../protocol/event.ts'
+import type { EventsPage } from '../protocol/resources.ts'
+import type { Ask } from './ask.ts'
+import { DaybookError } from './daybook-error.ts'
+import type { Query } from './query.ts'
+import { pathOf } from './query.ts'
+
+/** What is asked of the log. Without an order it is read from the first event on. */
+export type EventsAsked = Omit<Query<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
+
+/** Told the headers of each answer about one log. */
+export type SameLog = (headers: Headers) => void
+
+/** Events of a page on the way to the head: as many as a page holds at most. */
+export const PAGE_EVENTS = 10_000
+
+/**
+ * The events of the log, those of a page together, to the end of what was asked for. Throws `gap` when seqs that
+ * nothing filters do not follow one another, `unexpected-answer` when pages repeat or lead nowhere, and
+ * `another-log` when the log is exchanged on the way.
+ */
+export async function* pagesOf(
+  ask: Pick<Ask, 'get'>,
+  asked: EventsAsked,
+  sameLog: SameLog = openSameLog(),
+): AsyncGenerator<readonly EventWire[], void, undefined> {
+  const { signal, ...query } = asked
+  const { order, from, to, type = [], kind, contestId, nonzero } = query
+  const step = order === 'desc' ? -1 : 1
+  const isWhole = type.length === 0 && kind === undefined && contestId === undefined && nonzero !== true
+  let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
+  let path: string | null = pathOf('events', '', { limit: PAGE_EVENTS, ...query })
+  while (path !== null) {
+    const answer = await ask.get(path, { signal })
+    sameLog(answer.headers)
+    const { events, page }: EventsPage = answer.json()
+    for (const { seq } of events) {
+      if (last !== undefined && !((seq - last) * step > 0)) throw nowhere()
+      if (isWhole) noGap(last, seq, step)
+      last = seq
+    }
+    // The page may say that there was more than it holds.
+    if (isWhole && step > 0 && to === undefined) noGap(last, page.scannedTo + 1, step)
+    if (events.length > 0) yield events
+    if (page.hasMore && (page.next === null || page.next === path)) throw nowhere()
+    path = page.hasMore ? page.next : null
+  }
+}
+
+const nowhere = (): DaybookError =>
+  new DaybookError('unexpected-answer', 'a page repeats another or leads nowhere')
+
+/** Throws when a seq is not the next one; before the first nothing is expected. */
+export function noGap(last: number | undefined, seq: number, step = 1): void {
+  if (last !== undefined && seq !== last + step)
+    throw new DaybookError('gap', `seq ${seq} follows seq ${last}`)
+}
+
+/** Throws when answers name different logs: a cursor of the one means nothing in the other. */
+export function openSameLog(): SameLog {
+  let known: string | null = null
+  return (headers) => {
+    const log = headers.get('daybook-log')
+    if (known !== null && log !== null && log !== known) {
+      throw new DaybookError('another-log', 'the service has another log than it had before')
+    }
+    known ??= log
+  }
+}

@@ -1,0 +1,296 @@
+import type { EventWire } from '../protocol/event.ts'
+import type { Ask } from './ask.ts'
+import { BACKOFF_MS, backoffMs } from './ask.ts'
+import { DaybookError } from './daybook-error.ts'
+import type { Filter } from './filter.ts'
+import { isWanted } from './filter.ts'
+import type { Frame } from './frames.ts'
+import { openFrames } from './frames.ts'
+import { linesOf } from './lines.ts'
+import type { SameLog } from './pages.ts'
+import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './pages.ts'
+import { pathOf } from './query.ts'
+import type { StreamSignal, StreamState } from './stream-state.ts'
+import { STREAM_STATES } from './stream-state.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What a stream says of itself: when its state changes, and at every heartbeat. */
+export type StreamStatus = Readonly<{
+  state: StreamState
+  /** The cursor: everything up to here has been given. */
+  seq: number
+  /** The newest event that is known to exist. */
+  head: number
+  /** Why there is no connection, in `reconnecting`, `offline` and `failed`. */
+  cause?: unknown
+  /** How long until the next attempt, in `reconnecting` and `offline`. */
+  inMs?: number
+}>
+
+export type StreamAsked = Filter &
+  Readonly<{
+    /** The exclusive cursor; `head`, the default, is turned into a number once, before the first connection. */
+    after?: number | 'head' | undefined
+    /**
+     * Lets the service leave out what is not wanted. Cheaper; but that nothing is lost is then the service's word,
+     * since seqs that are missing show no gap. Otherwise everything comes and is chosen from here.
+     */
+    serverFilter?: boolean | undefined
+    onStatus?: ((status: StreamStatus) => void) | undefined
+    signal?: AbortSignal | undefined
+  }>
+
+export type Batches = AsyncGenerator<readonly EventWire[], void, undefined>
+
+/** How long a connection may be silent: two and a half of the service's heartbeats (spec, section 7). */
+export const STREAM_SILENCE_MS = 37_500
+/** Attempts at a gap or at a cursor ahead of the head: a node that lags may catch up. */
+export const STUCK_ATTEMPTS_MAX = 6
+/** The longest `Retry-After` that a stream keeps to; after it, it tries. */
+export const STREAM_RETRY_AFTER_MS_MAX = 3_600_000
+
+/** A stream as it runs. */
+type Run = {
+  readonly ask: Pick<Ask, 'get' | 'open'>
+  readonly random: () => number
+  readonly asked: StreamAsked
+  readonly sameLog: SameLog
+  state: StreamState
+  /** Undefined until `head` is known as a number. */
+  cursor: number | undefined
+  head: number
+  lines: AsyncGenerator<readonly string[], void, undefined> | undefined
+  parse: (line: string) => Frame | undefined
+  /** Frames that have come and are not taken in. */
+  waiting: Frame[]
+  /** Up to where a gap reaches. */
+  gapTo: number
+  /** Failures since a frame came, and those of the cursor since it moved. */
+  failures: number
+  stuck: number
+  isKnown: boolean
+  retryMs: number
+  waitMs: number
+  error: unknown
+}
+
+/**
+ * The events after a cursor as they are published, those together that came together, without end. Nothing is lost
+ * and nothing comes twice, whatever becomes of connections: each seq is the one after the last, what is missing is
+ * read from `/events`, and a connection is made again after the cursor. It throws what will not pass: a parameter that
+ * is refused, a `gap` that nobody can fill, `another-log`. An abort is thrown as the signal's reason.
+ */
+export async function* streamOf(
+  ask: Pick<Ask, 'get' | 'open'>,
+  { sleep, random }: Pick<Surroundings, 'sleep' | 'random'>,
+  asked: StreamAsked,
+  sameLog: SameLog = openSameLog(),
+): Batches {
+  const { signal, after = 'head' } = asked
+  const run = begin(ask, random, asked, sameLog, after)
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      try {
+        switch (run.state) {
+          case 'connecting':
+            await connect(run)
+            break
+          case 'catching-up':
+          case 'live': {
+            const events = await read(run)
+            if (events.length > 0) yield events
+            break
+          }
+          case 'repairing':
+            yield* repair(run)
+            break
+          case 'reconnecting':
+          case 'offline':
+            await sleep(run.waitMs, signal)
+            tell(run, 'due')
+            break
+          case 'ended':
+          case 'failed':
+            throw run.error
+        }
+      } catch (error) {
+        signal?.throwIfAborted()
+        await meet(run, error)
+      }
+    }
+  } finally {
+    tell(run, 'stopped')
+    await close(run)
+  }
+}
+
+function begin(
+  ask: Run['ask'],
+  random: Run['random'],
+  asked: StreamAsked,
+  sameLog: SameLog,
+  after: number | 'head',
+): Run {
+  return {
+    ask,
+    random,
+    asked,
+    sameLog,
+    state: 'connecting',
+    cursor: after === 'head' ? undefined : after,
+    head: 0,
+    lines: undefined,
+    parse: openFrames(),
+    waiting: [],
+    gapTo: 0,
+    failures: 0,
+    stuck: 0,
+    isKnown: false,
+    retryMs: 0,
+    waitMs: 0,
+    error: undefined,
+  }
+}
+
+function tell(run: Run, signal: StreamSignal): void {
+  const next = STREAM_STATES[run.state][signal]
+  if (next === run.state) return
+  run.state = next
+  report(run)
+}
+
+function report({ asked, state, cursor = 0, head, error, waitMs }: Run): void {
+  const waits = state === 'reconnecting' || state === 'offline'
+  asked.onStatus?.({
+    state,
+    seq: cursor,
+    head: Math.max(head, cursor),
+    ...(waits || state === 'failed' ? { cause: error } : {}),
+    ...(waits ? { inMs: waitMs } : {}),
+  })
+}
+
+async function connect(run: Run): Promise<void> {
+  const { ask, asked, sameLog } = run
+  const { signal, serverFilter = false, type, kind, contestId, nonzero } = asked
+  if (run.cursor === undefined) {
+    const { headers, json } = await ask.get(pathOf('status', ''), { signal, attemptsMax: 1 })
+    sameLog(headers)
+    run.cursor = json().asOf.seq
+  }
+  const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
+  const { stream, headers } = await ask.open(pathOf('stream', '', { after: run.cursor, ...filter }), {
+    accept: 'text/event-stream',
+    silenceMs: STREAM_SILENCE_MS,
+    attemptsMax: 1,
+    signal,
+  })
+  run.lines = linesOf(stream)
+  run.parse = openFrames()
+  sameLog(headers)
+  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    throw new DaybookError('unexpected-answer', 'what answers is no stream')
+  }
+  run.isKnown = true
+  tell(run, 'opened')
+}
+
+/** Waits for what comes next and takes it in. */
+async function read(run: Run): Promise<readonly EventWire[]> {
+  if (run.waiting.length === 0) {
+    const { value: lines } = (await run.lines?.next()) ?? {}
+    if (lines === undefined) throw new DaybookError('unreachable', 'the connection ended')
+    run.waiting = lines.flatMap((line) => run.parse(line) ?? [])
+  }
+  const events: EventWire[] = []
+  for (let frame = run.waiting[0]; frame !== undefined; frame = run.waiting[0]) {
+    if (isGap(run, frame)) {
+      tell(run, 'gap')
+      break
+    }
+    run.waiting.shift()
+    takeIn(run, frame, events)
+  }
+  return events
+}
+
+/** Whether a frame leaves out what is before it; notes up to where. */
+function isGap(run: Run, frame: Frame): boolean {
+  if (frame.is === 'retry' || run.asked.serverFilter === true) return false
+  run.gapTo = frame.is === 'event' ? frame.event.seq - 1 : frame.position.seq
+  return run.gapTo > (run.cursor ?? 0)
+}
+
+function takeIn(run: Run, frame: Frame, events: EventWire[]): void {
+  if (frame.is === 'retry') {
+    run.retryMs = frame.ms
+    return
+  }
+  run.failures = 0
+  if (frame.is === 'event') {
+    if (move(run, frame.event.seq) && isWanted(run.asked, frame.event)) events.push(frame.event)
+    if ((run.cursor ?? 0) >= run.head) tell(run, 'level')
+    return
+  }
+  const { seq, head, live } = frame.position
+  move(run, seq)
+  run.head = Math.max(run.head, head)
+  const before = run.state
+  tell(run, live ? 'level' : 'behind')
+  if (run.state === before) report(run)
+}
+
+/** Moves the cursor on; false for what has been there before. */
+function move(run: Run, seq: number): boolean {
+  if (seq <= (run.cursor ?? 0)) return false
+  run.cursor = seq
+  run.head = Math.max(run.head, seq)
+  run.stuck = 0
+  return true
+}
+
+/** Reads from the pages of the log what the connection left out. */
+async function* repair(run: Run): Batches {
+  const { ask, asked, sameLog, gapTo, cursor: after = 0 } = run
+  const limit = Math.min(PAGE_EVENTS, gapTo - after)
+  for await (const events of pagesOf(ask, { after, limit, signal: asked.signal }, sameLog)) {
+    const wanted = events.filter((event) => move(run, event.seq) && isWanted(asked, event))
+    if (wanted.length > 0) yield wanted
+    if ((run.cursor ?? 0) >= gapTo) break
+  }
+  if ((run.cursor ?? 0) < gapTo) noGap(run.cursor, gapTo + 1)
+  tell(run, 'repaired')
+}
+
+/** Meets what was thrown: waits for as long as is asked, or gives up. */
+async function meet(run: Run, error: unknown): Promise<void> {
+  await close(run)
+  run.error = error
+  run.failures += 1
+  if (!(error instanceof DaybookError) || isFinal(run, error)) {
+    tell(run, 'refused')
+    throw error
+  }
+  const { status, retryAfterMs } = error
+  run.waitMs =
+    retryAfterMs === undefined
+      ? Math.max(run.retryMs, backoffMs(run.failures, run.random))
+      : Math.min(retryAfterMs, STREAM_RETRY_AFTER_MS_MAX) + run.random() * BACKOFF_MS
+  tell(run, status > 0 ? 'busy' : 'broke')
+}
+
+/** Whether an error will not pass. */
+function isFinal(run: Run, { code, status }: DaybookError): boolean {
+  if (code === 'gap' || code === 'cursor-ahead') return (run.stuck += 1) >= STUCK_ATTEMPTS_MAX
+  // What stands between may answer in the service's place for a while; before anything came it is a wrong address.
+  if (code === 'unexpected-answer') return !run.isKnown && status < 500 && status !== 429
+  return code === 'another-log' || (status >= 400 && status < 500 && status !== 429 && status !== 408)
+}
+
+async function close(run: Run): Promise<void> {
+  const { lines } = run
+  run.lines = undefined
+  run.waiting = []
+  await lines?.return()
+}
