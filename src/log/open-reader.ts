@@ -11,7 +11,9 @@ import { number, text } from './codec.ts'
 import type { HeadCell } from './head-cell.ts'
 import { openPrefixReader } from './prefix-reader.ts'
 import type { KindSeen, LogReader, Snapshot } from './reader.ts'
+import { readKeys } from './signing-keys.ts'
 import { openForReading, readIdentity, storePath } from './store.ts'
+import { openTreeReader } from './tree-reader.ts'
 import { openWalk } from './walk.ts'
 
 /**
@@ -77,6 +79,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const books = openBooks(db, prefix)
   const walk = openWalk(db)
   const archive = openArchiveReader(db)
+  const tree = openTreeReader(db)
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
   const kinds = db.prepare('SELECT type, kind, first_seq FROM kinds ORDER BY code')
@@ -105,6 +108,8 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       month: (month) => archive.month(month, head.seq),
       monthLayout: (month, file) => archive.layout(month, file, head.seq),
       monthChunk: archive.chunk,
+      tree: tree(head.seq),
+      keys: () => readKeys(db),
     }
   }
 }

@@ -84,6 +84,18 @@ export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
 /** A kind that has been seen, with the first event that had it. */
 export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq }>
 
+/** The tree over the events of a snapshot, as the files of C2SP tlog-tiles. Paths are those below the log's prefix. */
+export type TreeFiles = Readonly<{
+  /** The signed checkpoint of all events, also of none. */
+  checkpoint(): string
+  /** The hashes at `tile/<L>/<N>[.p/<W>]`: they never change. Undefined where the tree has no such tile. */
+  tile(path: string): Uint8Array | undefined
+  /** The entries at `tile/entries/<N>[.p/<W>]`: they never change. Undefined where the tree has none. */
+  entries(path: string): Uint8Array | undefined
+  /** The receipt of an event: its inclusion proof and the checkpoint. Undefined when the seq is not in the log. */
+  receipt(seq: Seq): string | undefined
+}>
+
 /** What one synchronous read transaction sees: everything up to one head. */
 export type Snapshot = Readonly<{
   head: Head
@@ -106,6 +118,9 @@ export type Snapshot = Readonly<{
    * at most 1 MiB. Stored bytes never change, so a file begun in one snapshot may be read on in later ones.
    */
   monthChunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
+  tree: TreeFiles
+  /** Every key that signs or ever signed the log, the oldest first. */
+  keys(): readonly ListedKey[]
 }>
 
 /** A log as its readers have it: one per thread. */
