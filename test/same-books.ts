@@ -27,6 +27,13 @@ export function assertSameBooks(actual: Books, expected: Books, entries: readonl
   for (const ms of momentsOf(entries)) {
     assert.deepEqual(plain(actual.totalsBefore(ms)), plain(expected.totalsBefore(ms)), `totals before ${ms}`)
   }
+  const minutes = momentsOf(entries)
+    .filter((ms) => ms % MINUTE_MS === 0)
+    .toSorted((a, b) => a - b)
+  for (const bounds of [minutes, minutes.slice(0, 1), []]) {
+    const each = bounds.map((ms) => plain(expected.totalsBefore(ms)))
+    assert.deepEqual(actual.totalsBeforeEach(bounds).map(plain), each)
+  }
   for (const q of quartersOf(entries)) {
     const ours = actual.weekStridedActivity(q)
     assert.deepEqual(ours, expected.weekStridedActivity(q), `week-strided activity of ${q}`)

@@ -17,6 +17,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
       firstAtMs: prefix.firstAtMs(),
       totals: () => ({ seq: head.seq, head: () => head, totals: totalsOfTally(prefix.newest()) }),
       totalsBefore: prefix.totalsBefore,
+      totalsBeforeEach: prefix.totalsBeforeEach,
       weekStridedActivity: (q) =>
         head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekShelf, q),
       ...listings,

@@ -22,6 +22,8 @@ export type PrefixReader = Readonly<{
   newest(): Tally
   /** The figures with every event before `ms`. */
   totalsBefore(ms: Ms): AsOfTotals
+  /** The same before each of `bounds`, whole minutes that never decrease. */
+  totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
   /** The last seq whose event lies before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
   /** The kinds of play in the order in which they first appeared. */
@@ -74,11 +76,26 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     return asOf(sql, seq, totalsOfTally(tally))
   }
 
+  function totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[] {
+    const rows = firstRowsFrom(sql, bounds)
+    // Past the last row every bound has all of the log before it.
+    const all = rows.length < bounds.length ? totalsBefore(boundOf(bounds.at(-1) ?? 0)) : undefined
+    return bounds.map((_, index) => {
+      const row = rows[index]
+      if (row !== undefined) {
+        return asOf(sql, seqOf(row.seq - 1), totalsOf(row.stored, kindsOf(kindSlots(row.stored))))
+      }
+      assert(all !== undefined, 'a bound without a row lies after the last')
+      return all
+    })
+  }
+
   return {
     head: () => headOf(sql),
     firstAtMs: () => atOf(sql, seqOf(1)),
     newest,
     totalsBefore,
+    totalsBeforeEach,
     seqBefore: (ms) => seqBefore(sql, ms),
     playKinds: () => readKinds(sql),
     weekShelf: weekShelf(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
@@ -93,6 +110,11 @@ function prepare(db: DatabaseSync) {
     head: db.prepare('SELECT seq, at FROM events WHERE seq = (SELECT max(seq) FROM events)'),
     at: db.prepare('SELECT at FROM events WHERE seq = ?'),
     rowFrom,
+    rowsFrom: db.prepare(
+      `SELECT group_concat(t.seq) AS seqs, group_concat(length(t.row)) AS lengths, CAST(group_concat(t.row, '') AS BLOB) AS rows
+       FROM json_each(?) CROSS JOIN totals t
+       WHERE t.seq = (SELECT seq FROM totals WHERE at >= json_each.value ORDER BY at, seq LIMIT 1)`,
+    ),
     rowBefore: db.prepare('SELECT seq, row FROM totals WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1'),
     lastRow: db.prepare('SELECT seq, row FROM totals WHERE seq = (SELECT max(seq) FROM totals)'),
     entriesFrom: db.prepare(
@@ -105,8 +127,35 @@ function prepare(db: DatabaseSync) {
   }
 }
 
+/**
+ * The first rows at or after each of `bounds`, as many as there are. They leave the store as one blob, of which each is
+ * a part: an array of its own for each of a thousand rows costs more than finding them.
+ */
+function firstRowsFrom(sql: Statements, bounds: readonly Ms[]): readonly Found[] {
+  const found = sql.rowsFrom.get(JSON.stringify(bounds))
+  if (found === undefined || found['rows'] === null) return []
+  const stored = bytes(found, 'rows')
+  const lengths = text(found, 'lengths').split(',').map(Number)
+  let end = 0
+  let last = 0
+  const rows = text(found, 'seqs')
+    .split(',')
+    .map((seq, index): Found => {
+      const from = end
+      end += lengths[index] ?? 0
+      assert(Number(seq) >= last, `row ${seq} of the prefix totals follows ${last}`)
+      last = Number(seq)
+      return { seq: last, stored: stored.subarray(from, end) }
+    })
+  assert(end === stored.byteLength, `rows of ${end} bytes are ${stored.byteLength} together`)
+  return rows
+}
+
+/** A row of prefix totals: the figures before the event `seq`. */
+type Found = Readonly<{ seq: number; stored: Uint8Array }>
+
 /** The first row of prefix totals at or after `ms`; undefined past the last. */
-function firstRowFrom(sql: Statements, ms: Ms): Readonly<{ seq: number; stored: Uint8Array }> | undefined {
+function firstRowFrom(sql: Statements, ms: Ms): Found | undefined {
   const row: unknown = sql.rowFrom.get(ms)
   if (row === undefined) return undefined
   assert(Array.isArray(row), 'the statement gives arrays')

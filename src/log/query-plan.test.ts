@@ -69,6 +69,7 @@ function askEverything(snapshot: Snapshot): void {
   const first = books.firstAtMs ?? boundOf(0)
   const last = head.atMs ?? boundOf(0)
   books.totals()
+  books.totalsBeforeEach([floorTo(first, MINUTE_MS), floorTo(last, MINUTE_MS)])
   for (const ms of [first, floorTo(last, MINUTE_MS), boundOf(last + DAY_MS), boundOf(last - 1)]) {
     assert.ok(books.totalsBefore(ms).head().seq <= head.seq)
     snapshot.seqBefore(ms)

@@ -36,6 +36,8 @@ export type Books = Readonly<{
   totals(): AsOfTotals
   /** Every event with `at` < `ms`. One look-up when `ms` is a whole minute. */
   totalsBefore(ms: Ms): AsOfTotals
+  /** The same before each of `bounds`: whole minutes that never decrease. One look at the store for all of them. */
+  totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
   /**
    * D(q): the activity before `q`, plus that before q − 7 days, and so on back to the first event; `q` is a
    * multiple of 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).

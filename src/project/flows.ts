@@ -1,5 +1,6 @@
 import type { Amount } from '../protocol/amount.ts'
 import { formatAmount, subtract } from '../protocol/amount.ts'
+import { assert } from '../protocol/brand.ts'
 import { formatAt } from '../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../protocol/resources.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
@@ -13,11 +14,14 @@ import type { Totals } from './tally.ts'
  * the end of its range and says so in `asOf`; it can never change when `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
-  let end = books.totalsBefore(range.fromMs)
-  const start = reached(end.totals)
+  const spans = boundsOf(range)
+  const [first, ...ends] = books.totalsBeforeEach([range.fromMs, ...spans.map(({ toMs }) => toMs)])
+  assert(first !== undefined, 'a range has a beginning')
+  const start = reached(first.totals)
+  let end = first
   let before = start
-  const buckets = boundsOf(range).map(({ fromMs, toMs }): FlowBucket => {
-    end = books.totalsBefore(toMs)
+  const buckets = spans.map(({ fromMs, toMs }, index): FlowBucket => {
+    end = ends[index] ?? end
     const after = reached(end.totals)
     const { spentOnPlay, paidInPrizes, burned } = moved(before, after)
     before = after

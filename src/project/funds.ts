@@ -1,3 +1,4 @@
+import { assert } from '../protocol/brand.ts'
 import { formatAt } from '../protocol/moment.ts'
 import type { FundFigures, Funds } from '../protocol/resources.ts'
 import { amountOf, asOf, isSettledBefore } from './as-of.ts'
@@ -11,16 +12,22 @@ import type { Totals } from './tally.ts'
  * every event: it is never settled, whatever its range.
  */
 export function funds(books: Books, range: ResolvedRange): Funds {
+  const spans = boundsOf(range)
+  const ends = books.totalsBeforeEach(spans.map(({ toMs }) => toMs))
   return {
     asOf: asOf(books.head),
     ...rangeWire(range),
     now: levels(books.totals().totals),
-    buckets: boundsOf(range).map(({ fromMs, toMs }) => ({
-      at: formatAt(fromMs),
-      atMs: fromMs,
-      complete: isSettledBefore(books.head, toMs),
-      ...levels(books.totalsBefore(toMs).totals),
-    })),
+    buckets: spans.map(({ fromMs, toMs }, index) => {
+      const end = ends[index]
+      assert(end !== undefined, 'every bucket has totals at its end')
+      return {
+        at: formatAt(fromMs),
+        atMs: fromMs,
+        complete: isSettledBefore(books.head, toMs),
+        ...levels(end.totals),
+      }
+    }),
   }
 }
 

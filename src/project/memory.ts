@@ -133,6 +133,7 @@ function booksOf(
     firstAtMs: entries[0]?.event.atMs ?? null,
     totals: () => asOf({ tally: newest, index: entries.length }),
     totalsBefore: (ms) => asOf(tallyBefore(frozen, rows, newest, ms)),
+    totalsBeforeEach: (bounds) => bounds.map((ms) => asOf(tallyBefore(frozen, rows, newest, ms))),
     weekStridedActivity: (q) =>
       head.atMs === null || q >= weekOf(head.atMs)
         ? undefined

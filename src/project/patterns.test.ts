@@ -143,6 +143,7 @@ function booksOf(log: readonly Play[]): Books {
     firstAtMs: log[0]?.atMs ?? null,
     totals: () => totalsOf(log),
     totalsBefore: (ms) => totalsOf(log.filter((one) => one.atMs < ms)),
+    totalsBeforeEach: (bounds) => bounds.map((ms) => totalsOf(log.filter((one) => one.atMs < ms))),
     weekStridedActivity(q) {
       assert.equal(q % QUARTER_MS, 0)
       if (q >= settledTo) return undefined
