@@ -56,8 +56,15 @@ export type Appender = Readonly<{
 /** All that an appended and not yet kept batch changes in memory. */
 type State = Readonly<{ fold: Fold; head: Head; inChunk: number; weeks: WeekBuilder }>
 
-/** Opens the log for its one writer, which signs every tree that it makes visible. */
-export function openAppender(db: DatabaseSync, signer: Signer): Appender {
+/**
+ * Opens the log for its one writer, which signs every tree that it makes visible. Another `openTree` is for measuring
+ * what the tree costs.
+ */
+export function openAppender(
+  db: DatabaseSync,
+  signer: Signer,
+  openTree: typeof openTreeWriter = openTreeWriter,
+): Appender {
   const shelf = openStoreShelf(db)
   const prefix = openPrefixReader(db)
   const archive = openArchiveWriter(db, signer)
@@ -65,7 +72,7 @@ export function openAppender(db: DatabaseSync, signer: Signer): Appender {
   const load = (): State => loadState(db, prefix, shelf.shelf)
   let kept = load()
   let state = withOwnTally(kept)
-  const tree = openTreeWriter(db, signer, kept.head.seq)
+  const tree = openTree(db, signer, kept.head.seq)
 
   function append(draft: Draft, named: Named, atMs: Ms): DaybookEvent {
     const { fold, head } = state
