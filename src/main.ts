@@ -17,6 +17,7 @@ const world: World = {
   stdout: process.stdout,
   stderr: process.stderr,
   interactive: process.stderr.isTTY,
+  drawn: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
   sharesPorts: process.platform === 'linux',
   hasFileModes: process.platform !== 'win32',
   stop: stop.signal,

@@ -21,7 +21,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
 /** What `serve` may import of `log`: what reads. */
 const READING = new Set(['src/log/reader.ts'])
 /** Rooms that run in any runtime. */
-const PORTABLE = ['protocol', 'project', 'tlog', 'client']
+const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
 /** Where a thread begins: these alone may read what a process has around it. */
 const isRoot = (path: string): boolean => path === 'src/main.ts' || path.endsWith('-thread.ts')
 /** Where a client takes the clock, timers and chance of whatever runs it, unless they are handed in. */

@@ -16,6 +16,7 @@ import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
 import { readSigningKeys } from './signing-key-file.ts'
 import type { ServiceSettings } from './service.ts'
+import { verifyCommand } from './verify-command.ts'
 import { VERSION } from './version.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError } from './world.ts'
@@ -90,6 +91,7 @@ export function openProgram(
     }),
   )
   addDataCommands(program, world, input, done)
+  program.addCommand(verifyCommand(world, done))
   return program
 }
 

@@ -14,6 +14,8 @@ export type World = Readonly<{
   stderr: Writable
   /** Whether `stderr` is a terminal on which a progress bar makes sense. */
   interactive: boolean
+  /** Whether `stdout` is a terminal that takes signs and colours. */
+  drawn?: boolean
   /** Whether several threads can listen on one port (`SO_REUSEPORT` that spreads connections: Linux). */
   sharesPorts: boolean
   /** Whether the system keeps others from a file by its mode (not Windows). */

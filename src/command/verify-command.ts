@@ -1,0 +1,24 @@
+import { Command, Option } from 'commander'
+import { option } from './options.ts'
+import { verify } from './verify.ts'
+import type { ExitCode, World } from './world.ts'
+
+type VerifyOptions = Readonly<{ since?: string; save?: string; key: readonly string[] }>
+
+/** `daybook verify`: its options, and what they mean. */
+export function verifyCommand(world: World, done: (code: ExitCode) => void): Command {
+  const collect = (key: string, before: readonly string[]): readonly string[] => [...before, key]
+  return new Command('verify')
+    .description('recompute signature, root, archive and every published figure from the public files')
+    .argument('<url-or-dir>', 'address of a service, or a folder that mirrors its files')
+    .addOption(option('--since <checkpoint>', 'file with a checkpoint that was saved earlier'))
+    .addOption(option('--save <dir>', 'directory that keeps checkpoints, and evidence, from visit to visit'))
+    .addOption(
+      new Option('--key <vkey>', 'verifier key that you had from elsewhere; several may be given')
+        .argParser(collect)
+        .default([], 'the one kept in --save, else the one that is served'),
+    )
+    .action(async (target: string, { since, save, key }: VerifyOptions) =>
+      done(await verify({ target, since: since ?? null, save: save ?? null, keys: key }, world)),
+    )
+}

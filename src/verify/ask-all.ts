@@ -1,0 +1,99 @@
+import type { AskedFigures } from './ask-figures.ts'
+import { askFigures } from './ask-figures.ts'
+import type { Checklist } from './check.ts'
+import { findingOf } from './finding.ts'
+import type { ListedMonth } from './manifest.ts'
+import { listMonths, sumsOf } from './manifest.ts'
+import type { Primitives } from './primitives.ts'
+import type { Samples } from './samples.ts'
+import { askSamples, noSamples } from './samples.ts'
+import type { ServedCheckpoint } from './served-checkpoint.ts'
+import { askCheckpoint, checkpointOfMonths } from './served-checkpoint.ts'
+import type { Source } from './source.ts'
+import type { Trust } from './trust.ts'
+import { parseUtf8 } from '../tlog/text.ts'
+
+/** Everything that was asked before the log is read: one passage through it serves all of it. */
+export type Asked = Readonly<{
+  served: ServedCheckpoint
+  /** Events that were signed or counted by what was answered before the checkpoint. */
+  covered: number
+  figures: AskedFigures
+  samples: Samples
+  /** Null when the archive's own list or manifests are wrong. */
+  months: readonly ListedMonth[] | null
+}>
+
+export type AskAllSettings = Readonly<{
+  source: Source
+  primitives: Primitives
+  chance: () => number
+  onProgress(stage: 'asking' | 'reading', done: number, total: number): void
+}>
+
+/**
+ * Asks a service for its figures between two checkpoints, so that the second covers all of them. `savedSize` is the
+ * largest size that was saved earlier. A checkpoint that cannot be believed rejects with a `WrongError`.
+ */
+export async function askLive(
+  settings: AskAllSettings,
+  trust: Trust,
+  savedSize: number,
+  list: Checklist,
+): Promise<Asked> {
+  const { source, primitives, chance } = settings
+  const first = await askCheckpoint(source, trust, 0, primitives)
+  const figures = await askFigures(askingOf(settings))
+  const samples = await askSamples(source, first.checkpoint.size, chance)
+  const covered = Math.max(first.checkpoint.size, ...figures.answers.map(({ seq }) => seq))
+  const served = await askCheckpoint(source, trust, Math.max(covered, savedSize), primitives)
+  return { served, covered, figures, samples, months: await monthsOf(source, list) }
+}
+
+/** What a folder holds: its checkpoint, or that of its last manifest, and the answers that lie there. */
+export async function askFolder(settings: AskAllSettings, trust: Trust, list: Checklist): Promise<Asked> {
+  const { source, primitives } = settings
+  const months = await monthsOf(source, list)
+  const has = (await source.read('log/checkpoint')) !== undefined
+  const served = has
+    ? await askCheckpoint(source, trust, 0, primitives)
+    : await checkpointOfMonths(months ?? [], trust, primitives)
+  const figures = await askFigures(askingOf(settings))
+  return { served, covered: 0, figures, samples: noSamples(), months }
+}
+
+function askingOf({ source, chance, onProgress }: AskAllSettings): Parameters<typeof askFigures>[0] {
+  let done = 0
+  return {
+    source,
+    chance,
+    onAnswer(left) {
+      done += 1
+      onProgress('asking', done, done + left)
+    },
+  }
+}
+
+async function monthsOf(source: Source, list: Checklist): Promise<readonly ListedMonth[] | null> {
+  try {
+    const months = await listMonths(source)
+    await checkSums(source, months, list)
+    return months
+  } catch (error) {
+    list.wrong('archive', findingOf(error))
+    return null
+  }
+}
+
+/** `SHA256SUMS` says what the manifests say; a month may have closed in between. */
+async function checkSums(source: Source, months: readonly ListedMonth[], list: Checklist): Promise<void> {
+  const place = 'archive/SHA256SUMS'
+  const body = await source.read(place)
+  if (body === undefined && source.is === 'folder') return
+  const text = parseUtf8(body ?? new Uint8Array(0)) ?? ''
+  const isLacking =
+    source.is === 'folder' && months.some(({ closed, manifest }) => closed && manifest === null)
+  if (!isLacking && !text.startsWith(sumsOf(months))) {
+    list.wrong('archive', { place, what: 'does not say what the manifests say' })
+  }
+}

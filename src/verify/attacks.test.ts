@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { auditOf, RICH_LOG, wrongIn } from '../../test/audit-stage.ts'
+import type { Change } from '../../test/public-log.ts'
+import { checkpointOver, publicLog } from '../../test/public-log.ts'
+import { monthOf } from '../protocol/moment.ts'
+import { isRight } from './report.ts'
+
+const log = publicLog(RICH_LOG)
+const months = [...new Set(RICH_LOG.map(({ event }) => monthOf(event.atMs)))]
+const [closed = '', open = ''] = [months[0], months.at(-1)]
+const text = (body: Uint8Array | undefined): string => Buffer.from(body ?? []).toString()
+const linesIn = (file: Uint8Array | undefined): string[] =>
+  gunzipSync(file ?? new Uint8Array(0))
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+const packed = (lines: readonly string[]): Uint8Array => gzipSync(lines.map((line) => `${line}\n`).join(''))
+
+/** The open month with other lines: no digest of it is recorded, so that the lines themselves must tell. */
+const withLines =
+  (file: string, change: (lines: string[]) => readonly string[]): Change =>
+  (path, body) =>
+    path === `archive/${file}.jsonl.gz` ? packed(change(linesIn(body))) : body
+
+const edited =
+  (edit: (line: string) => string) =>
+  (lines: string[]): readonly string[] =>
+    lines.map((line, index) => (index === 1 ? edit(line) : line))
+
+/** Attacks, each with what is said of it. */
+const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[] = [
+  [
+    'swaps two events',
+    withLines(open, ([a = '', b = '', ...rest]) => [b, a, ...rest]),
+    /^log \| seq \d+: is missing: seq \d+ stands in its place$/,
+  ],
+  [
+    'leaves an event out',
+    withLines(open, ([, ...rest]) => rest),
+    /^log \| seq \d+: is missing: seq \d+ stands in its place$/,
+  ],
+  [
+    'repeats an event',
+    withLines(open, ([a = '', ...rest]) => [a, a, ...rest]),
+    /^log \| seq \d+: seq \d+ stands in its place$/,
+  ],
+  [
+    'says another amount',
+    withLines(open, (lines) => lines.map((line) => line.replace(/"kots":"(?!0\.)\d/, '"kots":"9'))),
+    /^root \| log\/checkpoint: its root is not that of the \d+ entries$/,
+  ],
+  [
+    'says another kind',
+    withLines(open, (lines) => lines.map((line) => line.replace(/"kind":"/, '"kind":"z'))),
+    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries|log \| seq \d+: does not fit.*)$/,
+  ],
+  [
+    'adds a ninth key',
+    withLines(
+      open,
+      edited((line) => line.replace(/}$/, ',"player":1}')),
+    ),
+    /^log \| seq \d+: the line has not exactly the eight keys in their order$/,
+  ],
+  [
+    'orders the keys otherwise',
+    withLines(
+      open,
+      edited((line) => line.replace(/^\{("seq":\d+),("type":"[a-z]+")/, '{$2,$1')),
+    ),
+    /^log \| seq \d+: the line has not exactly the eight keys in their order$/,
+  ],
+  [
+    'writes a space',
+    withLines(
+      open,
+      edited((line) => line.replace(',', ', ')),
+    ),
+    /^log \| seq \d+: the line is no JSON object, written without spaces$/,
+  ],
+  [
+    'writes `at` for another moment than `atMs`',
+    withLines(
+      open,
+      edited((line) => line.replace(/\.\d{3}Z"/, '.777Z"')),
+    ),
+    /^log \| seq \d+: `at` is not `atMs`/,
+  ],
+  [
+    'leaves out the details of an event',
+    withLines(`${open}.details`, ([, ...rest]) => rest),
+    /^(?:root \| |log \| seq \d+: does not fit)/,
+  ],
+  [
+    'gives details to an event of another seq',
+    withLines(`${open}.details`, (lines) =>
+      lines.map((line, index) => (index === 0 ? line.replace(/"seq":\d+/, '"seq":1') : line)),
+    ),
+    /^log \| the details of seq 1: are of no event of this month$/,
+  ],
+  [
+    'ends a file early',
+    (path, body) => (path === `archive/${open}.jsonl.gz` ? body?.subarray(0, -9) : body),
+    /^archive \| archive\/.*: is no whole gzip file$/,
+  ],
+  [
+    'takes a month away',
+    (path, body) => (path === 'archive' ? Buffer.from(text(body).replace(/\[\{[^{}]*\},/, '[')) : body),
+    /^(?:archive|log) \| /,
+  ],
+]
+
+suite('a service that', () => {
+  for (const [what, change, says] of ATTACKS) {
+    test(`${what} is found out`, async () => {
+      const found = await auditOf(log, change)
+      assert.ok(!isRight(found))
+      assert.match(wrongIn(found).join('\n'), new RegExp(says.source, 'm'))
+    })
+  }
+
+  test('flips any byte of any file of the archive, or of the log, is found out', async () => {
+    const paths = ['archive', 'archive/SHA256SUMS', 'log/checkpoint']
+    for (const month of months.slice(0, 2)) {
+      paths.push(`archive/${month}.jsonl.gz`, `archive/${month}.details.jsonl.gz`, `archive/${month}.json`)
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...paths),
+        fc.nat(),
+        fc.integer({ min: 0, max: 7 }),
+        async (path, at, bit) => {
+          const found = await auditOf(log, (asked, body) => {
+            if (asked !== path || body === undefined) return body
+            const copy = Uint8Array.from(body)
+            const index = at % copy.length
+            copy[index] = (copy[index] ?? 0) ^ (1 << bit)
+            return copy
+          })
+          assert.ok(!isRight(found), `bit ${bit} of byte ${at % (log.body(path)?.length ?? 1)} of ${path}`)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  test('changes a digest in a manifest is found out', async () => {
+    for (const field of ['gzip', 'lines', 'details']) {
+      const found = await auditOf(log, (path, body) => {
+        if (path !== `archive/${closed}.json`) return body
+        const manifest = JSON.parse(text(body))
+        manifest[field].sha256 = '0'.repeat(64)
+        return Buffer.from(JSON.stringify(manifest))
+      })
+      assert.match(wrongIn(found).join('\n'), /^archive \| archive/, field)
+    }
+  })
+
+  test('records another root for a month is found out, and the month is named', async () => {
+    const found = await auditOf(log, (path, body) => {
+      if (path !== `archive/${closed}.json`) return body
+      const manifest = JSON.parse(text(body))
+      manifest.root = Buffer.alloc(32).toString('base64')
+      return Buffer.from(JSON.stringify(manifest))
+    })
+    const place = `archive \\| archive/${closed}.json: its root is not that of the first \\d+ entries`
+    assert.match(wrongIn(found).join('\n'), new RegExp(place))
+  })
+
+  test('shows a page of events otherwise than the archive is found out', async () => {
+    const found = await auditOf(log, (path, body) =>
+      path.startsWith('events?after') ? Buffer.from(text(body).replace('"kots":"', '"kots":"1')) : body,
+    )
+    assert.match(
+      wrongIn(found).join('\n'),
+      /^events \| events\?after=\d+&limit=100: seq \d+ is not as in the archive/,
+    )
+  })
+
+  test('answers with more events than it has signed is found out', async () => {
+    const fewer = RICH_LOG.slice(0, -1)
+    const found = await auditOf(log, (path, body) =>
+      path === 'log/checkpoint' ? Buffer.from(checkpointOver(fewer, fewer.length, log.key)) : body,
+    )
+    assert.match(wrongIn(found).join('\n'), /consistency \| log\/checkpoint: ROLLBACK/)
+  })
+
+  test('is behind with its archive is asked for the events that are missing, one by one', async () => {
+    const asked: string[] = []
+    const change: Change = (path, body) => {
+      asked.push(path)
+      if (path !== `archive/${open}.jsonl.gz`) return body
+      return packed(linesIn(body).slice(0, -2))
+    }
+    const found = await auditOf(log, change)
+    assert.deepEqual(wrongIn(found), [])
+    assert.ok(asked.includes(`events/${RICH_LOG.length}/details`))
+  })
+})

@@ -1,0 +1,84 @@
+import { formatVkey } from '../tlog/vkey.ts'
+import type { AskAllSettings } from './ask-all.ts'
+import { askFolder, askLive } from './ask-all.ts'
+import type { Check, Checklist } from './check.ts'
+import { openChecklist } from './check.ts'
+import { findingOf } from './finding.ts'
+import { readLog } from './read-log.ts'
+import type { Evidence, SavedNote } from './saved-checkpoint.ts'
+import { openSaved } from './saved-checkpoint.ts'
+import type { OwnKeys } from './served-checkpoint.ts'
+import { askTrust } from './served-checkpoint.ts'
+import {
+  judgeArchive,
+  judgeFigures,
+  judgeHistory,
+  judgeLog,
+  judgeSamples,
+  judgeSignature,
+} from './verdicts.ts'
+
+/** `chance` gives 0 inclusive to 1 exclusive: it picks out the moments and pages that are held against the log. */
+export type AuditSettings = AskAllSettings &
+  Readonly<{
+    own: OwnKeys
+    /** Checkpoints kept at earlier visits. */
+    saved: readonly SavedNote[]
+    signal: AbortSignal
+  }>
+
+/** What an audit found. `keep` is a checkpoint worth saving: there is none when anything about it is wrong. */
+export type Audit = Readonly<{
+  checks: readonly Check[]
+  /** What has to be told besides. */
+  notes: readonly string[]
+  evidence: readonly Evidence[]
+  keep: Readonly<{ origin: string; size: number; note: Uint8Array; vkeys: readonly string[] }> | null
+}>
+
+/**
+ * Verifies everything that a log publishes from what it publishes: signature, root, consistency with every checkpoint
+ * that was saved, archive, lines, and every figure, which is computed anew. Rejects only when the source cannot be
+ * read or the signal is aborted; whatever is wrong is in the answer. Memory grows with contests, prizes and payouts,
+ * by 34 bytes for any other event, and by the files of one month.
+ */
+export async function audit(settings: AuditSettings): Promise<Audit> {
+  const { source, primitives, own, saved } = settings
+  const list = openChecklist()
+  const none = { notes: [], evidence: [], keep: null }
+  const trusted = await believed(list, () => askTrust(source, own, primitives))
+  if (trusted === null) return { checks: list.checks(), ...none }
+  const { trust, formerLogs } = trusted
+  const earlier = await openSaved(saved, trust, formerLogs, primitives)
+  const sizes = earlier.checkpoints.map(({ checkpoint }) => checkpoint.size)
+  const asked = await believed(list, () =>
+    source.is === 'folder'
+      ? askFolder(settings, trust, list)
+      : askLive(settings, trust, Math.max(0, ...sizes), list),
+  )
+  if (asked === null) return { checks: list.checks(), ...none, notes: earlier.notes }
+  const read = await readLog(settings, asked, sizes)
+  judgeSignature(list, asked, trust)
+  judgeLog(list, asked, read)
+  const evidence = judgeHistory(list, asked, read, earlier)
+  await judgeArchive(list, asked, read, trust, primitives)
+  judgeFigures(list, source, asked, read)
+  judgeSamples(list, source, asked, read)
+  const sound = (['signature', 'root', 'log'] as const).every((name) => list.is(name) === 'right')
+  const { origin, keys } = trust
+  const { note, checkpoint } = asked.served
+  const vkeys = keys.map(({ key }) => formatVkey(key))
+  const keep =
+    sound && list.is('consistency') !== 'wrong' ? { origin, size: checkpoint.size, note, vkeys } : null
+  return { checks: list.checks(), notes: earlier.notes, evidence, keep }
+}
+
+/** What everything else rests on: when it is wrong, nothing else is looked at. */
+async function believed<Value>(list: Checklist, work: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await work()
+  } catch (error) {
+    list.wrong('signature', findingOf(error))
+    return null
+  }
+}

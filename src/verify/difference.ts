@@ -1,0 +1,23 @@
+import { isObject } from './json.ts'
+
+/**
+ * Where a published JSON value first differs from the recomputed one: `buckets[3].burned`, or the empty text for the
+ * whole; null when they are equal. Only names that are recomputed are repeated.
+ */
+export function difference(published: unknown, recomputed: unknown, place = ''): string | null {
+  if (Array.isArray(recomputed)) {
+    if (!Array.isArray(published)) return place
+    const index = recomputed.findIndex((value, at) => difference(published[at], value) !== null)
+    if (index >= 0) return difference(published[index], recomputed[index], `${place}[${index}]`)
+    return published.length === recomputed.length ? null : `${place}[${recomputed.length}]`
+  }
+  if (!isObject(recomputed)) return published === recomputed ? null : place
+  if (!isObject(published)) return place
+  for (const [name, value] of Object.entries(recomputed)) {
+    const inside = place === '' ? name : `${place}.${name}`
+    const found = difference(Object.hasOwn(published, name) ? published[name] : undefined, value, inside)
+    if (found !== null) return found
+  }
+  const unknown = Object.keys(published).some((name) => !Object.hasOwn(recomputed, name))
+  return unknown ? `${place === '' ? '' : `${place}, `}a field that is not known` : null
+}

@@ -1,0 +1,57 @@
+import type { Audit } from './audit.ts'
+import type { Check } from './check.ts'
+
+/** Findings of one check that are told one by one. */
+const FINDINGS_MAX = 3
+
+const MARKS: Readonly<Record<'plain' | 'drawn', Readonly<Record<Check['is'], string>>>> = {
+  plain: { right: 'ok   ', wrong: 'WRONG', 'not checked': '-    ' },
+  drawn: { right: '\u001b[32m✓\u001b[0m', wrong: '\u001b[31m✗\u001b[0m', 'not checked': '–' },
+}
+
+const NOT_PROVED = [
+  'Not proved: that events are true, that none was kept out of the log, or that others are shown the same log.',
+  'For the last, compare checkpoints with others; payments can be looked up on their chain by tx.',
+]
+
+/** Whether all is well: nothing is wrong, and the log itself was checked whole under a signature. */
+export function isRight({ checks }: Pick<Audit, 'checks'>): boolean {
+  const isOf = (name: Check['name']): Check['is'] | undefined =>
+    checks.find((check) => check.name === name)?.is
+  return (
+    checks.every((check) => check.is !== 'wrong') &&
+    (['signature', 'root', 'log'] as const).every((name) => isOf(name) === 'right')
+  )
+}
+
+/** The report on one screen; `drawn` for a terminal that may show signs and colours. */
+export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: string): string {
+  const wide = Math.max(...audit.checks.map(({ name }) => name.length))
+  const lines = audit.checks.flatMap((check) => checkLines(check, wide, style))
+  const notes = audit.notes.map((note) => `note: ${note}`)
+  return `${[...lines, ...notes, ...NOT_PROVED, `${conclusion(audit)} ${spent}`].join('\n')}\n`
+}
+
+function checkLines(
+  { name, is, says, findings }: Check,
+  wide: number,
+  style: 'plain' | 'drawn',
+): readonly string[] {
+  const told = is === 'not checked' ? `not checked: ${says}` : is === 'wrong' ? '' : says
+  const first = `${MARKS[style][is]} ${name.padEnd(wide)}  ${told}`.trimEnd()
+  const shown = findings.slice(0, FINDINGS_MAX).map(({ place, what }) => `${place}: ${what}`)
+  const more = findings.length - shown.length
+  const all = more > 0 ? [...shown, `and ${more} more`] : shown
+  const [lead, ...rest] = all
+  if (lead === undefined) return [first]
+  const indent = ' '.repeat(wide + (style === 'plain' ? 8 : 4))
+  return [`${MARKS[style][is]} ${name.padEnd(wide)}  ${lead}`, ...rest.map((line) => `${indent}${line}`)]
+}
+
+function conclusion(audit: Audit): string {
+  const wrong = audit.checks.filter(({ is }) => is === 'wrong')
+  const unchecked = audit.checks.filter(({ is }) => is === 'not checked').length
+  if (wrong.length > 0) return `WRONG: ${wrong.map(({ name }) => name).join(', ')};`
+  if (!isRight(audit)) return 'NOT VERIFIED;'
+  return unchecked > 0 ? `right, and ${unchecked} not checked;` : 'all of it is right;'
+}

@@ -1,0 +1,131 @@
+import type { Checkpoint } from '../tlog/checkpoint.ts'
+import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
+import { isSame } from '../tlog/hash.ts'
+import { parseNote } from '../tlog/note.ts'
+import { formatBase64, formatUtf8 } from '../tlog/text.ts'
+import { DOUBTS } from '../tlog/verdict.ts'
+import type { Finding } from './finding.ts'
+import type { Primitives } from './primitives.ts'
+import type { TreeTrail } from './tree-trail.ts'
+import type { KeyList, Trust } from './trust.ts'
+
+/** A signed note that was kept, and what it is called where it lies. */
+export type SavedNote = Readonly<{
+  name: string
+  note: Uint8Array
+  /** Whether it must be of this log: one that was named, not found in a directory. */
+  named: boolean
+}>
+
+/** A checkpoint that a key of this log has signed, earlier. */
+export type SavedCheckpoint = SavedNote & Readonly<{ checkpoint: Checkpoint }>
+
+export type OpenedSaved = Readonly<{
+  checkpoints: readonly SavedCheckpoint[]
+  wrong: readonly Finding[]
+  /** What has to be told of checkpoints of other logs. */
+  notes: readonly string[]
+}>
+
+/** The saved checkpoints of this log; those of others are told apart, since a log that was restored is another log. */
+export async function openSaved(
+  saved: readonly SavedNote[],
+  trust: Trust,
+  formerLogs: KeyList['formerLogs'],
+  { verifyEd25519 }: Primitives,
+): Promise<OpenedSaved> {
+  const checkpoints: SavedCheckpoint[] = []
+  const wrong: Finding[] = []
+  const notes: string[] = []
+  let others = 0
+  for (const one of saved) {
+    const parsed = parseNote(one.note)
+    const said = parsed.ok ? parseCheckpoint(parsed.value.text) : undefined
+    if (said !== undefined && said.origin !== trust.origin) {
+      const former = formerLogs.some(({ origin }) => origin === said.origin)
+      if (former)
+        notes.push(
+          `${one.name} (${said.size} events) is of a log that this one replaced, and was not compared`,
+        )
+      else if (one.named) wrong.push({ place: one.name, what: 'is the checkpoint of another log' })
+      else others += 1
+      continue
+    }
+    const trusted = { origin: trust.origin, keys: trust.listed.map(({ key }) => key), witnesses: [] }
+    const opened = await openCheckpoint(one.note, trusted, verifyEd25519)
+    if (opened.ok) checkpoints.push({ ...one, checkpoint: opened.value.checkpoint })
+    else wrong.push({ place: one.name, what: DOUBTS[opened.doubt] })
+  }
+  if (others > 0)
+    notes.push(`${others} saved checkpoints are of other logs than ${trust.origin}, and were not compared`)
+  return { checkpoints, wrong, notes }
+}
+
+/** Files that show someone else what was found, by name. */
+export type Evidence = Readonly<{ origin: string; name: string; files: Readonly<Record<string, Uint8Array>> }>
+
+export type History = Readonly<{
+  is: 'consistent' | 'fork' | 'rollback'
+  finding: Finding | null
+  evidence: Evidence | null
+}>
+
+/** Whether the tree that is served now grew from the one that was saved. The tree has the served entries. */
+export function historyOf(
+  saved: SavedCheckpoint,
+  served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
+  tree: TreeTrail,
+): History {
+  const { size, root } = saved.checkpoint
+  const now = served.checkpoint
+  if (size > now.size) {
+    const what = `ROLLBACK: it covers ${size} events, and the log now has ${now.size}`
+    return found('rollback', saved, served, what, [])
+  }
+  const recomputed = size === now.size ? now.root : tree.rootAt(size)
+  if (recomputed !== undefined && isSame(recomputed, root))
+    return { is: 'consistent', finding: null, evidence: null }
+  const what = `FORK: the first ${size} events were others when it was signed`
+  const proof = size === 0 || size === now.size ? [] : tree.proof(size, now.size)
+  return found('fork', saved, served, what, [...(recomputed === undefined ? [] : [recomputed]), ...proof])
+}
+
+function found(
+  is: 'fork' | 'rollback',
+  saved: SavedCheckpoint,
+  served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
+  what: string,
+  hashes: readonly Uint8Array[],
+): History {
+  const [earlier, now] = [saved.checkpoint.size, served.checkpoint.size]
+  const explained = EXPLAINED[is](earlier, now)
+  const lines = [...explained, ...hashes.map(formatBase64)].map((line) => `${line}\n`).join('')
+  const evidence = {
+    origin: served.checkpoint.origin,
+    name: `${is}-${earlier}-${now}`,
+    files: {
+      'saved.checkpoint': saved.note,
+      'served.checkpoint': served.note,
+      'evidence.txt': formatUtf8(lines),
+    },
+  }
+  return { is, finding: { place: saved.name, what }, evidence }
+}
+
+const EXPLAINED: Readonly<Record<'fork' | 'rollback', (earlier: number, now: number) => readonly string[]>> =
+  {
+    fork: (earlier, now) => [
+      `Both checkpoints are signed by the log; one is of ${earlier} events, the other of ${now}, and they exclude each other.`,
+      ...(earlier === now
+        ? [
+            'They have the same size and different roots: the two notes are the whole proof. The root that is served:',
+          ]
+        : [
+            `The first hash below is the root over the first ${earlier} served entries, which is not the saved root.`,
+            `The others are the consistency proof (RFC 6962, 2.1.2) from it to the served root.`,
+          ]),
+    ],
+    rollback: (earlier, now) => [
+      `The log signed ${earlier} events, and shows ${now} now: it was shortened, or an old copy of it is shown.`,
+    ],
+  }

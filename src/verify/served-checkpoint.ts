@@ -1,0 +1,87 @@
+import type { Checkpoint } from '../tlog/checkpoint.ts'
+import { parseVkey } from '../tlog/vkey.ts'
+import { WrongError } from './finding.ts'
+import type { ListedMonth } from './manifest.ts'
+import type { Primitives } from './primitives.ts'
+import type { Source } from './source.ts'
+import type { KeyList, Trust, TrustBasis } from './trust.ts'
+import { openTrusted, readKeyList, trustOf } from './trust.ts'
+import { formatUtf8 } from '../tlog/text.ts'
+
+/** A checkpoint that a trusted key has signed, with its note as it was served. */
+export type ServedCheckpoint = Readonly<{
+  checkpoint: Checkpoint
+  note: Uint8Array
+  signers: readonly string[]
+}>
+
+/** The keys that one comes with, as vkeys: given now, which count first, or kept from earlier visits. */
+export type OwnKeys = Readonly<{ given: readonly string[]; keptOf(origin: string): readonly string[] }>
+
+/** Times that a node whose checkpoint lags behind what was answered is asked, and the wait between. */
+const LAG_ATTEMPTS = 5
+const LAG_MS = 2_000
+
+const PLACE = 'log/checkpoint'
+
+/** Whom to believe: what the log says of its keys, held against one's own. A folder may have no list of keys. */
+export async function askTrust(
+  source: Source,
+  own: OwnKeys,
+  primitives: Primitives,
+): Promise<Readonly<{ trust: Trust; formerLogs: KeyList['formerLogs'] }>> {
+  const body = await source.read('log/keys')
+  const list = body === undefined ? ownList(source, own, primitives) : readKeyList(body, primitives)
+  const kept = own.keptOf(list.origin)
+  const basis: TrustBasis = own.given.length > 0 ? 'given' : kept.length > 0 ? 'kept' : 'served'
+  const trusted = { basis, vkeys: basis === 'given' ? own.given : kept }
+  return { trust: await trustOf(list, trusted, primitives), formerLogs: list.formerLogs }
+}
+
+function ownList(source: Source, own: OwnKeys, { sha256 }: Primitives): KeyList {
+  const keys = own.given.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
+  const [first] = keys
+  if (source.is === 'service') throw new WrongError('log/keys', 'is not there')
+  if (first === undefined) throw new WrongError('log/keys', 'is not there: give the key of the log')
+  const listed = keys.map((key) => ({ key, fromSize: 0, toSize: null, statement: null }))
+  return { origin: first.name, keys: listed, formerLogs: [] }
+}
+
+/** The newest checkpoint, which covers at least so many events: nodes that lag are given a little time. */
+export async function askCheckpoint(
+  source: Source,
+  trust: Trust,
+  coversSize: number,
+  primitives: Primitives,
+): Promise<ServedCheckpoint> {
+  for (let attempt = 1; ; attempt++) {
+    const note = await source.read(PLACE)
+    if (note === undefined) throw new WrongError(PLACE, 'is not there')
+    const served = await opened(PLACE, note, trust, primitives)
+    if (served.checkpoint.size >= coversSize || attempt >= LAG_ATTEMPTS || source.is === 'folder')
+      return served
+    await source.pause(LAG_MS)
+  }
+}
+
+/** In a folder without the newest checkpoint: that of the last month with a manifest. */
+export async function checkpointOfMonths(
+  months: readonly ListedMonth[],
+  trust: Trust,
+  primitives: Primitives,
+): Promise<ServedCheckpoint> {
+  const last = months.findLast(({ manifest }) => manifest !== null)?.manifest
+  if (last === undefined || last === null)
+    throw new WrongError(PLACE, 'is not there, and no manifest of a month')
+  return opened(`archive/${last.month}.json`, formatUtf8(last.checkpoint), trust, primitives)
+}
+
+async function opened(
+  place: string,
+  note: Uint8Array,
+  trust: Trust,
+  primitives: Primitives,
+): Promise<ServedCheckpoint> {
+  const { checkpoint, signed } = await openTrusted(place, note, trust, primitives)
+  return { checkpoint, note, signers: signed.map(({ key }) => `${key.name}+${key.keyId}`) }
+}

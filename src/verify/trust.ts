@@ -1,0 +1,151 @@
+import type { OpenedCheckpoint } from '../tlog/checkpoint.ts'
+import { openCheckpoint } from '../tlog/checkpoint.ts'
+import { parseNote } from '../tlog/note.ts'
+import { openNote } from '../tlog/signature.ts'
+import { formatUtf8 } from '../tlog/text.ts'
+import { DOUBTS } from '../tlog/verdict.ts'
+import type { VerifierKey } from '../tlog/vkey.ts'
+import { formatVkey, parseVkey } from '../tlog/vkey.ts'
+import { WrongError } from './finding.ts'
+import type { Members } from './json.ts'
+import { objectsOf, readObject, textOf, wholeOf } from './json.ts'
+import type { Primitives } from './primitives.ts'
+
+/** Where the first key comes from that everything else is trusted by. */
+export type TrustBasis = 'given' | 'kept' | 'served'
+
+/** A key that the log lists, and the sizes of the trees that it signs. */
+export type ListedKey = Readonly<{
+  key: VerifierKey
+  fromSize: number
+  toSize: number | null
+  /** A note by an older key that names this one. */
+  statement: string | null
+}>
+
+/** What `/log/keys` says; nothing of it is proved. */
+export type KeyList = Readonly<{
+  origin: string
+  keys: readonly ListedKey[]
+  formerLogs: readonly Readonly<{ origin: string; size: number }>[]
+}>
+
+/** Keys of the longest list that is read. */
+const KEYS_MAX = 256
+
+const PLACE = 'log/keys'
+const malformed = (what: string): WrongError => new WrongError(PLACE, what)
+
+/** Reads the list of keys; one that is not well formed is wrong. */
+export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha256'>): KeyList {
+  const list = readObject(PLACE, body)
+  const origin = textOf(list['origin'])
+  const keys = objectsOf(list['keys'])
+  const former = objectsOf(list['formerLogs'] ?? [])
+  if (origin === undefined || keys === undefined || former === undefined || keys.length > KEYS_MAX) {
+    throw malformed('lacks an origin, keys or former logs')
+  }
+  const listed = keys.map((key): ListedKey => {
+    const parsed = parseVkey(sha256, textOf(key['vkey']) ?? '')
+    const fromSize = wholeOf(key['fromSize'])
+    const toSize = key['toSize'] === null ? null : wholeOf(key['toSize'])
+    if (parsed === undefined || fromSize === undefined || toSize === undefined) {
+      throw malformed('a key is not well formed')
+    }
+    if (parsed.name !== origin || parsed.type !== 'ed25519') throw malformed('a key is of another log')
+    return { key: parsed, fromSize, toSize, statement: textOf(key['statement']) ?? null }
+  })
+  return { origin, keys: listed, formerLogs: former.map(formerLog) }
+}
+
+function formerLog(log: Members): Readonly<{ origin: string; size: number }> {
+  const origin = textOf(log['origin'])
+  const size = wholeOf(log['size'])
+  if (origin === undefined || size === undefined) throw malformed('a former log is not well formed')
+  return { origin, size }
+}
+
+/** Whom to believe about a log. */
+export type Trust = Readonly<{
+  origin: string
+  basis: TrustBasis
+  /** The keys that follow from what is trusted. */
+  keys: readonly ListedKey[]
+  /** Every key listed, retired ones too: what they signed once can still be held against the tree. */
+  listed: readonly ListedKey[]
+}>
+
+/**
+ * The keys that follow from those trusted, through statements by which an older key names a newer one. Without any
+ * key of one's own, those that the log lists are taken, which proves little. A trusted key that is not listed is wrong.
+ */
+export async function trustOf(
+  list: KeyList,
+  trusted: Readonly<{ basis: TrustBasis; vkeys: readonly string[] }>,
+  primitives: Primitives,
+): Promise<Trust> {
+  const own =
+    trusted.basis === 'served' ? list.keys.filter(isFirst) : trusted.vkeys.map((vkey) => listedAs(list, vkey))
+  const found = new Set(own)
+  let grown = true
+  while (grown) {
+    grown = false
+    for (const candidate of list.keys) {
+      if (found.has(candidate) || candidate.statement === null) continue
+      if (!(await isStated(candidate, list.origin, [...found], primitives))) continue
+      found.add(candidate)
+      grown = true
+    }
+  }
+  const unstated = list.keys.find((key) => trusted.basis === 'served' && !found.has(key))
+  if (unstated !== undefined)
+    throw malformed('a statement does not hold: no older key has named the newer one')
+  return { origin: list.origin, basis: trusted.basis, keys: [...found], listed: list.keys }
+}
+
+function isFirst({ statement }: ListedKey): boolean {
+  return statement === null
+}
+
+function listedAs(list: KeyList, vkey: string): ListedKey {
+  const found = list.keys.find(({ key }) => formatVkey(key) === vkey)
+  if (found === undefined) throw malformed('the key that you trust is not among the keys of this log')
+  return found
+}
+
+/** The statement is a note by one of the keys: `daybook key rotation v1`, origin, size and new vkey, a line each. */
+async function isStated(
+  { key, fromSize, statement }: ListedKey,
+  origin: string,
+  by: readonly ListedKey[],
+  { verifyEd25519 }: Primitives,
+): Promise<boolean> {
+  const note = parseNote(formatUtf8(statement ?? ''))
+  if (!note.ok) return false
+  const text = `daybook key rotation v1\n${origin}\n${fromSize}\n${formatVkey(key)}\n`
+  if (note.value.text !== text) return false
+  const older = by.map((listed) => listed.key)
+  return (await openNote(note.value, older, verifyEd25519)).ok
+}
+
+/** The checkpoint in a note that a trusted key has signed, which signs trees of that size. */
+export async function openTrusted(
+  place: string,
+  note: Uint8Array,
+  { origin, keys }: Pick<Trust, 'origin' | 'keys'>,
+  { verifyEd25519 }: Primitives,
+): Promise<OpenedCheckpoint> {
+  const trusted = { origin, keys: keys.map(({ key }) => key), witnesses: [] }
+  const opened = await openCheckpoint(note, trusted, verifyEd25519)
+  if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
+  const { checkpoint, signed } = opened.value
+  if (checkpoint.extensions.length > 0) throw new WrongError(place, 'says more than origin, size and root')
+  const inTime = keys.some(
+    ({ key, fromSize, toSize }) =>
+      signed.some((line) => line.key === key) &&
+      fromSize <= checkpoint.size &&
+      (toSize === null || checkpoint.size <= toSize),
+  )
+  if (!inTime) throw new WrongError(place, 'is signed by a key that does not sign trees of this size')
+  return opened.value
+}

@@ -1,0 +1,157 @@
+import type { Checkpoint } from '../tlog/checkpoint.ts'
+import { openCheckpoint } from '../tlog/checkpoint.ts'
+import { isSame } from '../tlog/hash.ts'
+import { formatBase64, formatUtf8 } from '../tlog/text.ts'
+import type { Asked } from './ask-all.ts'
+import type { Checklist } from './check.ts'
+import type { Finding } from './finding.ts'
+import type { Manifest } from './manifest.ts'
+import type { Primitives } from './primitives.ts'
+import type { FigureCheck } from './question.ts'
+import { FIGURE_CHECKS } from './question.ts'
+import type { ReadLog } from './read-log.ts'
+import type { Evidence, OpenedSaved } from './saved-checkpoint.ts'
+import { historyOf } from './saved-checkpoint.ts'
+import type { Source } from './source.ts'
+import type { Trust, TrustBasis } from './trust.ts'
+
+const NOT_WHOLE = 'the entries could not all be read'
+
+const BASES: Readonly<Record<TrustBasis, string>> = {
+  given: 'the key that you gave',
+  kept: 'the key kept at an earlier visit',
+  served: 'a key from the same server, which proves little: give --key',
+}
+
+export function judgeSignature(list: Checklist, { served }: Asked, { basis }: Trust): void {
+  const { checkpoint, signers } = served
+  list.right('signature', `${checkpoint.size} events, signed by ${signers.join(' and ')} (${BASES[basis]})`)
+}
+
+/** The lines and the root over all of them. */
+export function judgeLog(list: Checklist, { served }: Asked, { tree, broken, misfit }: ReadLog): void {
+  const { size, root } = served.checkpoint
+  if (misfit !== null) list.wrong('log', misfit)
+  if (broken !== null) {
+    list.wrong(broken.place.startsWith('archive') ? 'archive' : 'log', broken)
+    list.unchecked('log', NOT_WHOLE)
+    list.unchecked('root', NOT_WHOLE)
+    return
+  }
+  list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments never go back`)
+  const recomputed = tree.rootAt(size)
+  if (recomputed !== undefined && isSame(recomputed, root)) {
+    list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
+  } else {
+    list.wrong('root', { place: 'log/checkpoint', what: `its root is not that of the ${size} entries` })
+  }
+}
+
+/** Every closed month: its files' digests were held while they were read; here its root and signed checkpoint. */
+export async function judgeArchive(
+  list: Checklist,
+  { served, months }: Asked,
+  { tree, broken }: ReadLog,
+  trust: Trust,
+  primitives: Primitives,
+): Promise<void> {
+  if (months === null) return
+  const manifests = months.flatMap(({ manifest }) => manifest ?? [])
+  const reached = manifests.filter(({ size }) => size <= served.checkpoint.size && size <= tree.size())
+  for (const manifest of reached) {
+    const finding = await manifestFinding(manifest, tree, trust, primitives)
+    if (finding === null) continue
+    list.wrong('archive', finding)
+    break
+  }
+  const lacking = months.filter(({ closed, manifest }) => closed && manifest === null).length
+  if (broken !== null) list.unchecked('archive', NOT_WHOLE)
+  else if (lacking > 0) list.unchecked('archive', `${lacking} closed months have no manifest here`)
+  else list.right('archive', `${reached.length} closed months: digests, manifests, roots and signatures`)
+}
+
+async function manifestFinding(
+  { month, size, root, checkpoint }: Manifest,
+  tree: ReadLog['tree'],
+  trust: Trust,
+  { verifyEd25519 }: Primitives,
+): Promise<Finding | null> {
+  const place = `archive/${month}.json`
+  const recomputed = tree.rootAt(size)
+  if (recomputed === undefined || !isSame(recomputed, root)) {
+    return { place, what: `its root is not that of the first ${size} entries` }
+  }
+  const trusted = { origin: trust.origin, keys: trust.listed.map(({ key }) => key), witnesses: [] }
+  const opened = await openCheckpoint(formatUtf8(checkpoint), trusted, verifyEd25519)
+  const isOf = (signed: Checkpoint): boolean => signed.size === size && isSame(signed.root, root)
+  return opened.ok && isOf(opened.value.checkpoint)
+    ? null
+    : { place, what: 'its checkpoint is not signed for its root' }
+}
+
+/** Every figure that was asked for. */
+export function judgeFigures(
+  list: Checklist,
+  source: Source,
+  { figures }: Asked,
+  { passage }: ReadLog,
+): void {
+  const left = passage.left()
+  for (const name of FIGURE_CHECKS) {
+    const result = passage.results.get(name)
+    const mine = left.filter(({ check }) => check === name)
+    const absent = figures.absent.filter(({ check }) => check === name).length
+    const wrong = figures.wrong.filter(({ check }) => check === name).map(({ finding }) => finding)
+    for (const finding of [...wrong, ...(result?.wrong ?? [])]) list.wrong(name, finding)
+    const answers = result?.answers ?? 0
+    if (mine.length > 0)
+      list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : NOT_WHOLE)
+    else if (answers === 0)
+      list.unchecked(name, absent > 0 ? 'not in the folder' : 'there is nothing to compare')
+    else if (absent > 0) list.unchecked(name, `${absent} answers are not in the folder; ${answers} are right`)
+    else list.right(name, figureSays(name, answers))
+  }
+}
+
+function figureSays(name: FigureCheck, answers: number): string {
+  if (name === 'summary') return answers === 1 ? 'as of now' : `as of now and of ${answers - 1} past moments`
+  if (name === 'ledgers') return `${answers} recomputed, with every payout`
+  return answers === 1 ? 'recomputed' : `${answers} answers recomputed`
+}
+
+/** Other addresses of the same lines. */
+export function judgeSamples(list: Checklist, source: Source, { samples }: Asked, { broken }: ReadLog): void {
+  for (const finding of samples.wrong) list.wrong('events', finding)
+  if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
+  else if (broken !== null) list.unchecked('events', NOT_WHOLE)
+  else list.right('events', `${samples.pages} pages picked out are the archive’s lines`)
+}
+
+/** Every checkpoint that was saved, held against the tree over what is served now. */
+export function judgeHistory(
+  list: Checklist,
+  { served, covered }: Asked,
+  { tree, broken }: ReadLog,
+  saved: OpenedSaved,
+): readonly Evidence[] {
+  const { size } = served.checkpoint
+  for (const finding of saved.wrong) list.wrong('consistency', finding)
+  if (size < covered) {
+    const what = `ROLLBACK: it covers ${size} events, and ${covered} were signed or counted a moment ago`
+    list.wrong('consistency', { place: 'log/checkpoint', what })
+  }
+  const isRead = broken === null && list.is('root') === 'right'
+  const comparable = saved.checkpoints.filter(({ checkpoint }) => isRead || checkpoint.size >= size)
+  const histories = comparable.map((checkpoint) => historyOf(checkpoint, served, tree))
+  for (const { finding } of histories) if (finding !== null) list.wrong('consistency', finding)
+  const count = saved.checkpoints.length
+  if (comparable.length < count) list.unchecked('consistency', NOT_WHOLE)
+  else if (count === 0)
+    list.unchecked('consistency', 'no checkpoint was saved before: give --save to keep this one')
+  else
+    list.right(
+      'consistency',
+      `the log grew from ${count} ${count === 1 ? 'checkpoint' : 'checkpoints'} saved before`,
+    )
+  return histories.flatMap((history) => history.evidence ?? [])
+}
