@@ -1,6 +1,6 @@
 import type { Body } from './body.ts'
 import { bytesOf } from './body.ts'
-import { DaybookError, problemOf } from './daybook-error.ts'
+import { DaybookError, problemOf, unexpected } from './daybook-error.ts'
 import { openPace } from './pace.ts'
 import type { Surroundings } from './surroundings.ts'
 import { SURROUNDINGS } from './surroundings.ts'
@@ -96,7 +96,7 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
     const { accept = '*/*', headers, signal, silenceMs = SILENCE_MS } = options
     const url = new URL(path, origin)
     // A service may not send a client elsewhere by what it answers.
-    if (url.origin !== origin) throw new DaybookError('unexpected-answer', 'the path leads to another origin')
+    if (url.origin !== origin) throw unexpected('the path leads to another origin')
     const cut = new AbortController()
     const watch = watched(around, cut, silenceMs, signal)
     const response = await watch(
@@ -212,7 +212,7 @@ async function whole({ status, headers, stream }: OpenAnswer): Promise<Answer> {
       try {
         return JSON.parse(text())
       } catch (cause) {
-        throw new DaybookError('unexpected-answer', 'the answer is no JSON', { status, cause })
+        throw unexpected('the answer is no JSON', { status, cause })
       }
     },
   }

@@ -42,6 +42,10 @@ export class DaybookError extends Error {
   }
 }
 
+/** What is answered is not what this protocol says. */
+export const unexpected = (message: string, fields?: ErrorFields): DaybookError =>
+  new DaybookError('unexpected-answer', message, fields)
+
 /** The error that an answer of another status than 2xx or 304 stands for; its body may be anything. */
 export function problemOf(status: number, headers: Headers, body: string): DaybookError {
   let problem: { code?: unknown; detail?: unknown; errors?: unknown } = {}

@@ -1,5 +1,5 @@
 import type { EventWire } from '../protocol/event.ts'
-import { DaybookError } from './daybook-error.ts'
+import { unexpected } from './daybook-error.ts'
 
 /** What the stream reports about itself: the last seq scanned, the head, and whether it has reached it. */
 export type Position = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
@@ -50,5 +50,5 @@ function parse(json: string): ReturnType<typeof JSON.parse> {
   } catch {
     // Told below, whatever is wrong with it.
   }
-  throw new DaybookError('unexpected-answer', 'the stream says what is neither an event nor a position')
+  throw unexpected('the stream says what is neither an event nor a position')
 }

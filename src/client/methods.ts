@@ -12,6 +12,7 @@ import type {
   EventTypes,
   Flows,
   Funds,
+  LogKeys,
   LoyaltyRuns,
   Patterns,
   Payouts,
@@ -42,13 +43,24 @@ type Answers = Readonly<{
   eventDetails: EventDetails
   patterns: Patterns
   archive: ArchiveIndex
+  /** A signed note. */
+  logCheckpoint: string
+  logKeys: LogKeys
+  /** A receipt. */
+  logProof: string
   eventTypes: EventTypes
   openapi: Readonly<Record<string, unknown>>
   status: Status
 }>
 
-type Id = Exclude<EndpointId, 'stream' | 'archiveFile'>
-type Place = Readonly<{ contest: number; contestLedger: number; event: number; eventDetails: number }>
+type Id = Exclude<EndpointId, 'stream' | 'archiveFile' | 'logTile' | 'logEntries'>
+type Place = Readonly<{
+  contest: number
+  contestLedger: number
+  event: number
+  eventDetails: number
+  logProof: number
+}>
 type Asked<One extends Id> = Omit<Query<One>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
 type AnyAsked = Omit<Given, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
 

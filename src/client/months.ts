@@ -1,10 +1,9 @@
 import type { EventWire } from '../protocol/event.ts'
-import { parseEventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from './ask.ts'
-import type { Body } from './body.ts'
 import { DaybookError } from './daybook-error.ts'
 import { linesOf } from './lines.ts'
+import { noGap } from './pages.ts'
 import { pathOf } from './query.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -24,14 +23,16 @@ export async function* monthOf(
   month: string,
   { after = 0, signal }: MonthAsked = {},
 ): AsyncGenerator<readonly EventWire[], void, undefined> {
-  let last = 0
+  let last: number | undefined
   for (let attempt = 1; ; attempt++) {
     try {
       const { stream } = await ask.open(pathOf('archiveFile', `${month}.jsonl.gz`), { signal })
-      for await (const lines of linesOf(unpacked(stream))) {
-        const events = lines.map(parseEventWire).filter(({ seq }) => seq > Math.max(last, after))
+      for await (const lines of linesOf(stream.pipeThrough(new DecompressionStream('gzip')))) {
+        const events = lines
+          .map((line): EventWire => JSON.parse(line))
+          .filter(({ seq }) => seq > (last ?? after))
         for (const { seq } of events) {
-          if (last !== 0 && seq !== last + 1) throw new DaybookError('gap', `seq ${seq} follows seq ${last}`)
+          noGap(last, seq)
           last = seq
         }
         if (events.length === 0) continue
@@ -47,11 +48,6 @@ export async function* monthOf(
       await sleep(waitMs, signal)
     }
   }
-}
-
-/** A body without its gzip. A body that ends too soon breaks, as one does whose connection breaks. */
-function unpacked(body: Body): Body {
-  return body.pipeThrough(new DecompressionStream('gzip'))
 }
 
 const broken = (cause: unknown): DaybookError =>

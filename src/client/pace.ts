@@ -41,8 +41,6 @@ const scope = (): Scope => ({
   emptyUntil: 0,
 })
 
-const isStated = ({ requests }: Scope): boolean => requests !== null
-
 const POLICY = /;q=(\d{1,9});w=(\d{1,6})/
 const LEFT = /;r=(\d{1,9});t=(\d{1,6})/
 
@@ -76,7 +74,7 @@ export function openPace({ now, sleep }: Pick<Surroundings, 'now' | 'sleep'>): P
       if (it.requests === null && isBlind) {
         await (asked ??= ask())
         // The service states none: nothing is counted either.
-        if (!isStated(it)) return
+        if (scopeOf(path).requests === null) return
       }
       const waitMs = nextAt(it) - now()
       if (waitMs > 0) await sleep(waitMs, signal)

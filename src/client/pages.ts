@@ -1,7 +1,7 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { EventsPage } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
-import { DaybookError } from './daybook-error.ts'
+import { DaybookError, unexpected } from './daybook-error.ts'
 import type { Query } from './query.ts'
 import { pathOf } from './query.ts'
 
@@ -47,8 +47,7 @@ export async function* pagesOf(
   }
 }
 
-const nowhere = (): DaybookError =>
-  new DaybookError('unexpected-answer', 'a page repeats another or leads nowhere')
+const nowhere = (): DaybookError => unexpected('a page repeats another or leads nowhere')
 
 /** Throws when a seq is not the next one; before the first nothing is expected. */
 export function noGap(last: number | undefined, seq: number, step = 1): void {

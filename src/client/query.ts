@@ -1,4 +1,4 @@
-import type { EndpointId } from '../protocol/paths.ts'
+import type { ENDPOINT_QUERIES, EndpointId } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import type { Bucket, ContestStatus } from '../protocol/resources.ts'
 import type { EventType } from '../protocol/rules.ts'
@@ -26,7 +26,7 @@ type ParameterValues = Readonly<{
 
 /** The parameters of an endpoint, by the table that the service itself is made from. */
 export type Query<Id extends EndpointId> = Readonly<{
-  [Name in (typeof ENDPOINT_PATHS)[Id]['query'][number]]?: ParameterValues[Name] | undefined
+  [Name in (typeof ENDPOINT_QUERIES)[Id][number]]?: ParameterValues[Name] | undefined
 }>
 
 /** Parameters before they are written: what is undefined or `false` is left out, as an empty list is. */
@@ -34,12 +34,11 @@ export type Given = Readonly<Record<string, string | number | boolean | Date | r
 
 /** A path with its place filled in, and its query. */
 export function pathOf(id: EndpointId, place: string | number, query: Given = {}): string {
-  const { path } = ENDPOINT_PATHS[id]
   const pairs = Object.entries(query).flatMap(([name, value]) => {
     const text = textOf(value)
     return text === '' ? [] : [`${name}=${encodeURIComponent(text)}`]
   })
-  const filled = path.replace(/\{\w+\}/, encodeURIComponent(place))
+  const filled = ENDPOINT_PATHS[id].replace(/\{\w+\}/, encodeURIComponent(place))
   return filled + (pairs.length === 0 ? '' : `?${pairs.join('&')}`)
 }
 

@@ -1,7 +1,7 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { BACKOFF_MS, backoffMs } from './ask.ts'
-import { DaybookError } from './daybook-error.ts'
+import { DaybookError, unexpected } from './daybook-error.ts'
 import type { Filter } from './filter.ts'
 import { isWanted } from './filter.ts'
 import type { Frame } from './frames.ts'
@@ -190,7 +190,7 @@ async function connect(run: Run): Promise<void> {
   run.parse = openFrames()
   sameLog(headers)
   if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    throw new DaybookError('unexpected-answer', 'what answers is no stream')
+    throw unexpected('what answers is no stream')
   }
   run.isKnown = true
   tell(run, 'opened')

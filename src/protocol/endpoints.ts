@@ -1,5 +1,6 @@
+import type { Endpoint } from './endpoint.ts'
+import { LOG_ENDPOINTS } from './log-endpoints.ts'
 import { ENDPOINT_PATHS } from './paths.ts'
-import type { Parameter } from './parameters.ts'
 import {
   AFTER,
   FILTERS,
@@ -14,26 +15,13 @@ import {
 } from './parameters.ts'
 import { CONTEST_STATUSES } from './resources.ts'
 
-/** How an answer may be kept: decided per answer where it depends on the parameters. */
-export type Caching = 'immutable' | 'revalidate' | 'by-range' | 'never'
-
-export type Endpoint = Readonly<{
-  id: string
-  path: string
-  /** Name of the answer's type in `resources`, or the media type of a file. */
-  answer: string
-  caching: Caching
-  meaning: string
-  parameters: readonly Parameter[]
-}>
-
 const JSON_ANSWER = { caching: 'revalidate' } as const
 
 /** Every public endpoint. The router, the client, OpenAPI and the reference page derive from this table. */
 export const ENDPOINTS: readonly Endpoint[] = [
   {
     id: 'summary',
-    path: ENDPOINT_PATHS.summary.path,
+    path: ENDPOINT_PATHS.summary,
     answer: 'Summary',
     caching: 'by-range',
     meaning: 'Headline figures, now or as of a past moment',
@@ -42,7 +30,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contests',
-    path: ENDPOINT_PATHS.contests.path,
+    path: ENDPOINT_PATHS.contests,
     answer: 'Contests',
     meaning: 'All contests since launch, newest first',
     parameters: [
@@ -59,7 +47,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contest',
-    path: ENDPOINT_PATHS.contest.path,
+    path: ENDPOINT_PATHS.contest,
     answer: 'Contest',
     meaning: 'One contest',
     parameters: [],
@@ -67,7 +55,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'contestLedger',
-    path: ENDPOINT_PATHS.contestLedger.path,
+    path: ENDPOINT_PATHS.contestLedger,
     answer: 'ContestLedger',
     meaning: 'One contest: its pool, each kind of prize owed and redeemed, each payout with its transaction',
     parameters: PAGING,
@@ -75,7 +63,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'schedule',
-    path: ENDPOINT_PATHS.schedule.path,
+    path: ENDPOINT_PATHS.schedule,
     answer: 'Schedule',
     meaning: 'Planned contest opens and closes, and the next loyalty payment',
     parameters: [],
@@ -83,7 +71,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'scheduleCalendar',
-    path: ENDPOINT_PATHS.scheduleCalendar.path,
+    path: ENDPOINT_PATHS.scheduleCalendar,
     answer: 'text/calendar',
     meaning: 'The schedule as an iCalendar feed',
     parameters: [],
@@ -91,7 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'payouts',
-    path: ENDPOINT_PATHS.payouts.path,
+    path: ENDPOINT_PATHS.payouts,
     answer: 'Payouts',
     meaning: 'Prizes won and not yet paid, with when each becomes available',
     parameters: [
@@ -107,7 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'flows',
-    path: ENDPOINT_PATHS.flows.path,
+    path: ENDPOINT_PATHS.flows,
     answer: 'Flows',
     caching: 'by-range',
     meaning: 'Spent on play, paid in prizes, burned, and the token price, per bucket',
@@ -116,7 +104,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'funds',
-    path: ENDPOINT_PATHS.funds.path,
+    path: ENDPOINT_PATHS.funds,
     answer: 'Funds',
     meaning: 'Treasury, running pools, loyalty fund and prizes not redeemed: now and as a history',
     parameters: RANGE,
@@ -124,14 +112,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'loyaltyRuns',
-    path: ENDPOINT_PATHS.loyaltyRuns.path,
+    path: ENDPOINT_PATHS.loyaltyRuns,
     answer: 'LoyaltyRuns',
     meaning: 'Each month’s loyalty reward with the digests of its input and output',
     parameters: [],
   },
   {
     id: 'events',
-    path: ENDPOINT_PATHS.events.path,
+    path: ENDPOINT_PATHS.events,
     answer: 'EventsPage',
     caching: 'by-range',
     meaning: 'The event log, paged and filtered, as JSON or CSV',
@@ -172,7 +160,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'event',
-    path: ENDPOINT_PATHS.event.path,
+    path: ENDPOINT_PATHS.event,
     answer: 'Event',
     caching: 'immutable',
     meaning: 'One event by its seq: its exact line',
@@ -180,7 +168,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'eventDetails',
-    path: ENDPOINT_PATHS.eventDetails.path,
+    path: ENDPOINT_PATHS.eventDetails,
     answer: 'EventDetails',
     caching: 'immutable',
     meaning: 'What an event says beyond its eight fields',
@@ -188,7 +176,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'patterns',
-    path: ENDPOINT_PATHS.patterns.path,
+    path: ENDPOINT_PATHS.patterns,
     answer: 'Patterns',
     caching: 'by-range',
     meaning: 'Game activity by hour of day and day of week',
@@ -211,22 +199,23 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'archive',
-    path: ENDPOINT_PATHS.archive.path,
+    path: ENDPOINT_PATHS.archive,
     answer: 'ArchiveIndex',
     meaning: 'Every month of the archive, with sizes and digests',
     parameters: [],
   },
   {
     id: 'archiveFile',
-    path: ENDPOINT_PATHS.archiveFile.path,
+    path: ENDPOINT_PATHS.archiveFile,
     answer: 'application/gzip',
     caching: 'by-range',
     meaning: 'A month’s events or details as gzip-compressed JSON lines, its manifest, or SHA256SUMS',
     parameters: [],
   },
+  ...LOG_ENDPOINTS,
   {
     id: 'stream',
-    path: ENDPOINT_PATHS.stream.path,
+    path: ENDPOINT_PATHS.stream,
     answer: 'text/event-stream',
     caching: 'never',
     meaning: 'The events pushed live as Server-Sent Events, or as JSON lines',
@@ -235,7 +224,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'eventTypes',
-    path: ENDPOINT_PATHS.eventTypes.path,
+    path: ENDPOINT_PATHS.eventTypes,
     answer: 'EventTypes',
     meaning: 'The catalogue of types and of the kinds seen, with a JSON Schema for each type',
     parameters: [],
@@ -243,7 +232,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'openapi',
-    path: ENDPOINT_PATHS.openapi.path,
+    path: ENDPOINT_PATHS.openapi,
     answer: 'OpenAPI',
     meaning: 'This interface as an OpenAPI 3.1 document',
     parameters: [],
@@ -251,7 +240,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     ...JSON_ANSWER,
     id: 'status',
-    path: ENDPOINT_PATHS.status.path,
+    path: ENDPOINT_PATHS.status,
     answer: 'Status',
     meaning: 'The head of the log and its age, the version, and whether this node keeps up',
     parameters: [],

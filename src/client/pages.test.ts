@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { openVirtualClock } from '../../test/virtual-clock.ts'
+import type { Daybook, Events } from './daybook.ts'
+import { openDaybook } from './daybook.ts'
+
+const eventOf = (seq: number): object => ({
+  seq,
+  type: 'play',
+  kind: 'vote',
+  contestId: 1,
+  kots: '1.000000000',
+})
+
+type Answer = Readonly<{ body: string | Uint8Array<ArrayBuffer>; log?: string; type?: string }>
+
+/** A client whose peer answers each path in its turn with what is written here. */
+function clientOf(
+  answers: Readonly<Record<string, readonly Answer[]>>,
+): Readonly<{ daybook: Daybook; asked: string[] }> {
+  const asked: string[] = []
+  const daybook = openDaybook({
+    base: 'https://daybook.test',
+    ...openVirtualClock(),
+    random: () => 0.5,
+    fetch: async (url) => {
+      const path = url.slice('https://daybook.test/api/v1'.length)
+      const times = asked.filter((one) => one === path).length
+      asked.push(path)
+      const answer = answers[path]?.[times]
+      assert.ok(answer !== undefined, `${path} is asked for the time ${times + 1}`)
+      const headers = { 'daybook-log': answer.log ?? 'a', 'content-type': answer.type ?? 'application/json' }
+      return new Response(answer.body, { headers })
+    },
+  })
+  return { daybook, asked }
+}
+
+const page = (
+  seqs: readonly number[],
+  next: string | null,
+  scannedTo = seqs.at(-1) ?? 0,
+  log = 'a',
+): Answer => ({
+  log,
+  body: JSON.stringify({ events: seqs.map(eventOf), page: { scannedTo, hasMore: next !== null, next } }),
+})
+
+const seqsOf = async (events: Events): Promise<number[]> =>
+  (await Array.fromAsync(events)).map(({ seq }) => seq)
+
+suite('the events of the log', () => {
+  test('come page after page to the end, by the path that each page names', async () => {
+    const { daybook, asked } = clientOf({
+      '/events?limit=2': [page([1, 2], '/api/v1/events?after=2&limit=2')],
+      '/events?after=2&limit=2': [page([3], '/api/v1/events?after=3&limit=2')],
+      '/events?after=3&limit=2': [page([], null, 3)],
+    })
+    assert.deepEqual(await seqsOf(daybook.events({ limit: 2 })), [1, 2, 3])
+    assert.equal(asked.length, 3)
+  })
+
+  test('are asked for with what is wanted, as the query writes it', async () => {
+    const path = '/events?limit=10000&type=play%2Cburn&nonzero=1&from=2026-10-01T00%3A00%3A00.000Z'
+    const { daybook } = clientOf({ [path]: [page([4, 9], null, 20)] })
+    const from = new Date('2026-10-01T00:00:00Z')
+    assert.deepEqual(await seqsOf(daybook.events({ type: ['play', 'burn'], nonzero: true, from })), [4, 9])
+  })
+
+  for (const [name, seqs, scannedTo] of [
+    ['in the middle of a page', [1, 3], 3],
+    ['at its beginning', [2, 3], 3],
+    ['at its end', [1, 2], 3],
+  ] as const) {
+    test(`are not given when one is missing ${name}`, async () => {
+      const { daybook } = clientOf({ '/events?limit=10000': [page(seqs, null, scannedTo)] })
+      await assert.rejects(seqsOf(daybook.events()), { code: 'gap' })
+    })
+  }
+
+  test('may have gaps where something is chosen', async () => {
+    const { daybook } = clientOf({ '/events?limit=10000&kind=vote': [page([2, 5], null, 9)] })
+    assert.deepEqual(await seqsOf(daybook.events({ kind: 'vote' })), [2, 5])
+  })
+
+  test('come backwards when that is asked', async () => {
+    const { daybook } = clientOf({
+      '/events?limit=2&order=desc': [page([9, 8], '/api/v1/events?before=8')],
+      '/events?before=8': [page([7], null)],
+    })
+    assert.deepEqual(await seqsOf(daybook.events({ limit: 2, order: 'desc' })), [9, 8, 7])
+  })
+
+  for (const [name, next] of [
+    ['repeats', '/api/v1/events?after=0'],
+    ['leads to itself', '/api/v1/events?limit=10000'],
+    ['leads to another origin', 'https://other.test/api/v1/events'],
+  ] as const) {
+    test(`end with an error at a page that ${name}`, async () => {
+      const again = page([1], null)
+      const { daybook } = clientOf({ '/events?limit=10000': [page([1], next)], '/events?after=0': [again] })
+      await assert.rejects(seqsOf(daybook.events()), { code: 'unexpected-answer' })
+    })
+  }
+
+  test('end with an error when the log is exchanged on the way', async () => {
+    const { daybook } = clientOf({
+      '/events?limit=10000': [page([1], '/api/v1/events?after=1')],
+      '/events?after=1': [page([2], null, 2, 'b')],
+    })
+    await assert.rejects(seqsOf(daybook.events()), { code: 'another-log' })
+  })
+})
+
+const file = (...seqs: readonly number[]): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(gzipSync(seqs.map((seq) => `${JSON.stringify(eventOf(seq))}\n`).join('')))
+
+suite('the events of a month', () => {
+  const path = '/archive/2026-09.jsonl.gz'
+  const type = 'application/gzip'
+
+  test('come from its file', async () => {
+    const { daybook } = clientOf({ [path]: [{ body: file(4, 5, 6), type }] })
+    assert.deepEqual(await seqsOf(daybook.month('2026-09')), [4, 5, 6])
+  })
+
+  test('are none in an empty file', async () => {
+    assert.deepEqual(
+      await seqsOf(clientOf({ [path]: [{ body: file(), type }] }).daybook.month('2026-09')),
+      [],
+    )
+  })
+
+  test('come once each from a file that breaks off and is opened again', async () => {
+    const whole = file(...Array.from({ length: 5_000 }, (_, index) => index + 1))
+    const parts = [0.2, 0.7, 0.9].map((part) => ({ body: whole.slice(0, whole.length * part), type }))
+    const { daybook, asked } = clientOf({ [path]: [...parts, { body: whole, type }] })
+    assert.deepEqual(
+      await seqsOf(daybook.month('2026-09', { after: 10 })),
+      Array.from({ length: 4_990 }, (_, index) => index + 11),
+    )
+    assert.equal(asked.length, 4)
+  })
+
+  test('are not given when one is missing', async () => {
+    const { daybook } = clientOf({ [path]: [{ body: file(4, 6), type }] })
+    await assert.rejects(seqsOf(daybook.month('2026-09')), { code: 'gap' })
+  })
+})
+
+suite('a method of the client', () => {
+  test('asks for its path with its place and its parameters, and gives what the service answers', async () => {
+    const { daybook } = clientOf({
+      '/summary?at=1790000000000': [{ body: '{"entries":3}' }],
+      '/contests?status=paying%2Cpaid&limit=5': [{ body: '{"contests":[]}' }],
+      '/contests/42/ledger?after=7': [{ body: '{"payouts":[]}' }],
+      '/events/9': [{ body: '{"seq":9}' }],
+      '/events?order=desc&limit=1': [page([3], null)],
+      '/schedule.ics': [{ body: 'BEGIN:VCALENDAR', type: 'text/calendar; charset=utf-8' }],
+    })
+    assert.equal((await daybook.summary({ at: 1_790_000_000_000 })).entries, 3)
+    assert.deepEqual((await daybook.contests({ status: ['paying', 'paid'], limit: 5 })).contests, [])
+    assert.deepEqual((await daybook.contestLedger(42, { after: 7 })).payouts, [])
+    assert.equal((await daybook.event(9)).seq, 9)
+    assert.equal((await daybook.page({ order: 'desc', limit: 1 })).page.scannedTo, 3)
+    assert.equal(await daybook.scheduleCalendar(), 'BEGIN:VCALENDAR')
+  })
+})
