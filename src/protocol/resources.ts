@@ -241,6 +241,22 @@ export type ArchiveManifest = Readonly<{
   details: Digest & Readonly<{ lines: Digest }>
 }>
 
+/** Who signs the log and who did, and the logs that this one goes on from, of which `size` events are in it. */
+export type LogKeys = Readonly<{
+  origin: string
+  logId: string
+  keys: readonly Readonly<{
+    vkey: string
+    state: 'signing' | 'retired'
+    /** It signs trees larger than this, up to `toSize` once it is retired. */
+    fromSize: number
+    toSize: number | null
+    /** A signed note in which an older key vouches for this one; null for the first. */
+    statement: string | null
+  }>[]
+  formerLogs: readonly Readonly<{ id: string; origin: string; size: number }>[]
+}>
+
 export type Status = Readonly<{
   asOf: AsOf
   now: Readonly<{ at: string; atMs: number }>

@@ -70,9 +70,8 @@ suite('the API', () => {
   }
 
   test('has an address for every row of the table but the stream’s and the archive’s', async () => {
-    const elsewhere = new Set(['stream', 'archive', 'archiveFile'])
     for (const { id, path } of ENDPOINTS) {
-      if (elsewhere.has(id)) continue
+      if (/^(?:stream|archive|log)/.test(id)) continue
       const response = await stage.get(path.replace(/\{\w+\}/, '1'))
       assert.equal(response.status, 200, path)
       await response.arrayBuffer()

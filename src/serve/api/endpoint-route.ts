@@ -1,5 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Route } from '../route.ts'
 

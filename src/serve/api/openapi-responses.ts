@@ -1,11 +1,11 @@
-import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
 
 /** What an endpoint may answer, by status: media types, headers, and the problems. */
 export function responsesOf(endpoint: Endpoint): JsonSchema {
   const { id, path, meaning } = endpoint
-  const keyed = /\{\w+\}/.test(path)
+  const keyed = path.includes('{')
   const whole = { description: meaning, headers: headersOf(endpoint), content: contentOf(endpoint) }
   return {
     200: whole,
@@ -59,7 +59,9 @@ const ALWAYS: JsonSchema = {
 }
 const ETAG: JsonSchema = { ETag: text('Send it back as `If-None-Match`') }
 const SEQ: JsonSchema = {
-  'Daybook-Seq': whole('The last event counted; absent from what never changes under /events and /archive'),
+  'Daybook-Seq': whole(
+    'The last event counted; absent from what never changes under /events, /archive and /log',
+  ),
 }
 const ATTACHMENT: JsonSchema = { 'Content-Disposition': text('Names the file') }
 
@@ -79,7 +81,14 @@ const MONTH: JsonSchema = {
 }
 
 /** Endpoints whose answers never change within a build, or for ever, and count no events. */
-const WITHOUT_SEQ: ReadonlySet<string> = new Set(['event', 'eventDetails', 'openapi', 'stream'])
+const WITHOUT_SEQ: ReadonlySet<string> = new Set([
+  'event',
+  'eventDetails',
+  'openapi',
+  'stream',
+  'logTile',
+  'logEntries',
+])
 
 function headersOf({ id, caching }: Endpoint): JsonSchema {
   return {
@@ -88,6 +97,7 @@ function headersOf({ id, caching }: Endpoint): JsonSchema {
     ...(WITHOUT_SEQ.has(id) ? {} : SEQ),
     ...(id === 'events' ? PAGE : {}),
     ...(id === 'archiveFile' ? MONTH : {}),
+    ...(id === 'logProof' ? ATTACHMENT : {}),
   }
 }
 

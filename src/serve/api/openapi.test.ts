@@ -15,16 +15,19 @@ type Document = {
   components: Record<string, Record<string, unknown>>
 }
 
+/** OpenAPI has no parts of several segments. */
+const templateOf = (path: string): string => path.replace('...}', '}')
+
 suite('the OpenAPI document', () => {
   const document = JSON.parse(JSON.stringify(openapi('0.0.1'))) as Document
 
   test('has every endpoint of the table with every parameter, and no other', () => {
     assert.deepEqual(
       Object.keys(document.paths),
-      ENDPOINTS.map(({ path }) => path),
+      ENDPOINTS.map(({ path }) => templateOf(path)),
     )
     for (const { path, id, parameters } of ENDPOINTS) {
-      const operation = document.paths[path]?.get
+      const operation = document.paths[templateOf(path)]?.get
       assert.equal(operation?.operationId, id)
       assert.deepEqual(
         operation?.parameters.filter((one) => one.in === 'query').map(({ name }) => name),

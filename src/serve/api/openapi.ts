@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { assert } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Form, Parameter } from '../../protocol/parameters.ts'
 import { WORD } from '../../protocol/catalogue.ts'
@@ -40,7 +40,9 @@ export function openapi(version: string): JsonSchema {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    paths: Object.fromEntries(ENDPOINTS.map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
+    paths: Object.fromEntries(
+      ENDPOINTS.map((endpoint) => [templateOf(endpoint.path), { get: operation(endpoint) }]),
+    ),
     components: {
       schemas: { ...schemas(), Problem: PROBLEM_SCHEMA },
       responses: SHARED_RESPONSES,
@@ -48,12 +50,17 @@ export function openapi(version: string): JsonSchema {
   }
 }
 
+/** A path as OpenAPI writes it, which knows no part of several segments: such a part says so in its description. */
+function templateOf(path: string): string {
+  return path.replace('...}', '}')
+}
+
 function operation(endpoint: Endpoint): JsonSchema {
   return {
     operationId: endpoint.id,
     summary: endpoint.meaning,
     parameters: [
-      ...pathParameters(endpoint.path),
+      ...pathParameters(templateOf(endpoint.path)),
       ...endpoint.parameters.map(queryParameter),
       ...(HEADER_PARAMETERS[endpoint.id] ?? []),
     ],
@@ -120,6 +127,18 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
       '`yyyy-mm.jsonl.gz`, `yyyy-mm.details.jsonl.gz`, `yyyy-mm.json` (manifest of a closed month), or `SHA256SUMS`',
     schema: { type: 'string' },
     example: '2026-10.jsonl.gz',
+  },
+  level: {
+    description: 'Level of the tree: 0 has the leaf hashes, each further one the roots of full tiles below',
+    schema: { type: 'integer', minimum: 0, maximum: 63 },
+    example: 0,
+  },
+  tile: {
+    description:
+      'The tile’s number in groups of three digits, all but the last behind an x, then `.p/` and the width of a ' +
+      'partial one: `273`, `x001/x234/067`, `273.p/112`. Its slashes are not encoded',
+    schema: { type: 'string' },
+    example: '000.p/1',
   },
 }
 

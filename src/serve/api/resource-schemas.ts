@@ -122,6 +122,21 @@ const manifest = z
     'What is recorded of a closed month, once and for ever',
   ) satisfies z.ZodType<resources.ArchiveManifest>
 
+const logKeys = z.strictObject({
+  origin: z.string(),
+  logId: z.string(),
+  keys: z.array(
+    z.strictObject({
+      vkey: z.string().describe('The key as C2SP signed-note writes it'),
+      state: z.enum(['signing', 'retired']),
+      fromSize: number.describe('It signs trees that are larger'),
+      toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
+      statement: z.string().nullable().describe('A signed note in which an older key vouches for this one'),
+    }),
+  ),
+  formerLogs: z.array(z.strictObject({ id: z.string(), origin: z.string(), size: number })),
+}) satisfies z.ZodType<resources.LogKeys>
+
 const page = z.strictObject({
   after: seq.optional(),
   before: seq.optional(),
@@ -249,6 +264,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   }) satisfies z.ZodType<resources.Patterns>,
   ArchiveIndex: z.strictObject({ months: z.array(archiveMonth) }) satisfies z.ZodType<resources.ArchiveIndex>,
   ArchiveManifest: manifest,
+  LogKeys: logKeys,
   EventTypes: z.looseObject({ asOf, types: z.array(z.looseObject({ type: z.string() })) }),
   Status: status,
 }

@@ -8,10 +8,11 @@ import { JSON_TYPE } from '../projection.ts'
 import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
+import { treeRoutes } from './tree-routes.ts'
 
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
-/** The routes of the archive: its index, the months' files and manifests, and `SHA256SUMS`. */
+/** The routes of the archive: its index, the months' files and manifests, `SHA256SUMS`, and the log's own files. */
 export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
   return [
@@ -40,6 +41,7 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
         }
       },
     },
+    ...treeRoutes(log),
   ]
 }
 
