@@ -46,10 +46,9 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   const { source, primitives, own, saved } = settings
   const list = openChecklist()
   const none = { notes: [], evidence: [], keep: null }
-  const trusted = await believed(list, () => askTrust(source, own, primitives))
-  if (trusted === null) return { checks: list.checks(), ...none }
-  const { trust, formerLogs } = trusted
-  const earlier = await openSaved(saved, trust, formerLogs, primitives)
+  const trust = await believed(list, () => askTrust(source, own, primitives))
+  if (trust === null) return { checks: list.checks(), ...none }
+  const earlier = await openSaved(saved, trust, primitives)
   const sizes = earlier.checkpoints.map(({ checkpoint }) => checkpoint.size)
   const asked = await believed(list, () =>
     source.is === 'folder'

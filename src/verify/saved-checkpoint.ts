@@ -1,13 +1,12 @@
 import type { Checkpoint } from '../tlog/checkpoint.ts'
-import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
-import { parseNote } from '../tlog/note.ts'
 import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { Finding } from './finding.ts'
 import type { Primitives } from './primitives.ts'
 import type { TreeTrail } from './tree-trail.ts'
-import type { KeyList, Trust } from './trust.ts'
+import type { Trust } from './trust.ts'
+import { openListed } from './trust.ts'
 
 /** A signed note that was kept, and what it is called where it lies. */
 export type SavedNote = Readonly<{
@@ -27,38 +26,40 @@ export type OpenedSaved = Readonly<{
   notes: readonly string[]
 }>
 
-/** The saved checkpoints of this log; those of others are told apart, since a log that was restored is another log. */
+/**
+ * The saved checkpoints that this log's entries must agree with. Those of other logs are told apart: a log that was
+ * restored from an older copy is another log, and says of which it goes on.
+ */
 export async function openSaved(
   saved: readonly SavedNote[],
   trust: Trust,
-  formerLogs: KeyList['formerLogs'],
-  { verifyEd25519 }: Primitives,
+  primitives: Primitives,
 ): Promise<OpenedSaved> {
   const checkpoints: SavedCheckpoint[] = []
   const wrong: Finding[] = []
   const notes: string[] = []
   let others = 0
   for (const one of saved) {
-    const parsed = parseNote(one.note)
-    const said = parsed.ok ? parseCheckpoint(parsed.value.text) : undefined
-    if (said !== undefined && said.origin !== trust.origin) {
-      const former = formerLogs.some(({ origin }) => origin === said.origin)
-      if (former)
-        notes.push(
-          `${one.name} (${said.size} events) is of a log that this one replaced, and was not compared`,
-        )
-      else if (one.named) wrong.push({ place: one.name, what: 'is the checkpoint of another log' })
-      else others += 1
-      continue
-    }
-    const trusted = { origin: trust.origin, keys: trust.listed.map(({ key }) => key), witnesses: [] }
-    const opened = await openCheckpoint(one.note, trusted, verifyEd25519)
-    if (opened.ok) checkpoints.push({ ...one, checkpoint: opened.value.checkpoint })
-    else wrong.push({ place: one.name, what: DOUBTS[opened.doubt] })
+    const opened = await openListed(one.note, trust, primitives)
+    if (!opened.ok && opened.doubt === 'other-origin' && !one.named) others += 1
+    else if (!opened.ok) wrong.push({ place: one.name, what: DOUBTS[opened.doubt] })
+    else if (isKept(opened.value, trust)) checkpoints.push({ ...one, checkpoint: opened.value })
+    else notes.push(givenUp(one.name, opened.value, trust))
   }
   if (others > 0)
     notes.push(`${others} saved checkpoints are of other logs than ${trust.origin}, and were not compared`)
   return { checkpoints, wrong, notes }
+}
+
+/** Of a log that this one goes on from, the events up to the loss are in this one. */
+function isKept({ origin, size }: Checkpoint, trust: Trust): boolean {
+  const former = trust.formerLogs.find((log) => log.origin === origin)
+  return origin === trust.origin || (former !== undefined && size <= former.size)
+}
+
+function givenUp(name: string, { origin, size }: Checkpoint, { formerLogs }: Trust): string {
+  const kept = formerLogs.find((log) => log.origin === origin)?.size ?? 0
+  return `${name} is of ${size} events of another log, ${origin}: this one goes on from its first ${kept}, and gave up the rest`
 }
 
 /** Files that show someone else what was found, by name. */

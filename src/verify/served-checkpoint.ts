@@ -25,17 +25,13 @@ const LAG_MS = 2_000
 const PLACE = 'log/checkpoint'
 
 /** Whom to believe: what the log says of its keys, held against one's own. A folder may have no list of keys. */
-export async function askTrust(
-  source: Source,
-  own: OwnKeys,
-  primitives: Primitives,
-): Promise<Readonly<{ trust: Trust; formerLogs: KeyList['formerLogs'] }>> {
+export async function askTrust(source: Source, own: OwnKeys, primitives: Primitives): Promise<Trust> {
   const body = await source.read('log/keys')
   const list = body === undefined ? ownList(source, own, primitives) : readKeyList(body, primitives)
   const kept = own.keptOf(list.origin)
   const basis: TrustBasis = own.given.length > 0 ? 'given' : kept.length > 0 ? 'kept' : 'served'
   const trusted = { basis, vkeys: basis === 'given' ? own.given : kept }
-  return { trust: await trustOf(list, trusted, primitives), formerLogs: list.formerLogs }
+  return trustOf(list, trusted, primitives)
 }
 
 function ownList(source: Source, own: OwnKeys, { sha256 }: Primitives): KeyList {

@@ -1,9 +1,10 @@
-import type { OpenedCheckpoint } from '../tlog/checkpoint.ts'
-import { openCheckpoint } from '../tlog/checkpoint.ts'
+import type { Checkpoint, OpenedCheckpoint } from '../tlog/checkpoint.ts'
+import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
 import { parseNote } from '../tlog/note.ts'
 import { openNote } from '../tlog/signature.ts'
 import { formatUtf8 } from '../tlog/text.ts'
-import { DOUBTS } from '../tlog/verdict.ts'
+import type { Verdict } from '../tlog/verdict.ts'
+import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './finding.ts'
@@ -26,9 +27,13 @@ export type ListedKey = Readonly<{
 /** What `/log/keys` says; nothing of it is proved. */
 export type KeyList = Readonly<{
   origin: string
+  /** Those of former logs too, each under its log's own name. */
   keys: readonly ListedKey[]
-  formerLogs: readonly Readonly<{ origin: string; size: number }>[]
+  formerLogs: readonly FormerLog[]
 }>
+
+/** A log that this one goes on from, after a loss: its first `size` events are in this one, and no later ones. */
+export type FormerLog = Readonly<{ origin: string; size: number }>
 
 /** Keys of the longest list that is read. */
 const KEYS_MAX = 256
@@ -45,6 +50,8 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
   if (origin === undefined || keys === undefined || former === undefined || keys.length > KEYS_MAX) {
     throw malformed('lacks an origin, keys or former logs')
   }
+  const formerLogs = former.map(formerLog)
+  const origins = new Set([origin, ...formerLogs.map((log) => log.origin)])
   const listed = keys.map((key): ListedKey => {
     const parsed = parseVkey(sha256, textOf(key['vkey']) ?? '')
     const fromSize = wholeOf(key['fromSize'])
@@ -52,13 +59,13 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
     if (parsed === undefined || fromSize === undefined || toSize === undefined) {
       throw malformed('a key is not well formed')
     }
-    if (parsed.name !== origin || parsed.type !== 'ed25519') throw malformed('a key is of another log')
+    if (parsed.type !== 'ed25519' || !origins.has(parsed.name)) throw malformed('a key is of another log')
     return { key: parsed, fromSize, toSize, statement: textOf(key['statement']) ?? null }
   })
-  return { origin, keys: listed, formerLogs: former.map(formerLog) }
+  return { origin, keys: listed, formerLogs }
 }
 
-function formerLog(log: Members): Readonly<{ origin: string; size: number }> {
+function formerLog(log: Members): FormerLog {
   const origin = textOf(log['origin'])
   const size = wholeOf(log['size'])
   if (origin === undefined || size === undefined) throw malformed('a former log is not well formed')
@@ -73,6 +80,7 @@ export type Trust = Readonly<{
   keys: readonly ListedKey[]
   /** Every key listed, retired ones too: what they signed once can still be held against the tree. */
   listed: readonly ListedKey[]
+  formerLogs: readonly FormerLog[]
 }>
 
 /**
@@ -84,32 +92,39 @@ export async function trustOf(
   trusted: Readonly<{ basis: TrustBasis; vkeys: readonly string[] }>,
   primitives: Primitives,
 ): Promise<Trust> {
+  const candidates = list.keys.filter(({ key }) => key.name === list.origin)
   const own =
-    trusted.basis === 'served' ? list.keys.filter(isFirst) : trusted.vkeys.map((vkey) => listedAs(list, vkey))
+    trusted.basis === 'served'
+      ? candidates.filter(({ statement }) => statement === null)
+      : trusted.vkeys.map((vkey) => listedAs(list, vkey))
   const found = new Set(own)
   let grown = true
   while (grown) {
     grown = false
-    for (const candidate of list.keys) {
+    for (const candidate of candidates) {
       if (found.has(candidate) || candidate.statement === null) continue
       if (!(await isStated(candidate, list.origin, [...found], primitives))) continue
       found.add(candidate)
       grown = true
     }
   }
-  const unstated = list.keys.find((key) => trusted.basis === 'served' && !found.has(key))
+  const unstated = candidates.find((key) => trusted.basis === 'served' && !found.has(key))
   if (unstated !== undefined)
     throw malformed('a statement does not hold: no older key has named the newer one')
-  return { origin: list.origin, basis: trusted.basis, keys: [...found], listed: list.keys }
-}
-
-function isFirst({ statement }: ListedKey): boolean {
-  return statement === null
+  return {
+    origin: list.origin,
+    basis: trusted.basis,
+    keys: [...found],
+    listed: list.keys,
+    formerLogs: list.formerLogs,
+  }
 }
 
 function listedAs(list: KeyList, vkey: string): ListedKey {
   const found = list.keys.find(({ key }) => formatVkey(key) === vkey)
   if (found === undefined) throw malformed('the key that you trust is not among the keys of this log')
+  if (found.key.name !== list.origin)
+    throw malformed('the key that you trust is of a log that this one replaced')
   return found
 }
 
@@ -148,4 +163,24 @@ export async function openTrusted(
   )
   if (!inTime) throw new WrongError(place, 'is signed by a key that does not sign trees of this size')
   return opened.value
+}
+
+/**
+ * The checkpoint in a note that any listed key has signed, of this log or of one that it goes on from: what was signed
+ * long ago, or under a name that the log had before.
+ */
+export async function openListed(
+  note: Uint8Array,
+  { origin, listed, formerLogs }: Trust,
+  { verifyEd25519 }: Primitives,
+): Promise<Verdict<Checkpoint>> {
+  const parsed = parseNote(note)
+  if (!parsed.ok) return parsed
+  const said = parseCheckpoint(parsed.value.text)
+  if (said === undefined) return doubted('checkpoint-malformed')
+  if (said.origin !== origin && !formerLogs.some((log) => log.origin === said.origin))
+    return doubted('other-origin')
+  const keys = listed.map(({ key }) => key).filter(({ name }) => name === said.origin)
+  const opened = await openCheckpoint(note, { origin: said.origin, keys, witnesses: [] }, verifyEd25519)
+  return opened.ok ? proved(opened.value.checkpoint) : opened
 }

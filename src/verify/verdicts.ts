@@ -1,5 +1,3 @@
-import type { Checkpoint } from '../tlog/checkpoint.ts'
-import { openCheckpoint } from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
 import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import type { Asked } from './ask-all.ts'
@@ -14,6 +12,7 @@ import type { Evidence, OpenedSaved } from './saved-checkpoint.ts'
 import { historyOf } from './saved-checkpoint.ts'
 import type { Source } from './source.ts'
 import type { Trust, TrustBasis } from './trust.ts'
+import { openListed } from './trust.ts'
 
 const NOT_WHOLE = 'the entries could not all be read'
 
@@ -74,17 +73,15 @@ async function manifestFinding(
   { month, size, root, checkpoint }: Manifest,
   tree: ReadLog['tree'],
   trust: Trust,
-  { verifyEd25519 }: Primitives,
+  primitives: Primitives,
 ): Promise<Finding | null> {
   const place = `archive/${month}.json`
   const recomputed = tree.rootAt(size)
   if (recomputed === undefined || !isSame(recomputed, root)) {
     return { place, what: `its root is not that of the first ${size} entries` }
   }
-  const trusted = { origin: trust.origin, keys: trust.listed.map(({ key }) => key), witnesses: [] }
-  const opened = await openCheckpoint(formatUtf8(checkpoint), trusted, verifyEd25519)
-  const isOf = (signed: Checkpoint): boolean => signed.size === size && isSame(signed.root, root)
-  return opened.ok && isOf(opened.value.checkpoint)
+  const opened = await openListed(formatUtf8(checkpoint), trust, primitives)
+  return opened.ok && opened.value.size === size && isSame(opened.value.root, root)
     ? null
     : { place, what: 'its checkpoint is not signed for its root' }
 }

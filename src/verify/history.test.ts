@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { auditOf, RICH_LOG, wrongIn } from '../../test/audit-stage.ts'
+import type { Change, LogKey } from '../../test/public-log.ts'
+import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../../test/public-log.ts'
+import type { Entry } from '../protocol/event.ts'
+import { PRIMITIVES } from '../command/verify.ts'
+import { isConsistent } from '../tlog/consistency.ts'
+import { treeHasher } from '../tlog/hash.ts'
+import { parseBase64 } from '../tlog/text.ts'
+import type { Audit } from './audit.ts'
+import { isRight } from './report.ts'
+import type { SavedNote } from './saved-checkpoint.ts'
+
+const key = newKey()
+const size = RICH_LOG.length
+const log = publicLog(RICH_LOG, key)
+/** Another past: the third event spent more than it did. */
+const otherPast: readonly Entry[] = RICH_LOG.map((entry, index) =>
+  index === 2 ? { ...entry, event: { ...entry.event, tx: 'another' } } : entry,
+)
+
+function saved(entries: readonly Entry[], at: number, by: LogKey = key, named = false): SavedNote {
+  return { name: `saved-${at}`, note: Buffer.from(checkpointOver(entries, at, by)), named }
+}
+
+/** What `log/keys` says: the rows of the keys, and the logs before this one. */
+const listing =
+  (keys: readonly object[], formerLogs: readonly object[] = []): Change =>
+  (path, body) =>
+    path === 'log/keys'
+      ? Buffer.from(JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs }))
+      : body
+
+const row = ({ vkey }: LogKey, fields: object = {}): object => ({
+  vkey,
+  state: 'signing',
+  fromSize: 0,
+  toSize: null,
+  statement: null,
+  ...fields,
+})
+
+const consistencyOf = ({ checks }: Audit): string | undefined =>
+  checks.find(({ name }) => name === 'consistency')?.says
+
+suite('a checkpoint that was saved', () => {
+  test('agrees with the log that grew from it, at every size', async () => {
+    const every = Array.from({ length: size + 1 }, (_, at) => saved(RICH_LOG, at))
+    const found = await auditOf(log, undefined, { saved: every })
+    assert.deepEqual(wrongIn(found), [])
+    assert.match(consistencyOf(found) ?? '', new RegExp(`grew from ${size + 1} checkpoints`))
+  })
+
+  test('and that grew to the size of the present one with another past shows a FORK', async () => {
+    const found = await auditOf(log, undefined, { saved: [saved(otherPast, size)] })
+    assert.deepEqual(wrongIn(found), [
+      `consistency | saved-${size}: FORK: the first ${size} events were others when it was signed`,
+    ])
+    assert.equal(found.keep, null)
+    assert.deepEqual(Object.keys(found.evidence[0]?.files ?? {}), [
+      'saved.checkpoint',
+      'served.checkpoint',
+      'evidence.txt',
+    ])
+  })
+
+  test('of a size before the fork shows none', async () => {
+    const found = await auditOf(log, undefined, { saved: [saved(otherPast, 2)] })
+    assert.deepEqual(wrongIn(found), [])
+  })
+
+  test('of an earlier size shows a FORK with a proof that anyone can check', async () => {
+    const hasher = treeHasher(PRIMITIVES.sha256)
+    for (const at of [3, 4, 7, size - 1]) {
+      const found = await auditOf(log, undefined, { saved: [saved(otherPast, at)] })
+      assert.match(wrongIn(found).join(), /FORK/)
+      const files = found.evidence[0]?.files ?? {}
+      const [root, ...proof] = Buffer.from(files['evidence.txt'] ?? [])
+        .toString()
+        .split('\n')
+        .flatMap((line) => (/^[A-Za-z0-9+/]{43}=$/.test(line) ? (parseBase64(line) ?? []) : []))
+      assert.ok(root !== undefined)
+      const [earlier, later] = [
+        { size: at, root },
+        { size, root: rootOver(RICH_LOG, size) },
+      ]
+      assert.ok(isConsistent(hasher, earlier, later, proof), `the tree of ${at}`)
+      assert.notDeepEqual(root, rootOver(otherPast, at))
+    }
+  })
+
+  test('of more events than there are now shows a ROLLBACK, which is no fork', async () => {
+    const shorter = publicLog(RICH_LOG.slice(0, -5), key)
+    const found = await auditOf(shorter, undefined, { saved: [saved(RICH_LOG, size)] })
+    assert.deepEqual(wrongIn(found), [
+      `consistency | saved-${size}: ROLLBACK: it covers ${size} events, and the log now has ${size - 5}`,
+    ])
+    assert.equal(found.evidence[0]?.name, `rollback-${size}-${size - 5}`)
+  })
+
+  test('by a key that the log does not list is wrong', async () => {
+    const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, newKey())] })
+    assert.deepEqual(wrongIn(found), ['consistency | saved-4: no known key has signed the note'])
+  })
+
+  test('of another log is told, and is wrong when it was named', async () => {
+    const other = newKey('elsewhere.example/log')
+    const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other)] })
+    assert.deepEqual(wrongIn(found), [])
+    assert.match(found.notes.join(), /1 saved checkpoints are of other logs than daybook\.example\/log/)
+    const named = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other, true)] })
+    assert.deepEqual(wrongIn(named), ['consistency | saved-4: the checkpoint is of another log'])
+  })
+
+  test('of a log that this one goes on from is compared up to the loss, and told beyond it', async () => {
+    const before = newKey(`${ORIGIN}/before`)
+    const change = listing(
+      [row(before, { toSize: 6 }), row(key, { fromSize: 6 })],
+      [{ id: 'b', origin: before.key.name, size: 6 }],
+    )
+    const kept = await auditOf(log, change, {
+      saved: [saved(RICH_LOG, 5, before), saved(otherPast, 9, before)],
+    })
+    assert.deepEqual(
+      wrongIn(kept).filter((line) => line.startsWith('consistency')),
+      [],
+    )
+    assert.match(
+      kept.notes.join(),
+      /saved-9 is of 9 events of another log, .*: this one goes on from its first 6/,
+    )
+    const forked = await auditOf(log, change, { saved: [saved(otherPast, 5, before)] })
+    assert.match(wrongIn(forked).join('\n'), /saved-5: FORK/)
+  })
+})
+
+suite('a key', () => {
+  const next = newKey()
+  const statement = (fromSize: number, by: LogKey, of: LogKey): string =>
+    signed(`daybook key rotation v1\n${ORIGIN}\n${fromSize}\n${of.vkey}\n`, by)
+  const signedBy =
+    (...keys: readonly LogKey[]): Change =>
+    (path, body) =>
+      path === 'log/checkpoint' ? Buffer.from(checkpointOver(RICH_LOG, size, ...keys)) : body
+  const both =
+    (...changes: readonly Change[]): Change =>
+    (path, body) =>
+      changes.reduce((found, change) => change(path, found), body)
+
+  test('that was given is believed, and said to be', async () => {
+    const { checks } = await auditOf(log)
+    assert.match(
+      checks[0]?.says ?? '',
+      /^\d+ events, signed by daybook\.example\/log\+[0-9a-f]{8} \(the key that you gave\)$/,
+    )
+  })
+
+  test('that the same server gives proves little, and it is said', async () => {
+    const found = await auditOf(log, undefined, { own: { given: [], keptOf: () => [] } })
+    assert.ok(isRight(found))
+    assert.match(found.checks[0]?.says ?? '', /from the same server, which proves little/)
+  })
+
+  test('that was kept at an earlier visit is held against the one that is served', async () => {
+    const own = { given: [], keptOf: () => [newKey().vkey] }
+    const found = await auditOf(log, undefined, { own })
+    assert.deepEqual(wrongIn(found), [
+      'signature | log/keys: the key that you trust is not among the keys of this log',
+    ])
+    assert.deepEqual(
+      found.checks.filter(({ is }) => is !== 'not checked').map(({ name }) => name),
+      ['signature'],
+    )
+  })
+
+  test('that has not signed the checkpoint is found out', async () => {
+    const found = await auditOf(log, signedBy(next))
+    assert.deepEqual(wrongIn(found), ['signature | log/checkpoint: no known key has signed the note'])
+  })
+
+  test('follows from an older one that states it', async () => {
+    const rows = [
+      row(key, { toSize: 6, state: 'retired' }),
+      row(next, { fromSize: 6, statement: statement(6, key, next) }),
+    ]
+    const found = await auditOf(log, both(listing(rows), signedBy(next)))
+    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(found.keep?.vkeys, [key.vkey, next.vkey])
+  })
+
+  test('does not follow from a statement that does not hold', async () => {
+    for (const wrong of [
+      null,
+      statement(7, key, next),
+      statement(6, next, next),
+      statement(6, key, newKey()),
+      'no note',
+    ]) {
+      const rows = [row(key), row(next, { fromSize: 6, statement: wrong })]
+      const found = await auditOf(log, both(listing(rows), signedBy(next)))
+      assert.match(wrongIn(found).join(), /^signature \| log\/checkpoint: no known key/, String(wrong))
+    }
+  })
+
+  test('that is retired signs no larger trees', async () => {
+    const found = await auditOf(log, listing([row(key, { toSize: size - 1, state: 'retired' })]))
+    assert.deepEqual(wrongIn(found), [
+      'signature | log/checkpoint: is signed by a key that does not sign trees of this size',
+    ])
+  })
+
+  test('beside another that is not known yet does no harm', async () => {
+    const found = await auditOf(log, signedBy(key, next))
+    assert.deepEqual(wrongIn(found), [])
+  })
+})
