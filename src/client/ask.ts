@@ -1,4 +1,4 @@
-import type { Body } from './body.ts'
+import type { Body, Bytes } from './body.ts'
 import { bytesOf } from './body.ts'
 import { DaybookError, problemOf, unexpected } from './daybook-error.ts'
 import { openPace } from './pace.ts'
@@ -21,7 +21,7 @@ export type AskOptions = Readonly<{
 export type Answer = Readonly<{
   status: number
   headers: Headers
-  bytes: () => Uint8Array<ArrayBuffer>
+  bytes: () => Bytes
   text: () => string
   /** The body as JSON, of a form that the caller knows; throws `unexpected-answer` when it is no JSON. */
   json: () => ReturnType<typeof JSON.parse>
@@ -174,7 +174,7 @@ function watched(
     } catch (cause) {
       signal?.throwIfAborted()
       if (cause instanceof DaybookError) throw cause
-      throw new DaybookError('unreachable', 'the connection could not be made, or broke', { cause })
+      throw new DaybookError('unreachable', 'the connection failed', { cause })
     } finally {
       done.abort()
     }
@@ -184,7 +184,7 @@ function watched(
 /** The body, each piece of it waited for with patience, and its connection closed when nobody reads on. */
 function readable(response: Response, watch: Watch, cut: AbortController): Body {
   const reader = response.body?.getReader()
-  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+  return new ReadableStream<Bytes>(
     {
       async pull(controller) {
         const read = reader === undefined ? { done: true as const } : await watch(reader.read())

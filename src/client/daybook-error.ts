@@ -33,12 +33,16 @@ export class DaybookError extends Error {
   readonly errors: readonly Fault[]
   readonly retryAfterMs: number | undefined
 
-  constructor(code: DaybookError['code'], message: string, fields: ErrorFields = {}) {
-    super(message, { cause: fields.cause })
+  constructor(
+    code: DaybookError['code'],
+    message: string,
+    { status = 0, errors = [], retryAfterMs, cause }: ErrorFields = {},
+  ) {
+    super(message, { cause })
     this.code = code
-    this.status = fields.status ?? 0
-    this.errors = fields.errors ?? []
-    this.retryAfterMs = fields.retryAfterMs
+    this.status = status
+    this.errors = errors
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -46,13 +50,15 @@ export class DaybookError extends Error {
 export const unexpected = (message: string, fields?: ErrorFields): DaybookError =>
   new DaybookError('unexpected-answer', message, fields)
 
+/** Whether an answer says that it is of a media type, its parameters aside. */
+export const isOfType = (headers: Headers, type: string): boolean =>
+  headers.get('content-type')?.startsWith(type) === true
+
 /** The error that an answer of another status than 2xx or 304 stands for; its body may be anything. */
 export function problemOf(status: number, headers: Headers, body: string): DaybookError {
   let problem: { code?: unknown; detail?: unknown; errors?: unknown } = {}
   try {
-    if (headers.get('content-type')?.startsWith('application/problem+json') === true) {
-      problem = JSON.parse(body) ?? {}
-    }
+    if (isOfType(headers, 'application/problem+json')) problem = JSON.parse(body) ?? {}
   } catch {
     // What is between us and the service may cut an answer; its status says enough.
   }
@@ -60,11 +66,7 @@ export function problemOf(status: number, headers: Headers, body: string): Daybo
   return new DaybookError(
     typeof code === 'string' ? code : 'unexpected-answer',
     typeof detail === 'string' ? detail : `the service answered ${status}`,
-    {
-      status,
-      ...(Array.isArray(errors) ? { errors } : {}),
-      retryAfterMs: retryAfterMsOf(headers),
-    },
+    { status, errors: Array.isArray(errors) ? errors : [], retryAfterMs: retryAfterMsOf(headers) },
   )
 }
 

@@ -50,5 +50,5 @@ function parse(json: string): ReturnType<typeof JSON.parse> {
   } catch {
     // Told below, whatever is wrong with it.
   }
-  throw unexpected('the stream says what is neither an event nor a position')
+  throw unexpected('a frame is neither event nor position')
 }

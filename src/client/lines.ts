@@ -1,4 +1,5 @@
 import type { Body } from './body.ts'
+import { piecesOf } from './body.ts'
 import { DaybookError } from './daybook-error.ts'
 
 /** Characters of one line: an event's has some 400, a details' line at most 16 KiB. */
@@ -20,15 +21,7 @@ export function openLines(): (piece: string) => readonly string[] {
 
 /** The lines of a body of UTF-8, those of one piece at a time. What follows the last line end is no line. */
 export async function* linesOf(body: Body): AsyncGenerator<readonly string[], void, undefined> {
-  const reader = body.getReader()
   const decoder = new TextDecoder()
   const lines = openLines()
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      yield lines(decoder.decode(read.value, { stream: true }))
-    }
-  } finally {
-    // Closes the connection of a body that is not read to its end; of one that broke there is nothing to close.
-    await reader.cancel().catch(() => undefined)
-  }
+  for await (const piece of piecesOf(body)) yield lines(decoder.decode(piece, { stream: true }))
 }

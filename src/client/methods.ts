@@ -21,6 +21,7 @@ import type {
   Summary,
 } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
+import { isOfType } from './daybook-error.ts'
 import type { Given, Query } from './query.ts'
 import { pathOf } from './query.ts'
 
@@ -77,7 +78,7 @@ export function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
     const [place, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
     const { signal, ...query } = asked
     const answer = await get(pathOf(id, place, query), { signal })
-    return answer.headers.get('content-type')?.includes('json') === true ? answer.json() : answer.text()
+    return isOfType(answer.headers, 'application/json') ? answer.json() : answer.text()
   }
   return Object.fromEntries(keysOf(ENDPOINT_PATHS).map((id): readonly unknown[] => [id, method(id)]))
 }

@@ -51,4 +51,4 @@ export async function* monthOf(
 }
 
 const broken = (cause: unknown): DaybookError =>
-  new DaybookError('unreachable', 'the file of a month broke off, or is damaged', { cause })
+  new DaybookError('unreachable', 'the file broke off or is damaged', { cause })

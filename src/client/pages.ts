@@ -61,7 +61,7 @@ export function openSameLog(): SameLog {
   return (headers) => {
     const log = headers.get('daybook-log')
     if (known !== null && log !== null && log !== known) {
-      throw new DaybookError('another-log', 'the service has another log than it had before')
+      throw new DaybookError('another-log', 'the service has another log now')
     }
     known ??= log
   }

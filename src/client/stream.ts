@@ -1,7 +1,7 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { BACKOFF_MS, backoffMs } from './ask.ts'
-import { DaybookError, unexpected } from './daybook-error.ts'
+import { DaybookError, isOfType, unexpected } from './daybook-error.ts'
 import type { Filter } from './filter.ts'
 import { isWanted } from './filter.ts'
 import type { Frame } from './frames.ts'
@@ -21,10 +21,10 @@ export type StreamStatus = Readonly<{
   seq: number
   /** The newest event that is known to exist. */
   head: number
-  /** Why there is no connection, in `reconnecting`, `offline` and `failed`. */
-  cause?: unknown
+  /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
+  cause: unknown
   /** How long until the next attempt, in `reconnecting` and `offline`. */
-  inMs?: number
+  inMs: number | undefined
 }>
 
 export type StreamAsked = Filter &
@@ -56,8 +56,9 @@ type Run = {
   readonly asked: StreamAsked
   readonly sameLog: SameLog
   state: StreamState
-  /** Undefined until `head` is known as a number. */
-  cursor: number | undefined
+  cursor: number
+  /** Whether the cursor is to be the head, which is not known as a number yet. */
+  isToBeHead: boolean
   head: number
   lines: AsyncGenerator<readonly string[], void, undefined> | undefined
   parse: (line: string) => Frame | undefined
@@ -70,7 +71,7 @@ type Run = {
   stuck: number
   isKnown: boolean
   retryMs: number
-  waitMs: number
+  waitMs: number | undefined
   error: unknown
 }
 
@@ -107,7 +108,8 @@ export async function* streamOf(
             break
           case 'reconnecting':
           case 'offline':
-            await sleep(run.waitMs, signal)
+            await sleep(run.waitMs ?? 0, signal)
+            run.waitMs = undefined
             tell(run, 'due')
             break
           case 'ended':
@@ -138,7 +140,8 @@ function begin(
     asked,
     sameLog,
     state: 'connecting',
-    cursor: after === 'head' ? undefined : after,
+    cursor: after === 'head' ? 0 : after,
+    isToBeHead: after === 'head',
     head: 0,
     lines: undefined,
     parse: openFrames(),
@@ -148,7 +151,7 @@ function begin(
     stuck: 0,
     isKnown: false,
     retryMs: 0,
-    waitMs: 0,
+    waitMs: undefined,
     error: undefined,
   }
 }
@@ -160,24 +163,18 @@ function tell(run: Run, signal: StreamSignal): void {
   report(run)
 }
 
-function report({ asked, state, cursor = 0, head, error, waitMs }: Run): void {
-  const waits = state === 'reconnecting' || state === 'offline'
-  asked.onStatus?.({
-    state,
-    seq: cursor,
-    head: Math.max(head, cursor),
-    ...(waits || state === 'failed' ? { cause: error } : {}),
-    ...(waits ? { inMs: waitMs } : {}),
-  })
+function report({ asked, state, cursor, head, error, waitMs }: Run): void {
+  asked.onStatus?.({ state, seq: cursor, head: Math.max(head, cursor), cause: error, inMs: waitMs })
 }
 
 async function connect(run: Run): Promise<void> {
   const { ask, asked, sameLog } = run
   const { signal, serverFilter = false, type, kind, contestId, nonzero } = asked
-  if (run.cursor === undefined) {
+  if (run.isToBeHead) {
     const { headers, json } = await ask.get(pathOf('status', ''), { signal, attemptsMax: 1 })
     sameLog(headers)
     run.cursor = json().asOf.seq
+    run.isToBeHead = false
   }
   const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
   const { stream, headers } = await ask.open(pathOf('stream', '', { after: run.cursor, ...filter }), {
@@ -189,10 +186,9 @@ async function connect(run: Run): Promise<void> {
   run.lines = linesOf(stream)
   run.parse = openFrames()
   sameLog(headers)
-  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    throw unexpected('what answers is no stream')
-  }
+  if (!isOfType(headers, 'text/event-stream')) throw unexpected('this is no stream')
   run.isKnown = true
+  run.error = undefined
   tell(run, 'opened')
 }
 
@@ -219,7 +215,7 @@ async function read(run: Run): Promise<readonly EventWire[]> {
 function isGap(run: Run, frame: Frame): boolean {
   if (frame.is === 'retry' || run.asked.serverFilter === true) return false
   run.gapTo = frame.is === 'event' ? frame.event.seq - 1 : frame.position.seq
-  return run.gapTo > (run.cursor ?? 0)
+  return run.gapTo > run.cursor
 }
 
 function takeIn(run: Run, frame: Frame, events: EventWire[]): void {
@@ -230,7 +226,7 @@ function takeIn(run: Run, frame: Frame, events: EventWire[]): void {
   run.failures = 0
   if (frame.is === 'event') {
     if (move(run, frame.event.seq) && isWanted(run.asked, frame.event)) events.push(frame.event)
-    if ((run.cursor ?? 0) >= run.head) tell(run, 'level')
+    if (run.cursor >= run.head) tell(run, 'level')
     return
   }
   const { seq, head, live } = frame.position
@@ -243,7 +239,7 @@ function takeIn(run: Run, frame: Frame, events: EventWire[]): void {
 
 /** Moves the cursor on; false for what has been there before. */
 function move(run: Run, seq: number): boolean {
-  if (seq <= (run.cursor ?? 0)) return false
+  if (seq <= run.cursor) return false
   run.cursor = seq
   run.head = Math.max(run.head, seq)
   run.stuck = 0
@@ -252,14 +248,14 @@ function move(run: Run, seq: number): boolean {
 
 /** Reads from the pages of the log what the connection left out. */
 async function* repair(run: Run): Batches {
-  const { ask, asked, sameLog, gapTo, cursor: after = 0 } = run
+  const { ask, asked, sameLog, gapTo, cursor: after } = run
   const limit = Math.min(PAGE_EVENTS, gapTo - after)
   for await (const events of pagesOf(ask, { after, limit, signal: asked.signal }, sameLog)) {
     const wanted = events.filter((event) => move(run, event.seq) && isWanted(asked, event))
     if (wanted.length > 0) yield wanted
-    if ((run.cursor ?? 0) >= gapTo) break
+    if (run.cursor >= gapTo) break
   }
-  if ((run.cursor ?? 0) < gapTo) noGap(run.cursor, gapTo + 1)
+  if (run.cursor < gapTo) noGap(run.cursor, gapTo + 1)
   tell(run, 'repaired')
 }
 

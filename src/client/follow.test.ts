@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { openVirtualClock } from '../../test/virtual-clock.ts'
+import type { Daybook } from './daybook.ts'
+import { openDaybook } from './daybook.ts'
+import { ARCHIVE_EVENTS_MIN } from './follow.ts'
+
+const HEAD: number = ARCHIVE_EVENTS_MIN + 5_000
+/** The last seqs of the months; what comes after the last of them is published while files are read. */
+const MONTHS: Readonly<Record<string, number>> = { '2026-07': 0, '2026-08': 20_000, '2026-09': HEAD }
+const LAST: number = HEAD + 3
+
+const lineOf = (seq: number): string =>
+  JSON.stringify({ seq, type: seq % 2 === 0 ? 'play' : 'payout', kind: 'vote', contestId: null, kots: null })
+
+const lines = (after: number, last: number): string[] =>
+  Array.from({ length: last - after }, (_, index) => lineOf(after + index + 1))
+
+type Wrong = Readonly<Record<string, () => Response>>
+
+/** A client of a log whose peer answers rightly, but where something else is written. */
+function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string[] }> {
+  const asked: string[] = []
+  const answer = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json', log = 'a'): Response =>
+    new Response(body, { headers: { 'content-type': type, 'daybook-log': log } })
+  const daybook = openDaybook({
+    base: 'https://daybook.test',
+    ...openVirtualClock(),
+    random: () => 0.5,
+    fetch: async (url) => {
+      const { pathname, search, searchParams } = new URL(url)
+      const path = pathname.slice('/api/v1'.length)
+      asked.push(path + search)
+      const other = wrong[path]
+      if (other !== undefined) return other()
+      const month = /^\/archive\/(.*)\.jsonl\.gz$/.exec(path)?.[1]
+      const names = Object.keys(MONTHS)
+      if (month !== undefined) {
+        const after = MONTHS[names[names.indexOf(month) - 1] ?? ''] ?? 0
+        const file = lines(after, MONTHS[month] ?? 0).map((line) => `${line}\n`)
+        return answer(gzipSync(file.join('')), 'application/gzip')
+      }
+      if (path === '/archive') {
+        const months = names.map((name) => ({
+          month: name,
+          lastSeq: MONTHS[name] === 0 ? null : MONTHS[name],
+        }))
+        return answer(JSON.stringify({ months }))
+      }
+      const after = Number(searchParams.get('after'))
+      if (path === '/events') {
+        const last = Math.min(LAST - 1, after + Number(searchParams.get('limit')))
+        const next = last < LAST - 1 ? `/api/v1/events?after=${last}&limit=10000` : null
+        const page = JSON.stringify({ after, scannedTo: last, hasMore: next !== null, next })
+        return answer(`{"events":[${lines(after, last).join(',')}],"page":${page}}`)
+      }
+      assert.equal(path, '/stream')
+      const frames = lines(after, LAST).map((line) => `data: ${line}\n\n`)
+      return answer(frames.join(''), 'text/event-stream')
+    },
+  })
+  return { daybook, asked }
+}
+
+async function followed(daybook: Daybook, asked: Parameters<Daybook['follow']>[0]): Promise<string[]> {
+  const seen: string[] = []
+  for await (const event of daybook.follow(asked)) {
+    seen.push(JSON.stringify(event))
+    if (event.seq === LAST) break
+  }
+  return seen
+}
+
+suite('to follow a log', () => {
+  test('is to read the files of its months, then pages, then the stream, in one loop', async () => {
+    const { daybook, asked } = clientOf()
+    assert.deepEqual(await followed(daybook, {}), lines(0, LAST))
+    assert.deepEqual(asked, [
+      '/archive',
+      '/archive/2026-08.jsonl.gz',
+      '/archive/2026-09.jsonl.gz',
+      `/events?limit=10000&after=${HEAD}`,
+      `/stream?after=${LAST - 1}`,
+    ])
+  })
+
+  test('leaves out files that end before the cursor, and files altogether near the head', async () => {
+    const far = clientOf()
+    assert.deepEqual(await followed(far.daybook, { after: 4_999 }), lines(4_999, LAST))
+    const near = clientOf()
+    assert.deepEqual(await followed(near.daybook, { after: 5_001 }), lines(5_001, LAST))
+    assert.ok(!near.asked.some((path) => path.endsWith('.gz')))
+  })
+
+  test('is to choose from it, wherever it comes from', async () => {
+    const chosen = await followed(clientOf().daybook, { type: ['payout'] })
+    assert.deepEqual(
+      chosen,
+      lines(0, LAST).filter((line) => line.includes('payout')),
+    )
+  })
+
+  test('goes on by the stream where files or pages cannot be had', async () => {
+    const fails = (): Response => new Response('', { status: 500 })
+    for (const wrong of [
+      { '/archive': fails },
+      { '/archive/2026-09.jsonl.gz': fails },
+      { '/events': fails },
+    ]) {
+      assert.deepEqual(await followed(clientOf(wrong).daybook, {}), lines(0, LAST))
+    }
+  })
+
+  test('ends where a file leaves out an event, or where the log is exchanged', async () => {
+    const gap = (): Response => new Response(gzipSync(`${lineOf(1)}\n${lineOf(3)}\n`))
+    await assert.rejects(followed(clientOf({ '/archive/2026-08.jsonl.gz': gap }).daybook, {}), {
+      code: 'gap',
+      message: 'seq 3 follows seq 1',
+    })
+    const page = { events: [], page: { scannedTo: HEAD, hasMore: false, next: null } }
+    const other = (): Response => Response.json(page, { headers: { 'daybook-log': 'b' } })
+    await assert.rejects(followed(clientOf({ '/events': other }).daybook, {}), { code: 'another-log' })
+  })
+})

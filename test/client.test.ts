@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { randomOf } from '../sim/random.ts'
+import type { AskSettings } from '../src/client/ask.ts'
+import type { StreamStatus } from '../src/client/stream.ts'
+import type { Daybook } from '../src/client/daybook.ts'
+import { openDaybook } from '../src/client/daybook.ts'
+import { SURROUNDINGS } from '../src/client/surroundings.ts'
+import { DAY_MS } from '../src/protocol/moment.ts'
+import type { LogModel } from './log-model.ts'
+import { openLogModel } from './log-model.ts'
+import type { ModelService } from './model-service.ts'
+import { openModelService } from './model-service.ts'
+import { until } from './stream-client.ts'
+
+const LAUNCH_MS = Date.UTC(2026, 4, 1, 12)
+/** Waits are shorter by this, so that a restart costs no seconds. */
+const HASTE = 20
+
+type Stage = Readonly<{
+  service: ModelService
+  model: LogModel
+  daybook: Daybook
+  publish: (count: number, laterMs?: number) => Promise<void>
+}>
+
+async function openStage(service: ModelService, settings: Partial<AskSettings> = {}): Promise<Stage> {
+  const model = openLogModel()
+  const random = randomOf('client')
+  return {
+    service,
+    model,
+    daybook: openDaybook({
+      base: 'http://daybook.test',
+      // A service that starts again has another port here; where there is none, nobody answers.
+      fetch: async (url, init) =>
+        fetch(url.replace('http://daybook.test', `http://127.0.0.1:${service.port()}`), init),
+      sleep: (ms, signal) => SURROUNDINGS.sleep(ms / HASTE, signal),
+      ...settings,
+    }),
+    async publish(count, laterMs = 1_000) {
+      service.setNow(service.nowMs() + laterMs)
+      const drafts = model.drafts(random, count)
+      assert.equal((await service.publish(drafts, false)).status, 200)
+      model.publish(drafts, service.nowMs())
+    },
+  }
+}
+
+const linesOf = (events: readonly object[]): string[] => events.map((event) => JSON.stringify(event))
+
+suite('the client, from a real service,', () => {
+  test('has a method for every endpoint, which gives what the endpoint answers', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(300)
+    await publish(50, 40 * DAY_MS)
+    const head = model.head()
+    assert.equal((await daybook.summary()).asOf.seq, head)
+    assert.equal((await daybook.summary({ at: LAUNCH_MS })).asOf.seq, 0)
+    const { contests } = await daybook.contests({ status: ['running'], limit: 3 })
+    const [contest] = contests
+    assert.ok(contest !== undefined)
+    assert.equal((await daybook.contest(contest.id)).title, contest.title)
+    assert.equal((await daybook.contestLedger(contest.id)).contest.id, contest.id)
+    assert.equal((await daybook.schedule()).closes.length > 0, true)
+    assert.match(await daybook.scheduleCalendar(), /^BEGIN:VCALENDAR/)
+    assert.deepEqual((await daybook.payouts({ contestId: contest.id })).unpaid, [])
+    assert.equal((await daybook.flows({ bucket: 'day', from: new Date(LAUNCH_MS) })).bucket, 'day')
+    assert.equal((await daybook.funds({ to: LAUNCH_MS })).buckets.length > 0, true)
+    assert.deepEqual((await daybook.loyaltyRuns()).runs, [])
+    assert.equal((await daybook.patterns({ tz: 120 })).cells.length, 168)
+    assert.equal(JSON.stringify(await daybook.event(7)), model.lines[6])
+    assert.equal((await daybook.eventDetails(7)).seq, 7)
+    assert.equal((await daybook.page({ order: 'desc', limit: 1 })).events[0]?.seq, head)
+    assert.equal((await daybook.archive()).months.length, 2)
+    assert.equal((await daybook.eventTypes()).types.length, 13)
+    assert.equal((await daybook.openapi())['openapi'], '3.1.0')
+    assert.equal((await daybook.status()).head.seq, head)
+    await assert.rejects(daybook.event(head + 1), { code: 'event-not-found', status: 404 })
+    await assert.rejects(
+      daybook.contests({ limit: 0 }),
+      (error: { code: string; errors: { parameter: string }[] }) => {
+        assert.deepEqual([error.code, error.errors[0]?.parameter], ['invalid-parameter', 'limit'])
+        return true
+      },
+    )
+  })
+
+  test('reads the log by pages, by files and by both, line for line', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(280)
+    await publish(290, 40 * DAY_MS)
+    const events = await Array.fromAsync(daybook.events({ limit: 37 }))
+    assert.deepEqual(linesOf(events), model.lines)
+    const back = await Array.fromAsync(daybook.events({ limit: 100, order: 'desc' }))
+    assert.deepEqual(linesOf(back.toReversed()), model.lines)
+    const votes = await Array.fromAsync(daybook.events({ type: ['play'], kind: 'vote', nonzero: true }))
+    assert.ok(votes.length > 0 && votes.every(({ type, kind }) => type === 'play' && kind === 'vote'))
+    const { months } = await daybook.archive()
+    const files = await Promise.all(months.map(({ month }) => Array.fromAsync(daybook.month(month))))
+    assert.deepEqual(linesOf(files.flat()), model.lines)
+    await assert.rejects(Array.fromAsync(daybook.month('1999-01')), { code: 'month-not-found' })
+  })
+
+  test('follows it across restarts, each event once and in order', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(120)
+    const statuses: StreamStatus[] = []
+    const [all, live]: string[][] = [[], []]
+    const stop = new AbortController()
+    const { signal } = stop
+    const isLive = (): boolean => statuses.at(-1)?.state === 'live'
+    const loops = [
+      (async () => {
+        const onStatus = (status: StreamStatus): void => void statuses.push(status)
+        for await (const event of daybook.follow({ signal, onStatus })) all?.push(JSON.stringify(event))
+      })(),
+      (async () => {
+        for await (const event of daybook.stream({ after: 100, signal })) live?.push(JSON.stringify(event))
+      })(),
+    ]
+    for (let round = 0; round < 3; round++) {
+      await until(() => isLive() && all?.length === model.head())
+      await publish(40)
+      await until(() => all?.length === model.head())
+      await service.restart()
+      await publish(70)
+      await until(() => all?.length === model.head())
+    }
+    await until(() => live?.length === model.head() - 100)
+    stop.abort()
+    for (const loop of loops) await assert.rejects(loop, { name: 'AbortError' })
+    assert.deepEqual(all, model.lines)
+    assert.deepEqual(live, model.lines.slice(100))
+    assert.equal(statuses.at(-1)?.state, 'ended')
+  })
+
+  test('begins to follow at a month or a moment', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(50)
+    const first = model.head()
+    await publish(20, 40 * DAY_MS)
+    for (const from of ['2026-06', new Date(Date.UTC(2026, 5, 1)), Date.UTC(2026, 5, 1)]) {
+      for await (const event of daybook.follow({ from })) {
+        assert.equal(JSON.stringify(event), model.lines[first])
+        break
+      }
+    }
+  })
+})
