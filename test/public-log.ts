@@ -73,6 +73,8 @@ export function checkpointOver(entries: readonly Entry[], size: number, ...keys:
 /** What a service publishes of a log, each body by its path below `/api/v1/`; a test changes what it likes. */
 export type PublicLog = Readonly<{
   key: LogKey
+  /** The present that its answers state, but for the seconds. */
+  now: Ms
   /** The honest body; undefined where nothing is. */
   body(path: string): Uint8Array | undefined
   /** A service that answers with these bodies, or as `change` has them. */
@@ -97,7 +99,7 @@ export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): Pu
     const text = fixed.get(path) ?? pageOf(entries, path) ?? answerOf(books, path, now)
     return text === undefined ? undefined : Buffer.from(text)
   }
-  return { key, body, source: (change) => sourceOf(body, change) }
+  return { key, now, body, source: (change) => sourceOf(body, change) }
 }
 
 export function keyList({ vkey }: LogKey): string {

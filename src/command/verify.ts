@@ -84,6 +84,7 @@ async function audited(
       own: { given: keys, keptOf: (origin) => shelf?.keysOf(origin) ?? [] },
       saved: [...since, ...(shelf?.saved() ?? [])],
       chance: world.random,
+      now: world.now,
       signal: world.stop,
       onProgress(stage, done, total) {
         if (stage === 'reading') bars.asking.end()

@@ -4,6 +4,7 @@ import type { Checklist } from './check.ts'
 import { findingOf } from './finding.ts'
 import type { ListedMonth } from './manifest.ts'
 import { listMonths, sumsOf } from './manifest.ts'
+import type { Ms } from '../protocol/moment.ts'
 import type { Primitives } from './primitives.ts'
 import type { Samples } from './samples.ts'
 import { askSamples, noSamples } from './samples.ts'
@@ -28,6 +29,7 @@ export type AskAllSettings = Readonly<{
   source: Source
   primitives: Primitives
   chance: () => number
+  now: () => Ms
   onProgress(stage: 'asking' | 'reading', done: number, total: number): void
 }>
 
@@ -62,11 +64,12 @@ export async function askFolder(settings: AskAllSettings, trust: Trust, list: Ch
   return { served, covered: 0, figures, samples: noSamples(), months }
 }
 
-function askingOf({ source, chance, onProgress }: AskAllSettings): Parameters<typeof askFigures>[0] {
+function askingOf({ source, chance, now, onProgress }: AskAllSettings): Parameters<typeof askFigures>[0] {
   let done = 0
   return {
     source,
     chance,
+    now,
     onAnswer(left) {
       done += 1
       onProgress('asking', done, done + left)

@@ -9,11 +9,17 @@ import { payouts } from '../project/payouts.ts'
 import { schedule } from '../project/schedule.ts'
 import type { Finding } from './finding.ts'
 import { findingOf, WrongError } from './finding.ts'
+import type { Members } from './json.ts'
 import { objectsOf, readObject, wholeOf } from './json.ts'
 import type { FigureCheck, HeldAnswer } from './question.ts'
 import { asOfSeq, publishedIn, wholeIn } from './question.ts'
 import type { Question, Stretch } from './range-questions.ts'
-import { patternQuestions, rangeQuestions, summaryQuestions } from './range-questions.ts'
+import {
+  pastSummaryQuestions,
+  patternQuestions,
+  rangeQuestions,
+  SUMMARY_QUESTION,
+} from './range-questions.ts'
 import type { Source } from './source.ts'
 
 /** Pages of one list that are read at most. */
@@ -31,6 +37,8 @@ export type AskedFigures = Readonly<{
 export type Asking = Readonly<{
   source: Source
   chance: () => number
+  /** The present by the clock here. */
+  now: () => Ms
   /** Told after each answer, with how many are still to come as far as is known. */
   onAnswer(left: number): void
 }>
@@ -39,11 +47,15 @@ export type Asking = Readonly<{
 export async function askFigures(asking: Asking): Promise<AskedFigures> {
   const { source, chance } = asking
   const asked = openAsked(asking)
-  const stretch = source.is === 'folder' ? null : await asked.trying('summary', () => stretchOf(source))
+  const now = await asked.ask(SUMMARY_QUESTION, 1)
+  const stretch =
+    source.is === 'folder' || now === null
+      ? null
+      : await asked.trying('summary', () => stretchOf(source, publishedIn(now)))
   // A folder has the answers to the questions without parameters; of others nobody could say what they are called.
   const isThere = ({ path }: Question): boolean => source.is === 'service' || !path.includes('?')
   const fixed = [
-    ...summaryQuestions(stretch, chance),
+    ...pastSummaryQuestions(stretch, chance),
     ...rangeQuestions(stretch),
     ...patternQuestions(stretch),
     ...SINGLE_QUESTIONS,
@@ -67,7 +79,7 @@ type Asked = Readonly<{
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
 
-function openAsked({ source, onAnswer }: Asking): Asked {
+function openAsked({ source, now, onAnswer }: Asking): Asked {
   const answers: HeldAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
@@ -92,6 +104,7 @@ function openAsked({ source, onAnswer }: Asking): Asked {
         return null
       }
       const answer = heldOf(question, body)
+      if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
       answers.push(answer)
       return answer
     })
@@ -130,9 +143,17 @@ function heldOf({ check, path, seq, moments, recompute }: Question, body: Uint8A
   }
 }
 
+/** How far a service's clock may be from the one here: what is payable depends on the present that it states. */
+const CLOCK_MS_MAX: number = 10 * MINUTE_MS
+
+function checkPresent(answer: HeldAnswer, now: Ms): void {
+  const stated = wholeIn(answer.path, publishedIn(answer), 'now', 'atMs')
+  if (Math.abs(stated - now) <= CLOCK_MS_MAX) return
+  throw new WrongError(answer.path, 'its `now` is more than ten minutes from the clock here')
+}
+
 /** Between which moments the log has events; null for one without. */
-async function stretchOf(source: Source): Promise<Stretch | null> {
-  const now = readObject('summary', (await source.read('summary')) ?? new Uint8Array(0))
+async function stretchOf(source: Source, now: Members): Promise<Stretch | null> {
   const seq = asOfSeq('summary', now)
   if (seq === 0) return null
   const first = readObject('events?limit=1', (await source.read('events?limit=1')) ?? new Uint8Array(0))

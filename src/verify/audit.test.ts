@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { auditOf, RICH_LOG, wrongIn } from '../../test/audit-stage.ts'
 import { publicLog } from '../../test/public-log.ts'
 import { randomLogs } from '../../test/random-log.ts'
+import { MINUTE_MS, msOf } from '../protocol/moment.ts'
 import { FIGURE_CHECKS } from './question.ts'
 import { isRight } from './report.ts'
 
@@ -125,6 +126,11 @@ suite('a figure that is altered on its way', async () => {
     assert.deepEqual(wrongIn(added), [
       'schedule | schedule: a field that is not known is not what the log says',
     ])
+  })
+
+  test('is found where it counts from another present than the clock here', async () => {
+    const found = await auditOf(log, undefined, { now: () => msOf(log.now + 11 * MINUTE_MS) })
+    assert.match(wrongIn(found).join(), /^unpaid prizes \| payouts: its `now` is more than ten minutes from/)
   })
 
   test('is found where an endpoint is gone, or answers no JSON', async () => {

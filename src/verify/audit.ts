@@ -18,7 +18,10 @@ import {
   judgeSignature,
 } from './verdicts.ts'
 
-/** `chance` gives 0 inclusive to 1 exclusive: it picks out the moments and pages that are held against the log. */
+/**
+ * `chance` gives 0 inclusive to 1 exclusive: it picks out the moments and pages that are held against the log. `now` is
+ * the clock here.
+ */
 export type AuditSettings = AskAllSettings &
   Readonly<{
     own: OwnKeys

@@ -45,16 +45,18 @@ export type Question = Readonly<{
   recompute: HeldAnswer['recompute']
 }>
 
-/** The summary now and, of a log with a past, at ten moments of it, one in each tenth. */
-export function summaryQuestions(stretch: Stretch | null, chance: () => number): readonly Question[] {
-  const now: Question = {
-    check: 'summary',
-    path: 'summary',
-    seq: null,
-    moments: () => [],
-    recompute: (books) => summary(books, null, MS_MAX),
-  }
-  return [now, ...pastMoments(stretch, chance).map((at) => pastSummary(at, stretch?.seq ?? 0))]
+/** The summary now. */
+export const SUMMARY_QUESTION: Question = {
+  check: 'summary',
+  path: 'summary',
+  seq: null,
+  moments: () => [],
+  recompute: (books) => summary(books, null, MS_MAX),
+}
+
+/** The summary at ten moments of a log's past, one in each tenth of it. */
+export function pastSummaryQuestions(stretch: Stretch | null, chance: () => number): readonly Question[] {
+  return pastMoments(stretch, chance).map((at) => pastSummary(at, stretch?.seq ?? 0))
 }
 
 function pastSummary(at: Ms, seq: number): Question {

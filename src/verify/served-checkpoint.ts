@@ -20,7 +20,7 @@ export type OwnKeys = Readonly<{ given: readonly string[]; keptOf(origin: string
 
 /** Times that a node whose checkpoint lags behind what was answered is asked, and the wait between. */
 const LAG_ATTEMPTS = 5
-const LAG_MS = 2_000
+const LAG_MS = 1_000
 
 const PLACE = 'log/checkpoint'
 

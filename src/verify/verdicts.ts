@@ -104,7 +104,7 @@ export function judgeFigures(
     if (mine.length > 0)
       list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : NOT_WHOLE)
     else if (answers === 0)
-      list.unchecked(name, absent > 0 ? 'not in the folder' : 'there is nothing to compare')
+      list.unchecked(name, source.is === 'folder' ? 'not in the folder' : 'there is nothing to compare')
     else if (absent > 0) list.unchecked(name, `${absent} answers are not in the folder; ${answers} are right`)
     else list.right(name, figureSays(name, answers))
   }
