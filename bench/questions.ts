@@ -17,6 +17,7 @@ import type { Bucket } from '../src/protocol/resources.ts'
 import type { ContestId } from '../src/protocol/seq.ts'
 import { contestIdOf, nextSeq, seqOf } from '../src/protocol/seq.ts'
 import { archiveIndex } from '../src/serve/archive/month-list.ts'
+import { formatBundlePath, formatTilePath, TILE_WIDTH } from '../src/tlog/tile.ts'
 import type { Random } from '../sim/random.ts'
 
 /** The log that is asked. */
@@ -52,6 +53,9 @@ const GOAL_MS = 20
 const ODD_ZONE_YEAR_MS = 100
 /** An answer of ten thousand rows: for each row what the longest range has for each of its buckets. */
 const LONG_ANSWER_MS: number = (GOAL_MS * ROWS_MAX) / BUCKETS_MAX
+/** A receipt: a few tiles and some hundreds of hashes. */
+const RECEIPT_MS = 2
+const NOTHING = new Uint8Array(0)
 const YEAR_MS = 365 * DAY_MS
 
 /** Every endpoint that computes, over ranges from a minute to the whole log. */
@@ -77,6 +81,7 @@ export function questions(): readonly Question[] {
       draw: patternsOf(3 * YEAR_MS, oddZone),
     },
     ...logQuestions(),
+    ...treeQuestions(),
     ...listQuestions(),
   ]
 }
@@ -93,6 +98,33 @@ function logQuestions(): readonly Question[] {
       draw(random, asked) {
         const seq = after(random, asked) + 1
         return drawn(`/events/${seq}`, (snapshot) => Buffer.from(snapshot.line(seqOf(seq)) ?? '').toString())
+      },
+    },
+  ]
+}
+
+function treeQuestions(): readonly Question[] {
+  const below = (random: Random, { events }: Asked): number => random.below(Math.floor(events / TILE_WIDTH))
+  return [
+    {
+      ...question('receipt of any event', true, RECEIPT_MS),
+      draw(random, { events }) {
+        const seq = 1 + random.below(events)
+        return drawn(`/log/proof/${seq}`, ({ tree }) => tree.receipt(seqOf(seq)) ?? '')
+      },
+    },
+    {
+      ...question('tile of hashes'),
+      draw(random, asked) {
+        const path = formatTilePath({ level: 0, index: below(random, asked), width: TILE_WIDTH })
+        return drawn(`/log/${path}`, ({ tree }) => textOf(tree.tile(path) ?? NOTHING))
+      },
+    },
+    {
+      ...question('bundle of entries'),
+      draw(random, asked) {
+        const path = formatBundlePath({ index: below(random, asked), width: TILE_WIDTH })
+        return drawn(`/log/${path}`, ({ tree }) => textOf(tree.entries(path) ?? NOTHING))
       },
     },
   ]
