@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { SigningKey } from '../src/log/signer.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
 const START_MS_MAX = 60_000
@@ -79,6 +80,8 @@ export type ServiceOptions = Readonly<{
   drafts?: string
   chain?: 'solana' | 'evm' | 'opaque'
   options?: readonly string[]
+  /** The key that signs its log, where a test says what is signed; else it makes one. */
+  signingKey?: SigningKey
 }>
 
 /** Imports the drafts into a new data directory and serves it; `await using` stops it and cleans up. */
@@ -86,6 +89,7 @@ export async function startService({
   drafts,
   chain = 'solana',
   options = ['--rate-limit', 'off'],
+  signingKey,
 }: ServiceOptions): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'daybook-test-'))
   const clean = (): Promise<void> => rm(folder, { recursive: true, force: true })
@@ -94,6 +98,10 @@ export async function startService({
     const token = 'a-token-of-tests-that-is-long-enough-0123456789'
     const tokenFile = join(folder, 'token')
     await writeFile(tokenFile, `${token}\n`, { mode: 0o600 })
+    if (signingKey !== undefined) {
+      const pem = signingKey.privateKey.export({ format: 'pem', type: 'pkcs8' })
+      await writeFile(`${data}.key`, pem, { mode: 0o600 })
+    }
     if (drafts !== undefined) {
       const imported = await daybook('import', drafts, '--data', data, '--chain', chain)
       if (imported.code !== 0) throw new Error(`the import ended with ${imported.code}:\n${imported.stderr}`)
