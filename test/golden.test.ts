@@ -48,6 +48,12 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'stream.ndjson': '/stream?after=0#ndjson',
   'stream-filtered.sse': '/stream?after=20&type=price,correction',
   'archive.json': '/archive',
+  'log/checkpoint.txt': '/log/checkpoint',
+  'log/keys.json': '/log/keys',
+  'log/event-13.tlog-proof': '/log/proof/13',
+  'log/leaves.tile': '/log/tile/0/000.p/41',
+  'log/leaves-of-a-smaller-tree.tile': '/log/tile/0/000.p/3',
+  'log/entries.tile': '/log/tile/entries/000.p/41',
 }
 
 /** What a month that is over adds. */
