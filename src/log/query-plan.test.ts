@@ -95,6 +95,11 @@ function askEverything(snapshot: Snapshot): void {
     if (layout !== undefined && layout.storedBytes > 0)
       snapshot.monthChunk(monthOf(first), file, 0, layout.storedBytes)
   }
+  snapshot.keys()
+  snapshot.tree.checkpoint()
+  assert.ok(snapshot.tree.receipt(seqOf(1)) !== undefined)
+  assert.ok(snapshot.tree.tile('tile/0/000.p/1') !== undefined)
+  assert.ok(snapshot.tree.entries('tile/entries/000.p/1') !== undefined)
   walkEveryWay(snapshot)
 }
 
