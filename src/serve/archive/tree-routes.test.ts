@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { every, publish } from '../../../test/archive-node.ts'
+import { OTHER_KEY, TEST_KEY, testSigner } from '../../../test/signing.ts'
+import { openAppender } from '../../log/append.ts'
+import { openReader } from '../../log/open-reader.ts'
+import type { LogReader } from '../../log/reader.ts'
+import { takeKeys } from '../../log/ready-log.ts'
+import { createStore, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store.ts'
+import { MINUTE_MS } from '../../protocol/moment.ts'
+import type { LogKeys } from '../../protocol/resources.ts'
+import type { Ask, Reply } from '../route.ts'
+import { treeRoutes } from './tree-routes.ts'
+
+const FORMER = { id: '0'.repeat(32), origin: 'daybook.example/log', size: 2 }
+
+suite('a log whose keys changed and that goes on from another', () => {
+  let directory: string
+  let log: LogReader
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'daybook-keys-'))
+    createStore(storePath(directory), { origin: FORMER.origin, chain: 'opaque', simulated: false })
+    const db = openForWriting(storePath(directory))
+    publish(openAppender(db, testSigner(db)), every(MINUTE_MS, 2, Date.UTC(2026, 8, 1)))
+    writeIdentity(db, { ...readIdentity(db), origin: `${FORMER.origin}/1`, former: [FORMER] })
+    takeKeys(db, { keys: [TEST_KEY], acceptNewKey: true })
+    takeKeys(db, { keys: [TEST_KEY, OTHER_KEY], acceptNewKey: false })
+    takeKeys(db, { keys: [OTHER_KEY], acceptNewKey: false })
+    db.close()
+    log = openReader(directory, null)
+  })
+  after(() => {
+    log.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  async function replyOf(end: string): Promise<Extract<Reply, { is: 'body' }>> {
+    const route = treeRoutes(log).find(({ path }) => path.endsWith(end)) ?? assert.fail()
+    const reply = await route.handle({ segments: { seq: '1' }, holds: () => false } as unknown as Ask)
+    assert.ok(reply.is === 'body')
+    return reply
+  }
+
+  test('lists the keys of both, retired ones too, and the word of the older for the newer', async () => {
+    const keys = JSON.parse(String((await replyOf('/keys')).body)) as LogKeys
+    assert.equal(keys.origin, `${FORMER.origin}/1`)
+    assert.equal(keys.logId, log.identity.id)
+    assert.deepEqual(keys.formerLogs, [FORMER])
+    const told = keys.keys.map(({ vkey, state, fromSize, toSize, statement }) => {
+      return [vkey.split('+')[0], state, fromSize, toSize, statement === null]
+    })
+    assert.deepEqual(told, [
+      [FORMER.origin, 'retired', 0, 2, true],
+      [`${FORMER.origin}/1`, 'retired', 2, 2, true],
+      [`${FORMER.origin}/1`, 'signing', 2, null, false],
+    ])
+  })
+
+  test('has another ETag for its checkpoint and receipts when another key signs the same tree', async () => {
+    const earlier = [await replyOf('/checkpoint'), await replyOf('/{seq}')]
+    const db = openForWriting(storePath(directory))
+    takeKeys(db, { keys: [OTHER_KEY, TEST_KEY], acceptNewKey: false })
+    db.close()
+    const later = openReader(directory, null)
+    log.close()
+    log = later
+    const [checkpoint, receipt] = [await replyOf('/checkpoint'), await replyOf('/{seq}')]
+    assert.notEqual(checkpoint.body, earlier[0]?.body)
+    assert.notEqual(receipt.etag, earlier[1]?.etag)
+  })
+})
