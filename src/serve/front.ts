@@ -16,6 +16,7 @@ function wayIn(): Route {
     openapi: '/api/v1/openapi.json',
     stream: '/api/v1/stream',
     archive: '/api/v1/archive',
+    checkpoint: '/api/v1/log/checkpoint',
     notice: 'Informational only: not advice, a forecast or an offer.',
   })
   return {
