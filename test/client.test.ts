@@ -1,53 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { randomOf } from '../sim/random.ts'
-import type { AskSettings } from '../src/client/ask.ts'
 import type { StreamStatus } from '../src/client/stream.ts'
-import type { Daybook } from '../src/client/daybook.ts'
-import { openDaybook } from '../src/client/daybook.ts'
-import { SURROUNDINGS } from '../src/client/surroundings.ts'
 import { DAY_MS } from '../src/protocol/moment.ts'
-import type { LogModel } from './log-model.ts'
-import { openLogModel } from './log-model.ts'
-import type { ModelService } from './model-service.ts'
+import { LAUNCH_MS, linesOf, openStage } from './client-stage.ts'
 import { openModelService } from './model-service.ts'
 import { until } from './stream-client.ts'
-
-const LAUNCH_MS = Date.UTC(2026, 4, 1, 12)
-/** Waits are shorter by this, so that a restart costs no seconds. */
-const HASTE = 20
-
-type Stage = Readonly<{
-  service: ModelService
-  model: LogModel
-  daybook: Daybook
-  publish: (count: number, laterMs?: number) => Promise<void>
-}>
-
-async function openStage(service: ModelService, settings: Partial<AskSettings> = {}): Promise<Stage> {
-  const model = openLogModel()
-  const random = randomOf('client')
-  return {
-    service,
-    model,
-    daybook: openDaybook({
-      base: 'http://daybook.test',
-      // A service that starts again has another port here; where there is none, nobody answers.
-      fetch: async (url, init) =>
-        fetch(url.replace('http://daybook.test', `http://127.0.0.1:${service.port()}`), init),
-      sleep: (ms, signal) => SURROUNDINGS.sleep(ms / HASTE, signal),
-      ...settings,
-    }),
-    async publish(count, laterMs = 1_000) {
-      service.setNow(service.nowMs() + laterMs)
-      const drafts = model.drafts(random, count)
-      assert.equal((await service.publish(drafts, false)).status, 200)
-      model.publish(drafts, service.nowMs())
-    },
-  }
-}
-
-const linesOf = (events: readonly object[]): string[] => events.map((event) => JSON.stringify(event))
 
 suite('the client, from a real service,', () => {
   test('has a method for every endpoint, which gives what the endpoint answers', async () => {

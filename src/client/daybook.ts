@@ -11,6 +11,7 @@ import type { EventsAsked } from './pages.ts'
 import { pagesOf } from './pages.ts'
 import type { Batches, StreamAsked } from './stream.ts'
 import { streamOf } from './stream.ts'
+import type { Surroundings } from './surroundings.ts'
 import { SURROUNDINGS } from './surroundings.ts'
 
 /** Events one by one, or those together that came together: for whoever writes them in bulk. */
@@ -20,6 +21,8 @@ export type Events = AsyncIterable<EventWire> & Readonly<{ batches: () => Batche
 export type Daybook = Omit<Methods, 'events'> &
   Readonly<{
     ask: Ask
+    /** What it uses of whatever runs it. */
+    around: Surroundings
     /** One page of the log. */
     page: Methods['events']
     /** The log as asked for, page after page, to its end. */
@@ -41,6 +44,7 @@ export function openDaybook(settings: AskSettings | string): Daybook {
   return {
     ...methods,
     ask,
+    around,
     page: methods.events,
     events: (asked = {}) => eventsOf(() => pagesOf(ask, asked)),
     stream: (asked = {}) => eventsOf(() => streamOf(ask, around, asked)),
@@ -49,7 +53,8 @@ export function openDaybook(settings: AskSettings | string): Daybook {
   }
 }
 
-function eventsOf(batches: () => Batches): Events {
+/** Events to loop over, however they come together. */
+export function eventsOf(batches: () => Batches): Events {
   return {
     batches,
     async *[Symbol.asyncIterator]() {

@@ -112,9 +112,9 @@ suite('a stream of the client', () => {
       [
         ['catching-up', 4, 4],
         ['catching-up', 4, 6],
-        ['live', 6, 6],
-        ['live', 6, 6],
-        ['ended', 7, 7],
+        ['live', 4, 6],
+        ['live', 4, 6],
+        ['ended', 4, 7],
       ],
     )
     assert.equal(open(), 0, 'leaving the loop closes the connection')

@@ -17,7 +17,7 @@ import type { Surroundings } from './surroundings.ts'
 /** What a stream says of itself: when its state changes, and at every heartbeat. */
 export type StreamStatus = Readonly<{
   state: StreamState
-  /** The cursor: everything up to here has been given. */
+  /** Everything up to here has been given, and the next was asked for: where to resume. */
   seq: number
   /** The newest event that is known to exist. */
   head: number
@@ -57,6 +57,8 @@ type Run = {
   readonly sameLog: SameLog
   state: StreamState
   cursor: number
+  /** The cursor when the reader last asked for more. */
+  given: number
   /** Whether the cursor is to be the head, which is not known as a number yet. */
   isToBeHead: boolean
   head: number
@@ -92,6 +94,7 @@ export async function* streamOf(
   try {
     for (;;) {
       signal?.throwIfAborted()
+      run.given = run.cursor
       try {
         switch (run.state) {
           case 'connecting':
@@ -141,6 +144,7 @@ function begin(
     sameLog,
     state: 'connecting',
     cursor: after === 'head' ? 0 : after,
+    given: 0,
     isToBeHead: after === 'head',
     head: 0,
     lines: undefined,
@@ -163,8 +167,8 @@ function tell(run: Run, signal: StreamSignal): void {
   report(run)
 }
 
-function report({ asked, state, cursor, head, error, waitMs }: Run): void {
-  asked.onStatus?.({ state, seq: cursor, head: Math.max(head, cursor), cause: error, inMs: waitMs })
+function report({ asked, state, given, cursor, head, error, waitMs }: Run): void {
+  asked.onStatus?.({ state, seq: given, head: Math.max(head, cursor), cause: error, inMs: waitMs })
 }
 
 async function connect(run: Run): Promise<void> {
@@ -173,7 +177,7 @@ async function connect(run: Run): Promise<void> {
   if (run.isToBeHead) {
     const { headers, json } = await ask.get(pathOf('status', ''), { signal, attemptsMax: 1 })
     sameLog(headers)
-    run.cursor = json().asOf.seq
+    run.cursor = run.given = json().asOf.seq
     run.isToBeHead = false
   }
   const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
