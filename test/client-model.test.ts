@@ -1,24 +1,37 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { Random } from '../sim/random.ts'
 import { randomOf } from '../sim/random.ts'
 import { openAsk } from '../src/client/ask.ts'
 import type { StreamAsked, StreamStatus } from '../src/client/stream.ts'
 import { streamOf } from '../src/client/stream.ts'
+import type { Surroundings } from '../src/client/surroundings.ts'
+import { SURROUNDINGS } from '../src/client/surroundings.ts'
+import type { HostilePeer } from './hostile-peer.ts'
 import { openHostilePeer } from './hostile-peer.ts'
+import { servePeer } from './hostile-server.ts'
 import { openVirtualClock } from './virtual-clock.ts'
 
-/** Random steps of the peer, over all runs. */
+/** Random steps of the peer, over all runs in memory, where waits cost no time. */
 const STEPS = Number(process.env['CLIENT_MODEL_STEPS'] ?? 100_000)
 const RUNS = 10
+/** Random steps of the same peer behind a real server and a real connection, with waits made shorter. */
+const HTTP_STEPS = 1_500
+const HASTE = 400
 const SEED = process.env['CLIENT_MODEL_SEED']
 
-/** Follows a hostile peer for so many steps, then until everything has come, and holds each event against the log. */
-async function follow(seed: string, steps: number): Promise<ReadonlyMap<string, number>> {
+type World = Readonly<{ peer: HostilePeer; random: Random; around: Surroundings; base: string }>
+
+function openWorld(seed: string): World {
   const random = randomOf(seed)
-  const clock = openVirtualClock()
   const peer = openHostilePeer(random)
-  const around = { ...clock, random: random.next, fetch: peer.fetch }
-  const ask = openAsk({ base: 'https://daybook.test', ...around })
+  const around = { ...openVirtualClock(), random: random.next, fetch: peer.fetch }
+  return { peer, random, around, base: 'https://daybook.test' }
+}
+
+/** Follows a hostile peer for so many steps, then until everything has come, and holds each event against the log. */
+async function follow({ peer, random, around, base }: World, steps: number): Promise<void> {
+  const ask = openAsk({ base, ...around })
   const after = random.chance(0.5) ? 0 : 'head'
   const filter: StreamAsked = random.pick([{}, {}, { type: ['payout'] }, { nonzero: true }, { contestId: 2 }])
   const stop = new AbortController()
@@ -56,7 +69,6 @@ async function follow(seed: string, steps: number): Promise<ReadonlyMap<string, 
   assert.equal(statuses.at(-1)?.state, 'ended')
   assert.equal(statuses.at(-1)?.seq, peer.lines.length)
   for (const line of peer.lines.slice(last ?? peer.lines.length)) assert.ok(!isAsked(filter, line))
-  return peer.deeds
 }
 
 function isAsked({ type, nonzero, contestId }: StreamAsked, line = '{}'): boolean {
@@ -71,9 +83,22 @@ suite('a stream of the client, from a peer that does everything wrong', () => {
   for (let run = 0; run < RUNS; run++) {
     const seed = SEED ?? `${Date.now()}-${run}`
     test(`loses nothing and gives nothing twice (seed ${seed})`, async () => {
-      for (const deed of (await follow(seed, STEPS / RUNS)).keys()) done.add(deed)
+      const world = openWorld(seed)
+      await follow(world, STEPS / RUNS)
+      for (const deed of world.peer.deeds.keys()) done.add(deed)
     })
   }
+
+  test(`loses nothing over real connections either (seed ${SEED ?? 'http'})`, async () => {
+    const world = openWorld(SEED ?? 'http')
+    await using server = await servePeer(world.peer)
+    const around = {
+      ...SURROUNDINGS,
+      random: Math.random,
+      sleep: (ms: number, signal?: AbortSignal) => SURROUNDINGS.sleep(ms / HASTE, signal),
+    }
+    await follow({ ...world, around, base: server.base }, HTTP_STEPS)
+  })
 
   test('met every misdeed', () => {
     assert.deepEqual([...done].toSorted(), [

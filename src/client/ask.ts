@@ -80,14 +80,15 @@ export function waitMsAfter(error: unknown, attempt: number, random: () => numbe
   return asked > RETRY_AFTER_MS_MAX ? undefined : asked + random() * BACKOFF_MS
 }
 
-const mayPass = ({ code, status }: DaybookError): boolean =>
+/** Whether the same request may be answered in a while. */
+export const mayPass = ({ code, status }: DaybookError): boolean =>
   status >= 500 || status === 429 || status === 408 || code === 'unreachable' || code === 'timeout'
 
 /** Opens a client's way to one service. The address must be http or https, without a path of its own. */
 export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
   const { origin, protocol, pathname } = new URL(base)
   if (!/^https?:$/.test(protocol) || pathname !== '/') {
-    throw new TypeError('the base of a Daybook is an http or https address without a path')
+    throw new TypeError('the base is an http or https origin')
   }
   const around: Surroundings = { ...SURROUNDINGS, ...handed }
   const pace = openPace(around)
@@ -96,7 +97,7 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
     const { accept = '*/*', headers, signal, silenceMs = SILENCE_MS } = options
     const url = new URL(path, origin)
     // A service may not send a client elsewhere by what it answers.
-    if (url.origin !== origin) throw unexpected('the path leads to another origin')
+    if (url.origin !== origin) throw unexpected('the path leads elsewhere')
     const cut = new AbortController()
     const watch = watched(around, cut, silenceMs, signal)
     const response = await watch(

@@ -50,7 +50,10 @@ type Answers = Readonly<{
   /** A receipt. */
   logProof: string
   eventTypes: EventTypes
+  /** A JSON Schema. */
+  eventType: Readonly<Record<string, unknown>>
   openapi: Readonly<Record<string, unknown>>
+  asyncapi: Readonly<Record<string, unknown>>
   status: Status
 }>
 
@@ -60,6 +63,7 @@ type Place = Readonly<{
   contestLedger: number
   event: number
   eventDetails: number
+  eventType: string
   logProof: number
 }>
 type Asked<One extends Id> = Omit<Query<One>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>

@@ -47,7 +47,7 @@ export async function* pagesOf(
   }
 }
 
-const nowhere = (): DaybookError => unexpected('a page repeats another or leads nowhere')
+const nowhere = (): DaybookError => unexpected('a page leads nowhere')
 
 /** Throws when a seq is not the next one; before the first nothing is expected. */
 export function noGap(last: number | undefined, seq: number, step = 1): void {

@@ -1,6 +1,6 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
-import { BACKOFF_MS, backoffMs } from './ask.ts'
+import { BACKOFF_MS, backoffMs, mayPass } from './ask.ts'
 import { DaybookError, isOfType, unexpected } from './daybook-error.ts'
 import type { Filter } from './filter.ts'
 import { isWanted } from './filter.ts'
@@ -281,11 +281,12 @@ async function meet(run: Run, error: unknown): Promise<void> {
 }
 
 /** Whether an error will not pass. */
-function isFinal(run: Run, { code, status }: DaybookError): boolean {
+function isFinal(run: Run, error: DaybookError): boolean {
+  const { code, status } = error
   if (code === 'gap' || code === 'cursor-ahead') return (run.stuck += 1) >= STUCK_ATTEMPTS_MAX
   // What stands between may answer in the service's place for a while; before anything came it is a wrong address.
-  if (code === 'unexpected-answer') return !run.isKnown && status < 500 && status !== 429
-  return code === 'another-log' || (status >= 400 && status < 500 && status !== 429 && status !== 408)
+  if (code === 'unexpected-answer') return !run.isKnown && !mayPass(error)
+  return code === 'another-log' || (status >= 400 && !mayPass(error))
 }
 
 async function close(run: Run): Promise<void> {
