@@ -29,6 +29,8 @@ import { treeHasher } from '../src/tlog/hash.ts'
 import { formatNote } from '../src/tlog/note.ts'
 import { signText } from '../src/tlog/signature.ts'
 import { formatBase64 } from '../src/tlog/text.ts'
+import type { Tile } from '../src/tlog/tile.ts'
+import { formatTile, parseTilePath, TILE_WIDTH } from '../src/tlog/tile.ts'
 import type { VerifierKey } from '../src/tlog/vkey.ts'
 import { formatVkey, verifierKey } from '../src/tlog/vkey.ts'
 import { PRIMITIVES } from '../src/command/verify.ts'
@@ -65,6 +67,15 @@ export function rootOver(entries: readonly Entry[], size: number): Hash {
   return rootOf(hasher, frontier)
 }
 
+function tileOver(entries: readonly Entry[], { level, index, width }: Tile): Uint8Array {
+  const under = TILE_WIDTH ** level
+  const first = index * TILE_WIDTH
+  const hashes = Array.from({ length: width }, (_, at) =>
+    rootOver(entries.slice((first + at) * under, (first + at + 1) * under), under),
+  )
+  return formatTile(hashes)
+}
+
 export function checkpointOver(entries: readonly Entry[], size: number, ...keys: readonly LogKey[]): string {
   const origin = keys[0]?.key.name ?? ORIGIN
   return signed(formatCheckpoint({ origin, size, root: rootOver(entries, size), extensions: [] }), ...keys)
@@ -96,6 +107,8 @@ export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): Pu
   const body: PublicLog['body'] = (path) => {
     const file = files.get(path)
     if (file !== undefined) return file
+    const tile = parseTilePath(path.replace(/^log\//, ''))
+    if (tile !== undefined) return tileOver(entries, tile)
     const text = fixed.get(path) ?? pageOf(entries, path) ?? answerOf(books, path, now)
     return text === undefined ? undefined : Buffer.from(text)
   }

@@ -50,12 +50,12 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
   [
     'says another amount',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kots":"(?!0\.)\d/, '"kots":"9'))),
-    /^root \| log\/checkpoint: its root is not that of the \d+ entries$/,
+    /^root \| log\/checkpoint: its root is not that of the \d+ entries: seq \d+ was signed otherwise$/,
   ],
   [
     'says another kind',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kind":"/, '"kind":"z'))),
-    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries|log \| seq \d+: does not fit.*)$/,
+    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries.*|log \| seq \d+: does not fit.*)$/,
   ],
   [
     'adds a ninth key',

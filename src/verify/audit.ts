@@ -61,7 +61,7 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   if (asked === null) return { checks: list.checks(), ...none, notes: earlier.notes }
   const read = await readLog(settings, asked, sizes)
   judgeSignature(list, asked, trust)
-  judgeLog(list, asked, read)
+  await judgeLog(list, source, asked, read)
   const evidence = judgeHistory(list, asked, read, earlier)
   await judgeArchive(list, asked, read, trust, primitives)
   judgeFigures(list, source, asked, read)

@@ -3,6 +3,7 @@ import { consistencyProof } from '../tlog/consistency.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../tlog/frontier.ts'
 import type { Hash, TreeHasher } from '../tlog/hash.ts'
 import type { ReadTile } from '../tlog/subtree.ts'
+import type { Tile } from '../tlog/tile.ts'
 import { formatTile, TILE_WIDTH } from '../tlog/tile.ts'
 
 /**
@@ -14,6 +15,8 @@ export type TreeTrail = Readonly<{
   add(leaf: Uint8Array): void
   /** The root of the first `size` entries: of a size that was named, once it is reached, or of the present one. */
   rootAt(size: number): Hash | undefined
+  /** The hashes of a tile; undefined of one of leaves that is under no size that was named. */
+  hashesOf(tile: Tile): readonly Hash[] | undefined
   /** That the tree of the larger size grew from the other; both were named, and are reached, and from 1. */
   proof(from: number, to: number): readonly Hash[]
 }>
@@ -27,11 +30,13 @@ export function openTreeTrail(hasher: TreeHasher, sizes: Iterable<number>): Tree
   const tiles = new Map<number, Hash[]>()
   const levels: Hash[][] = []
 
-  const read: ReadTile = ({ level, index, width }) => {
+  function hashesOf({ level, index, width }: Tile): readonly Hash[] | undefined {
     const first = level === 0 ? 0 : index * TILE_WIDTH
     const hashes = level === 0 ? tiles.get(index) : levels[level]
-    return formatTile((hashes ?? []).slice(first, first + width))
+    return hashes?.slice(first, first + width)
   }
+
+  const read: ReadTile = (tile) => formatTile(hashesOf(tile) ?? [])
 
   return {
     size: () => frontier.size,
@@ -51,6 +56,7 @@ export function openTreeTrail(hasher: TreeHasher, sizes: Iterable<number>): Tree
       if (named.has(frontier.size)) roots.set(frontier.size, rootOf(hasher, frontier))
     },
     rootAt: (size) => roots.get(size) ?? (size === frontier.size ? rootOf(hasher, frontier) : undefined),
+    hashesOf,
     proof(from, to) {
       const proof = consistencyProof(hasher, from, to, read)
       assert(proof !== undefined, `size ${from} is from 1 to ${to}`)

@@ -3,6 +3,8 @@ import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import type { Asked } from './ask-all.ts'
 import type { Checklist } from './check.ts'
 import type { Finding } from './finding.ts'
+import type { Stretch } from './first-difference.ts'
+import { firstDifference } from './first-difference.ts'
 import type { Manifest } from './manifest.ts'
 import type { Primitives } from './primitives.ts'
 import type { FigureCheck } from './question.ts'
@@ -27,8 +29,13 @@ export function judgeSignature(list: Checklist, { served }: Asked, { basis }: Tr
   list.right('signature', `${checkpoint.size} events, signed by ${signers.join(' and ')} (${BASES[basis]})`)
 }
 
-/** The lines and the root over all of them. */
-export function judgeLog(list: Checklist, { served }: Asked, { tree, broken, misfit }: ReadLog): void {
+/** The lines and the root over all of them. Where the root differs, the tiles tell from which entry on. */
+export async function judgeLog(
+  list: Checklist,
+  source: Source,
+  { served }: Asked,
+  { tree, broken, misfit }: ReadLog,
+): Promise<void> {
   const { size, root } = served.checkpoint
   if (misfit !== null) list.wrong('log', misfit)
   if (broken !== null) {
@@ -42,8 +49,19 @@ export function judgeLog(list: Checklist, { served }: Asked, { tree, broken, mis
   if (recomputed !== undefined && isSame(recomputed, root)) {
     list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
   } else {
-    list.wrong('root', { place: 'log/checkpoint', what: `its root is not that of the ${size} entries` })
+    const stretch = await firstDifference(source, tree, size)
+    const from = stretch === null ? '' : `: ${namesOf(stretch)}`
+    list.wrong('root', {
+      place: 'log/checkpoint',
+      what: `its root is not that of the ${size} entries${from}`,
+    })
   }
+}
+
+function namesOf({ from, to }: Stretch): string {
+  return to - from === 1
+    ? `seq ${to} was signed otherwise`
+    : `one of seqs ${from + 1} to ${to} is the first that was signed otherwise`
 }
 
 /** Every closed month: its files' digests were held while they were read; here its root and signed checkpoint. */
