@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import type { ArchiveIndex, LogKeys } from '../src/protocol/resources.ts'
 import { get } from './oracle/download.ts'
@@ -12,6 +14,7 @@ import type { Service } from './service.ts'
 import { daybook, startService } from './service.ts'
 
 const DRAFTS = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
+const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
 const API = '/api/v1'
 
 /** A server between the verifier and the service, that does to each body what it likes. */
@@ -205,6 +208,23 @@ suite('daybook verify', () => {
       assert.equal(stdout, '')
       assert.doesNotMatch(stderr, /\n {4}at /)
     }
+  })
+
+  test('is called off by a signal, and says nothing of the log then', async () => {
+    let stop: () => void = () => undefined
+    const asked = new Promise<void>((resolve) => (stop = resolve))
+    await using proxy = await proxyOf(service.url, async (_, body) => {
+      stop()
+      return new Promise<Buffer>((resolve) => setTimeout(() => resolve(body), 60_000).unref())
+    })
+    const child = spawn(process.execPath, [MAIN, 'verify', proxy.url], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = Promise.all([child.stdout, child.stderr].map((stream) => textOf(stream)))
+    const closed = once(child, 'close')
+    await asked
+    child.kill('SIGINT')
+    await closed
+    assert.equal(child.exitCode, 1)
+    assert.deepEqual(await said, ['', 'daybook: stopped; nothing is said of the log\n'])
   })
 
   test('ends with 1 where there is nothing to verify', async () => {
