@@ -6,7 +6,10 @@ import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../
 import type { Entry } from '../protocol/event.ts'
 import { PRIMITIVES } from '../command/verify.ts'
 import { isConsistent } from '../tlog/consistency.ts'
-import { treeHasher } from '../tlog/hash.ts'
+import { isSame, treeHasher } from '../tlog/hash.ts'
+import { seqOf } from '../protocol/seq.ts'
+import { randomLogs } from '../../test/random-log.ts'
+import * as fc from 'fast-check'
 import { parseBase64 } from '../tlog/text.ts'
 import type { Audit } from './audit.ts'
 import { isRight } from './report.ts'
@@ -133,6 +136,55 @@ suite('a checkpoint that was saved', () => {
     const forked = await auditOf(log, change, { saved: [saved(otherPast, 5, before)] })
     assert.match(wrongIn(forked).join('\n'), /saved-5: FORK/)
   })
+})
+
+/** What an operator, or a thief of the key, could do to the past, and sign. */
+const REWRITES: Readonly<Record<string, (entries: readonly Entry[], at: number) => readonly Entry[]>> = {
+  'nothing at all': (entries) => entries,
+  'more events': (entries) => [...entries, ...entries.slice(-1)],
+  'an older copy': (entries, at) => entries.slice(0, at),
+  'two events swapped': (entries, at) => {
+    const [a, b] = [entries[at], entries[at + 1]]
+    return a === undefined || b === undefined
+      ? entries
+      : entries.with(at, atMomentOf(b, a)).with(at + 1, atMomentOf(a, b))
+  },
+  'an event taken out': (entries, at) => entries.toSpliced(at, 1),
+  'an event put in': (entries, at) => entries.toSpliced(at, 0, ...entries.slice(at, at + 1)),
+  'another genesis': (entries) => entries.slice(1),
+}
+
+/** An event at another's moment: moments never go back. */
+const atMomentOf = (entry: Entry, { event }: Entry): Entry => ({
+  ...entry,
+  event: { ...entry.event, atMs: event.atMs },
+})
+
+const renumbered = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.map((entry, index) => ({ ...entry, event: { ...entry.event, seq: seqOf(index + 1) } }))
+
+suite('a past that was rewritten and signed with the same key', () => {
+  for (const [what, rewrite] of Object.entries(REWRITES)) {
+    test(`is found out when, and only when, it is not what was saved: ${what}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(randomLogs, fc.nat(), fc.nat(), async (random, at, upTo) => {
+          // Corrections would name other events once seqs move.
+          const honest = renumbered(random.filter(({ event }) => event.type !== 'correction'))
+          fc.pre(honest.length > 1)
+          const past = renumbered(rewrite(honest, at % honest.length))
+          const kept = 1 + (upTo % honest.length)
+          const found = await auditOf(publicLog(past, key), undefined, { saved: [saved(honest, kept)] })
+          const isShort = past.length < kept
+          const isOther = !isSame(rootOver(past, kept), rootOver(honest, kept))
+          const said = wrongIn(found).join('\n')
+          if (isShort) assert.match(said, /^consistency \| saved-\d+: ROLLBACK/)
+          else if (isOther) assert.match(said, /^consistency \| saved-\d+: FORK/)
+          else assert.equal(said, '')
+        }),
+        { numRuns: 45 },
+      )
+    })
+  }
 })
 
 suite('a key', () => {
