@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { Filter } from '../src/client/filter.ts'
+import { isWanted } from '../src/client/filter.ts'
 import type { StreamStatus } from '../src/client/stream.ts'
 import { DAY_MS } from '../src/protocol/moment.ts'
 import { LAUNCH_MS, linesOf, openStage } from './client-stage.ts'
@@ -59,6 +61,30 @@ suite('the client, from a real service,', () => {
     const files = await Promise.all(months.map(({ month }) => Array.fromAsync(daybook.month(month))))
     assert.deepEqual(linesOf(files.flat()), model.lines)
     await assert.rejects(Array.fromAsync(daybook.month('1999-01')), { code: 'month-not-found' })
+  })
+
+  test('chooses from the log as the service does', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish } = await openStage(service)
+    await publish(300)
+    const all = await Array.fromAsync(daybook.events())
+    const filters: readonly Filter[] = [
+      { type: ['play'] },
+      { type: ['trade', 'contest'], nonzero: true },
+      { kind: 'vote' },
+      { contestId: 2 },
+      { contestId: 1, kind: 'entry', nonzero: true },
+      { nonzero: true },
+      { type: [] },
+    ]
+    for (const filter of filters) {
+      const asked = await Array.fromAsync(daybook.events(filter))
+      assert.deepEqual(
+        asked,
+        all.filter((event) => isWanted(filter, event)),
+      )
+      assert.ok(asked.length > 0)
+    }
   })
 
   test('follows it across restarts, each event once and in order', async () => {

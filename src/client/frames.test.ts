@@ -12,12 +12,12 @@ function framesOf(...pieces: readonly string[]): readonly Frame[] {
   return pieces.flatMap((piece) => lines(piece).flatMap((line) => parse(line) ?? []))
 }
 
-const event = (seq: number): Frame => JSON.parse(`{"is":"event","event":{"seq":${seq}}}`)
-const position = (seq: number): Frame => JSON.parse(`{"is":"position","position":{"seq":${seq}}}`)
+const event = (seq: number): Frame => JSON.parse(`{"event":{"seq":${seq}}}`)
+const position = (seq: number): Frame => JSON.parse(`{"position":{"seq":${seq}}}`)
 
 const TEXT =
   'retry: 4133\n\nevent: position\nid: 6\ndata: {"seq":6}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'
-const FRAMES = [{ is: 'retry', ms: 4133 }, position(6), event(7), event(8)]
+const FRAMES = [{ retryMs: 4133 }, position(6), event(7), event(8)]
 
 suite('the frames of a stream', () => {
   test('are events, positions and the wait before a retry', () => {
@@ -54,7 +54,7 @@ suite('the frames of a stream', () => {
   })
 
   test('bound the wait that they ask for', () => {
-    assert.deepEqual(framesOf('retry: 999999999\n'), [{ is: 'retry', ms: 60_000 }])
+    assert.deepEqual(framesOf('retry: 999999999\n'), [{ retryMs: 60_000 }])
   })
 
   for (const data of ['{"seq":', 'null', '7', '{}', '{"seq":"7"}', '{"seq":1.5}', '[]']) {
@@ -62,6 +62,11 @@ suite('the frames of a stream', () => {
       assert.throws(() => framesOf(`data: ${data}\n\n`), { code: 'unexpected-answer' })
     })
   }
+
+  test('have a bound, however many lines they are', () => {
+    const line = `data: ${'x'.repeat(1_000)}\n`
+    assert.throws(() => framesOf(line.repeat(100)), { code: 'unexpected-answer' })
+  })
 
   test('have lines with a bound', () => {
     const lines = openLines()

@@ -1,14 +1,17 @@
 import type { EventWire } from '../protocol/event.ts'
 import { unexpected } from './daybook-error.ts'
+import { LINE_CHARS_MAX } from './lines.ts'
 
 /** What the stream reports about itself: the last seq scanned, the head, and whether it has reached it. */
 export type Position = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
 
-/** One message of the stream (spec, section 7). */
-export type Frame =
-  | Readonly<{ is: 'event'; event: EventWire }>
-  | Readonly<{ is: 'position'; position: Position }>
-  | Readonly<{ is: 'retry'; ms: number }>
+/** One message of the stream (spec, section 7): one of these. */
+export type Frame = Readonly<{
+  event?: EventWire
+  position?: Position
+  /** How long to wait before connecting again. */
+  retryMs?: number
+}>
 
 const RETRY_MS_MAX = 60_000
 
@@ -18,26 +21,27 @@ const RETRY_MS_MAX = 60_000
  */
 export function openFrames(): (line: string) => Frame | undefined {
   let type = ''
-  let text: string[] = []
+  let text = ''
 
   function dispatch(): Frame | undefined {
-    const [kind, json] = [type, text.join('\n')]
-    type = ''
-    text = []
-    if (json === '') return undefined
+    const [kind, json] = [type, text]
+    type = text = ''
+    if (json.trim() === '') return undefined
     const isPosition = kind === 'position'
     if (!isPosition && kind !== '' && kind !== 'message') return undefined
     const said = parse(json)
-    return isPosition ? { is: 'position', position: said } : { is: 'event', event: said }
+    return isPosition ? { position: said } : { event: said }
   }
 
   return (line) => {
     if (line === '') return dispatch()
     const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
     if (field === 'event') type = value
-    else if (field === 'data') text.push(value)
-    else if (field === 'retry' && /^\d{1,9}$/.test(value)) {
-      return { is: 'retry', ms: Math.min(Number(value), RETRY_MS_MAX) }
+    else if (field === 'data') {
+      text += `${value}\n`
+      if (text.length > LINE_CHARS_MAX) throw unexpected('a frame is too long')
+    } else if (field === 'retry' && /^\d{1,9}$/.test(value)) {
+      return { retryMs: Math.min(Number(value), RETRY_MS_MAX) }
     }
     return undefined
   }

@@ -76,13 +76,16 @@ export type Methods = Readonly<{
     : (asked?: Asked<One>) => Promise<Answers[One]>
 }>
 
+const JSON_TYPES = ['application/json', 'application/schema+json']
+
 /** The methods of the table of endpoints. An answer has the form that this version of the protocol gives it. */
 export function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
   const method = (id: EndpointId) => async (first?: string | number | AnyAsked, second?: AnyAsked) => {
     const [place, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
     const { signal, ...query } = asked
     const answer = await get(pathOf(id, place, query), { signal })
-    return isOfType(answer.headers, 'application/json') ? answer.json() : answer.text()
+    const isJson = JSON_TYPES.some((type) => isOfType(answer.headers, type))
+    return isJson ? answer.json() : answer.text()
   }
   return Object.fromEntries(keysOf(ENDPOINT_PATHS).map((id): readonly unknown[] => [id, method(id)]))
 }

@@ -94,12 +94,15 @@ suite('the events of the log', () => {
 
   for (const [name, next] of [
     ['repeats', '/api/v1/events?after=0'],
-    ['leads to itself', '/api/v1/events?limit=10000'],
+    ['leads to one that leads back', '/api/v1/events?after=1'],
     ['leads to another origin', 'https://other.test/api/v1/events'],
   ] as const) {
     test(`end with an error at a page that ${name}`, async () => {
-      const again = page([1], null)
-      const { daybook } = clientOf({ '/events?limit=10000': [page([1], next)], '/events?after=0': [again] })
+      const { daybook } = clientOf({
+        '/events?limit=10000': [page([1], next)],
+        '/events?after=0': [page([1], null)],
+        '/events?after=1': [page([], '/api/v1/events?after=0', 1)],
+      })
       await assert.rejects(seqsOf(daybook.events()), { code: 'unexpected-answer' })
     })
   }

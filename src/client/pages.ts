@@ -29,6 +29,8 @@ export async function* pagesOf(
   const step = order === 'desc' ? -1 : 1
   const isWhole = type.length === 0 && kind === undefined && contestId === undefined && nonzero !== true
   let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
+  /** Up to where pages have looked. */
+  let reached: number | undefined
   let path: string | null = pathOf('events', '', { limit: PAGE_EVENTS, ...query })
   while (path !== null) {
     const answer = await ask.get(path, { signal })
@@ -40,10 +42,13 @@ export async function* pagesOf(
       last = seq
     }
     // The page may say that there was more than it holds.
-    if (isWhole && step > 0 && to === undefined) noGap(last, page.scannedTo + 1, step)
+    const { scannedTo, hasMore, next } = page
+    if (isWhole && step > 0 && to === undefined) noGap(last, scannedTo + 1, step)
     if (events.length > 0) yield events
-    if (page.hasMore && (page.next === null || page.next === path)) throw nowhere()
-    path = page.hasMore ? page.next : null
+    const isOn = reached === undefined || (scannedTo - reached) * step > 0
+    if (hasMore && (next === null || !isOn)) throw nowhere()
+    reached = scannedTo
+    path = hasMore ? next : null
   }
 }
 

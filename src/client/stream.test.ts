@@ -103,7 +103,7 @@ async function seqsUntil(last: number, events: AsyncIterable<Readonly<{ seq: num
 suite('a stream of the client', () => {
   test('gives events after its cursor and tells how it stands', async () => {
     const { asked, follow, statuses, open } = stage(
-      saying(position(4, 6) + frame(5) + frame(6) + position(6) + frame(7)),
+      saying(`retry: 4000\n\n${position(4, 6)}` + frame(5) + frame(6) + position(6) + frame(7)),
     )
     assert.deepEqual(await seqsUntil(7, follow({ after: 4 })), [5, 6, 7])
     assert.deepEqual(asked, [['/stream?after=4', 0]])

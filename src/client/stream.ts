@@ -4,7 +4,7 @@ import { BACKOFF_MS, backoffMs, mayPass } from './ask.ts'
 import { DaybookError, isOfType, unexpected } from './daybook-error.ts'
 import type { Filter } from './filter.ts'
 import { isWanted } from './filter.ts'
-import type { Frame } from './frames.ts'
+import type { Frame, Position } from './frames.ts'
 import { openFrames } from './frames.ts'
 import { linesOf } from './lines.ts'
 import type { SameLog } from './pages.ts'
@@ -205,35 +205,26 @@ async function read(run: Run): Promise<readonly EventWire[]> {
   }
   const events: EventWire[] = []
   for (let frame = run.waiting[0]; frame !== undefined; frame = run.waiting[0]) {
-    if (isGap(run, frame)) {
+    const { event, position, retryMs } = frame
+    // An event says that those before it are there; a position, that all up to it has been sent.
+    run.gapTo = event === undefined ? (position?.seq ?? 0) : event.seq - 1
+    if (run.asked.serverFilter !== true && run.gapTo > run.cursor) {
       tell(run, 'gap')
       break
     }
     run.waiting.shift()
-    takeIn(run, frame, events)
+    if (retryMs === undefined) run.failures = 0
+    else run.retryMs = retryMs
+    if (position !== undefined) arrive(run, position)
+    if (event === undefined) continue
+    if (move(run, event.seq) && isWanted(run.asked, event)) events.push(event)
+    if (run.cursor >= run.head) tell(run, 'level')
   }
   return events
 }
 
-/** Whether a frame leaves out what is before it; notes up to where. */
-function isGap(run: Run, frame: Frame): boolean {
-  if (frame.is === 'retry' || run.asked.serverFilter === true) return false
-  run.gapTo = frame.is === 'event' ? frame.event.seq - 1 : frame.position.seq
-  return run.gapTo > run.cursor
-}
-
-function takeIn(run: Run, frame: Frame, events: EventWire[]): void {
-  if (frame.is === 'retry') {
-    run.retryMs = frame.ms
-    return
-  }
-  run.failures = 0
-  if (frame.is === 'event') {
-    if (move(run, frame.event.seq) && isWanted(run.asked, frame.event)) events.push(frame.event)
-    if (run.cursor >= run.head) tell(run, 'level')
-    return
-  }
-  const { seq, head, live } = frame.position
+/** Takes in a position, which is told as a heartbeat where it changes nothing. */
+function arrive(run: Run, { seq, head, live }: Position): void {
   move(run, seq)
   run.head = Math.max(run.head, head)
   const before = run.state
