@@ -70,10 +70,8 @@ export function problemOf(status: number, headers: Headers, body: string): Daybo
   )
 }
 
-/** `Retry-After` (RFC 9110): whole seconds, or a date, which is compared with the service's own clock. */
+/** `Retry-After` in whole seconds. A date, which the service never sends, is left to the wait after any failure. */
 function retryAfterMsOf(headers: Headers): number | undefined {
-  const text = headers.get('retry-after') ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  const ms = Date.parse(text) - Date.parse(headers.get('date') ?? '')
-  return ms >= 0 ? ms : undefined
+  const seconds = headers.get('retry-after') ?? ''
+  return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined
 }
