@@ -2,32 +2,44 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { AuditState } from '../log/audit.ts'
 import { openAudit } from '../log/audit.ts'
+import type { HighWater } from '../log/high-water.ts'
+import { readHighWater } from '../log/high-water.ts'
 import type { LogFault } from '../log/log-fault.ts'
 import { openForReading, storePath, StoreError } from '../log/store.ts'
 import { openProgress } from './progress.ts'
 import type { World } from './world.ts'
 import { CommandError } from './world.ts'
 
-/** Milliseconds between two slices of the background audit, so that it takes a small part of one thread. */
-const PAUSE_MS = 20
-/** Milliseconds between two audits of a log that is being served. */
-const REPEAT_MS = 24 * 3_600_000
+/** How fast a served log is audited. */
+export type AuditPace = Readonly<{
+  /** Milliseconds between two slices, so that they take a small part of one thread. */
+  pauseMs: number
+  /** Milliseconds between two audits. */
+  repeatMs: number
+}>
 
-/** Hashes the whole log again in one go. Throws a StoreError that names the first wrong seq. */
+export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
+
+/** Hashes the whole log of a directory again in one go. Throws a StoreError that names the first wrong seq. */
 export async function auditOnce(data: string, world: World): Promise<void> {
   const db = openForReading(storePath(data))
   try {
-    throwFault(await auditWhole(db, world))
+    // The start holds the log against its mark, and knows what may be accepted of that.
+    throwFault(await auditWhole(db, () => null, world))
   } finally {
     db.close()
   }
 }
 
 /** The same of an open store, with a progress bar; what is wrong with it, or null. */
-export async function auditWhole(db: DatabaseSync, world: World): Promise<LogFault | null> {
+export async function auditWhole(
+  db: DatabaseSync,
+  mark: () => HighWater | null,
+  world: World,
+): Promise<LogFault | null> {
   const progress = openProgress('verifying', 'events', world)
   try {
-    const next = openAudit(db)
+    const next = openAudit(db, { mark, everySignature: true })
     for (let state = next(); ; state = next()) {
       progress.at(state.checked, state.events)
       if (state.done) return state.fault
@@ -42,6 +54,7 @@ export async function auditWhole(db: DatabaseSync, world: World): Promise<LogFau
 /** Audits a served log again and again at a bounded speed; `broken` is told what is wrong, and it ends. */
 export function startAudits(
   data: string,
+  { pauseMs, repeatMs }: AuditPace,
   audited: (state: AuditState) => void,
   broken: (reason: string) => void,
 ): AsyncDisposable {
@@ -52,13 +65,13 @@ export function startAudits(
   async function audit(): Promise<void> {
     const db = openForReading(storePath(data))
     try {
-      const next = openAudit(db)
+      const next = openAudit(db, { mark: () => readHighWater(data), everySignature: false })
       while (!stop.signal.aborted) {
         const state = next()
         throwFault(state.fault)
         audited(state)
         if (state.done) return
-        await pause(PAUSE_MS)
+        await pause(pauseMs)
       }
     } finally {
       db.close()
@@ -68,7 +81,7 @@ export function startAudits(
   const running = (async () => {
     while (!stop.signal.aborted) {
       await audit()
-      await pause(REPEAT_MS)
+      await pause(repeatMs)
     }
   })().catch((error: unknown) => broken(error instanceof Error ? error.message : String(error)))
   return {

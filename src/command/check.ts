@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readHighWater } from '../log/high-water.ts'
 import { faultAtStart } from '../log/log-fault.ts'
+import type { SigningKey } from '../log/signer.ts'
+import { faultOfKeys } from '../log/signing-keys.ts'
 import { hasStore, openForReading, storePath } from '../log/store.ts'
 import { recompute } from '../publish/recompute.ts'
 import { auditWhole, textOfFault } from './audit.ts'
@@ -10,8 +12,11 @@ import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError, takeDirectory, tell } from './world.ts'
 
-/** Recomputes everything in a store from the log's lines, its tree and its signatures too, and says what differs. */
-export async function check(data: string, world: World): Promise<ExitCode> {
+/**
+ * Recomputes everything in a store from the log's lines, its tree and its signatures too, and says what differs. With
+ * the log's own keys at hand its newest tree must be signed with them.
+ */
+export async function check(data: string, world: World, keys: readonly SigningKey[] = []): Promise<ExitCode> {
   if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
   // The service would publish while tables are compared: it is checked while it rests, or as a backup.
   using _lock = takeDirectory(data)
@@ -27,7 +32,7 @@ export async function check(data: string, world: World): Promise<ExitCode> {
   const progress = openProgress('checking', 'events', world)
   remove()
   try {
-    const fault = await auditFault(data, world)
+    const fault = await auditFault(data, keys, world)
     if (fault !== null) tell(world, fault)
     const steps = recompute(store, scratch)
     let step = steps.next()
@@ -55,12 +60,12 @@ export async function check(data: string, world: World): Promise<ExitCode> {
   }
 }
 
-/** What the tree, the signatures and the high-water mark have against the log; null when nothing. */
-async function auditFault(data: string, world: World): Promise<string | null> {
+/** What the tree, the signatures, the keys and the high-water mark have against the log; null when nothing. */
+async function auditFault(data: string, keys: readonly SigningKey[], world: World): Promise<string | null> {
   const db = openForReading(storePath(data))
   try {
-    const fault = (await auditWhole(db, world)) ?? faultAtStart(db, readHighWater(data))
-    return fault === null ? null : textOfFault(fault)
+    const fault = (await auditWhole(db, () => null, world)) ?? faultAtStart(db, readHighWater(data), keys)
+    return fault === null ? faultOfKeys(db) : textOfFault(fault)
   } finally {
     db.close()
   }

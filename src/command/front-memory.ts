@@ -5,9 +5,14 @@ import type { StreamSlotsMemory } from '../serve/stream-slots.ts'
 import { allocateStreamSlots, STREAMS_PER_CALLER } from '../serve/stream-slots.ts'
 import { ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
 
-/** What all threads that serve share: the head, what callers have used, the streams that are open. */
+/**
+ * What all threads that serve share: the head, whether the log has proved wrong, what callers have used, the streams
+ * that are open.
+ */
 export type FrontMemory = Readonly<{
   head: SharedArrayBuffer
+  /** One number: 1 from the moment at which nothing of the log may be shown any more. */
+  wrong: SharedArrayBuffer
   /** Null when no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
   slots: StreamSlotsMemory
@@ -17,6 +22,16 @@ export type FrontMemory = Readonly<{
 const TILES_PER_WINDOW = 600
 /** Callers whose use of tiles is remembered. */
 const TILES_KEYS = 20_000
+
+/** Tells all threads that the log has proved wrong. */
+export function sayWrong({ wrong }: FrontMemory): void {
+  Atomics.store(new Int32Array(wrong), 0, 1)
+}
+
+/** Whether the log has proved wrong. */
+export function isWrong({ wrong }: FrontMemory): boolean {
+  return Atomics.load(new Int32Array(wrong), 0) === 1
+}
 
 /** Makes the memory, all of it at once; `secret` is random and of this process only. */
 export function allocateFront(
@@ -28,6 +43,7 @@ export function allocateFront(
   const { rateLimit, streamsMax } = settings
   return {
     head,
+    wrong: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     allowances:
       rateLimit === null
         ? null

@@ -24,6 +24,7 @@ import { CONNECTIONS_MAX, KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } fro
 import { openStreamSlots } from '../serve/stream-slots.ts'
 import { openStreams } from '../serve/stream/streams.ts'
 import type { FrontMemory } from './front-memory.ts'
+import { isWrong } from './front-memory.ts'
 import { watchStreams } from './service-metrics.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
@@ -65,6 +66,11 @@ const CONNECTIONS_HEADROOM = 2_000
 /** Milliseconds that answers under way have after the last stream. */
 const DRAIN_HEADROOM_MS = 2_000
 
+const LOG_IS_WRONG: Problem = {
+  code: 'not-ready',
+  detail: 'This node has found its copy of the log to be wrong, and shows nothing of it.',
+}
+
 /** Opens the log for reading and serves it; it is listening when this resolves. */
 export async function openFront(
   settings: FrontSettings,
@@ -99,7 +105,7 @@ export async function openFront(
       router: openRouter([...routesOf(reader), ...streams.routes]),
       callerOf: (peer, forwardedFor) => callerKey(peer, forwardedFor, networks),
       counters: counters?.scopes ?? null,
-      unready: (): Problem | undefined => undefined,
+      unready: () => (isWrong(memory) ? LOG_IS_WRONG : undefined),
       now: world.now,
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
@@ -111,7 +117,7 @@ export async function openFront(
   void followHead(reader, cell, stopped.signal, report)
   // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
   stack.defer(async () => {
-    await Promise.all([streams.drain(settings.drainMs), server.drain()])
+    await Promise.all([streams.drain(isWrong(memory) ? 0 : settings.drainMs), server.drain()])
     stopped.abort()
   })
   const owned = stack.move()

@@ -14,7 +14,7 @@ import { runImport } from './import.ts'
 import { keyFiles, networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
 import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
-import { readSigningKeys } from './signing-key-file.ts'
+import { readKnownKeys, readSigningKeys } from './signing-key-file.ts'
 import type { ServiceSettings } from './service.ts'
 import { verifyCommand } from './verify-command.ts'
 import { VERSION } from './version.ts'
@@ -35,6 +35,8 @@ type LogOptions = Readonly<{
   signingKeyFile?: readonly string[]
   balances: 'refuse' | 'report'
 }>
+
+type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 type ServeOptions = LogOptions &
   Readonly<{
@@ -133,7 +135,15 @@ function addDataCommands(
     new Command('check')
       .description('recompute everything in a store from the log’s lines')
       .addOption(dataOption())
-      .action(async ({ data }: { data: string }) => done(await check(data, world))),
+      .addOption(
+        option(
+          '--signing-key-file <files>',
+          'key that must have signed the log, or two with a comma (default: <dir>.key where it is)',
+        ).argParser(keyFiles),
+      )
+      .action(async ({ data, signingKeyFile }: CheckOptions) =>
+        done(await check(data, world, readKnownKeys(signingKeyFile, data, world))),
+      ),
   )
   program.addCommand(
     new Command('backup')

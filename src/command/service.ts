@@ -6,14 +6,15 @@ import type { LogReader } from '../log/reader.ts'
 import type { Signing } from '../log/ready-log.ts'
 import { readyLog } from '../log/ready-log.ts'
 import type { NewLog } from '../log/store.ts'
-import { readStoreIdentity } from '../log/store.ts'
+import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { startWriter } from '../publish/writer.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
 import { checksOf, openOperations } from '../serve/operations.ts'
-import { auditOnce, startAudits } from './audit.ts'
+import type { AuditPace } from './audit.ts'
+import { AUDIT_PACE, auditOnce, startAudits } from './audit.ts'
 import type { FrontSettings } from './front.ts'
 import { openFront } from './front.ts'
-import { allocateFront } from './front-memory.ts'
+import { allocateFront, sayWrong } from './front-memory.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { startFrontThreads } from './front-threads.ts'
 import { openServiceMetrics } from './service-metrics.ts'
@@ -32,6 +33,8 @@ export type ServiceSettings = Omit<FrontSettings, 'reusePort'> &
     signing: Signing
     /** The whole log is hashed again before the first answer, and not only afterwards. */
     verifyFirst: boolean
+    /** How fast the log is audited while it is served; `AUDIT_PACE` unless it is said. */
+    auditPace?: AuditPace
     balances: 'refuse' | 'report'
     /** Requests of one caller in any 60 s; null = no limit. */
     rateLimit: number | null
@@ -54,9 +57,7 @@ export type Service = AsyncDisposable &
 export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
-  readyLog(settings.data, settings.newLog, settings.signing)
-  if (settings.verifyFirst) await auditOnce(settings.data, world)
-  const { chain } = readStoreIdentity(settings.data)
+  const chain = await readyChain(settings, world)
   const memory = allocateFront(openHeadCell().buffer, settings, randomBytes(16).toString('hex'))
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -104,7 +105,14 @@ export async function startService(settings: ServiceSettings, world: World, log:
     state.threads = await startFrontThreads(workers - 1, { settings: shared, memory }, breakDown)
     stack.use(state.threads)
   }
-  stack.use(startAudits(settings.data, metrics.audited, breakDown))
+  stack.use(
+    startAudits(settings.data, settings.auditPace ?? AUDIT_PACE, metrics.audited, (reason) => {
+      // No drain: what is signed, published or shown from here on would not be proved.
+      sayWrong(memory)
+      void writer.kill()
+      breakDown(reason)
+    }),
+  )
   const owned = stack.move()
   return {
     reader: front.reader,
@@ -115,10 +123,30 @@ export async function startService(settings: ServiceSettings, world: World, log:
   }
 }
 
+/** Makes the log ready for its writer; the chain that its transactions are written for. */
+async function readyChain(
+  { data, verifyFirst, newLog, signing }: ServiceSettings,
+  world: World,
+): Promise<NewLog['chain']> {
+  // Before anything is signed.
+  if (verifyFirst && hasStore(data)) await auditOnce(data, world)
+  readyLog(data, newLog, signing)
+  return readStoreIdentity(data).chain
+}
+
 /** Only what may be handed to a thread. */
 function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePort'> {
   const { data, host, port, trustProxy, limitStore, streamsMax, drainMs } = settings
-  return { data, host, port, trustProxy, limitStore, streamsMax, drainMs }
+  return {
+    data,
+    host,
+    port,
+    trustProxy,
+    limitStore,
+    streamsMax,
+    drainMs,
+    ...(site === undefined ? {} : { site }),
+  }
 }
 
 /** The metrics of the process, those of its threads added up. */

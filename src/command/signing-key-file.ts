@@ -12,7 +12,7 @@ import type { World } from './world.ts'
 import { CommandError, tell } from './world.ts'
 
 /** The bits of a file's mode that let others than its owner at it. */
-const OTHERS = 0o077
+export const OTHERS = 0o077
 
 /** Where the key of a data directory lies unless it is said: beside the directory, so that a copy of it has none. */
 export function defaultKeyFile(data: string): string {
@@ -47,13 +47,24 @@ export function readSigningKeys(
   return keys
 }
 
+/** The keys by which a log can be known that is only looked at: those of the files, or the default one where it is. */
+export function readKnownKeys(
+  files: readonly string[] | undefined,
+  data: string,
+  world: World,
+): readonly SigningKey[] {
+  const defaults = existsSync(defaultKeyFile(data)) ? [defaultKeyFile(data)] : []
+  return (files ?? defaults).map((path) => readKeyFile(path, world))
+}
+
 /** Makes a new key in a file that does not exist yet, which only its owner may read: PKCS #8, PEM. */
 export function makeKeyFile(path: string): SigningKey {
   const { privateKey } = generateKeyPairSync('ed25519')
   mkdirSync(dirname(path), { recursive: true })
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
-    writeFileSync(path, pem, { mode: 0o600, flag: 'wx' })
+    // A log must not outlive the key that signed it, whatever happens to the machine next.
+    writeFileSync(path, pem, { mode: 0o600, flag: 'wx', flush: true })
   } catch (cause) {
     throw new CommandError(2, `${path}: a key is written to a new file only`, { cause })
   }

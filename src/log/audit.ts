@@ -1,19 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { appendLeaf, emptyFrontier } from '../tlog/frontier.ts'
+import { appendLeaf, emptyFrontier, rootOf } from '../tlog/frontier.ts'
 import type { LevelHash } from '../tlog/frontier.ts'
+import type { Hash } from '../tlog/hash.ts'
 import { isSame } from '../tlog/hash.ts'
 import { TILE_WIDTH } from '../tlog/tile.ts'
-import { bytes, number } from './codec.ts'
+import type { Row } from './codec.ts'
+import { bytes } from './codec.ts'
+import type { HighWater } from './high-water.ts'
 import type { LogFault } from './log-fault.ts'
-import {
-  EVENT_MISSING,
-  faultOfSignatures,
-  faultOfSpan,
-  LEAF_DIFFERS,
-  LEAVES_AFTER,
-  leafOf,
-} from './log-fault.ts'
-import { openSignedTrees } from './signed-trees.ts'
+import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './log-fault.ts'
+import { openSignedTrees, originAt } from './signed-trees.ts'
+import { isSigned } from './signer.ts'
+import { readVerifiers } from './signing-keys.ts'
+import { readIdentity } from './store.ts'
 import { HASHER } from './tree-hasher.ts'
 
 /** Events hashed in one slice: about a millisecond of one thread. */
@@ -22,26 +21,36 @@ const SLICE_EVENTS = 256
 /** How far an audit is: events hashed so far, of how many there were at the last look; `fault` ends it. */
 export type AuditState = Readonly<{ checked: number; events: number; done: boolean; fault: LogFault | null }>
 
+export type AuditSettings = Readonly<{
+  /** Reads the high-water mark; null where the log is not held against one. */
+  mark(): HighWater | null
+  /** Verifies the signature of every commit: some 60 µs each. Else those of the months and the newest one. */
+  everySignature: boolean
+}>
+
 /**
  * Hashes the whole log again, slice by slice, each in a read transaction of its own: every leaf against its line,
- * every stored hash of the tree against the leaves, and at the end of the log every month's checkpoint and the newest
- * against the tree. The log may grow meanwhile. Memory does not grow with it.
+ * every stored hash of the tree against the leaves, and at the end of the log every month's checkpoint, the newest
+ * signature and the high-water mark against the tree. The log may grow meanwhile. Memory does not grow with it.
  */
-export function openAudit(db: DatabaseSync): () => AuditState {
+export function openAudit(db: DatabaseSync, { mark, everySignature }: AuditSettings): () => AuditState {
   const frontier = emptyFrontier()
   const next = db.prepare(LEAVES_AFTER)
-  const head = db.prepare('SELECT max(seq) AS seq FROM events')
   const stored = db.prepare('SELECT hash FROM tree_hashes WHERE level = ? AND n = ?')
+  const isSignedRight = everySignature ? openSignatures(db) : null
+  let signed = 0
 
-  function faultOf(rows: readonly Record<string, unknown>[]): LogFault | null {
-    for (const row of rows) {
-      const seq = frontier.size + 1
-      if (number(row, 'seq') !== seq) return { seq, reason: EVENT_MISSING, lost: false }
-      const leaf = leafOf(row)
-      if (!isSame(leaf, bytes(row, 'leaf'))) return { seq, reason: LEAF_DIFFERS, lost: false }
-      const wrong = appendLeaf(HASHER, frontier, leaf).find((hash) => !isStored(hash))
-      if (wrong !== undefined) return faultOfHash(wrong)
+  function faultOf(row: Row): LogFault | null {
+    const seq = frontier.size + 1
+    const fault = faultOfRow(row, seq)
+    if (fault !== null) return fault
+    const wrong = appendLeaf(HASHER, frontier, bytes(row, 'leaf')).find((hash) => !isStored(hash))
+    if (wrong !== undefined) return faultOfHash(db, wrong)
+    if (isSignedRight === null || row['signature'] === null) return null
+    if (!isSignedRight(bytes(row, 'signature'), seq, rootOf(HASHER, frontier))) {
+      return faultOfSpan({ after: signed, upTo: seq }, TREE_DIFFERS)
     }
+    signed = seq
     return null
   }
 
@@ -50,32 +59,64 @@ export function openAudit(db: DatabaseSync): () => AuditState {
     return found instanceof Uint8Array && isSame(found, hash)
   }
 
-  function faultOfHash({ level, index }: LevelHash): LogFault {
-    const width = TILE_WIDTH ** level
-    const stretch = { after: index * width, upTo: (index + 1) * width }
-    return faultOfSpan(
-      openSignedTrees(db).firstWrongWithin(stretch),
-      'the stored tree is not that of the events',
-    )
-  }
-
   return () => {
-    db.exec('BEGIN')
-    try {
+    const state = inSnapshot(db, frontier, () => {
       const rows = next.all(frontier.size, SLICE_EVENTS)
-      const events = Number(head.get()?.['seq'] ?? 0)
-      const done = rows.length < SLICE_EVENTS
-      const fault = faultOf(rows) ?? (done ? faultAtEnd(db, events) : null)
-      return { checked: frontier.size, events, done: done || fault !== null, fault }
-    } finally {
-      db.exec('COMMIT')
-    }
+      const fault = firstOf(rows, faultOf)
+      const done = rows.length < SLICE_EVENTS || fault !== null
+      return { checked: frontier.size, events: headOf(db), done, fault }
+    })
+    if (!state.done || state.fault !== null) return state
+    // Read before the snapshot that it is held against: the log is never behind its mark.
+    const marked = mark()
+    return inSnapshot(db, frontier, () => ({ ...state, fault: faultAtEnd(db, marked) }))
   }
 }
 
-function faultAtEnd(db: DatabaseSync, events: number): LogFault | null {
-  if (events === 0) return null
-  const wrong = openSignedTrees(db).firstWrong()
-  if (wrong !== null) return faultOfSpan(wrong, 'the tree is not the one that was signed')
-  return faultOfSignatures(db, events)
+/** Whether a signature is of the tree of this size and root. */
+function openSignatures(db: DatabaseSync): (signature: Uint8Array, size: number, root: Hash) => boolean {
+  const identity = readIdentity(db)
+  const keys = readVerifiers(db)
+  return (signature, size, root) => isSigned(originAt(identity, size), { size, root }, signature, keys)
+}
+
+function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {
+  const width = TILE_WIDTH ** level
+  const stretch = { after: index * width, upTo: (index + 1) * width }
+  const wrong = openSignedTrees(db).firstWrongWithin(stretch)
+  return faultOfSpan(wrong, 'the stored tree is not that of the events')
+}
+
+/** Asks in one read transaction. A store that cannot be read is at fault where it is read. */
+function inSnapshot(
+  db: DatabaseSync,
+  { size }: Readonly<{ size: number }>,
+  ask: () => AuditState,
+): AuditState {
+  db.exec('BEGIN')
+  try {
+    return ask()
+  } catch (error) {
+    if (!isOfStore(error)) throw error
+    const fault = {
+      seq: size + 1,
+      reason: `the store cannot be read from here on: ${error.message}`,
+      lost: false,
+    }
+    return { checked: size, events: size, done: true, fault }
+  } finally {
+    db.exec('COMMIT')
+  }
+}
+
+function isOfStore(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
+
+function firstOf(rows: readonly Row[], faultOf: (row: Row) => LogFault | null): LogFault | null {
+  for (const row of rows) {
+    const fault = faultOf(row)
+    if (fault !== null) return fault
+  }
+  return null
 }

@@ -1,16 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { parseCheckpoint } from '../tlog/checkpoint.ts'
 import { formatEntry } from '../tlog/entries.ts'
 import type { Hash } from '../tlog/hash.ts'
 import { isSame } from '../tlog/hash.ts'
-import { parseNote } from '../tlog/note.ts'
 import type { Row } from './codec.ts'
 import { bytes, number, text } from './codec.ts'
 import type { HighWater } from './high-water.ts'
 import type { Span } from './signed-trees.ts'
-import { openSignedTrees } from './signed-trees.ts'
+import { openSignedTrees, readable } from './signed-trees.ts'
+import type { SigningKey } from './signer.ts'
+import { listedOf } from './signing-keys.ts'
 import { readIdentity } from './store.ts'
-import { openStoredTree } from './stored-tree.ts'
 import { HASHER } from './tree-hasher.ts'
 
 /**
@@ -24,49 +23,86 @@ const NEWEST_LEAVES = 256
 
 /**
  * What a start finds wrong, in a time that does not grow with the log: the newest leaves, the tree's frontier from
- * the stored hashes, the last checkpoint, and the high-water mark kept outside the database.
+ * the stored hashes, the last checkpoint, and the high-water mark kept outside the database. Where the log's own keys
+ * are at hand, only their signature of the newest tree counts: a list of keys in the store may be anybody's.
  */
-export function faultAtStart(db: DatabaseSync, mark: HighWater | null): LogFault | null {
-  const head = Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq'] ?? 0)
-  return (
-    faultOfNewest(db, head) ??
-    (head === 0 ? null : faultOfSignatures(db, head)) ??
-    faultOfMark(db, mark, head)
-  )
+export function faultAtStart(
+  db: DatabaseSync,
+  mark: HighWater | null,
+  own: readonly SigningKey[] = [],
+): LogFault | null {
+  const head = headOf(db)
+  return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head)
 }
 
-/** The first seqs whose signature is wrong, or missing at the head. */
-export function faultOfSignatures(db: DatabaseSync, head: number): LogFault | null {
-  const trees = openSignedTrees(db)
-  const wrong = trees.isSignedAt(head) ? null : (trees.firstWrong() ?? { after: head - 1, upTo: head })
-  return wrong === null ? null : faultOfSpan(wrong, 'the tree is not the one that was signed')
+export function headOf(db: DatabaseSync): number {
+  return Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq'] ?? 0)
 }
+
+/** The first seqs whose signature is wrong, or missing up to the head. */
+function faultOfSignatures(db: DatabaseSync, head: number, own: readonly SigningKey[]): LogFault | null {
+  if (head === 0) return null
+  const trees = openSignedTrees(db)
+  if (!trees.isSignedAt(head)) {
+    const wrong = trees.firstWrong()
+    if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+    const after = Math.min(trees.lastSigned(), head - 1)
+    return faultOfSpan({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
+  }
+  const ours = listedOf(db, own)
+  if (ours.length === 0) return null
+  const ownTrees = openSignedTrees(
+    db,
+    ours.map(({ verifier }) => verifier),
+  )
+  if (ownTrees.isSignedAt(head)) return null
+  const after = Math.min(head - 1, ...ours.map(({ fromSize }) => fromSize))
+  const wrong = ownTrees.firstWrongWithin({ after, upTo: head })
+  return faultOfSpan(wrong, 'the tree is not signed with the key that is given')
+}
+
+/** What the end of an audit looks at: every month's checkpoint, the newest signature, and the mark read before. */
+export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
+  const head = headOf(db)
+  const wrong = openSignedTrees(db).firstWrong()
+  if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+  return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head)
+}
+
+export const TREE_DIFFERS = 'the tree is not the one that was signed'
 
 export function faultOfSpan({ after, upTo }: Span, reason: string): LogFault {
   const where = upTo === after + 1 ? '' : `, somewhere up to seq ${upTo}`
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }
 
-/** What a row's leaf must be. */
-export function leafOf(row: Row): Hash {
+/** The leaf of a row's event; undefined for one that is none. */
+function leafOf(row: Row): Hash | undefined {
   const details = row['details'] === null ? null : text(row, 'details')
-  return HASHER.leaf(formatEntry(text(row, 'line'), details))
+  // Longer than an entry may be: it was never published so.
+  return readable(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
+}
+
+/** What is wrong with the row that must be that of `seq`. */
+export function faultOfRow(row: Row, seq: number): LogFault | null {
+  if (number(row, 'seq') !== seq) return { seq, reason: 'the event is missing', lost: false }
+  const leaf = leafOf(row)
+  return leaf !== undefined && isSame(leaf, bytes(row, 'leaf'))
+    ? null
+    : { seq, reason: LEAF_DIFFERS, lost: false }
 }
 
 /** Events after a seq with their details and leaves. */
-export const LEAVES_AFTER = `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, d.line AS details
+export const LEAVES_AFTER = `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, e.signature AS signature, d.line AS details
   FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
 
-export const LEAF_DIFFERS = 'the event is not what was published: its leaf is another'
-export const EVENT_MISSING = 'the event is missing'
+const LEAF_DIFFERS = 'the event is not what was published: its leaf is another'
 
 function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
   const first = Math.max(0, head - NEWEST_LEAVES)
-  const rows = db.prepare(LEAVES_AFTER).all(first, NEWEST_LEAVES)
-  for (const [index, row] of rows.entries()) {
-    const seq = first + index + 1
-    if (number(row, 'seq') !== seq) return { seq, reason: EVENT_MISSING, lost: false }
-    if (!isSame(leafOf(row), bytes(row, 'leaf'))) return { seq, reason: LEAF_DIFFERS, lost: false }
+  for (const [index, row] of db.prepare(LEAVES_AFTER).all(first, NEWEST_LEAVES).entries()) {
+    const fault = faultOfRow(row, first + index + 1)
+    if (fault !== null) return fault
   }
   return null
 }
@@ -74,17 +110,26 @@ function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
 /** What has been shown to the world may not be more than the log holds, nor anything else. */
 function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): LogFault | null {
   if (mark === null) return null
-  if (mark.log !== readIdentity(db).id) {
+  const { id, former } = readIdentity(db)
+  // A new log that was begun after a loss was stopped before it made its first mark.
+  if (former.some((log) => log.id === mark.log)) return null
+  if (mark.former.some((log) => log.id === id)) {
+    const reason = 'the store is a copy from before a loss was accepted, and another log goes on from it'
+    return { seq: head + 1, reason, lost: true }
+  }
+  if (mark.log !== id) {
     return { seq: 1, reason: 'the high-water mark beside the store is of another log', lost: false }
   }
-  const note = parseNote(Buffer.from(mark.checkpoint))
-  const marked = note.ok ? parseCheckpoint(note.value.text) : undefined
-  if (marked === undefined) return { seq: 1, reason: 'the high-water mark holds no checkpoint', lost: false }
+  const trees = openSignedTrees(db)
+  const marked = trees.signedIn(mark.checkpoint)
+  if (marked === undefined) {
+    return { seq: 1, reason: 'no key of this log has signed the high-water mark', lost: false }
+  }
   if (marked.size > head) {
     const reason = `the log ends at seq ${head}, and it was published up to seq ${marked.size}: the store is an older copy or was cut`
     return { seq: head + 1, reason, lost: true }
   }
-  if (isSame(openStoredTree(db).at(marked.size).root, marked.root)) return null
-  const span = openSignedTrees(db).firstWrong() ?? { after: 0, upTo: marked.size }
+  if (trees.holds(marked)) return null
+  const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
   return faultOfSpan(span, 'the log is not the one whose checkpoint was shown')
 }

@@ -4,7 +4,6 @@ import type { Tree } from '../tlog/consistency.ts'
 import { isSame } from '../tlog/hash.ts'
 import { parseNote } from '../tlog/note.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
-import { number, text } from './codec.ts'
 import type { LogIdentity } from './reader.ts'
 import type { Signer } from './signer.ts'
 import { isSigned, isSignedNote } from './signer.ts'
@@ -17,36 +16,36 @@ import { openStoredTree } from './stored-tree.ts'
 export type SignedTrees = Readonly<{
   /** Whether the store holds a signature of the tree of this size that is right. */
   isSignedAt(size: number): boolean
-  /** Whether a note is of the stored tree of its size, and signed by a key of the log. */
-  isOurs(note: string): boolean
+  /** Whether the store has this tree: the root of its first `size` leaves is this one. */
+  holds(tree: Tree): boolean
+  /** The tree of a note that a key of the log has signed. */
+  signedIn(note: string): Tree | undefined
   /**
    * The first seqs of which the stored hashes are not what was signed: after `after`, up to `upTo`. Null when every
    * signature is right. Signatures are tried by halves, so a whole log takes some twenty of them.
    */
   firstWrong(): Span | null
-  /** The same among the signatures of one stretch, tried one by one; all of it when they say nothing. */
+  /** The same in a stretch that is wrong: all of it when the signatures inside say nothing. */
   firstWrongWithin(stretch: Span): Span
+  /** The last seq that a signature of the store covers, right or wrong: the end of a commit or of a month. */
+  lastSigned(): number
 }>
 
 /** Seqs after `after`, up to `upTo`. */
 export type Span = Readonly<{ after: number; upTo: number }>
 
-export function openSignedTrees(db: DatabaseSync): SignedTrees {
+/** `keys` are those that count: the listed ones, or some of them. */
+export function openSignedTrees(
+  db: DatabaseSync,
+  keys: readonly VerifierKey[] = readVerifiers(db),
+): SignedTrees {
   const identity = readIdentity(db)
-  const keys = readVerifiers(db)
   const tree = openStoredTree(db)
-  const signature = db.prepare('SELECT signature FROM events WHERE seq = ?')
-  const newest = db.prepare(
-    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
-  )
-  const within = db.prepare(
-    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? AND seq <= ? ORDER BY seq',
-  )
-  const oldest = db.prepare('SELECT min(seq) AS seq FROM events WHERE signature IS NOT NULL AND seq > ?')
+  const { signatureOf, newestSigned, oldestSigned } = openSignatures(db)
 
   function isSignedAt(size: number): boolean {
-    const bytes = signature.get(size)?.['signature']
-    const stored = stateOf(() => tree.at(size))
+    const bytes = signatureOf(size)
+    const stored = readable(() => tree.at(size))
     return (
       stored !== undefined &&
       bytes instanceof Uint8Array &&
@@ -59,47 +58,85 @@ export function openSignedTrees(db: DatabaseSync): SignedTrees {
     let [low, high] = [right, wrong]
     for (;;) {
       const middle = Math.floor((low + high) / 2)
-      const below = newest.get(low, middle)?.['seq']
-      const next = typeof below === 'number' ? below : Number(oldest.get(middle)?.['seq'] ?? high)
+      const next = newestSigned(low, middle) || (oldestSigned(middle) ?? high)
       if (next >= high) return { after: low, upTo: high }
       if (isSignedAt(next)) low = next
       else high = next
     }
   }
 
+  function isSignedMonth(checkpoint: string | null, size: number): boolean {
+    const signed = checkpoint === null ? undefined : signedIn(checkpoint, keys)
+    return signed?.size === size && isStored(tree, signed)
+  }
+
   return {
     isSignedAt,
     firstWrongWithin({ after, upTo }) {
-      let right = after
-      for (const { seq } of within.all(after, upTo)) {
-        const size = Number(seq)
-        if (!isSignedAt(size)) return { after: right, upTo: size }
-        right = size
-      }
-      return { after: right === upTo ? after : right, upTo }
+      const inside = newestSigned(after, upTo - 1)
+      if (inside === 0) return { after, upTo }
+      return isSignedAt(inside) ? { after: inside, upTo } : narrowed(after, inside)
     },
-    isOurs: (note) => isOwnNote(note, tree, keys),
+    holds: (signed) => isStored(tree, signed),
+    signedIn: (note) => signedIn(note, keys),
     firstWrong() {
       let right = 0
       for (const { size, checkpoint } of monthEnds(db)) {
-        if (!isOwnNote(checkpoint, tree, keys)) return narrowed(right, size)
-        right = size
+        const end = size ?? right
+        if (!isSignedMonth(checkpoint, end)) {
+          return end > right ? narrowed(right, end) : { after: end - 1, upTo: end }
+        }
+        right = end
       }
-      const head = Number(newest.get(0, Number.MAX_SAFE_INTEGER)?.['seq'] ?? 0)
+      const head = newestSigned(0, Number.MAX_SAFE_INTEGER)
       return head <= right || isSignedAt(head) ? null : narrowed(right, head)
+    },
+    lastSigned() {
+      const months = monthEnds(db).map(({ size }) => size ?? 0)
+      return Math.max(newestSigned(0, Number.MAX_SAFE_INTEGER), ...months)
     },
   }
 }
 
-/** The checkpoints in the manifests of closed months. */
-function monthEnds(db: DatabaseSync): readonly Readonly<{ size: number; checkpoint: string }>[] {
+type Signatures = Readonly<{
+  signatureOf(size: number): unknown
+  /** The newest size above `after` up to `upTo` that has a signature; 0 when none has. */
+  newestSigned(after: number, upTo: number): number
+  oldestSigned(after: number): number | undefined
+}>
+
+function openSignatures(db: DatabaseSync): Signatures {
+  const signature = db.prepare('SELECT signature FROM events WHERE seq = ?')
+  const newest = db.prepare(
+    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+  )
+  const oldest = db.prepare(
+    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? ORDER BY seq LIMIT 1',
+  )
+  return {
+    signatureOf: (size) => signature.get(size)?.['signature'],
+    newestSigned: (after, upTo) => Number(newest.get(after, upTo)?.['seq'] ?? 0),
+    oldestSigned(after) {
+      const seq = oldest.get(after)?.['seq']
+      return typeof seq === 'number' ? seq : undefined
+    },
+  }
+}
+
+type MonthEnd = Readonly<{ size: number | null; checkpoint: string | null }>
+
+/** The ends of closed months and their checkpoints: null where a manifest is damaged, or a month has no event. */
+function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
   const rows = db
     .prepare(
-      `SELECT json_extract(manifest, '$.size') AS size, json_extract(manifest, '$.checkpoint') AS checkpoint
+      `SELECT last_seq AS size, iif(json_valid(manifest), json_extract(manifest, '$.checkpoint'), NULL) AS checkpoint
        FROM months WHERE closed = 1 ORDER BY month`,
     )
     .all()
-  return rows.map((row) => ({ size: number(row, 'size'), checkpoint: text(row, 'checkpoint') }))
+  return rows.map(({ size, checkpoint }) => ({
+    size: typeof size === 'number' ? size : null,
+    checkpoint: typeof checkpoint === 'string' ? checkpoint : null,
+  }))
 }
 
 /** What the log was called when the tree of this size was signed. */
@@ -107,14 +144,13 @@ export function originAt({ origin, former }: LogIdentity, size: number): string 
   return former.find((log) => size < log.size)?.origin ?? origin
 }
 
-function isOwnNote(note: string, tree: StoredTree, keys: readonly VerifierKey[]): boolean {
-  const checkpoint = checkpointIn(note, keys)
-  const stored = checkpoint && stateOf(() => tree.at(checkpoint.size))
-  return checkpoint !== undefined && stored !== undefined && isSame(stored.root, checkpoint.root)
+function isStored(stored: StoredTree, { size, root }: Tree): boolean {
+  const tree = readable(() => stored.at(size))
+  return tree !== undefined && isSame(tree.root, root)
 }
 
 /** The checkpoint of a note that one of the keys signed. */
-function checkpointIn(note: string, keys: readonly VerifierKey[]): Tree | undefined {
+function signedIn(note: string, keys: readonly VerifierKey[]): Tree | undefined {
   const parsed = parseNote(Buffer.from(note))
   return parsed.ok && isSignedNote(parsed.value, keys) ? parseCheckpoint(parsed.value.text) : undefined
 }
@@ -125,11 +161,16 @@ function checkpointIn(note: string, keys: readonly VerifierKey[]): Tree | undefi
  */
 export function openKeptSigner(db: DatabaseSync): Signer {
   const keys = readVerifiers(db)
-  const notes = new Map(monthEnds(db).map(({ size, checkpoint }) => [size, checkpoint]))
+  const notes = new Map<number, string>()
+  let end = 0
+  for (const { size, checkpoint } of monthEnds(db)) {
+    end = size ?? end
+    if (checkpoint !== null) notes.set(end, checkpoint)
+  }
   return {
     sign({ size, root }) {
       const note = notes.get(size) ?? ''
-      const checkpoint = checkpointIn(note, keys)
+      const checkpoint = signedIn(note, keys)
       const isRight = checkpoint?.size === size && isSame(checkpoint.root, root)
       return { signature: new Uint8Array(0), note: isRight ? note : '' }
     },
@@ -137,7 +178,7 @@ export function openKeptSigner(db: DatabaseSync): Signer {
 }
 
 /** What is read of a store that may be damaged: nothing where it lacks a hash. */
-function stateOf<T>(read: () => T): T | undefined {
+export function readable<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../protocol/brand.ts'
-import { formatNote } from '../tlog/note.ts'
+import { formatNote, parseNote } from '../tlog/note.ts'
 import { signText } from '../tlog/signature.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../tlog/vkey.ts'
@@ -9,8 +9,8 @@ import type { Row } from './codec.ts'
 import { number, text } from './codec.ts'
 import type { ListedKey } from './reader.ts'
 import type { SigningKey } from './signer.ts'
-import { sha256, verifierKeyOf } from './signer.ts'
-import { StoreError } from './store.ts'
+import { isSignedNote, sha256, verifierKeyOf } from './signer.ts'
+import { readIdentity, StoreError } from './store.ts'
 
 /** Keys that sign one log at the same time, at most: the present one and the next, while they change. */
 export const SIGNING_KEYS_MAX = 2
@@ -25,8 +25,22 @@ export function readKeys(db: DatabaseSync): readonly ListedKey[] {
 export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
   return readKeys(db).map(({ vkey }) => {
     const key = parseVkey(sha256, vkey)
-    assert(key !== undefined, 'the store lists only keys that are well formed')
+    if (key === undefined) throw new StoreError('the store lists a signing key that is not well formed')
     return key
+  })
+}
+
+/** Those of the given keys that are listed as signing at present. */
+export function listedOf(
+  db: DatabaseSync,
+  keys: readonly SigningKey[],
+): readonly Readonly<{ verifier: VerifierKey; fromSize: number }>[] {
+  const { origin } = readIdentity(db)
+  const present = new Map(readKeys(db).map((key) => [key.vkey, key]))
+  return keys.flatMap(({ publicKey }) => {
+    const verifier = verifierKeyOf(origin, publicKey)
+    const listed = present.get(formatVkey(verifier))
+    return listed?.toSize === null ? [{ verifier, fromSize: listed.fromSize }] : []
   })
 }
 
@@ -79,9 +93,27 @@ function statementOf(
   size: number,
   vkey: string,
 ): string {
-  const statement = `daybook key rotation v1\n${origin}\n${size}\n${vkey}\n`
+  const statement = textOfStatement(origin, size, vkey)
   const signature = signText(voucher.verifier, (bytes) => sign(null, bytes, voucher.privateKey), statement)
   return formatNote({ text: statement, signatures: [signature] })
+}
+
+/** What is wrong with the list of keys: a statement that no older key of the list has made; null when nothing. */
+export function faultOfKeys(db: DatabaseSync): string | null {
+  const keys = readKeys(db)
+  const isRight = ({ vkey, fromSize, statement }: ListedKey): boolean => {
+    const note = statement === null ? undefined : parseNote(Buffer.from(statement))
+    if (note === undefined) return true
+    const key = parseVkey(sha256, vkey)
+    if (!note.ok || key === undefined) return false
+    const older = readVerifiers(db).filter(({ name, keyId }) => name === key.name && keyId !== key.keyId)
+    return note.value.text === textOfStatement(key.name, fromSize, vkey) && isSignedNote(note.value, older)
+  }
+  return keys.every(isRight) ? null : 'signing_keys: a key is listed with a statement that no other has made'
+}
+
+function textOfStatement(origin: string, size: number, vkey: string): string {
+  return `daybook key rotation v1\n${origin}\n${size}\n${vkey}\n`
 }
 
 function listedKey(row: Row): ListedKey {

@@ -47,10 +47,15 @@ export function hasStore(dataDirectory: string): boolean {
 export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
- * Creates an empty log in a file that does not exist yet; its id is random. It is whole and on the disk when it
- * has its name: a start that was cut short leaves no log behind that the next one would refuse.
+ * Creates an empty log in a file that does not exist yet; its id is random unless it goes on from former logs. It is
+ * whole and on the disk when it has its name: a start that was cut short leaves no log behind that the next one would
+ * refuse.
  */
-export function createStore(path: string, log: NewLog): void {
+export function createStore(
+  path: string,
+  log: NewLog,
+  begun: Pick<LogIdentity, 'id' | 'former'> = { id: newLogId(), former: [] },
+): void {
   mkdirSync(dirname(path), { recursive: true })
   if (existsSync(path)) throw new Error('a new log would take the place of one that is there')
   const making = `${path}.making`
@@ -62,7 +67,7 @@ export function createStore(path: string, log: NewLog): void {
     db.exec('BEGIN IMMEDIATE')
     db.exec(TABLES)
     for (const index of Object.values(LATE_INDEXES)) db.exec(index)
-    writeIdentity(db, { ...log, id: newLogId(), former: [] })
+    writeIdentity(db, { ...log, ...begun })
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
     // The last connection writes the write-ahead log into the file, and leaves one file.
@@ -121,13 +126,20 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
   )
   const chain = meta.get('chain') ?? ''
   if (!isChain(chain)) throw new StoreError('the store names no chain that is known')
-  const former: readonly FormerLog[] = JSON.parse(meta.get('former') ?? '[]')
   return {
     id: meta.get('id') ?? '',
     origin: meta.get('origin') ?? '',
     chain,
     simulated: meta.get('simulated') === '1',
-    former,
+    former: formerLogsOf(meta.get('former') ?? '[]'),
+  }
+}
+
+function formerLogsOf(json: string): readonly FormerLog[] {
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new StoreError('the store’s list of former logs is damaged', { cause })
   }
 }
 

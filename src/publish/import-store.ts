@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { renameDurably } from '../log/durable-rename.ts'
 import { openPrefixReader } from '../log/prefix-reader.ts'
 import { markHighWater, readHighWater } from '../log/high-water.ts'
+import { faultAtStart } from '../log/log-fault.ts'
 import { newestCheckpoint, proveLog, refuseLostStore, takeKeys } from '../log/ready-log.ts'
 import type { Signer, SigningKey } from '../log/signer.ts'
 import { openSigner } from '../log/signer.ts'
@@ -117,6 +118,8 @@ function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tal
     const counted = countOf(db, 'events')
     assert(counted === head.seq, `the store holds ${counted} events up to ${head.seq}`)
     // The newest totals are made again from the last stored row and the events after it.
+    const fault = faultAtStart(db, null)
+    assert(fault === null, `the new store can be proved: ${fault?.reason}`)
     const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0
     assert(same, `the stored totals at ${head.seq} are those that were counted`)
     let balance = 0n

@@ -43,7 +43,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onCommit(committed) {
       // The moment of publication: the head moves, every thread sees it at its next look.
       head.move(committed.seq)
-      mark.write({ log: identity.id, checkpoint: appender.checkpoint() })
+      mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
       say({ is: 'committed', committed })
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),

@@ -21,6 +21,8 @@ export type WriterListeners = Readonly<{
 export type Writer = Readonly<{
   /** The private listener's port. */
   port: number
+  /** Stops at once, whatever is under way, as a crash would: nothing more is signed. */
+  kill(): Promise<void>
 }> &
   AsyncDisposable
 
@@ -67,6 +69,10 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
 
   return {
     port,
+    async kill() {
+      closing = true
+      await worker.terminate()
+    },
     async [Symbol.asyncDispose]() {
       closing = true
       tell({ is: 'close' })
