@@ -24,6 +24,10 @@ import type { Route } from '../src/serve/route.ts'
 import { openRouter } from '../src/serve/router.ts'
 import type { ServerSettings } from '../src/serve/server.ts'
 import { start } from '../src/serve/server.ts'
+import { openWeb } from '../src/serve/web/routes.ts'
+import type { Site } from '../src/serve/web/site.ts'
+import { DEFAULT_SITE } from '../src/serve/web/site.ts'
+import { fetchDescribed } from './described.ts'
 import { testSigner } from './signing.ts'
 
 /** The first event of the stage's story; the present is two days later. */
@@ -98,6 +102,7 @@ export type ApiStageSettings = Readonly<{
   callerOf?: Collaborators['callerOf']
   routes?: readonly Route[]
   server?: Partial<ServerSettings>
+  site?: Partial<Site>
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -124,6 +129,8 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   let unready: Problem | undefined
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
+  const api = apiRoutes(desk, node)
+  const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site })
   const server = await start(
     {
       host: '127.0.0.1',
@@ -136,10 +143,11 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     },
     {
       identity: reader.identity,
-      router: openRouter([...apiRoutes(desk, node), ...frontRoutes(), ...(settings.routes ?? [])]),
+      router: openRouter([...api, ...frontRoutes(), ...web.routes, ...(settings.routes ?? [])]),
       callerOf: settings.callerOf ?? ((peer) => peer ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,
+      refuse: web.refuse,
       now: () => now,
       monotonicMs: () => performance.now(),
       problemBase: '/api/problems',
@@ -161,7 +169,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       unready = problem
     },
     get: (path, headers = {}, method = 'GET') =>
-      fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
+      fetchDescribed(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       reader.close()

@@ -22,8 +22,9 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
 const READING = new Set(['src/log/reader.ts'])
 /** Rooms that run in any runtime. */
 const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
-/** Where a thread begins: these alone may read what a process has around it. */
-const isRoot = (path: string): boolean => path === 'src/main.ts' || path.endsWith('-thread.ts')
+/** Where a thread begins, or a page's script: these alone may read what they have around them. */
+const isRoot = (path: string): boolean =>
+  path === 'src/main.ts' || path.endsWith('-thread.ts') || /\/island-[a-z-]+\.ts$/.test(path)
 /** Where a client takes the clock, timers and chance of whatever runs it, unless they are handed in. */
 const SURROUNDINGS = 'src/client/surroundings.ts'
 

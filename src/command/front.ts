@@ -23,6 +23,9 @@ import { openRouter } from '../serve/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../serve/server.ts'
 import { openStreamSlots } from '../serve/stream-slots.ts'
 import { openStreams } from '../serve/stream/streams.ts'
+import { openWeb } from '../serve/web/routes.ts'
+import type { Site } from '../serve/web/site.ts'
+import { DEFAULT_SITE } from '../serve/web/site.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
 import { watchStreams } from './service-metrics.ts'
@@ -43,6 +46,8 @@ export type FrontSettings = Readonly<{
   streamsMax: number
   /** Milliseconds over which streams end when the service stops. */
   drainMs: number
+  /** What the operator says of the site on its pages; `DEFAULT_SITE` unless it is said. */
+  site?: Site
 }>
 
 /** What a front uses of the thread that it runs in. */
@@ -91,6 +96,8 @@ export async function openFront(
   const trusted = parseNetworks(settings.trustProxy)
   assert(trusted.ok, 'the command line has checked --trust-proxy')
   const networks = trusted.value
+  const api = apiOf(reader)
+  const web = openWeb(api, reader.identity, settings.site ?? DEFAULT_SITE)
   const server = await start(
     {
       host: settings.host,
@@ -102,10 +109,11 @@ export async function openFront(
     },
     {
       identity: reader.identity,
-      router: openRouter([...routesOf(reader), ...streams.routes]),
+      router: openRouter([...api, ...frontRoutes(), ...web.routes, ...streams.routes]),
       callerOf: (peer, forwardedFor) => callerKey(peer, forwardedFor, networks),
       counters: counters?.scopes ?? null,
       unready: () => (isWrong(memory) ? LOG_IS_WRONG : undefined),
+      refuse: web.refuse,
       now: world.now,
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
@@ -129,11 +137,11 @@ export async function openFront(
   }
 }
 
-function routesOf(reader: LogReader): Parameters<typeof openRouter>[0] {
+function apiOf(reader: LogReader): Parameters<typeof openRouter>[0] {
   const etag = openPresentEtag(reader.identity.id, VERSION)
   const desk = { reader, etag, cache: openAnswerCache() }
   const node = { version: VERSION, following: () => ({ state: 'leader', behind: 0 }) as const }
-  return [...apiRoutes(desk, node), ...archiveRoutes(reader, etag), ...frontRoutes()]
+  return [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
 }
 
 /** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */

@@ -16,6 +16,8 @@ import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
 import { readKnownKeys, readSigningKeys } from './signing-key-file.ts'
 import type { ServiceSettings } from './service.ts'
+import type { SiteOptions } from './site-options.ts'
+import { siteOf, siteOptions } from './site-options.ts'
 import { verifyCommand } from './verify-command.ts'
 import { VERSION } from './version.ts'
 import type { ExitCode, World } from './world.ts'
@@ -39,6 +41,7 @@ type LogOptions = Readonly<{
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 type ServeOptions = LogOptions &
+  SiteOptions &
   Readonly<{
     data: string
     host: string
@@ -187,7 +190,7 @@ function logOptions(command: Command): Command {
 
 function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
-  return logOptions(command)
+  return siteOptions(logOptions(command))
     .addOption(new Option('--accept-new-key', 'sign with a key that no listed one vouches for'))
     .addOption(
       new Option('--accept-loss', 'go on from an older copy as a new log, without what was published since'),
@@ -257,6 +260,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     streamsMax: options.maxStreams,
     workers: options.workers,
     drainMs: options.drain * 1_000,
+    site: siteOf(options),
   }
 }
 

@@ -136,7 +136,7 @@ async function readyChain(
 
 /** Only what may be handed to a thread. */
 function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePort'> {
-  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs } = settings
+  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site } = settings
   return {
     data,
     host,

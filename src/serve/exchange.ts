@@ -42,6 +42,8 @@ export type Collaborators = Readonly<{
   counters: Readonly<Record<AllowanceScope, Counter>> | null
   /** Why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
+  /** How a refusal outside the API is told; as the API tells it when absent. */
+  refuse?(problem: Problem, path: string, rawQuery: string): Reply | Promise<Reply>
   now(): Ms
   monotonicMs(): number
   problemBase: string
@@ -177,11 +179,15 @@ async function decide(
     const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
     return problemReply(problem, { Allow: ALLOWED_METHODS })
   }
-  if (found === undefined) return problemReply(NOTHING_HERE)
-  const unready = underApi ? with_.unready() : undefined
-  if (unready !== undefined) return problemReply(unready)
+  const refuse = (problem: Problem): Reply | Promise<Reply> =>
+    underApi
+      ? problemReply(problem)
+      : (with_.refuse?.(problem, path, target.rawQuery) ?? problemReply(problem))
+  if (found === undefined) return refuse(NOTHING_HERE)
+  const unready = underApi || found.route.showsLog === true ? with_.unready() : undefined
+  if (unready !== undefined) return refuse(unready)
   const query = parseQuery(target.rawQuery, found.route.parameters)
-  if (!query.ok) return problemReply(query.problem)
+  if (!query.ok) return refuse(query.problem)
   const method = request.method
   if (found.route.streaming === true) setHeaders(response, [...terms.common, ...terms.allowance])
   const now = with_.now()

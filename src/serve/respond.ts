@@ -33,6 +33,8 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
       return respondBody(response, terms, reply)
     case 'file':
       return respondFile(response, terms, reply)
+    case 'elsewhere':
+      return respondElsewhere(response, terms, reply)
     case 'unchanged':
       return respondUnchanged(response, terms, reply)
     case 'problem':
@@ -64,7 +66,7 @@ async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'bo
   if (reply.keep === 'immutable' && terms.remember !== undefined) {
     terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
   }
-  response.writeHead(200, headers)
+  response.writeHead(reply.status ?? 200, headers)
   if (terms.head) response.end()
   else response.end(body, BODY_ENCODING)
 }
@@ -79,6 +81,13 @@ async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'fi
     return
   }
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
+}
+
+function respondElsewhere(response: ServerResponse, terms: Terms, reply: Of<'elsewhere'>): void {
+  const keep = reply.status === 308 ? 'revalidate' : 'no-store'
+  const further = { Location: reply.location, 'Cache-Control': CACHE_CONTROL[keep], 'Content-Length': '0' }
+  response.writeHead(reply.status, headerList([...terms.common, ...terms.allowance], further))
+  response.end()
 }
 
 function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): void {

@@ -41,8 +41,14 @@ type Kept = Readonly<{
 
 /** What a route replies. Everything but `taken` is written by `respond`, which also answers HEAD and 304. */
 export type Reply =
-  /** A body in memory; compressed where the caller takes it, unless `compress` is false. */
-  | (Kept & Readonly<{ is: 'body'; type: string; body: Uint8Array | string; compress?: boolean }>)
+  /**
+   * A body in memory; compressed where the caller takes it, unless `compress` is false. Its status is 200, or that of
+   * the problem that it explains.
+   */
+  | (Kept &
+      Readonly<{ is: 'body'; status?: number; type: string; body: Uint8Array | string; compress?: boolean }>)
+  /** The answer has another address: 308 where it always has, 303 where the question is put in other words. */
+  | Readonly<{ is: 'elsewhere'; status: 303 | 308; location: string }>
   /** A file sent as it is, a chunk at a time, never compressed; `bytes` is its length when that is known. */
   | (Kept &
       Readonly<{
@@ -66,6 +72,8 @@ export type Route = Readonly<{
   parameters: readonly Parameter[]
   /** The allowance that a request costs one of. */
   allowance: 'api' | 'tiles' | 'none'
+  /** Outside the API: whether it shows the log, and so shows nothing while the node is not ready. */
+  showsLog?: boolean
   /** Whether a reply may go on for longer than an ordinary answer is given. */
   streaming?: boolean
   handle(ask: Ask): Reply | Promise<Reply>

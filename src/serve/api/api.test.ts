@@ -122,8 +122,6 @@ suite('the API', () => {
     ['/api/v1/events/99', 404, 'event-not-found'],
     ['/api/v1/events/99/details', 404, 'event-not-found'],
     ['/api/v1/nothing', 404, 'not-found'],
-    ['/nothing', 404, 'not-found'],
-    ['/metrics', 404, 'not-found'],
   ]
   for (const [path, status, code] of refused) {
     test(`${path} is refused with ${status} ${code}, and nobody keeps that`, async () => {

@@ -8,7 +8,11 @@ import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
-const NO_EVENT: Problem = { code: 'event-not-found', detail: 'No event has this seq, or not yet.' }
+/** The head tells who asks whether there will be one. */
+function noEvent(head: Seq): Problem {
+  const detail = 'No event has this seq, or not yet.'
+  return { code: 'event-not-found', detail, members: { head } }
+}
 
 /** `/events/{seq}` and its details: the bytes of the log, for ever. */
 export function eventRoutes(desk: Desk): readonly Route[] {
@@ -26,7 +30,9 @@ function lineReply(
   read: (snapshot: Snapshot, seq: Seq) => Uint8Array | string | undefined,
 ): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')
-  const body = seq === undefined ? undefined : desk.reader.snapshot((snapshot) => read(snapshot, seq))
-  if (body === undefined) return problemReply(NO_EVENT)
-  return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body }
+  return desk.reader.snapshot((snapshot): Reply => {
+    const body = seq === undefined ? undefined : read(snapshot, seq)
+    if (body === undefined) return problemReply(noEvent(snapshot.head.seq))
+    return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body }
+  })
 }

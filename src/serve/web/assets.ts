@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { assert } from '../../protocol/brand.ts'
+import type { Route } from '../route.ts'
+import { problemReply } from '../route.ts'
+
+/** A file that pages load, under a name that its content decides. */
+type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
+
+/** The files that pages load: one style, one script for each island. */
+export type Assets = Readonly<{
+  /** The address of a file by its plain name, `style.css` or `flows.js`. */
+  path(name: string): string
+  /** By plain name. */
+  files: ReadonlyMap<string, Asset>
+  /** Another one whenever any of them is another: pages are kept by it. */
+  stamp: string
+}>
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+}
+const HASH_CHARS = 10
+
+/** Makes the files when a page first needs them, and once: the islands are bundled in memory. */
+export function openAssets(folder: string = import.meta.dirname): () => Promise<Assets> {
+  let made: Promise<Assets> | undefined
+  return () => (made ??= makeAssets(folder))
+}
+
+async function makeAssets(folder: string): Promise<Assets> {
+  const style = assetOf('style.css', readFileSync(join(folder, 'style.css')))
+  const all = [style, ...(await bundleIslands(folder))]
+  const files = new Map(all.map((asset) => [asset.name, asset]))
+  return {
+    files,
+    stamp: hashOf(Buffer.from(all.map((asset) => asset.path).join('\n'))),
+    path(name) {
+      const found = files.get(name)
+      assert(found !== undefined, `there is an asset ${name}`)
+      return found.path
+    },
+  }
+}
+
+/** Each `island-x.ts` with all that it imports as one script, `x.js`. */
+async function bundleIslands(folder: string): Promise<readonly Asset[]> {
+  const entries = readdirSync(folder).filter((name) => /^island-[a-z-]+\.ts$/.test(name))
+  // Only here, and only when a page is asked for: what serves no pages never loads it.
+  const { build } = await import('esbuild-wasm')
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: entries,
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none',
+    logLevel: 'silent',
+  })
+  return outputFiles.map((file) => assetOf(basename(file.path).replace(/^island-/, ''), file.contents))
+}
+
+function assetOf(name: string, body: Uint8Array): Asset {
+  const [stem = '', ending = ''] = name.split('.')
+  return { name, path: `/assets/${stem}.${hashOf(body)}.${ending}`, type: TYPES[ending] ?? '', body }
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARS)
+}
+
+const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
+
+/** The files of pages. A page kept for ever may name an earlier one: it gets the present one in its place. */
+export function assetRoute(assets: () => Promise<Assets>): Route {
+  return {
+    path: '/assets/{file}',
+    parameters: [],
+    allowance: 'none',
+    async handle(ask) {
+      const { files } = await assets()
+      const [, stem = '', ending = ''] = NAME.exec(ask.segments['file'] ?? '') ?? []
+      const found = files.get(`${stem}.${ending}`)
+      if (found === undefined) return problemReply({ code: 'not-found', detail: 'There is no such file.' })
+      const keep = found.path === ask.path ? 'immutable' : 'revalidate'
+      return { is: 'body', keep, etag: 'of-content', type: found.type, body: found.body }
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import type { AsOf } from '../../protocol/resources.ts'
+import { eventLink } from './amount.ts'
+import type { Assets } from './assets.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { momentOf, textOf } from './moment.ts'
+import type { Site } from './site.ts'
+import { NOTICE } from './site.ts'
+
+/** The pages that the navigation names, in its order; one that is not there is left out. */
+const NAVIGATION: readonly (readonly [path: string, label: string])[] = [
+  ['/summary', 'Summary'],
+  ['/events', 'Events'],
+  ['/contests', 'Contests'],
+  ['/schedule', 'Schedule'],
+  ['/payouts', 'Unpaid'],
+  ['/flows', 'Flows'],
+  ['/funds', 'Funds'],
+  ['/loyalty/runs', 'Loyalty'],
+  ['/patterns', 'Patterns'],
+  ['/archive', 'Archive'],
+  ['/api', 'API'],
+  ['/verify', 'Verify'],
+]
+
+/** Further pages that the footer names. */
+const FOOTER: readonly (readonly [path: string, label: string])[] = [
+  ['/status', 'Status'],
+  ['/about', 'About'],
+]
+
+/** Everything of a page but what it is about. */
+export type Frame = Readonly<{
+  site: Site
+  assets: Assets
+  paths: ReadonlySet<string>
+  simulated: boolean
+  title: string
+  /** The last event counted; null where a page is of no moment. */
+  asOf: AsOf | null
+  past: boolean
+  /** Its own path; what of the navigation is the present page is found by it. */
+  path: string
+  canonical: string | null
+  /** The same as JSON; null where there is none. */
+  api: string | null
+  island: string
+  /** Further elements of the head. */
+  head?: Html
+  body: Html
+}>
+
+/** The policy that every page is served with: nothing from elsewhere, nothing inline. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+
+/** A whole document. */
+export function formatPage(frame: Frame): string {
+  const { site, assets, title, asOf } = frame
+  const stateAt = asOf === null || asOf.at === null ? [] : [textOf(asOf.at)]
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${[title, ...stateAt, site.name].join(' · ')}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <script src="${assets.path('theme.js')}"></script>
+        <link rel="stylesheet" href="${assets.path('style.css')}" />
+        <script defer src="${assets.path(`${frame.island}.js`)}"></script>
+        <link rel="icon" href="data:," />
+        ${frame.canonical === null ? null : html`<link rel="canonical" href="${frame.canonical}" />`}
+        ${
+          frame.api === null
+            ? null
+            : html`<link rel="alternate" type="application/json" href="${frame.api}" />`
+        }
+        ${site.licence === null ? null : html`<link rel="license" href="${site.licence}" />`}
+        ${frame.head ?? null}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${header(frame)}
+        <main id="main" tabindex="-1">
+          ${frame.simulated ? SIMULATED : null}
+          <h1>${title}</h1>
+          ${asOf === null ? null : asOfLine(asOf)} ${frame.past ? pastBanner(frame) : null} ${frame.body}
+        </main>
+        ${footer(frame)}
+      </body>
+    </html>`.markup.replaceAll(/>\n\s+</g, '>\n<')
+}
+
+const SIMULATED = html`<p class="banner warn" role="note">
+  This is a simulated platform: no event here is of real money.
+</p>`
+
+function header({ site, path, paths, past }: Frame): Html {
+  const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
+    path === to || path.startsWith(`${to}/`)
+      ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
+      : html`<li><a href="${to}">${label}</a></li>`,
+  )
+  return html`<header class="top">
+    <a class="site" href="/">${site.name}</a>
+    <nav aria-label="Pages">
+      <ul>
+        ${links}
+      </ul>
+    </nav>
+    <p id="live" class="live" data-state="${past ? 'past' : 'still'}">
+      ${past ? 'Past view' : 'Reload for newer events'}
+    </p>
+  </header>`
+}
+
+function asOfLine({ seq, at }: AsOf): Html {
+  if (at === null) return html`<p class="as-of">No event has been published yet.</p>`
+  return html`<p class="as-of">
+    State at ${momentOf(at)}, up to event ${eventLink(seq)}<span data-relative="${at}"></span>
+  </p>`
+}
+
+function pastBanner({ path }: Frame): Html {
+  return html`<p class="banner" role="note">
+    This view is settled: it never changes. <a href="${path}">Go to the present one</a>
+  </p>`
+}
+
+function footer({ site, paths }: Frame): Html {
+  return html`<footer class="bottom">
+    <p>${NOTICE}</p>
+    <ul>
+      ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
+      ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}
+      ${site.contact === null ? null : html`<li><a href="${site.contact}">Contact</a></li>`}
+    </ul>
+    <form class="switches" hidden data-switches>
+      <label
+        >Times
+        <select name="time">
+          <option value="utc">in UTC</option>
+          <option value="local">in my time</option>
+          <option value="relative">in UTC, and how long ago</option>
+        </select></label
+      >
+      <label
+        >Colours
+        <select name="theme">
+          <option value="system">as the system</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select></label
+      >
+      <label><input type="checkbox" name="keys" checked /> Keys / and p</label>
+    </form>
+    <p class="quiet" role="status" id="say"></p>
+  </footer>`
+}

@@ -1,0 +1,113 @@
+/** What every page has of script: switches of time and theme, relative times, copying, the `/` key. */
+const AGAIN_MS = 15_000
+const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+]
+
+/** Something kept by this browser alone; nothing when it keeps nothing. */
+function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(`daybook-${name}`)
+  } catch {
+    return null
+  }
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(`daybook-${name}`, value)
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}
+
+/** Says one thing to who cannot see it. */
+export function say(text: string): void {
+  const line = document.querySelector('#say')
+  if (line !== null) line.textContent = text
+}
+
+function ago(at: string): string {
+  const since = Date.parse(at) - Date.now()
+  const [unit, ms] = UNITS.find(([, size]) => Math.abs(since) >= size) ?? ['second', 1_000]
+  return new Intl.RelativeTimeFormat('en', { numeric: 'always' }).format(Math.trunc(since / ms), unit)
+}
+
+const LOCAL = new Intl.DateTimeFormat('sv-SE', {
+  dateStyle: 'short',
+  timeStyle: 'long',
+})
+
+/** Writes every moment of the page as it was chosen; the exact one stays in the element. */
+function writeTimes(): void {
+  const form = kept('time') ?? 'utc'
+  for (const time of document.querySelectorAll('time')) {
+    if (time.dataset['form'] !== undefined) continue
+    time.dataset['utc'] ??= time.textContent
+    const utc = time.dataset['utc']
+    if (form === 'local') time.textContent = LOCAL.format(new Date(time.dateTime))
+    else time.textContent = form === 'relative' ? `${utc} (${ago(time.dateTime)})` : utc
+  }
+  for (const line of document.querySelectorAll<HTMLElement>('[data-relative]')) {
+    line.textContent = form === 'relative' ? '' : `, ${ago(line.dataset['relative'] ?? '')}`
+  }
+}
+
+function setTheme(theme: string): void {
+  if (theme === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+}
+
+function startSwitches(): void {
+  const form = document.querySelector<HTMLFormElement>('[data-switches]')
+  if (form === null) return
+  form.hidden = false
+  for (const field of form.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
+    const { name } = field
+    const choice = kept(name)
+    if (field instanceof HTMLInputElement) field.checked = choice !== 'off'
+    else if (choice !== null) field.value = choice
+    field.addEventListener('change', () => {
+      keep(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
+      if (name === 'theme') setTheme(field.value)
+      if (name === 'time') writeTimes()
+    })
+  }
+}
+
+function startCopying(): void {
+  for (const button of document.querySelectorAll<HTMLElement>('[data-copy], [data-copy-curl]')) {
+    button.hidden = false
+    button.addEventListener('click', () => {
+      const { copy, copyCurl } = button.dataset
+      void navigator.clipboard
+        .writeText(copy ?? `curl '${location.origin}${copyCurl ?? ''}'`)
+        .then(() => say('Copied'))
+        .catch(() => say('This browser does not let a page copy'))
+    })
+  }
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-cite]')) {
+    link.textContent = link.href
+    link.after(`. Retrieved ${new Date().toISOString().slice(0, 10)}`)
+  }
+}
+
+/** Whether single keys are on, and this one is not typed into something. */
+export function isShortcut(event: KeyboardEvent): boolean {
+  const typed = event.target instanceof Element && event.target.closest('input, select, textarea') !== null
+  return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && kept('keys') !== 'off'
+}
+
+startSwitches()
+startCopying()
+writeTimes()
+setInterval(writeTimes, AGAIN_MS)
+document.addEventListener('keydown', (event) => {
+  const search = document.querySelector<HTMLInputElement>('input[type=search]')
+  if (event.key !== '/' || search === null || !isShortcut(event)) return
+  event.preventDefault()
+  search.focus()
+})

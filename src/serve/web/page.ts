@@ -1,0 +1,61 @@
+import type { LogIdentity } from '../../log/reader.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import type { Parsed } from '../../protocol/problem.ts'
+import type { Query } from '../query.ts'
+import type { Assets } from './assets.ts'
+import type { Html } from './html.ts'
+import type { Site } from './site.ts'
+import type { Table } from './table.ts'
+
+/** What a page is shown with, beside its answer. */
+export type View = Readonly<{
+  site: Site
+  identity: LogIdentity
+  assets: Assets
+  /** Its own path, without a suffix, and the path's variable parts. */
+  path: string
+  segments: Readonly<Record<string, string>>
+  query: Query
+  /** The address of the same as JSON; null on a page of no endpoint. */
+  api: string | null
+  /** The answer as the API gives it. */
+  json: string
+  /** Whether it can never change: a past view. */
+  past: boolean
+  /** The paths of all pages: a link to another is given only where it is. */
+  paths: ReadonlySet<string>
+  /** Asks the API one thing more, in the same service; only of a page that says `further`. */
+  ask(endpoint: EndpointId, asked?: Asked): Promise<Parsed<Answered>>
+}>
+
+/** A question to an endpoint: the variable parts of its path, and a query without its `?`. */
+export type Asked = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
+
+/** An answer of the API as it stands on the wire, and read. */
+export type Answered = Readonly<{ json: string; address: string; value: unknown }>
+
+/**
+ * The page of an endpoint: the endpoint's path without `/api/v1`, the same query, the same answer. It shows nothing
+ * that the answer lacks. With `.json`, `.csv`, `.svg` and `.metadata.json` at the end of its path it is the same again.
+ */
+export type Page<Answer> = Readonly<{
+  /** Its endpoint; null for a page that has no twin in the API. */
+  endpoint: EndpointId | null
+  /** Its path, where that is not the endpoint's. */
+  path?: string
+  /** Its address for a citation, with everything said that it takes for granted; its own path and query if absent. */
+  permalink?(answer: Answer, view: View): string
+  /** The heading, and the first part of the document's title. */
+  title(answer: Answer, view: View): string
+  /** What stands under the heading and the line that says as of when. */
+  render(answer: Answer, view: View): Html | Promise<Html>
+  /** Whether it asks further endpoints: then it is rendered before it is known to be unchanged. */
+  further?: boolean
+  /** The island that makes it livelier, `flows` for `island-flows.ts`; `frame` if absent. */
+  island?: string
+  csv?(answer: Answer, view: View): Table
+  svg?(answer: Answer, view: View): Html
+}>
+
+/** Any page: the routes hand it what its own endpoint answers. */
+export type AnyPage = Page<unknown>

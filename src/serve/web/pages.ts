@@ -1,0 +1,6 @@
+import { eventPage } from './event-page.ts'
+import { flowsPage } from './flows-page.ts'
+import type { AnyPage } from './page.ts'
+
+/** Every page. The test of parity walks them all. */
+export const PAGES: readonly AnyPage[] = [flowsPage, eventPage]

@@ -1,0 +1,29 @@
+/** What a cell of an export holds: null is an empty cell. */
+export type Cell = string | number | boolean | null
+
+/** The rows of an answer by a published flattening: one header, then a row for each element, in the answer's order. */
+export type Table = Readonly<{
+  columns: readonly string[]
+  rows: readonly (readonly Cell[])[]
+  /** Where the rest is, when the answer is one page of several; null when these are all rows. */
+  next: string | null
+}>
+
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
+
+/** RFC 4180 with CRLF: amounts as the exact strings of the JSON, moments in UTC. */
+export function formatCsv({ columns, rows }: Table): string {
+  return [columns, ...rows].map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+/** What a spreadsheet takes for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** A text that a spreadsheet would run gets an apostrophe before it; numbers keep their minus. */
+function formatCell(cell: Cell): string {
+  if (cell === null) return ''
+  const text = String(cell)
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
