@@ -63,7 +63,7 @@ export async function askFigures(asking: Asking): Promise<AskedFigures> {
   for (const [index, question] of fixed.entries()) await asked.ask(question, fixed.length - index)
   await asked.askPages(PAYOUT_PAGES, 1)
   const listed = await asked.askPages(CONTEST_PAGES, 1)
-  const ids = [...new Set(listed.flatMap(contestIds))]
+  const ids = asked.possible([...new Set(listed.flatMap(contestIds))], stretch)
   const picked = ids[Math.floor(chance() * ids.length)]
   for (const question of pickedQuestions(picked).filter(isThere)) await asked.ask(question, ids.length)
   for (const [index, id] of ids.entries()) await asked.askPages(ledgerPages(id), ids.length - index)
@@ -75,6 +75,8 @@ type Asked = Readonly<{
   /** The answer, once it is held; null when there is none that could be recomputed. */
   ask(question: Question, left: number): Promise<HeldAnswer | null>
   askPages(pages: Pages, left: number): Promise<readonly HeldAnswer[]>
+  /** The contests whose ledgers are worth asking for: more than there are events are made up. */
+  possible(ids: readonly number[], stretch: Stretch | null): readonly number[]
   /** What is wrong on the way is noted of the check, and gives null. */
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
@@ -128,7 +130,16 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     return pages
   }
 
-  return { figures: { answers, wrong, absent }, ask, askPages, trying }
+  function possible(ids: readonly number[], stretch: Stretch | null): readonly number[] {
+    if (stretch === null || ids.length <= stretch.seq) return ids
+    wrong.push({
+      check: 'contests',
+      finding: { place: 'contests', what: 'lists more contests than there are events' },
+    })
+    return []
+  }
+
+  return { figures: { answers, wrong, absent }, ask, askPages, possible, trying }
 }
 
 function heldOf({ check, path, seq, moments, recompute }: Question, body: Uint8Array): HeldAnswer {

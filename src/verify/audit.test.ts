@@ -101,7 +101,7 @@ suite('a figure that is altered on its way', async () => {
             )
           }
         }),
-        { numRuns: 12 },
+        { numRuns: 6 },
       )
     })
   }

@@ -53,5 +53,6 @@ function conclusion(audit: Audit): string {
   const unchecked = audit.checks.filter(({ is }) => is === 'not checked').length
   if (wrong.length > 0) return `WRONG: ${wrong.map(({ name }) => name).join(', ')};`
   if (!isRight(audit)) return 'NOT VERIFIED;'
-  return unchecked > 0 ? `right, and ${unchecked} not checked;` : 'all of it is right;'
+  const but = audit.notes.length > 0 ? ', but see the note' : ''
+  return unchecked > 0 ? `right, and ${unchecked} not checked${but};` : `all of it is right${but};`
 }

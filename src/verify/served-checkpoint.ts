@@ -28,7 +28,9 @@ const PLACE = 'log/checkpoint'
 export async function askTrust(source: Source, own: OwnKeys, primitives: Primitives): Promise<Trust> {
   const body = await source.read('log/keys')
   const list = body === undefined ? ownList(source, own, primitives) : readKeyList(body, primitives)
-  const kept = own.keptOf(list.origin)
+  const origins = [list.origin, ...list.formerLogs.map((log) => log.origin)]
+  // A log that goes on from another after a loss mostly has its key, under another name.
+  const kept = origins.map(own.keptOf).find((vkeys) => vkeys.length > 0) ?? []
   const basis: TrustBasis = own.given.length > 0 ? 'given' : kept.length > 0 ? 'kept' : 'served'
   const trusted = { basis, vkeys: basis === 'given' ? own.given : kept }
   return trustOf(list, trusted, primitives)

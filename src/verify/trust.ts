@@ -1,5 +1,6 @@
 import type { Checkpoint, OpenedCheckpoint } from '../tlog/checkpoint.ts'
 import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
+import { isSame } from '../tlog/hash.ts'
 import { parseNote } from '../tlog/note.ts'
 import { openNote } from '../tlog/signature.ts'
 import { formatUtf8 } from '../tlog/text.ts'
@@ -96,7 +97,7 @@ export async function trustOf(
   const own =
     trusted.basis === 'served'
       ? candidates.filter(({ statement }) => statement === null)
-      : trusted.vkeys.map((vkey) => listedAs(list, vkey))
+      : listedAs(list, trusted.vkeys, primitives)
   const found = new Set(own)
   let grown = true
   while (grown) {
@@ -120,13 +121,26 @@ export async function trustOf(
   }
 }
 
-function listedAs(list: KeyList, vkey: string): ListedKey {
-  const found = list.keys.find(({ key }) => formatVkey(key) === vkey)
-  if (found === undefined) throw malformed('the key that you trust is not among the keys of this log')
-  if (found.key.name !== list.origin)
-    throw malformed('the key that you trust is of a log that this one replaced')
+/**
+ * The listed keys that the trusted ones stand for. A key of this log must be listed for ever; one of a log that this one
+ * goes on from counts when it is listed under this log's name too, and one of them must be.
+ */
+function listedAs(list: KeyList, vkeys: readonly string[], { sha256 }: Primitives): readonly ListedKey[] {
+  const found = vkeys.flatMap((vkey) => {
+    const own = parseVkey(sha256, vkey)
+    const isFormer = list.formerLogs.some((log) => log.origin === own?.name)
+    const same = list.keys.find(
+      ({ key }) => key.name === list.origin && isSame(key.publicKey, own?.publicKey ?? NO_KEY),
+    )
+    if (same === undefined && !isFormer) throw malformed(UNLISTED)
+    return same !== undefined && (isFormer || own?.name === list.origin) ? [same] : []
+  })
+  if (found.length === 0) throw malformed(UNLISTED)
   return found
 }
+
+const NO_KEY = new Uint8Array(0)
+const UNLISTED = 'the key that you trust is not among the keys of this log'
 
 /** The statement is a note by one of the keys: `daybook key rotation v1`, origin, size and new vkey, a line each. */
 async function isStated(

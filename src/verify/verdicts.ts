@@ -84,7 +84,7 @@ export async function judgeArchive(
   const lacking = months.filter(({ closed, manifest }) => closed && manifest === null).length
   if (broken !== null) list.unchecked('archive', NOT_WHOLE)
   else if (lacking > 0) list.unchecked('archive', `${lacking} closed months have no manifest here`)
-  else list.right('archive', `${reached.length} closed months: digests, manifests, roots and signatures`)
+  else list.right('archive', `digests, manifests, roots and signatures of closed months: ${reached.length}`)
 }
 
 async function manifestFinding(

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { difference } from './difference.ts'
+
+const TABLE: readonly (readonly [published: unknown, recomputed: unknown, place: string | null])[] = [
+  [{ a: 1, b: [2, { c: null }] }, { a: 1, b: [2, { c: null }] }, null],
+  [{ a: 1, b: [2, { c: 0 }] }, { a: 1, b: [2, { c: null }] }, 'b[1].c'],
+  [{ a: 1 }, { a: '1' }, 'a'],
+  [{ a: [1, 2] }, { a: [1, 2, 3] }, 'a[2]'],
+  [{ a: [1, 2, 3] }, { a: [1, 2] }, 'a[2]'],
+  [{ a: [] }, { a: {} }, 'a'],
+  [{ a: {} }, { a: [] }, 'a'],
+  [{ a: null }, { a: { b: 1 } }, 'a'],
+  [{}, { a: null }, 'a'],
+  [{ a: { b: 1, 'a wallet': 2 } }, { a: { b: 1 } }, 'a, a field that is not known'],
+  [[], {}, ''],
+  [7, {}, ''],
+]
+
+suite('the first difference of two answers', () => {
+  for (const [published, recomputed, place] of TABLE) {
+    const where = place === null ? 'is none' : `is at ${JSON.stringify(place)}`
+    test(`${where}: ${JSON.stringify(published)} for ${JSON.stringify(recomputed)}`, () =>
+      assert.equal(difference(published, recomputed), place))
+  }
+
+  test('is none of the same JSON, and is one of any other, whatever the order of its keys', () => {
+    const text = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const [one, other] = [text(a), text(b)]
+        assert.equal(difference(one, structuredClone(one)), null)
+        let same = true
+        try {
+          assert.deepStrictEqual(one, other)
+        } catch {
+          same = false
+        }
+        assert.equal(difference(one, other) === null, same)
+      }),
+    )
+  })
+})
