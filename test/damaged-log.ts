@@ -47,18 +47,22 @@ export function appendEvent(appender: Appender, seq: number): void {
   }
 }
 
-/** Publishes the events after the head up to the last of `ends`, with a commit that ends at each of them. */
+/**
+ * Publishes the events after the head up to the last of `ends`, with a commit that ends at each of them; those of
+ * another log so many events on where there is a `shift`.
+ */
 export function publishUpTo(
   data: string,
   ends: readonly number[],
   keys: readonly SigningKey[] = [TEST_KEY],
+  shift = 0,
 ): void {
   const db = openForWriting(storePath(data))
   try {
     const appender = openAppender(db, openSigner(readIdentity(db).origin, keys))
     for (const end of ends) {
       appender.begin()
-      while (appender.head().seq < end) appendEvent(appender, appender.head().seq + 1)
+      while (appender.head().seq < end) appendEvent(appender, appender.head().seq + 1 + shift)
       appender.keep()
       appender.commit()
     }

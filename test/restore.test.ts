@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { backUp } from '../src/command/backup.ts'
+import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../src/log/high-water.ts'
+import { openReader } from '../src/log/open-reader.ts'
+import { readSignature } from '../src/log/ready-log.ts'
+import type { LogIdentity } from '../src/log/reader.ts'
+import { openForReading, readStoreIdentity, storePath } from '../src/log/store.ts'
+import { openCheckpoint } from '../src/tlog/checkpoint.ts'
+import { isSigned, verifierKeyOf, verifyEd25519 } from '../src/log/signer.ts'
+import { openStoredTree } from '../src/log/stored-tree.ts'
+import {
+  checked,
+  commanded,
+  copyLog,
+  makeLog,
+  NEW_LOG,
+  openFolder,
+  publishUpTo,
+  refusalAtStart,
+  SIGNING,
+} from './damaged-log.ts'
+import { TEST_KEY } from './signing.ts'
+
+const ACCEPT = { ...SIGNING, acceptLoss: true }
+
+/** The newest checkpoint that the log shows, opened with the key under its present origin. */
+async function checkpointOf(data: string): Promise<Readonly<{ origin: string; size: number }>> {
+  const log = openReader(data, null)
+  try {
+    const { origin } = log.identity
+    const keys = [verifierKeyOf(origin, TEST_KEY.publicKey)]
+    const note = log.snapshot(({ tree }) => tree.checkpoint())
+    const opened = await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyEd25519)
+    assert.ok(opened.ok, 'the log’s checkpoint is signed under its own origin')
+    return { origin, size: opened.value.checkpoint.size }
+  } finally {
+    log.close()
+  }
+}
+
+/** Whether the stored signature of the tree of this size is of the given origin. */
+function isSignedBy(data: string, origin: string, size: number): boolean {
+  const db = openForReading(storePath(data))
+  try {
+    const keys = [verifierKeyOf(origin, TEST_KEY.publicKey)]
+    return isSigned(origin, openStoredTree(db).at(size), readSignature(db, size), keys)
+  } finally {
+    db.close()
+  }
+}
+
+function identityOf(data: string): LogIdentity {
+  return readStoreIdentity(data)
+}
+
+/** Puts a copy of a store in a directory's place, as `docs/operating.md` says. */
+function restore(copy: string, data: string): void {
+  for (const suffix of ['-wal', '-shm']) rmSync(`${storePath(data)}${suffix}`, { force: true })
+  copyFileSync(copy, storePath(data))
+}
+
+async function backedUp(data: string, to: string): Promise<void> {
+  const { code, said } = await commanded((world) => backUp(data, to, world))
+  assert.equal(code, 0, said)
+}
+
+suite('a backup', () => {
+  test('of the newest state is taken back as it is', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [3, 10])
+    const copy = join(folder.path, 'copy.db')
+    await backedUp(folder.data, copy)
+    restore(copy, folder.data)
+    assert.equal(refusalAtStart(folder.data), undefined)
+    assert.equal((await checked(folder.data)).code, 0)
+    assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
+  })
+
+  test('in an empty directory is a whole log', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [3, 10])
+    const other = join(folder.path, 'other')
+    mkdirSync(other)
+    await backedUp(folder.data, storePath(other))
+    const { code, said } = await checked(other)
+    assert.equal(code, 0, said)
+    assert.equal(refusalAtStart(other), undefined)
+  })
+
+  test('of an older state is refused, and `--accept-loss` begins a new log with it', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [3, 10])
+    const copy = join(folder.path, 'copy.db')
+    await backedUp(data, copy)
+    publishUpTo(data, [12, 20])
+    const former = identityOf(data)
+    restore(copy, data)
+    for (let starts = 0; starts < 2; starts += 1) {
+      assert.match(
+        refusalAtStart(data) ?? '',
+        /^seq 11: the log ends at seq 10, and it was published up to seq 20/,
+      )
+    }
+    const { code, said } = await checked(data)
+    assert.equal(code, 1)
+    assert.match(said, /^seq 11: /m)
+    assert.deepEqual(identityOf(data), former, 'a refusal changes nothing')
+
+    assert.equal(refusalAtStart(data, ACCEPT), undefined)
+    const begun = identityOf(data)
+    assert.notEqual(begun.id, former.id)
+    assert.equal(begun.origin, `${NEW_LOG.origin}/${begun.id.slice(0, 8)}`)
+    assert.deepEqual(begun.former, [{ id: former.id, origin: former.origin, size: 10 }])
+    assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 10 })
+    assert.equal(refusalAtStart(data), undefined, 'a start without the flag works')
+    assert.match(refusalAtStart(data, ACCEPT) ?? '', /has lost nothing/)
+
+    publishUpTo(data, [15, 25])
+    assert.equal(refusalAtStart(data), undefined)
+    assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 25 })
+    for (const size of [10, 15, 25]) {
+      assert.ok(isSignedBy(data, begun.origin, size))
+      assert.ok(!isSignedBy(data, former.origin, size), `the old origin has not signed size ${size} again`)
+    }
+    assert.ok(isSignedBy(data, former.origin, 3), 'what it signed before still holds')
+    const after = await checked(data)
+    assert.equal(after.code, 0, after.said)
+  })
+
+  test('may be put back again and again: each loss is another log', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [5])
+    const origins = new Set([identityOf(data).origin])
+    for (let losses = 1; losses <= 3; losses += 1) {
+      const copy = join(folder.path, `copy-${losses}.db`)
+      await backedUp(data, copy)
+      publishUpTo(data, [10 * losses])
+      restore(copy, data)
+      assert.match(refusalAtStart(data) ?? '', /an older copy or was cut/)
+      assert.equal(refusalAtStart(data, ACCEPT), undefined)
+      publishUpTo(data, [10 * losses + 5])
+      const { origin, former } = identityOf(data)
+      assert.equal(former.length, losses)
+      assert.match(origin, /^daybook\.test\/log\/[0-9a-f]{8}$/)
+      origins.add(origin)
+    }
+    assert.equal(origins.size, 4)
+    assert.equal(refusalAtStart(data), undefined)
+    const { code, said } = await checked(data)
+    assert.equal(code, 0, said)
+  })
+
+  test('from before a loss that was accepted begins another log, never the old one again', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [5])
+    const oldest = join(folder.path, 'oldest.db')
+    await backedUp(data, oldest)
+    publishUpTo(data, [8])
+    const copy = join(folder.path, 'copy.db')
+    await backedUp(data, copy)
+    publishUpTo(data, [12])
+    restore(copy, data)
+    assert.equal(refusalAtStart(data, ACCEPT), undefined)
+    publishUpTo(data, [30])
+    const second = identityOf(data)
+    restore(oldest, data)
+    assert.match(refusalAtStart(data) ?? '', /^seq 6: the store is a copy from before a loss was accepted/)
+    assert.equal(refusalAtStart(data, ACCEPT), undefined)
+    const third = identityOf(data)
+    assert.deepEqual(third.former, [
+      { id: second.former[0]?.id, origin: NEW_LOG.origin, size: 5 },
+      { id: second.id, origin: second.origin, size: 5 },
+    ])
+    assert.equal(refusalAtStart(data), undefined)
+    publishUpTo(data, [9])
+    assert.equal((await checkpointOf(data)).origin, third.origin)
+    assert.equal((await checked(data)).code, 0)
+  })
+
+  test('that was accepted, and a crash before that was marked, is no obstacle', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [5])
+    const copy = join(folder.path, 'copy.db')
+    await backedUp(data, copy)
+    publishUpTo(data, [9])
+    const mark = readFileSync(join(data, HIGH_WATER_FILE))
+    restore(copy, data)
+    assert.equal(refusalAtStart(data, ACCEPT), undefined)
+    const { id } = identityOf(data)
+    writeFileSync(join(data, HIGH_WATER_FILE), mark)
+    assert.equal(refusalAtStart(data), undefined)
+    assert.equal(identityOf(data).id, id)
+    assert.equal(readHighWater(data)?.log, id)
+  })
+})
+
+suite('a store that is gone', () => {
+  test('is refused while its mark is there, and `--accept-loss` begins a new log', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [5, 9])
+    const former = identityOf(data)
+    rmSync(storePath(data))
+    assert.match(refusalAtStart(data) ?? '', /^the store is gone/)
+    assert.equal(existsSync(storePath(data)), false, 'nothing was made')
+    assert.equal(refusalAtStart(data, ACCEPT), undefined)
+    const begun = identityOf(data)
+    assert.notEqual(begun.id, former.id)
+    assert.equal(begun.origin, `${NEW_LOG.origin}/${begun.id.slice(0, 8)}`)
+    assert.deepEqual(begun.former, [{ id: former.id, origin: former.origin, size: 0 }])
+    assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 0 })
+    assert.equal(refusalAtStart(data), undefined)
+    publishUpTo(data, [2, 7])
+    assert.equal(refusalAtStart(data), undefined)
+    assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 7 })
+    assert.equal((await checked(data)).code, 0)
+  })
+
+  test('was never there: `--accept-loss` is refused, and nothing is made', () => {
+    using folder = openFolder()
+    assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
+    assert.equal(existsSync(storePath(folder.data)), false)
+  })
+})
+
+suite('the store of another log', () => {
+  for (const origin of [NEW_LOG.origin, 'daybook.test/other']) {
+    test(`is refused in a log’s place (${origin}), with \`--accept-loss\` too`, async () => {
+      using folder = openFolder()
+      using others = openFolder()
+      makeLog(folder.data, [5, 9])
+      makeLog(others.data, [5, 9], { ...NEW_LOG, origin })
+      restore(storePath(others.data), folder.data)
+      for (const signing of [SIGNING, ACCEPT]) {
+        assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* is of another log/)
+      }
+      const { code, said } = await checked(folder.data)
+      assert.equal(code, 1)
+      assert.match(said, /^seq 1: .* is of another log/m)
+    })
+  }
+})
+
+suite('the high-water mark beside a store', () => {
+  test('of a tree that the store does not have, signed with the log’s key, is a fork', async () => {
+    using folder = openFolder()
+    const fork = join(folder.path, 'fork')
+    makeLog(folder.data, [5])
+    copyLog(folder.data, fork)
+    publishUpTo(folder.data, [9])
+    // The same seqs with other events: the copy was published into as well.
+    publishUpTo(fork, [9], [TEST_KEY], 100)
+    cpSync(join(fork, HIGH_WATER_FILE), join(folder.data, HIGH_WATER_FILE))
+    assert.match(
+      refusalAtStart(folder.data) ?? '',
+      /^seq 1: the log is not the one whose checkpoint was shown/,
+    )
+    assert.equal((await checked(folder.data)).code, 1)
+  })
+
+  test('that no key of the log has signed is refused', () => {
+    using folder = openFolder()
+    using others = openFolder()
+    makeLog(folder.data, [5])
+    makeLog(others.data, [5], { ...NEW_LOG, origin: 'daybook.test/other' })
+    const mark = readHighWater(others.data) ?? assert.fail()
+    markHighWater(folder.data, { ...mark, log: identityOf(folder.data).id })
+    assert.match(
+      refusalAtStart(folder.data) ?? '',
+      /^seq 1: no key of this log has signed the high-water mark/,
+    )
+  })
+})
