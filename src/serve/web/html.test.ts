@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { formatAmount } from '../../protocol/amount.ts'
+import { billionths } from '../../protocol/amount.ts'
+import { formatAt, msOf, MS_MAX } from '../../protocol/moment.ts'
+import { amount } from './amount.ts'
+import { canonicalQuery } from './form-query.ts'
+import { html, jsonBlock } from './html.ts'
+import { momentOf } from './moment.ts'
+import { formatCsv } from './table.ts'
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+}
+const read = (text: string): string =>
+  text.replaceAll(/&[a-z0-9#]+;/g, (entity) => ENTITIES[entity] ?? entity)
+
+suite('a template', () => {
+  test('gives back any text put between tags or in an attribute, and never makes markup of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { markup } = html`<p title="${text}">${text}</p>`
+        const match = /^<p title="([^"<>']*)">([^<>"']*)<\/p>$/s.exec(markup)
+        assert.ok(match !== null)
+        assert.equal(read(match[1] ?? ''), text)
+        assert.equal(read(match[2] ?? ''), text)
+      }),
+    )
+  })
+
+  test('takes markup, lists, numbers and nothing as they are', () => {
+    assert.equal(html`${null}${1}${[html`<b>${'<'}</b>`, 'a&b']}`.markup, '1<b>&lt;</b>a&amp;b')
+  })
+
+  test('puts JSON into a page that cannot leave its element', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const { markup } = jsonBlock('application/ld+json', value)
+        const inner = markup.slice(markup.indexOf('>') + 1, -'</script>'.length)
+        assert.ok(!inner.includes('<'))
+        assert.equal(inner.replaceAll(String.raw`\u003c`, '<'), JSON.stringify(value))
+      }),
+    )
+  })
+})
+
+suite('an amount', () => {
+  test('has the JSON’s string for its text, whatever its groups', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(10n ** 30n), 10n ** 30n), (value) => {
+        const text = formatAmount(billionths(value))
+        assert.equal(amount(text).markup.replaceAll(/<[^>]*>/g, ''), text)
+      }),
+    )
+  })
+
+  test('is set in groups of three, its fraction apart', () => {
+    assert.equal(
+      amount('-1234567.890123456').markup.replaceAll(/\s+>/g, '>'),
+      '<data class="n" value="-1234567.890123456">-1<i>234</i><i>567</i><small>.890123456</small></data>',
+    )
+  })
+})
+
+suite('a moment', () => {
+  test('is shown to the second in UTC and kept exactly', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MS_MAX }), (ms) => {
+        const at = formatAt(msOf(ms))
+        const shown = `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
+        assert.equal(momentOf(at).markup, `<time datetime="${at}">${shown}</time>`)
+      }),
+    )
+  })
+})
+
+suite('a CSV', () => {
+  test('keeps numbers, quotes what needs it, and starts no formula', () => {
+    const rows = [
+      ['-1.000000000', 7, null],
+      ['=SUM(A1)', 'a "b", c', true],
+      ['-x', '+1', '@y'],
+    ]
+    assert.equal(
+      formatCsv({ columns: ['a', 'b', 'c'], rows, next: null }),
+      `a,b,c\r\n-1.000000000,7,\r\n'=SUM(A1),"a ""b"", c",true\r\n'-x,'+1,'@y\r\n`,
+    )
+  })
+})
+
+suite('a query out of a form', () => {
+  test('comes back as it is when no form has made it', () => {
+    for (const raw of ['', 'a', 'from=2026-10-01', 'type=a,b&nonzero=1'])
+      assert.equal(canonicalQuery(raw), raw)
+  })
+
+  test('loses what is blank, and boxes of one name become a list', () => {
+    assert.equal(canonicalQuery('a=&type=play&b=1&type=burn'), 'type=play,burn&b=1')
+  })
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+
+/** Debian's Chromium: nothing is fetched for the tests. */
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** What axe holds a page to: WCAG 2.2 AA and its own best practice. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+export const WIDE = { width: 1280, height: 900 }
+export const NARROW = { width: 390, height: 844 }
+
+/** A page in a context of its own, with what went wrong on it so far. */
+export type Sight = AsyncDisposable &
+  Readonly<{
+    page: Page
+    /** Lines of the console that are errors, exceptions, and requests to other hosts. */
+    wrong: readonly string[]
+  }>
+
+export type Browser = AsyncDisposable &
+  Readonly<{
+    /** Opens a page of the service; `options` are Playwright's, such as `colorScheme` and `javaScriptEnabled`. */
+    see(url: string, options?: BrowserContextOptions): Promise<Sight>
+  }>
+
+/** Starts Chromium; `await using` ends it. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  return {
+    async see(url, options = {}) {
+      const context = await browser.newContext({ viewport: WIDE, ...options })
+      const page = await context.newPage()
+      const wrong: string[] = []
+      const { origin } = new URL(url)
+      page.on('console', (line) => {
+        if (line.type() === 'error') wrong.push(line.text())
+      })
+      page.on('pageerror', (error) => wrong.push(error.message))
+      page.on('request', (request) => {
+        const asked = new URL(request.url())
+        if (asked.protocol.startsWith('http') && asked.origin !== origin) wrong.push(request.url())
+      })
+      await page.goto(url)
+      return { page, wrong, [Symbol.asyncDispose]: () => context.close() }
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  }
+}
+
+/** Nothing that axe finds wrong. The page is seen with `bypassCSP`, since axe is a script of no host. */
+export async function assertNoViolations(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate(async (tags) => {
+    const { violations } = await axe.run(document, { runOnly: tags })
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+  }, RULES)
+  assert.deepEqual(found, [])
+}
+
+/** No part of the page is wider than the window. */
+export async function assertNoSidewaysScroll(page: Page): Promise<void> {
+  const [whole, shown] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return [scrollWidth, clientWidth]
+  })
+  assert.ok(whole !== undefined && shown !== undefined && whole <= shown, `${whole} wide in ${shown}`)
+}
+
+/** As the scripts run within the page see it: a document, and axe. */
+declare const document: Readonly<{ documentElement: Readonly<{ scrollWidth: number; clientWidth: number }> }>
+declare const axe: Readonly<{
+  run(where: unknown, how: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
+}>

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+
+/** What of a page is held against its JSON: the exact values, the moments, and whatever other digits stand in `main`. */
+type Claims = Readonly<{ values: readonly string[]; moments: readonly string[]; digits: readonly string[] }>
+
+/** The addresses of all JSON that a page says it shows: its alternate first. */
+export function sourcesOf(page: string): readonly string[] {
+  const alternate = /<link rel="alternate" type="application\/json" href="([^"]+)"/.exec(page)?.[1]
+  const further = [...page.matchAll(/<a data-json href="([^"]+)"/g)].map(([, href = '']) => href)
+  return [...new Set([...(alternate === undefined ? [] : [alternate]), ...further])].map(plain)
+}
+
+/** Fails unless everything that the page's `main` says in digits is in one of these answers, or follows from the first. */
+export function assertParity(page: string, answers: readonly string[]): void {
+  const known = answers.flatMap((json) => leavesOf(JSON.parse(json)))
+  const wholes = new Set(known)
+  const parts = new Set(known.flatMap((leaf) => leaf.match(/\d+/g) ?? []))
+  const main = /<main[^>]*>([^]*)<\/main>/.exec(page)?.[1] ?? ''
+  const { values, moments, digits } = claimsOf(withoutExpressions(main, answers[0] ?? 'null'))
+  assert.ok(values.length + moments.length + digits.length > 0, 'the page says something')
+  for (const value of values) assert.ok(wholes.has(value), `${value} is in no answer`)
+  for (const at of moments) assert.ok(wholes.has(at), `${at} is in no answer`)
+  for (const run of digits) assert.ok(parts.has(run), `the digits ${run} are in no answer`)
+}
+
+function claimsOf(main: string): Claims {
+  const said = without(main, ['section', 'nav', 'form'], 'data-chrome')
+    .replaceAll(/<svg[^]*?<\/svg>/g, (svg) => svg.replaceAll(/<(?!\/?(?:title|desc|text)\b)[^>]*>/g, ' '))
+    .replaceAll(/<h[1-6][^>]*><\/h[1-6]>/g, '')
+  const values: string[] = []
+  const moments: string[] = []
+  const rest = said
+    .replaceAll(/<data\b[^>]*value="([^"]*)"[^>]*>([^]*?)<\/data\s*>/g, (_, value: string, shown: string) => {
+      assert.equal(plain(shown.replaceAll(/<[^>]*>/g, '')), plain(value), 'an amount is shown as it is')
+      values.push(plain(value))
+      return ' '
+    })
+    .replaceAll(/<time\b[^>]*datetime="([^"]*)"[^>]*>([^]*?)<\/time\s*>/g, (_, at: string, shown: string) => {
+      const text_ = plain(shown.replaceAll(/<[^>]*>/g, ''))
+        .replace(' UTC', '')
+        .replace(' ', 'T')
+      assert.ok(at.startsWith(text_), `${shown} is ${at}`)
+      moments.push(at)
+      return ' '
+    })
+  const text = plain(rest.replaceAll(/<[^>]*>/g, ' '))
+  return { values, moments, digits: text.match(/\d+/g) ?? [] }
+}
+
+/** Takes out what an element says of itself that it is computed, once it has been computed again. */
+function withoutExpressions(main: string, json: string): string {
+  const answer: unknown = JSON.parse(json)
+  return main.replaceAll(
+    /<(\w+)\b[^>]*data-expr="([^"]*)"[^>]*>([^]*?)<\/\1\s*>/g,
+    (_, _tag: string, expression: string, shown: string) => {
+      assert.equal(plain(shown.replaceAll(/<[^>]*>/g, '')), evaluate(plain(expression), answer), expression)
+      return ' '
+    },
+  )
+}
+
+/**
+ * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off.
+ * Pointers are those of RFC 6901. Amounts are computed in whole billionths.
+ */
+export function evaluate(expression: string, answer: unknown): string {
+  const [operator = '', ...pointers] = expression.split(' ')
+  const [first, second] = pointers.map((pointer) => valueAt(answer, pointer))
+  switch (operator) {
+    case 'count':
+      assert.ok(Array.isArray(first))
+      return String(first.length)
+    case 'minus':
+      return decimal(billionths(first) - billionths(second), 9)
+    case 'percent': {
+      const whole = billionths(second)
+      return whole === 0n ? '' : `${decimal((billionths(first) * 1_000n) / whole, 1)} %`
+    }
+    default:
+      throw new Error(`there is no operator ${operator}`)
+  }
+}
+
+function valueAt(answer: unknown, pointer: string): unknown {
+  let here = answer
+  for (const key of pointer.split('/').slice(1)) {
+    here = (here as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  return here
+}
+
+function billionths(value: unknown): bigint {
+  const [whole = '', fraction = ''] = String(value).split('.')
+  return BigInt(whole + fraction.padEnd(9, '0'))
+}
+
+function decimal(value: bigint, places: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
+  const point = digits.length - places
+  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+/** Markup without the elements of these names that carry the attribute. */
+function without(markup: string, names: readonly string[], attribute: string): string {
+  return names.reduce(
+    (text, name) => text.replaceAll(new RegExp(`<${name}\\b[^>]*${attribute}[^]*?</${name}>`, 'g'), ' '),
+    markup,
+  )
+}
+
+function leavesOf(value: unknown): readonly string[] {
+  if (Object(value) !== value) return [String(value)]
+  return Object.entries(value as object).flatMap(([key, each]) => [key, ...leavesOf(each)])
+}
+
+function plain(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from './api-stage.ts'
+import { openApiStage } from './api-stage.ts'
+import type { Browser } from './browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
+import { ADDRESSES, REFUSED } from './web-addresses.ts'
+
+let stage: ApiStage
+let browser: Browser
+before(async () => {
+  stage = await openApiStage()
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await stage[Symbol.asyncDispose]()
+})
+
+const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
+
+suite('in a browser', () => {
+  for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
+    test(`${path} is open to everyone, light and dark, wide and narrow`, async () => {
+      for (const viewport of [WIDE, NARROW]) {
+        await using sight = await browser.see(urlOf(path), { viewport, bypassCSP: true })
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await assertNoViolations(sight.page)
+        }
+        await sight.page.setViewportSize({ width: 320, height: 640 })
+        await assertNoSidewaysScroll(sight.page)
+      }
+    })
+  }
+
+  for (const path of ADDRESSES) {
+    test(`${path} runs under its policy, and asks nobody else`, async () => {
+      await using sight = await browser.see(urlOf(path))
+      await sight.page.waitForLoadState('networkidle')
+      assert.deepEqual(sight.wrong, [])
+    })
+
+    test(`${path} is whole without a script`, async () => {
+      await using sight = await browser.see(urlOf(path), { javaScriptEnabled: false })
+      assert.equal(await sight.page.locator('h1').count(), 1)
+      assert.ok((await sight.page.locator('a[data-json]').count()) > 0)
+    })
+  }
+
+  test('an amount is copied as the JSON has it', async () => {
+    await using sight = await browser.see(urlOf('/events/1'))
+    const amount = sight.page.locator('data.n').first()
+    assert.equal(await amount.innerText(), '1000.000000000')
+  })
+
+  test('the theme is switched, and stays switched without a flash', async () => {
+    await using sight = await browser.see(urlOf('/flows'), { colorScheme: 'light' })
+    await sight.page.locator('select[name=theme]').selectOption('dark')
+    await sight.page.goto(urlOf('/events/1'))
+    assert.equal(await sight.page.locator('html').getAttribute('data-theme'), 'dark')
+    assert.equal(await sight.page.locator('select[name=theme]').inputValue(), 'dark')
+  })
+
+  test('times are switched to those of the reader, and the exact ones stay', async () => {
+    await using sight = await browser.see(urlOf('/events/1'), { timezoneId: 'Pacific/Chatham' })
+    const time = sight.page.locator('main time').first()
+    assert.equal(await time.innerText(), '2026-10-01 00:00:00 UTC')
+    await sight.page.locator('select[name=time]').selectOption('local')
+    assert.match(await time.innerText(), /^2026-10-01 13:45:00/)
+    assert.equal(await time.getAttribute('datetime'), '2026-10-01T00:00:00.000Z')
+  })
+
+  test('the first key leads past the navigation', async () => {
+    await using sight = await browser.see(urlOf('/flows'))
+    await sight.page.keyboard.press('Tab')
+    assert.equal(await sight.page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
+  })
+
+  test('a range is asked for by the form alone', async () => {
+    await using sight = await browser.see(urlOf('/flows'), { javaScriptEnabled: false })
+    await sight.page.locator('input[name=from]').fill('2026-10-01T00:00')
+    await sight.page.locator('input[name=to]').fill('2026-10-02T00:00')
+    await sight.page.locator('select[name=bucket]').selectOption('hour')
+    await sight.page.locator('form.ask button').click()
+    assert.equal(await sight.page.locator('tbody tr').count(), 24)
+    assert.match(sight.page.url(), /from=2026-10-01T00(?::|%3A)00Z/)
+  })
+})
+
+/** As the scripts run within the page see it. */
+declare const document: Readonly<{ activeElement: Readonly<{ textContent: string }> | null }>
