@@ -27,6 +27,7 @@ import { start } from '../src/serve/server.ts'
 import { openWeb } from '../src/serve/web/routes.ts'
 import type { Site } from '../src/serve/web/site.ts'
 import { DEFAULT_SITE } from '../src/serve/web/site.ts'
+import { fetchDescribed } from './described.ts'
 import { testSigner } from './signing.ts'
 
 /** The first event of the stage's story; the present is two days later. */
@@ -168,7 +169,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       unready = problem
     },
     get: (path, headers = {}, method = 'GET') =>
-      fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
+      fetchDescribed(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       reader.close()

@@ -9,6 +9,7 @@ import { HIGH_WATER_FILE } from '../src/log/high-water.ts'
 import { openForWriting, storePath } from '../src/log/store.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import { importFiles } from '../src/publish/import.ts'
+import { fetchDescribed } from './described.ts'
 import { TEST_KEY } from './signing.ts'
 
 /** A service over a fixed log at a fixed moment. */
@@ -88,7 +89,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
 }
 
 async function whole(url: string): Promise<Buffer> {
-  const response = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+  const response = await fetchDescribed(url, { headers: { 'accept-encoding': 'identity' } })
   const body = Buffer.from(await response.arrayBuffer())
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body.toString()}`)
   return body

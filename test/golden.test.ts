@@ -43,6 +43,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'event-details.json': '/events/24/details',
   'event-without-details.json': '/events/4/details',
   'event-types.json': '/event-types',
+  'event-type.json': '/event-types/correction',
   'status.json': '/status',
   'stream.sse': '/stream?after=0',
   'stream.ndjson': '/stream?after=0#ndjson',

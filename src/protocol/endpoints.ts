@@ -231,10 +231,26 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     ...JSON_ANSWER,
+    id: 'eventType',
+    path: ENDPOINT_PATHS.eventType,
+    answer: 'application/schema+json',
+    meaning: 'The JSON Schema of events of one type, with those of their details under `$defs`',
+    parameters: [],
+  },
+  {
+    ...JSON_ANSWER,
     id: 'openapi',
     path: ENDPOINT_PATHS.openapi,
     answer: 'OpenAPI',
     meaning: 'This interface as an OpenAPI 3.1 document',
+    parameters: [],
+  },
+  {
+    ...JSON_ANSWER,
+    id: 'asyncapi',
+    path: ENDPOINT_PATHS.asyncapi,
+    answer: 'AsyncAPI',
+    meaning: 'The stream as an AsyncAPI 3.0 document',
     parameters: [],
   },
   {

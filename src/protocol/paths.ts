@@ -23,7 +23,9 @@ export const ENDPOINT_PATHS = {
   logProof: '/api/v1/log/proof/{seq}',
   stream: '/api/v1/stream',
   eventTypes: '/api/v1/event-types',
+  eventType: '/api/v1/event-types/{type}',
   openapi: '/api/v1/openapi.json',
+  asyncapi: '/api/v1/asyncapi.json',
   status: '/api/v1/status',
 } as const
 
@@ -69,6 +71,8 @@ export const ENDPOINT_QUERIES = {
   logProof: [],
   stream: ['after', 'type', 'kind', 'contestId', 'nonzero'],
   eventTypes: [],
+  eventType: [],
   openapi: [],
+  asyncapi: [],
   status: [],
 } as const

@@ -48,7 +48,7 @@ const KEYWORDS: Readonly<Record<string, (rule: never, value: never, schema: Json
   dependentRequired: (pairs: Record<string, string[]>, value: unknown) =>
     entriesOf(value).every(([key]) => (pairs[key] ?? []).every((other) => other in (value as object))),
 }
-const NOTES = new Set(['$schema', '$defs', '$comment', 'title', 'description', 'format'])
+const NOTES = new Set(['$schema', '$id', '$defs', '$comment', 'title', 'description', 'format'])
 
 const entriesOf = (value: unknown) => (typeOf(value) === 'object' ? Object.entries(value as object) : [])
 

@@ -3,6 +3,7 @@ import { recordOf } from './brand.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from './details.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from './draft.ts'
 import { MS_MAX } from './moment.ts'
+import { ENDPOINT_PATHS } from './paths.ts'
 import type { DetailsField, EventType, Rule } from './rules.ts'
 import { EVENT_TYPES, RULES } from './rules.ts'
 import type { Chain } from './tx.ts'
@@ -81,6 +82,8 @@ export function eventSchema(type: EventType, chain: Chain): JsonSchema {
   const rules = RULES.filter((rule) => rule.type === type)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
+    // Where it is served; read against the address that it was taken from.
+    $id: ENDPOINT_PATHS.eventType.replace('{type}', type),
     title: `An event of type ${type}`,
     type: 'object',
     properties: { ...BASE, type: { const: type } },

@@ -1,12 +1,13 @@
 import { PROBLEMS } from '../protocol/problem.ts'
+import { llmsRoute } from './llms-text.ts'
 import { JSON_TYPE } from './projection.ts'
 import type { Route } from './route.ts'
 import { problemReply } from './route.ts'
 import { PROBLEM_BASE } from './problem-document.ts'
 
-/** The addresses outside the API that it needs: a way in at `/`, and what the `type` of each problem points to. */
+/** Addresses outside the API: a way in at `/` and one for language models, and what a problem's `type` points to. */
 export function frontRoutes(): readonly Route[] {
-  return [wayIn(), problemExplanations()]
+  return [wayIn(), llmsRoute(), problemExplanations()]
 }
 
 function wayIn(): Route {
@@ -14,6 +15,7 @@ function wayIn(): Route {
     name: 'Daybook',
     api: '/api/v1/summary',
     openapi: '/api/v1/openapi.json',
+    llms: '/llms.txt',
     stream: '/api/v1/stream',
     archive: '/api/v1/archive',
     checkpoint: '/api/v1/log/checkpoint',

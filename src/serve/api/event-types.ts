@@ -1,6 +1,7 @@
 import type { KindSeen } from '../../log/reader.ts'
 import { asOf } from '../../project/as-of.ts'
 import type { Head } from '../../project/books.ts'
+import type { Problem } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { EventTypes } from '../../protocol/resources.ts'
 import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
@@ -9,18 +10,37 @@ import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { Route } from '../route.ts'
+import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
-/** `/event-types`: derived from the rules that admit events, so that the two cannot differ. */
-export function eventTypesRoute(desk: Desk): Route {
-  return endpointRoute('eventTypes', (ask) =>
-    project(desk, ask, (snapshot) =>
-      parsed({
-        ground: 'log',
-        compute: () => parsed(jsonOf(catalogue(snapshot.head, snapshot.kinds(), desk.reader.identity.chain))),
-      }),
-    ),
+const SCHEMA_TYPE = 'application/schema+json; charset=utf-8'
+const NO_TYPE: Problem = {
+  code: 'not-found',
+  detail: `There is no such type of event. There are ${EVENT_TYPES.join(', ')}.`,
+}
+
+/** `/event-types` and the schema of each: derived from the rules that admit events, so that the two cannot differ. */
+export function eventTypeRoutes(desk: Desk): readonly Route[] {
+  const { chain } = desk.reader.identity
+  // They change with the build alone.
+  const schemas = new Map(
+    Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
+  return [
+    endpointRoute('eventTypes', (ask) =>
+      project(desk, ask, (snapshot) =>
+        parsed({
+          ground: 'log',
+          compute: () => parsed(jsonOf(catalogue(snapshot.head, snapshot.kinds(), chain))),
+        }),
+      ),
+    ),
+    endpointRoute('eventType', ({ segments }) => {
+      const body = schemas.get(segments['type'] ?? '')
+      if (body === undefined) return problemReply(NO_TYPE)
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: SCHEMA_TYPE, body }
+    }),
+  ]
 }
 
 /** The catalogue as of a head, with the kinds seen up to it. */

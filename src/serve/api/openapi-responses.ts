@@ -1,15 +1,18 @@
 import type { Endpoint } from '../../protocol/endpoint.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { examplesOf } from './examples.ts'
 import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
+import { referTo } from './schema-reference.ts'
+import { STREAM_PARTS } from './stream-schemas.ts'
 
 /** What an endpoint may answer, by status: media types, headers, and the problems. */
 export function responsesOf(endpoint: Endpoint): JsonSchema {
   const { id, path, meaning } = endpoint
   const keyed = path.includes('{')
-  const whole = { description: meaning, headers: headersOf(endpoint), content: contentOf(endpoint) }
+  const found = { description: meaning, headers: headersOf(endpoint), content: contentOf(endpoint) }
   return {
-    200: whole,
-    ...(id === 'archiveFile' ? { 206: partOf(whole) } : {}),
+    200: found,
+    ...(id === 'archiveFile' ? { 206: partOf(found) } : {}),
     ...(endpoint.caching === 'never' ? {} : { 304: { $ref: '#/components/responses/NotModified' } }),
     // Everywhere: an address without parameters refuses each.
     400: PROBLEM_REF,
@@ -29,9 +32,21 @@ export const PROBLEM_SCHEMA: JsonSchema = {
   properties: {
     type: { type: 'string', format: 'uri-reference' },
     title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', description: 'Stable: what a program may rely on' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'For people' },
+    code: {
+      type: 'string',
+      pattern: '^[a-z]+(?:-[a-z]+)*$',
+      description: 'Stable: what a program may rely on. Expect codes that you do not know',
+    },
+    head: { type: 'integer', description: 'With `cursor-ahead` and `event-not-found`: the head of the log' },
+    requested: { type: 'integer', description: 'With `too-many-buckets`' },
+    max: { type: 'integer', description: 'With `too-many-buckets`' },
+    bucket: {
+      type: ['string', 'null'],
+      description: 'With `too-many-buckets`: the narrowest bucket that would fit',
+    },
+    maxDays: { type: 'integer', description: 'With `range-too-long`' },
     errors: {
       type: 'array',
       items: {
@@ -47,94 +62,130 @@ export const PROBLEM_SCHEMA: JsonSchema = {
   },
 }
 
-const text = (description: string): JsonSchema => ({ description, schema: { type: 'string' } })
-const whole = (description: string): JsonSchema => ({ description, schema: { type: 'integer' } })
-
-const ALWAYS: JsonSchema = {
-  'Daybook-Log': text('Identifies the log: another one, or a restored one, has another'),
+/** What each header of an answer says, by name. */
+export const HEADERS: Readonly<Record<string, JsonSchema>> = {
+  'Daybook-Log': {
+    required: true,
+    description: 'Identifies the log: another one, or a restored one, has another',
+    schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+  },
   'Daybook-Simulated': text('`1` where the platform is simulated; absent elsewhere'),
-  'Cache-Control': text('Whether the answer may be kept: for ever, until asked again, or not at all'),
+  'Cache-Control': {
+    ...text('Whether the answer may be kept: for ever, until asked again, or not at all'),
+    required: true,
+  },
   'RateLimit-Policy': text('The allowance: `"default";q=60;w=60`; absent from what never changes'),
   RateLimit: text('What is left of it, and the seconds until it grows'),
-}
-const ETAG: JsonSchema = { ETag: text('Send it back as `If-None-Match`') }
-const SEQ: JsonSchema = {
+  ETag: text('Send it back as `If-None-Match`'),
   'Daybook-Seq': whole(
     'The last event counted; absent from what never changes under /events, /archive and /log',
   ),
-}
-const ATTACHMENT: JsonSchema = { 'Content-Disposition': text('Names the file') }
-
-const PAGE: JsonSchema = {
+  'Content-Disposition': text('Names the file'),
   Link: text('`rel="next"`: the next page, as long as there is one'),
   'Daybook-Scanned-To': whole('With `format=csv`: the page’s `scannedTo`'),
   'Daybook-Has-More': text('With `format=csv`: the page’s `hasMore`'),
-  ...ATTACHMENT,
-}
-
-const MONTH: JsonSchema = {
   'Accept-Ranges': text('`bytes` of a closed month, `none` of the open one'),
   'Repr-Digest': text('SHA-256 of the whole file of a closed month (RFC 9530)'),
   'Daybook-Archive-State': text('`open` or `closed`'),
   'Daybook-Last-Seq': whole('Seq of the last event up to the file’s end'),
-  ...ATTACHMENT,
+  'Content-Range': text('Which bytes of how many'),
+  'Retry-After': whole('Seconds after which to ask again'),
+  Allow: text('The methods that are answered'),
 }
+
+function text(description: string): JsonSchema {
+  return { description, schema: { type: 'string' } }
+}
+
+function whole(description: string): JsonSchema {
+  return { description, schema: { type: 'integer', minimum: 0 } }
+}
+
+function headers(...names: readonly string[]): JsonSchema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const ALWAYS = ['Daybook-Log', 'Daybook-Simulated', 'Cache-Control', 'RateLimit-Policy', 'RateLimit']
+const PAGE = ['Link', 'Daybook-Scanned-To', 'Daybook-Has-More', 'Content-Disposition']
+const MONTH = [
+  'Accept-Ranges',
+  'Repr-Digest',
+  'Daybook-Archive-State',
+  'Daybook-Last-Seq',
+  'Content-Disposition',
+]
 
 /** Endpoints whose answers never change within a build, or for ever, and count no events. */
 const WITHOUT_SEQ: ReadonlySet<string> = new Set([
   'event',
   'eventDetails',
+  'eventType',
   'openapi',
+  'asyncapi',
   'stream',
   'logTile',
   'logEntries',
 ])
 
 function headersOf({ id, caching }: Endpoint): JsonSchema {
-  return {
+  return headers(
     ...ALWAYS,
-    ...(caching === 'never' ? {} : ETAG),
-    ...(WITHOUT_SEQ.has(id) ? {} : SEQ),
-    ...(id === 'events' ? PAGE : {}),
-    ...(id === 'archiveFile' ? MONTH : {}),
-    ...(id === 'logProof' ? ATTACHMENT : {}),
-  }
+    ...(caching === 'never' ? [] : ['ETag']),
+    ...(WITHOUT_SEQ.has(id) ? [] : ['Daybook-Seq']),
+    ...(id === 'events' ? PAGE : []),
+    ...(id === 'archiveFile' ? MONTH : []),
+    ...(id === 'logProof' ? ['Content-Disposition'] : []),
+  )
 }
 
 function partOf(answer: Readonly<{ headers: JsonSchema }>): JsonSchema {
-  const headers = { ...answer.headers, 'Content-Range': text('Which bytes of how many') }
-  return { description: 'The part asked for by `Range`', headers, content: { 'application/gzip': {} } }
+  return {
+    description: 'The part asked for by `Range`',
+    headers: { ...answer.headers, ...headers('Content-Range') },
+    content: { 'application/gzip': {} },
+  }
 }
 
+/** What each media type of an endpoint's answers holds. */
 function contentOf(endpoint: Endpoint): JsonSchema {
+  const schemas = Object.entries(schemasOf(endpoint))
+  return Object.fromEntries(
+    schemas.map(([type, media]) => [type, { ...media, ...examplesOf(endpoint.id, type) }]),
+  )
+}
+
+function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
   switch (endpoint.id) {
     case 'events':
       return {
-        'application/json': referTo('EventsPage'),
+        'application/json': { schema: referTo('EventsPage') },
         'text/csv': { schema: { type: 'string', description: 'RFC 4180, with `format=csv`' } },
       }
     case 'archiveFile':
       return {
         'application/gzip': {},
-        'application/json': referTo('ArchiveManifest'),
+        'application/json': { schema: referTo('ArchiveManifest') },
         'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, as `sha256sum -c` reads it' } },
       }
     case 'stream':
       return STREAM
+    case 'eventType':
+      return { [endpoint.answer]: { schema: { type: 'object', description: 'JSON Schema 2020-12' } } }
     case 'openapi':
-      return { 'application/json': { schema: { type: 'object' } } }
+    case 'asyncapi':
+      return { 'application/json': { schema: { type: 'object', description: endpoint.meaning } } }
     default:
-      return RESOURCE_SCHEMAS[endpoint.answer] === undefined
-        ? { [endpoint.answer]: {} }
-        : { 'application/json': referTo(endpoint.answer) }
+      return schemaOfAnswer(endpoint.answer)
   }
 }
 
-function referTo(name: string): JsonSchema {
-  return { schema: { $ref: `#/components/schemas/${name}` } }
+function schemaOfAnswer(answer: string): Readonly<Record<string, JsonSchema>> {
+  if (RESOURCE_SCHEMAS[answer] !== undefined) return { 'application/json': { schema: referTo(answer) } }
+  return { [answer]: answer.startsWith('text/') ? { schema: { type: 'string' } } : {} }
 }
 
-const STREAM: JsonSchema = {
+// OpenAPI 3.2 calls the schema of a stream's parts `itemSchema`; 3.1 has no word for it.
+const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
   'text/event-stream': {
     schema: {
       type: 'string',
@@ -144,6 +195,7 @@ const STREAM: JsonSchema = {
         '`{"seq","head","live","at","atMs"}`; it comes at once, at the switch from history to live, after ' +
         'every 1,000 events scanned without a match, and after 15 s of silence. `Last-Event-ID` beats `after`.',
     },
+    'x-itemSchema': STREAM_PARTS['text/event-stream'],
   },
   'application/x-ndjson': {
     schema: {
@@ -151,20 +203,24 @@ const STREAM: JsonSchema = {
       description:
         'The same as JSON lines, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`',
     },
+    'x-itemSchema': STREAM_PARTS['application/x-ndjson'],
   },
 }
 
+const PROBLEM_TYPE = 'application/problem+json'
 const PROBLEM_REF: JsonSchema = { $ref: '#/components/responses/Problem' }
 
 /** The responses that operations refer to. */
 export const SHARED_RESPONSES: JsonSchema = {
   Problem: {
     description: 'What is wrong',
-    headers: { ...ALWAYS, 'Retry-After': whole('Seconds, with `rate-limited`, 503 and the like') },
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    headers: headers(...ALWAYS, 'Retry-After', 'Allow', 'Content-Range'),
+    content: {
+      [PROBLEM_TYPE]: { schema: referTo('Problem'), ...examplesOf('problem', PROBLEM_TYPE) },
+    },
   },
   NotModified: {
-    description: 'The answer named by `If-None-Match` still holds',
-    headers: { ...ALWAYS, ...ETAG },
+    description: 'The answer named by `If-None-Match` still holds; with the headers of that answer',
+    headers: headers(...ALWAYS, 'ETag', 'Daybook-Seq', ...PAGE, ...MONTH),
   },
 }

@@ -1,23 +1,28 @@
 import { z } from 'zod'
+import { recordOf } from '../../protocol/brand.ts'
 import type * as resources from '../../protocol/resources.ts'
 import { BUCKETS, CONTEST_STATUSES, UNPAID_STATUSES } from '../../protocol/resources.ts'
+import {
+  amount,
+  archiveMonth,
+  at,
+  atMs,
+  digest,
+  event,
+  eventType,
+  id,
+  logKeys,
+  manifest,
+  month,
+  next,
+  number,
+  page,
+  price,
+  seq,
+} from './log-schemas.ts'
 
 // The answers of /api/v1 as schemas. `satisfies` holds each to its type in `protocol/resources`; the OpenAPI
 // document is made of them, and tests hold every answer against them.
-
-const seq = z.int().min(0)
-const id = z.int().min(1)
-const number = z.int()
-const amount = z.string().regex(/^-?(?:0|[1-9]\d*)\.\d{9}$/)
-const price = z
-  .string()
-  .regex(/^(?:0|[1-9]\d*)\.\d{12}$/)
-  .nullable()
-const at = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-const atMs = z.int()
-const month = z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
-const next = z.string().nullable().describe('Path of the next page; null on the last')
-const digest = z.string()
 
 const asOf = z
   .strictObject({ seq, at: at.nullable(), atMs: atMs.nullable() })
@@ -47,16 +52,7 @@ const contest = {
   prizesNotRedeemed: amount,
 }
 
-const event = z.strictObject({
-  seq: id,
-  type: z.string(),
-  kind: z.string(),
-  at,
-  atMs,
-  contestId: id.nullable(),
-  kots: amount.nullable(),
-  tx: z.string().nullable(),
-}) satisfies z.ZodType<resources.ContestLedger['payouts'][number]>
+const contestRow = z.strictObject(contest)
 
 const planned = z.strictObject({ contestId: id, title: z.string().nullable(), at, atMs })
 const range = { from: at, fromMs: atMs, to: at, toMs: atMs }
@@ -90,63 +86,6 @@ const unpaid = z.strictObject({
   availableAtMs: atMs,
 })
 
-const archiveMonth = z.strictObject({
-  month,
-  state: z.enum(['open', 'closed']),
-  url: z.string(),
-  detailsUrl: z.string(),
-  bytes: number.nullable(),
-  events: number,
-  firstSeq: id.nullable(),
-  lastSeq: id.nullable(),
-  sha256: z.string().nullable(),
-  linesSha256: z.string().nullable(),
-})
-
-const bytesWithDigest = { bytes: number, sha256: digest }
-const manifest = z
-  .strictObject({
-    month,
-    firstSeq: id.nullable(),
-    lastSeq: id.nullable(),
-    events: number,
-    firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
-    size: number.describe('Size of the log’s tree at the month’s end'),
-    root: z.base64().describe('Its root'),
-    checkpoint: z.string().describe('Its signed checkpoint'),
-    lines: z.strictObject(bytesWithDigest).describe('Of the month’s lines, unpacked'),
-    gzip: z.strictObject(bytesWithDigest).describe('Of the file as served'),
-    details: z.strictObject({ ...bytesWithDigest, lines: z.strictObject(bytesWithDigest) }),
-  })
-  .describe(
-    'What is recorded of a closed month, once and for ever',
-  ) satisfies z.ZodType<resources.ArchiveManifest>
-
-const logKeys = z.strictObject({
-  origin: z.string(),
-  logId: z.string(),
-  keys: z.array(
-    z.strictObject({
-      vkey: z.string().describe('The key as C2SP signed-note writes it'),
-      state: z.enum(['signing', 'retired']),
-      fromSize: number.describe('It signs trees that are larger'),
-      toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
-      statement: z.string().nullable().describe('A signed note in which an older key vouches for this one'),
-    }),
-  ),
-  formerLogs: z.array(z.strictObject({ id: z.string(), origin: z.string(), size: number })),
-}) satisfies z.ZodType<resources.LogKeys>
-
-const page = z.strictObject({
-  after: seq.optional(),
-  before: seq.optional(),
-  limit: number,
-  count: number,
-  scannedTo: seq.describe('The last event’s seq when the page is full, else the last seq examined'),
-  hasMore: z.boolean().describe('Only false means the end'),
-  next,
-})
-
 const summary = z.strictObject({
   asOf,
   contests: z.strictObject({ upcoming: number, running: number, paying: number, paid: number }),
@@ -164,7 +103,7 @@ const summary = z.strictObject({
 
 const ledger = z.strictObject({
   asOf,
-  contest: z.strictObject(contest),
+  contest: contestRow,
   pool: z.strictObject({
     in: z.record(z.string(), amount),
     out: z.record(z.string(), amount),
@@ -218,7 +157,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Summary: summary,
   Contests: z.strictObject({
     asOf,
-    contests: z.array(z.strictObject(contest)),
+    contests: z.array(contestRow),
     next,
   }) satisfies z.ZodType<resources.Contests>,
   Contest: z.strictObject({ asOf, ...contest }) satisfies z.ZodType<resources.Contest>,
@@ -233,7 +172,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
     asOf,
     now,
     unpaid: z.array(unpaid),
-    totals: z.record(z.enum(UNPAID_STATUSES), amount),
+    totals: z.strictObject(recordOf(UNPAID_STATUSES, () => amount)),
     next,
   }) satisfies z.ZodType<resources.Payouts>,
   Flows: z.strictObject({
@@ -253,7 +192,13 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   LoyaltyRuns: z.strictObject({ asOf, runs: z.array(run) }) satisfies z.ZodType<resources.LoyaltyRuns>,
   EventsPage: z.strictObject({ events: z.array(event), page }),
   Event: event,
-  EventDetails: z.strictObject({ seq: id, details: z.record(z.string(), z.unknown()).nullable() }),
+  EventDetails: z.strictObject({
+    seq: id,
+    details: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+      .nullable()
+      .describe('Under `$defs` of the type’s schema; null when the event says nothing more'),
+  }) satisfies z.ZodType<resources.EventDetails>,
   Patterns: z.strictObject({
     asOf,
     ...range,
@@ -265,6 +210,20 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ArchiveIndex: z.strictObject({ months: z.array(archiveMonth) }) satisfies z.ZodType<resources.ArchiveIndex>,
   ArchiveManifest: manifest,
   LogKeys: logKeys,
-  EventTypes: z.looseObject({ asOf, types: z.array(z.looseObject({ type: z.string() })) }),
+  EventTypes: z.strictObject({ asOf, types: z.array(eventType) }) satisfies z.ZodType<resources.EventTypes>,
   Status: status,
+}
+
+/** What several answers are made of, by the names that the documents give them. */
+export const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  AsOf: asOf,
+  Present: now,
+  ContestRow: contestRow,
+  PlannedMoment: planned,
+  UnpaidPrize: unpaid,
+  LoyaltyRun: run,
+  LoyaltyFile: loyaltyFile,
+  PageBounds: page,
+  ArchiveMonth: archiveMonth,
+  EventType: eventType,
 }

@@ -1,9 +1,10 @@
 import type { Desk } from '../projection.ts'
 import type { Route } from '../route.ts'
+import { asyncapiRoute } from './asyncapi.ts'
 import { contestRoutes } from './contests.ts'
 import { eventRoutes } from './event.ts'
 import { eventsRoute } from './events.ts'
-import { eventTypesRoute } from './event-types.ts'
+import { eventTypeRoutes } from './event-types.ts'
 import { openapiRoute } from './openapi.ts'
 import { paymentRoutes } from './payments.ts'
 import { rangeRoutes } from './ranges.ts'
@@ -22,8 +23,9 @@ export function apiRoutes(desk: Desk, node: NodeReport): readonly Route[] {
     ...rangeRoutes(desk),
     eventsRoute(desk),
     ...eventRoutes(desk),
-    eventTypesRoute(desk),
+    ...eventTypeRoutes(desk),
     openapiRoute(node.version),
+    asyncapiRoute(node.version),
     statusRoute(desk, node),
   ]
 }

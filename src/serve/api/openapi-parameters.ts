@@ -1,0 +1,118 @@
+import { assert } from '../../protocol/brand.ts'
+import { WORD } from '../../protocol/catalogue.ts'
+import type { Form, Parameter } from '../../protocol/parameters.ts'
+import { EVENT_TYPES } from '../../protocol/rules.ts'
+import type { JsonSchema } from '../../protocol/schema.ts'
+
+/** A parameter of a query. */
+export function queryParameter({ name, form, absent, meaning, example }: Parameter): JsonSchema {
+  return {
+    name,
+    in: 'query',
+    required: false,
+    description: `${meaning}. When absent: ${absent}.`,
+    ...schemaOf(form),
+    example: exampleOf(form, example),
+  }
+}
+
+/** The example as a value of its schema, not as it is written in an address. */
+function exampleOf(form: Form, example: string): string | number | readonly string[] {
+  if (form.is === 'integer') return Number(example)
+  return form.is === 'list-of' ? example.split(',') : example
+}
+
+/** The schema of a form, with how a list of it is written. */
+export function schemaOf(form: Form): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: false }> {
+  switch (form.is) {
+    case 'time':
+      return {
+        schema: {
+          oneOf: [
+            { type: 'string', description: 'ISO 8601, UTC: `2026-10-01` or `2026-10-01T12:00:00Z`' },
+            { type: 'integer', minimum: 0, description: 'Milliseconds since 1970' },
+          ],
+        },
+      }
+    case 'integer':
+      return { schema: { type: 'integer', minimum: form.min, maximum: form.max } }
+    case 'word':
+      return { schema: { type: 'string', pattern: WORD.source } }
+    case 'flag':
+      return { schema: { type: 'string', enum: ['1'] } }
+    case 'one-of':
+      return { schema: { type: 'string', enum: form.values } }
+    case 'list-of':
+      return {
+        style: 'form',
+        explode: false,
+        schema: {
+          type: 'array',
+          uniqueItems: true,
+          minItems: 1,
+          items: { type: 'string', enum: form.values },
+        },
+      }
+  }
+}
+
+const WHOLE: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  id: { description: 'The contest’s number', schema: WHOLE, example: 1 },
+  type: {
+    description: 'A type of event',
+    schema: { type: 'string', enum: EVENT_TYPES },
+    example: 'payout',
+  },
+  seq: { description: 'The event’s seq', schema: WHOLE, example: 1 },
+  file: {
+    description:
+      '`yyyy-mm.jsonl.gz`, `yyyy-mm.details.jsonl.gz`, `yyyy-mm.json` (manifest of a closed month), or `SHA256SUMS`',
+    schema: { type: 'string' },
+    example: '2026-10.jsonl.gz',
+  },
+  level: {
+    description: 'Level of the tree: 0 has the leaf hashes, each further one the roots of full tiles below',
+    schema: { type: 'integer', minimum: 0, maximum: 63 },
+    example: 0,
+  },
+  tile: {
+    description:
+      'The tile’s number in groups of three digits, all but the last behind an x, then `.p/` and the width of a ' +
+      'partial one: `273`, `x001/x234/067`, `273.p/112`. Its slashes are not encoded',
+    schema: { type: 'string' },
+    example: '000.p/1',
+  },
+}
+
+/** The parameters that stand in a path. */
+export function pathParameters(path: string): readonly JsonSchema[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const described = PATH_PARAMETERS[name]
+    assert(described !== undefined, `the path parameter ${name} is described`)
+    return { name, in: 'path', required: true, ...described }
+  })
+}
+
+/** The headers of a request that an endpoint heeds besides those of HTTP. */
+export const HEADER_PARAMETERS: Readonly<Record<string, readonly JsonSchema[]>> = {
+  stream: [
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description:
+        'Seq of the last message taken in, as a browser sends it when it connects again; beats `after`',
+      schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      example: 1200,
+    },
+  ],
+  archiveFile: [
+    {
+      name: 'Range',
+      in: 'header',
+      description: 'One range of bytes of a file of a closed month',
+      schema: { type: 'string' },
+      example: 'bytes=0-1023',
+    },
+  ],
+}
