@@ -6,7 +6,10 @@ import { suite, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../sim/random.ts'
 import { randomOf } from '../sim/random.ts'
+import { sha256, verifyEd25519 } from '../src/log/signer.ts'
 import { storePath } from '../src/log/store.ts'
+import { openCheckpoint } from '../src/tlog/checkpoint.ts'
+import { parseVkey } from '../src/tlog/vkey.ts'
 import { assertWhole } from './door-stage.ts'
 import type { NodeProcess } from './node-process.ts'
 import { readLines, startNode } from './node-process.ts'
@@ -180,7 +183,20 @@ async function assertKept(node: NodeProcess, known: Known): Promise<void> {
       `${ref} stands at ${seq}`,
     )
   }
+  await assertSigned(node, lines.length)
   known.lines = lines
+}
+
+/** The commit and its tree moved together: the checkpoint is of exactly the events that are there, and signed. */
+async function assertSigned(node: NodeProcess, size: number): Promise<void> {
+  const ask = async (path: string): Promise<Uint8Array> =>
+    (await fetch(`${node.url}/api/v1/log/${path}`)).bytes()
+  const listed = JSON.parse(Buffer.from(await ask('keys')).toString()) as { keys: { vkey: string }[] }
+  const keys = listed.keys.flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
+  const trusted = { origin: keys[0]?.name ?? '', keys, witnesses: [] }
+  const opened = await openCheckpoint(await ask('checkpoint'), trusted, verifyEd25519)
+  assert.ok(opened.ok, 'the checkpoint is signed')
+  assert.equal(opened.value.checkpoint.size, size, 'the checkpoint is of the head')
 }
 
 /** Asks again for what was never answered: each request is there whole or not at all, and is there once then. */
