@@ -99,8 +99,9 @@ suite('an ask', () => {
   }
 
   test('does not wait for a Retry-After that is too long', async () => {
-    const error = await failure(stage([problem(503, {}, { 'retry-after': '3600' })]).ask.get('/x'))
-    assert.deepEqual([error.status, error.retryAfterMs], [503, 3_600_000])
+    const { ask, sent } = stage([problem(503, {}, { 'retry-after': '3600' })])
+    const error = await failure(ask.get('/x'))
+    assert.deepEqual([error.status, error.retryAfterMs, sent.length], [503, 3_600_000, 1])
   })
 
   for (const reply of ['down', { status: 500 }, { status: 502 }] as const) {

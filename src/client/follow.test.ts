@@ -118,6 +118,10 @@ suite('to follow a log', () => {
       code: 'gap',
       message: 'seq 3 follows seq 1',
     })
+    const late = (): Response => new Response(gzipSync(`${lineOf(2)}\n`))
+    await assert.rejects(followed(clientOf({ '/archive/2026-08.jsonl.gz': late }).daybook, {}), {
+      message: 'seq 2 follows seq 0',
+    })
     const page = { events: [], page: { scannedTo: HEAD, hasMore: false, next: null } }
     const other = (): Response => Response.json(page, { headers: { 'daybook-log': 'b' } })
     await assert.rejects(followed(clientOf({ '/events': other }).daybook, {}), { code: 'another-log' })

@@ -209,6 +209,17 @@ suite('a stream of the client', () => {
     assert.deepEqual(states().slice(0, 2), ['offline', 'connecting'])
   })
 
+  test('begins its waits anew when something has come, and says no more why it waited', async () => {
+    const { asked, follow, statuses } = stage(down, down, down, saying(frame(1), 'end'), saying(frame(2)))
+    assert.deepEqual(await seqsUntil(2, follow({ after: 0 })), [1, 2])
+    const [, , , third = 0, fourth = 0] = asked.map(([, atMs]) => atMs)
+    assert.equal(fourth - third, 500)
+    const connected = statuses.filter(({ state }) => state === 'catching-up' || state === 'live')
+    assert.ok(
+      connected.length > 0 && connected.every(({ cause, inMs }) => cause === undefined && inMs === undefined),
+    )
+  })
+
   test('chooses here what is wanted, so that it sees that nothing is missing', async () => {
     const text = frame(1) + frame(2, 'payout', '0.000000000') + frame(3, 'payout', '1.000000000')
     const { asked, follow } = stage(saying(text))
@@ -237,6 +248,8 @@ suite('a stream of the client', () => {
     const ahead = json({ code: 'cursor-ahead' }, 400)
     const { follow } = stage(ahead, ahead, saying(frame(10)))
     assert.deepEqual(await seqsUntil(10, follow({ after: 9 })), [10])
+    const often = Array.from({ length: 4 }, (_, seq) => [ahead, ahead, saying(frame(seq + 1), 'end')]).flat()
+    assert.deepEqual(await seqsUntil(4, stage(...often).follow({ after: 0 })), [1, 2, 3, 4])
     const never = stage(...Array.from({ length: 6 }, () => ahead))
     await assert.rejects(seqsUntil(10, never.follow({ after: 9 })), { code: 'cursor-ahead' })
   })
