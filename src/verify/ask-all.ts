@@ -47,7 +47,7 @@ export async function askLive(
   const first = await askCheckpoint(source, trust, 0, primitives)
   const figures = await askFigures(askingOf(settings))
   const samples = await askSamples(source, first.checkpoint.size, chance)
-  const covered = Math.max(first.checkpoint.size, ...figures.answers.map(({ seq }) => seq))
+  const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), first.checkpoint.size)
   const served = await askCheckpoint(source, trust, Math.max(covered, savedSize), primitives)
   return { served, covered, figures, samples, months: await monthsOf(source, list) }
 }

@@ -63,7 +63,7 @@ export async function askFigures(asking: Asking): Promise<AskedFigures> {
   for (const [index, question] of fixed.entries()) await asked.ask(question, fixed.length - index)
   await asked.askPages(PAYOUT_PAGES, 1)
   const listed = await asked.askPages(CONTEST_PAGES, 1)
-  const ids = asked.possible([...new Set(listed.flatMap(contestIds))], stretch)
+  const ids = asked.possible(listed)
   const picked = ids[Math.floor(chance() * ids.length)]
   for (const question of pickedQuestions(picked).filter(isThere)) await asked.ask(question, ids.length)
   for (const [index, id] of ids.entries()) await asked.askPages(ledgerPages(id), ids.length - index)
@@ -76,7 +76,7 @@ type Asked = Readonly<{
   ask(question: Question, left: number): Promise<HeldAnswer | null>
   askPages(pages: Pages, left: number): Promise<readonly HeldAnswer[]>
   /** The contests whose ledgers are worth asking for: more than there are events are made up. */
-  possible(ids: readonly number[], stretch: Stretch | null): readonly number[]
+  possible(listed: readonly HeldAnswer[]): readonly number[]
   /** What is wrong on the way is noted of the check, and gives null. */
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
@@ -130,8 +130,9 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     return pages
   }
 
-  function possible(ids: readonly number[], stretch: Stretch | null): readonly number[] {
-    if (stretch === null || ids.length <= stretch.seq) return ids
+  function possible(listed: readonly HeldAnswer[]): readonly number[] {
+    const ids = [...new Set(listed.flatMap(contestIds))]
+    if (ids.length <= Math.max(0, ...listed.map(({ seq }) => seq))) return ids
     wrong.push({
       check: 'contests',
       finding: { place: 'contests', what: 'lists more contests than there are events' },

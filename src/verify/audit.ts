@@ -56,7 +56,12 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   const asked = await believed(list, () =>
     source.is === 'folder'
       ? askFolder(settings, trust, list)
-      : askLive(settings, trust, Math.max(0, ...sizes), list),
+      : askLive(
+          settings,
+          trust,
+          sizes.reduce((most, size) => Math.max(most, size), 0),
+          list,
+        ),
   )
   if (asked === null) return { checks: list.checks(), ...none, notes: earlier.notes }
   const read = await readLog(settings, asked, sizes)

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { auditOf, wrongIn } from '../../test/audit-stage.ts'
+import type { PublicLog } from '../../test/public-log.ts'
+import { newKey, publicLog } from '../../test/public-log.ts'
+import { randomLogs } from '../../test/random-log.ts'
+import type { Source } from './source.ts'
+
+const key = newKey()
+
+suite('a log that grows while it is asked', () => {
+  test('is right, over the ends of minutes, months and whatever else an event may end', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        randomLogs,
+        fc.array(fc.constantFrom(0, 0, 0, 1, 1, 2, 5), { minLength: 5, maxLength: 40 }),
+        fc.nat(60),
+        async (entries, steps, from) => {
+          const logs = new Map<number, PublicLog>()
+          let size = Math.min(from, entries.length)
+          let asked = 0
+          const now = (): PublicLog => {
+            const log = logs.get(size) ?? publicLog(entries.slice(0, size), key)
+            logs.set(size, log)
+            return log
+          }
+          let answered = now()
+          const read: Source['read'] = async (path) => {
+            answered = now()
+            const body = answered.body(path)
+            size = Math.min(entries.length, size + (steps[asked++ % steps.length] ?? 0))
+            return body
+          }
+          const source: Source = { ...now().source(), read }
+          const found = await auditOf(now(), undefined, { source, now: () => answered.now })
+          assert.deepEqual(wrongIn(found), [])
+          assert.ok(asked > 20, `${asked} requests`)
+        },
+      ),
+      { numRuns: 25, endOnFailure: true },
+    )
+  })
+})
