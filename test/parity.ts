@@ -25,6 +25,8 @@ export function assertParity(page: string, answers: readonly string[]): void {
 
 function claimsOf(main: string): Claims {
   const said = without(main, ['section', 'nav', 'form'], 'data-chrome')
+    // A round mark of an axis claims nothing: it is a place, and where it stands is held by the tests of charts.
+    .replaceAll(/<text data-axis=""[^]*?<\/text\s*>/g, ' ')
     .replaceAll(/<svg[^]*?<\/svg>/g, (svg) => svg.replaceAll(/<(?!\/?(?:title|desc|text)\b)[^>]*>/g, ' '))
     .replaceAll(/<h[1-6][^>]*><\/h[1-6]>/g, '')
   const values: string[] = []
