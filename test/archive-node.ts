@@ -15,6 +15,7 @@ import { openPresentEtag } from '../src/serve/etag.ts'
 import { openMetrics } from '../src/serve/metrics.ts'
 import { openRouter } from '../src/serve/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../src/serve/server.ts'
+import { fetchDescribed } from './described.ts'
 import { testSigner } from './signing.ts'
 
 /** A log and a server of its archive, on a free port of the loopback. */
@@ -87,7 +88,7 @@ export async function openArchiveNode(told: readonly (readonly number[])[]): Pro
   )
   const base = `http://127.0.0.1:${server.port}/api/v1/archive`
   const get: ArchiveNode['get'] = (name, headers, method = 'GET') =>
-    fetch(`${base}${name}`, { method, headers: { 'accept-encoding': 'identity', ...headers } })
+    fetchDescribed(`${base}${name}`, { method, headers: { 'accept-encoding': 'identity', ...headers } })
   return {
     directory,
     log,

@@ -3,6 +3,7 @@ import { randomOf } from '../sim/random.ts'
 import type { Daybook } from '../src/client/daybook.ts'
 import { openDaybook } from '../src/client/daybook.ts'
 import { SURROUNDINGS } from '../src/client/surroundings.ts'
+import { fetchDescribed } from './described.ts'
 import type { LogModel } from './log-model.ts'
 import { openLogModel } from './log-model.ts'
 import type { ModelService } from './model-service.ts'
@@ -40,7 +41,7 @@ export async function openStage(
           streams += 1
           init.signal?.addEventListener('abort', () => (streams -= 1), { once: true })
         }
-        return fetch(url.replace('http://daybook.test', `http://127.0.0.1:${service.port()}`), init)
+        return fetchDescribed(url.replace('http://daybook.test', `http://127.0.0.1:${service.port()}`), init)
       },
       sleep: (ms, signal) => SURROUNDINGS.sleep(ms / haste, signal),
     }),

@@ -16,7 +16,7 @@ export type Step = Readonly<{
   checks: readonly string[]
 }>
 
-export type Answer = Readonly<{ code: number; headers: IncomingHttpHeaders; body: Buffer }>
+export type Answer = Readonly<{ target: string; code: number; headers: IncomingHttpHeaders; body: Buffer }>
 
 /** Values that earlier steps captured, by name. */
 export type Captures = Map<string, string>
@@ -69,13 +69,19 @@ export async function ask(base: string, step: Step, captures: Captures): Promise
   const headers = Object.fromEntries(
     Object.entries(step.headers).map(([name, value]) => [name, filled(value, captures)]),
   )
-  const options = { hostname, port, method: step.method, path: filled(step.target, captures), headers }
+  const target = filled(step.target, captures)
+  const options = { hostname, port, method: step.method, path: target, headers }
   const signal = AbortSignal.timeout(ANSWER_MS_MAX)
   return new Promise((resolve, reject) => {
     const outgoing = send({ ...options, agent: false, signal }, (incoming) => {
       const chunks: Buffer[] = []
       const done = (): void =>
-        resolve({ code: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) })
+        resolve({
+          target,
+          code: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          body: Buffer.concat(chunks),
+        })
       incoming.on('error', reject)
       incoming.on('end', done)
       incoming.on('data', (chunk: Buffer) => {

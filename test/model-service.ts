@@ -11,6 +11,7 @@ import type { Difference } from '../src/publish/recompute.ts'
 import { recompute } from '../src/publish/recompute.ts'
 import { openSharedClock } from '../src/publish/shared-clock.ts'
 import { msOf } from '../src/protocol/moment.ts'
+import { fetchDescribed } from './described.ts'
 import type { ModelDraft } from './log-model.ts'
 import { TEST_KEY } from './signing.ts'
 
@@ -56,7 +57,9 @@ export async function openModelService(nowMs: number): Promise<ModelService> {
         body: asLines ? drafts.map((draft) => JSON.stringify(draft)).join('\n') : JSON.stringify(drafts),
       }),
     get: (path) =>
-      fetch(`http://127.0.0.1:${service().port}${path}`, { headers: { 'accept-encoding': 'identity' } }),
+      fetchDescribed(`http://127.0.0.1:${service().port}${path}`, {
+        headers: { 'accept-encoding': 'identity' },
+      }),
     async restart() {
       await stop()
       running = await begin(data, clock)

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fetchDescribed } from './described.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
 const START_MS_MAX = 60_000
@@ -96,7 +97,7 @@ async function publish(door: string, drafts: readonly object[], signal?: AbortSi
 export async function readLines(url: string, after: number): Promise<readonly string[]> {
   const lines: string[] = []
   for (;;) {
-    const response = await fetch(`${url}/api/v1/events?limit=10000&after=${after + lines.length}`, {
+    const response = await fetchDescribed(`${url}/api/v1/events?limit=10000&after=${after + lines.length}`, {
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     })
     assert.equal(response.status, 200)

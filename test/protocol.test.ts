@@ -9,6 +9,7 @@ import { PROBLEMS } from '../src/protocol/problem.ts'
 import { EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
 import { STREAM_LIMITS } from '../src/serve/stream/limits.ts'
 import { STREAMS_PER_CALLER } from '../src/serve/stream-slots.ts'
+import { fetchDescribed } from './described.ts'
 import type { Block } from './document.ts'
 import { blocksOf, formatJson, ROOT, textOf } from './document.ts'
 import type { Service } from './service.ts'
@@ -149,7 +150,7 @@ suite('an example of the protocol', () => {
   for (const example of examples) {
     const target = targetOf(example)
     test(`is what ${target} answers`, async () => {
-      const answer = await (await fetch(`${service?.url}${target}`)).text()
+      const answer = await (await fetchDescribed(`${service?.url}${target}`)).text()
       answers.set(target, answer)
       if (UPDATES) return
       if (example.language === 'json') hold(JSON.parse(example.text), JSON.parse(answer), 'the answer')

@@ -5,6 +5,7 @@ import type { OpenedCheckpoint, TrustedLog } from '../src/tlog/checkpoint.ts'
 import { openCheckpoint } from '../src/tlog/checkpoint.ts'
 import { formatEntry } from '../src/tlog/entries.ts'
 import { parseVkey } from '../src/tlog/vkey.ts'
+import { fetchDescribed } from './described.ts'
 import type { Service } from './service.ts'
 import { sha256, verifyEd25519 } from './tlog/example.ts'
 
@@ -21,7 +22,7 @@ export type Get = (
 export const getOf =
   (service: () => Service): Get =>
   (path, headers = {}, method = 'GET') =>
-    fetch(`${service().url}/api/v1${path}`, { method, headers })
+    fetchDescribed(`${service().url}/api/v1${path}`, { method, headers })
 
 /** The body of an answer that is there. */
 export async function bytesOf(get: Get, path: string): Promise<Buffer> {

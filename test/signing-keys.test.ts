@@ -28,6 +28,7 @@ import {
   SIGNING,
   writeKey,
 } from './damaged-log.ts'
+import { fetchDescribed } from './described.ts'
 import { startNode } from './node-process.ts'
 import { daybook } from './service.ts'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from './signing.ts'
@@ -257,9 +258,9 @@ suite('a served log', () => {
 
     const both = await startNode(data, ['--signing-key-file', `${data}.key,${next}`])
     assert.equal((await both.publish([{ ...draft, ref: 'r2' }])).status, 200)
-    const keys = await (await fetch(`${both.url}/api/v1/log/keys`)).text()
+    const keys = await (await fetchDescribed(`${both.url}/api/v1/log/keys`)).text()
     assert.ok(keys.includes(vkey) && keys.includes(made.stdout.trimEnd()), keys)
-    const note = parseNote(await (await fetch(`${both.url}/api/v1/log/checkpoint`)).bytes())
+    const note = parseNote(await (await fetchDescribed(`${both.url}/api/v1/log/checkpoint`)).bytes())
     assert.ok(note.ok && note.value.text.split('\n')[1] === '2')
     assert.equal(note.value.signatures.length, 2)
     assert.equal((await both.end('SIGTERM')).code, 0)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
+import { holdStreamPart } from './described.ts'
 
 /** One SSE message, or one JSON line as its data. */
 export type Message = Readonly<{ id?: string; event?: string; data?: string; retry?: string }>
@@ -95,7 +96,10 @@ export async function openClient(port: number, settings: ClientSettings = {}): P
     isClosed: () => closed,
     until,
     text,
-    [Symbol.dispose]: () => socket.destroy(),
+    [Symbol.dispose]() {
+      socket.destroy()
+      if (head().startsWith('HTTP/1.1 200')) for (const message of messages()) holdStreamPart(message)
+    },
   }
 }
 

@@ -2,18 +2,19 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { ArchiveIndex } from '../../src/protocol/resources.ts'
+import { fetchDescribed } from '../described.ts'
 import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
 
 /** The JSON answer at a path of the public API; anything but 200 fails the test with what was said. */
 export async function get<T>(base: string, path: string): Promise<T> {
-  const answer = await fetch(new URL(path, base))
+  const answer = await fetchDescribed(new URL(path, base))
   const body = await answer.text()
   assert.equal(answer.status, 200, `${path}: ${body.slice(0, 500)}`)
   return JSON.parse(body) as T
 }
 
 async function bytesOf(base: string, path: string): Promise<Buffer> {
-  const answer = await fetch(new URL(path, base))
+  const answer = await fetchDescribed(new URL(path, base))
   assert.equal(answer.status, 200, path)
   return Buffer.from(await answer.arrayBuffer())
 }

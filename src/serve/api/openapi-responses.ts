@@ -214,7 +214,7 @@ const PROBLEM_REF: JsonSchema = { $ref: '#/components/responses/Problem' }
 export const SHARED_RESPONSES: JsonSchema = {
   Problem: {
     description: 'What is wrong',
-    headers: headers(...ALWAYS, 'Retry-After', 'Allow', 'Content-Range'),
+    headers: headers(...ALWAYS, 'Retry-After', 'Allow', 'Accept-Ranges', 'Content-Range'),
     content: {
       [PROBLEM_TYPE]: { schema: referTo('Problem'), ...examplesOf('problem', PROBLEM_TYPE) },
     },
