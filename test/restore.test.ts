@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { backUp } from '../src/command/backup.ts'
 import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../src/log/high-water.ts'
 import { openReader } from '../src/log/open-reader.ts'
-import { readSignature } from '../src/log/ready-log.ts'
+import { nameOfLog, readSignature } from '../src/log/ready-log.ts'
 import type { LogIdentity } from '../src/log/reader.ts'
 import { openForReading, readStoreIdentity, storePath } from '../src/log/store.ts'
 import { openCheckpoint } from '../src/tlog/checkpoint.ts'
@@ -221,6 +221,25 @@ suite('a store that is gone', () => {
     assert.equal(refusalAtStart(data), undefined)
     assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 7 })
     assert.equal((await checked(data)).code, 0)
+  })
+
+  test('keeps the name that its log was made with, loss after loss', () => {
+    using folder = openFolder()
+    const { data } = folder
+    const name = 'daybook.test/named'
+    makeLog(data, [5], { ...NEW_LOG, origin: name })
+    const origins: string[] = []
+    for (let losses = 1; losses <= 2; losses += 1) {
+      rmSync(storePath(data))
+      // The name of a new log, which whoever has lost one need not say.
+      assert.equal(refusalAtStart(data, ACCEPT), undefined)
+      publishUpTo(data, [losses])
+      const identity = identityOf(data)
+      assert.equal(nameOfLog(identity), name)
+      assert.equal(identity.origin, `${name}/${identity.id.slice(0, 8)}`)
+      assert.equal(identity.former[0]?.origin, origins.at(-1) ?? name)
+      origins.push(identity.origin)
+    }
   })
 
   test('was never there: `--accept-loss` is refused, and nothing is made', () => {

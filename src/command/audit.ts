@@ -1,3 +1,5 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { AuditState } from '../log/audit.ts'
@@ -90,6 +92,29 @@ export function startAudits(
       await running
     },
   }
+}
+
+/** A file that says what an audit has found wrong, so that the next start looks at the whole log first. */
+const FAULT_FILE = 'audit-fault'
+
+/** Keeps what an audit has found wrong for the next start; gives it, and why it could not be kept. */
+export function keepFault(data: string, reason: string): string {
+  try {
+    writeFileSync(join(data, FAULT_FILE), `${reason}\n`)
+    return reason
+  } catch (error) {
+    return `${reason} (not kept for the next start: ${String(error)})`
+  }
+}
+
+/** Whether the last audit of this log has found it wrong. */
+export function hasFault(data: string): boolean {
+  return existsSync(join(data, FAULT_FILE))
+}
+
+/** Forgets it, when the whole log has been found right again. */
+export function forgetFault(data: string): void {
+  rmSync(join(data, FAULT_FILE), { force: true })
 }
 
 function throwFault(fault: LogFault | null): void {

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
 import type { NewLog } from '../log/store.ts'
+import { nameOfLog } from '../log/ready-log.ts'
 import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { CHAINS } from '../protocol/tx.ts'
 import type { Chain } from '../protocol/tx.ts'
@@ -274,7 +275,7 @@ function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: b
   if (options.chain !== undefined && options.chain !== kept.chain) {
     throw new CommandError(2, `this log was made for --chain ${kept.chain}, not ${options.chain}`)
   }
-  const made = kept.former[0]?.origin ?? kept.origin
+  const made = nameOfLog(kept)
   if (origin !== undefined && origin !== made) {
     throw new CommandError(2, `this log was made with --origin ${made}`)
   }

@@ -11,7 +11,7 @@ import { startWriter } from '../publish/writer.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
 import { checksOf, openOperations } from '../serve/operations.ts'
 import type { AuditPace } from './audit.ts'
-import { AUDIT_PACE, auditOnce, startAudits } from './audit.ts'
+import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './audit.ts'
 import type { FrontSettings } from './front.ts'
 import { openFront } from './front.ts'
 import { allocateFront, sayWrong } from './front-memory.ts'
@@ -110,7 +110,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
       // No drain: what is signed, published or shown from here on would not be proved.
       sayWrong(memory)
       void writer.kill()
-      breakDown(reason)
+      breakDown(keepFault(settings.data, reason))
     }),
   )
   const owned = stack.move()
@@ -129,8 +129,9 @@ async function readyChain(
   world: World,
 ): Promise<NewLog['chain']> {
   // Before anything is signed.
-  if (verifyFirst && hasStore(data)) await auditOnce(data, world)
+  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world)
   readyLog(data, newLog, signing)
+  forgetFault(data)
   return readStoreIdentity(data).chain
 }
 

@@ -54,7 +54,7 @@ function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): 
   if (mark === null && acceptLoss) throw new StoreError(NOTHING_LOST)
   const lost = mark === null ? [] : [formerOf(mark, 0)]
   const begun = { id: newLogId(), former: lost }
-  const origin = lost.length === 0 ? newLog.origin : originAfter(newLog.origin, begun.id)
+  const origin = mark === null ? newLog.origin : originAfter(nameOfMark(mark), begun.id)
   createStore(storePath(dataDirectory), { ...newLog, origin }, begun)
 }
 
@@ -118,12 +118,11 @@ function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly Si
     const identity = readIdentity(db)
     const size = headOf(db)
     const id = newLogId()
-    const name = identity.former[0]?.origin ?? identity.origin
     const former = [...identity.former, { id: identity.id, origin: identity.origin, size }]
     // The store is of the log before the one that was shown: what that one had beyond it is given up too.
     const shared = mark?.former.find((log) => log.id === identity.id)
     if (mark !== null && shared !== undefined) former.push(formerOf(mark, Math.min(size, shared.size)))
-    const begun: LogIdentity = { ...identity, id, origin: originAfter(name, id), former }
+    const begun: LogIdentity = { ...identity, id, origin: originAfter(nameOfLog(identity), id), former }
     writeIdentity(db, begun)
     listKeys(db, { origin: begun.origin, size, keys, acceptNewKey: true })
     signNewest(db, keys)
@@ -139,6 +138,18 @@ function formerOf({ log, checkpoint }: HighWater, size: number): FormerLog {
 
 /** Hex digits of the log id that tell a new log's origin from those of the logs before it. */
 const ORIGIN_DIGITS = 8
+
+/** The name that a log was made with, whatever was lost since. */
+export function nameOfLog({
+  origin,
+  former,
+}: Pick<LogIdentity, 'origin'> & Readonly<{ former: readonly unknown[] }>): string {
+  return former.length === 0 ? origin : origin.slice(0, -(ORIGIN_DIGITS + 1))
+}
+
+function nameOfMark(mark: HighWater): string {
+  return nameOfLog({ origin: formerOf(mark, 0).origin, former: mark.former })
+}
 
 /** What a log is called that goes on from one of this name. */
 function originAfter(name: string, id: string): string {
