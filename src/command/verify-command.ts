@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { option } from './options.ts'
 import { verify } from './verify.ts'
 import type { ExitCode, World } from './world.ts'
@@ -7,14 +7,18 @@ type VerifyOptions = Readonly<{ since?: string; save?: string; key: readonly str
 
 /** `daybook verify`: its options, and what they mean. */
 export function verifyCommand(world: World, done: (code: ExitCode) => void): Command {
-  const collect = (key: string, before: readonly string[]): readonly string[] => [...before, key]
+  // The environment gives one text: no vkey has a space.
+  const collect = (keys: string, before: readonly string[]): readonly string[] => [
+    ...before,
+    ...keys.split(' '),
+  ]
   return new Command('verify')
     .description('recompute signature, root, archive and every published figure from the public files')
     .argument('<url-or-dir>', 'address of a service, or a folder that mirrors its files')
     .addOption(option('--since <checkpoint>', 'file with a checkpoint that was saved earlier'))
     .addOption(option('--save <dir>', 'directory that keeps checkpoints, and evidence, from visit to visit'))
     .addOption(
-      new Option('--key <vkey>', 'verifier key that you had from elsewhere; several may be given')
+      option('--key <vkey>', 'verifier key that you had from elsewhere; several may be given')
         .argParser(collect)
         .default([], 'the one kept in --save, else the one that is served'),
     )
