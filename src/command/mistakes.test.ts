@@ -86,7 +86,7 @@ suite('a mistake of the user', () => {
       const ended = await daybook('serve', '--data', at(`data${which}`), ...rest)
       other.close()
       assert.equal(ended.code, 1, ended.said)
-      assert.match(ended.said, /^(?:publish door[^\n]+\n)?daybook: [^\n]+address already in use[^\n]+\n$/)
+      assert.match(ended.said, /^made the key[^\n]+\n[^\n]+\ndaybook: [^\n]+address already in use[^\n]+\n$/)
     })
   }
 

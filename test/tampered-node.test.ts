@@ -73,8 +73,8 @@ suite('a service whose log was changed while it was stopped', () => {
     using folder = openFolder()
     makeLog(folder.data, ENDS)
     change(folder.data, (db) => flip(db, 'events', 'line', 'seq = 99'))
-    // Its streams would have a minute to end at an ordinary stop.
-    const node = await startNode(folder.data, ['--drain', '60'])
+    // At an ordinary stop its streams would have a minute to end, in every thread.
+    const node = await startNode(folder.data, ['--drain', '60', '--workers', '2'])
     const stream = fetch(`${node.url}/api/v1/stream`)
       .then((response) => response.text())
       .catch(() => 'cut')
