@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
 import { openProgram } from './command/program.ts'
@@ -9,6 +10,14 @@ import { msOf } from './protocol/moment.ts'
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
+/** Whether whoever reads standard output has gone away, as `head` does: the command ends, and nothing has failed. */
+let isUnread = false
+process.stdout.on('error', (error) => {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+  isUnread = true
+  stop.abort()
+})
+
 const world: World = {
   now: () => msOf(Date.now()),
   // One clock for all threads: allowances and streams compare its readings.
@@ -17,7 +26,9 @@ const world: World = {
   stdout: process.stdout,
   stderr: process.stderr,
   interactive: process.stderr.isTTY,
-  drawn: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+  drawn: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb',
+  columns: () => (process.stdout.isTTY ? process.stdout.columns : null),
+  openFilesMax,
   sharesPorts: process.platform === 'linux',
   hasFileModes: process.platform !== 'win32',
   stop: stop.signal,
@@ -30,7 +41,7 @@ const log = pino(
 const program = openProgram(world, log, process.stdin, (code) => {
   process.exitCode = code
 })
-for (const command of [program, ...program.commands]) command.exitOverride()
+throwMistakes(program)
 
 try {
   await program.parseAsync(process.argv)
@@ -38,7 +49,25 @@ try {
   process.exitCode = exitCodeOf(error)
 }
 
+function throwMistakes(command: Command): void {
+  command.exitOverride()
+  for (const below of command.commands) throwMistakes(below)
+}
+
+/** The limit that a process of this user starts with, as Node has raised it. */
+function openFilesMax(): number | null {
+  // Looking up the names of peers takes seconds, and nobody asked.
+  process.report.excludeNetwork = true
+  const report: Readonly<{ userLimits?: Readonly<{ open_files?: Readonly<{ soft?: unknown }> }> }> = Object(
+    process.report.getReport(),
+  )
+  const soft = report.userLimits?.open_files?.soft
+  if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER
+  return typeof soft === 'number' ? soft : null
+}
+
 function exitCodeOf(error: unknown): ExitCode {
+  if (isUnread) return 0
   // Commander has said what is wrong; help and version end with its code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandError) {

@@ -7,6 +7,14 @@ export function option(flags: string, meaning: string): Option {
   return new Option(flags, meaning).env(`DAYBOOK_${name.replaceAll('-', '_').toUpperCase()}`)
 }
 
+/** Options of one command: each can also be set as `DAYBOOK_…` with the command's name before its own. */
+export function optionOf(command: string): (flags: string, meaning: string) => Option {
+  return (flags, meaning) => {
+    const made = option(flags, meaning)
+    return made.env(made.envVar?.replace('DAYBOOK_', `DAYBOOK_${command.toUpperCase()}_`) ?? '')
+  }
+}
+
 /** Reads an option's value as a whole number within bounds. */
 export function wholeBetween(min: number, max: number): (text: string) => number {
   return (text) => {
@@ -15,6 +23,17 @@ export function wholeBetween(min: number, max: number): (text: string) => number
       throw new InvalidArgumentError(`a whole number from ${min} to ${max}`)
     return value
   }
+}
+
+/** Reads names with a comma between them, each one of `values`. */
+export function listOf<Value extends string>(values: readonly Value[]): (text: string) => readonly Value[] {
+  return (text) =>
+    text.split(',').map((name) => {
+      const found = values.find((value) => value === name)
+      if (found === undefined)
+        throw new InvalidArgumentError(`with commas between them: ${values.join(', ')}`)
+      return found
+    })
 }
 
 /** Requests of one caller in any 60 s, or `off`. */

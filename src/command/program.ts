@@ -8,11 +8,13 @@ import { CHAINS } from '../protocol/tx.ts'
 import type { Chain } from '../protocol/tx.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
+import { addConsumerCommands } from './consumer-program.ts'
 import type { KeygenOptions } from './keygen.ts'
 import { keygen } from './keygen.ts'
 import { demo, holdsRealLog } from './demo.ts'
 import { runImport } from './import.ts'
 import { keyFiles, networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
+import { addOperatorCommands } from './operator-program.ts'
 import { publish } from './publish.ts'
 import { readTokens, serve } from './serve.ts'
 import { readKnownKeys, readSigningKeys } from './signing-key-file.ts'
@@ -97,7 +99,9 @@ export function openProgram(
     }),
   )
   addDataCommands(program, world, input, done)
+  addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
+  addOperatorCommands(program, world, done)
   return program
 }
 

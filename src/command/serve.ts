@@ -9,7 +9,7 @@ import type { ExitCode, World } from './world.ts'
 import { CommandError, tell } from './world.ts'
 
 /** The file in the data directory that holds a token made at the first start. */
-const TOKEN_FILE = 'publish-token'
+export const TOKEN_FILE = 'publish-token'
 
 /**
  * The tokens that open the publish door: the lines of `file`, at most two (the present one and the next, while

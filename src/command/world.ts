@@ -16,6 +16,10 @@ export type World = Readonly<{
   interactive: boolean
   /** Whether `stdout` is a terminal that takes signs and colours. */
   drawn?: boolean
+  /** How many columns the terminal has that `stdout` is; null when it is none. */
+  columns?(): number | null
+  /** How many files a process may have open here; null where that cannot be known. */
+  openFilesMax?(): number | null
   /** Whether several threads can listen on one port (`SO_REUSEPORT` that spreads connections: Linux). */
   sharesPorts: boolean
   /** Whether the system keeps others from a file by its mode (not Windows). */

@@ -1,0 +1,57 @@
+import { DaybookError } from '../client/daybook-error.ts'
+import type { Daybook } from '../client/daybook.ts'
+import { openDaybook } from '../client/daybook.ts'
+import { SURROUNDINGS } from '../client/surroundings.ts'
+import { harmless } from './output.ts'
+import { VERSION } from './version.ts'
+import type { World } from './world.ts'
+import { CommandError } from './world.ts'
+
+/** Opens the client of the service at an address that the user gave. */
+export function openClient(url: string, world: World): Daybook {
+  const base = /^https?:\/\//.test(url) ? URL.parse(url) : null
+  if (base === null || base.pathname !== '/' || base.search !== '') {
+    throw new CommandError(
+      2,
+      'give the address of the service without a path, such as https://data.example.org',
+    )
+  }
+  const { fetch, sleep } = SURROUNDINGS
+  return openDaybook({
+    base,
+    fetch,
+    sleep,
+    now: world.monotonicMs,
+    random: world.random,
+    headers: { 'User-Agent': `daybook/${VERSION}` },
+  })
+}
+
+/**
+ * What is thrown to the person at the terminal: what the service refuses is a wrong use, what it cannot give has
+ * failed. Anything that is no error of the client passes as it came.
+ */
+export function asCommandError(error: unknown): unknown {
+  if (!(error instanceof DaybookError)) return error
+  const faults = error.errors.map(({ parameter, message, allowed = [] }) =>
+    harmless(`${parameter}: ${message}${allowed.length === 0 ? '' : ` (${allowed.join(', ')})`}`),
+  )
+  // What is refused in detail is told in detail alone: the summary says the same with less.
+  const said = faults.length > 0 ? faults.join('; ') : harmless(error.message)
+  const reason = error.cause instanceof Error ? causeOf(error.cause) : ''
+  return new CommandError(error.status === 400 ? 2 : 1, `${said}${reason}`, { cause: error })
+}
+
+function causeOf(cause: Error): string {
+  const inner = cause.cause instanceof Error ? cause.cause : cause
+  return inner.message === '' ? '' : ` (${harmless(inner.message)})`
+}
+
+/** Runs what asks the service; its errors become those of a command. */
+export async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asCommandError(error)
+  }
+}
