@@ -226,6 +226,27 @@ suite('the keys of a log', () => {
     assert.equal(code, 0, said)
   })
 
+  test('are all accounted for in what they signed: a line of another key is damage', async () => {
+    const damages: readonly string[] = [
+      "UPDATE events SET signature = CAST(substr(signature, 1, 68) || x'00000000' || substr(signature, 73) AS BLOB) WHERE seq = 310",
+      'UPDATE events SET signature = CAST(signature || zeroblob(68) AS BLOB) WHERE seq = 310',
+      `UPDATE months SET manifest = json_replace(manifest, '$.checkpoint',
+        manifest ->> 'checkpoint' || '— ${origin} AAAAAAAA' || char(10)) WHERE closed = 1`,
+    ]
+    for (const damage of damages) {
+      using folder = openFolder()
+      makeLog(folder.data, [3])
+      const both = { ...SIGNING, keys: [TEST_KEY, OTHER_KEY] }
+      assert.equal(refusalAtStart(folder.data, both), undefined)
+      publishUpTo(folder.data, [290, 310], both.keys)
+      assert.equal((await checked(folder.data)).code, 0)
+      change(folder.data, (db) => db.exec(damage))
+      const { code, said } = await checked(folder.data)
+      assert.equal(code, 1, damage)
+      assert.match(said, /^seq 291: the tree is not the one that was signed/m)
+    }
+  })
+
   test('are not those that other hands have listed', async () => {
     using folder = openFolder()
     const { data } = folder

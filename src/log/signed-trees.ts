@@ -6,7 +6,7 @@ import { parseNote } from '../tlog/note.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
 import type { LogIdentity } from './reader.ts'
 import type { Signer } from './signer.ts'
-import { isSigned, isSignedNote } from './signer.ts'
+import { isMadeWith, isSigned, isSignedNote } from './signer.ts'
 import { readVerifiers } from './signing-keys.ts'
 import { readIdentity } from './store.ts'
 import type { StoredTree } from './stored-tree.ts'
@@ -34,12 +34,10 @@ export type SignedTrees = Readonly<{
 /** Seqs after `after`, up to `upTo`. */
 export type Span = Readonly<{ after: number; upTo: number }>
 
-/** `keys` are those that count: the listed ones, or some of them. */
-export function openSignedTrees(
-  db: DatabaseSync,
-  keys: readonly VerifierKey[] = readVerifiers(db),
-): SignedTrees {
+/** With `own` keys a signature counts only where one of them has made it too. */
+export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | null = null): SignedTrees {
   const identity = readIdentity(db)
+  const keys = readVerifiers(db)
   const tree = openStoredTree(db)
   const { signatureOf, newestSigned, oldestSigned } = openSignatures(db)
 
@@ -49,6 +47,7 @@ export function openSignedTrees(
     return (
       stored !== undefined &&
       bytes instanceof Uint8Array &&
+      (own === null || isMadeWith(bytes, own)) &&
       isSigned(originAt(identity, size), stored, bytes, keys)
     )
   }

@@ -56,14 +56,22 @@ export function isSigned(
   return signature.length % ITEM_BYTES === 0 && isSignedNote({ text: textOf(origin, tree), signatures }, keys)
 }
 
-/** Whether one of the keys signed the note, and no line of any of them is wrong. */
+/**
+ * Whether every line of the note is of one of the keys, and right. Stricter than a reader's rule, which passes over
+ * keys that it does not know: here all that has signed is listed, and another line is damage.
+ */
 export function isSignedNote({ text, signatures }: Note, keys: readonly VerifierKey[]): boolean {
   const message = Buffer.from(text)
-  const lines = signatures.flatMap(({ name, keyId, signature }) => {
+  const isRight = ({ name, keyId, signature }: NoteSignature): boolean => {
     const key = keys.find((known) => known.name === name && known.keyId === keyId)
-    return key === undefined ? [] : [verifyEd25519(key.publicKey, message, signature)]
-  })
-  return lines.length > 0 && lines.every(Boolean)
+    return key !== undefined && verifyEd25519(key.publicKey, message, signature)
+  }
+  return signatures.length > 0 && signatures.every(isRight)
+}
+
+/** Whether one of these keys is among those that made a stored signature; nothing is verified. */
+export function isMadeWith(signature: Uint8Array, keys: readonly VerifierKey[]): boolean {
+  return signaturesOf('', signature).some(({ keyId }) => keys.some((key) => key.keyId === keyId))
 }
 
 /** Ed25519 as the runtime has it, over raw public keys. */
