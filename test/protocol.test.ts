@@ -9,6 +9,8 @@ import { PROBLEMS } from '../src/protocol/problem.ts'
 import { EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
 import { STREAM_LIMITS } from '../src/serve/stream/limits.ts'
 import { STREAMS_PER_CALLER } from '../src/serve/stream-slots.ts'
+import type { Example } from '../src/serve/api/examples.ts'
+import { capture, lasting } from './captured.ts'
 import { fetchDescribed } from './described.ts'
 import type { Block } from './document.ts'
 import { blocksOf, formatJson, ROOT, textOf } from './document.ts'
@@ -108,7 +110,8 @@ suite('the protocol names', () => {
 })
 
 const REQUEST = /^`GET (\S+)`$/
-const examples = blocksOf(protocol).filter(({ before: line }) => REQUEST.test(line))
+const blocks = blocksOf(protocol)
+const examples = blocks.filter(({ before: line }) => REQUEST.test(line))
 const targetOf = ({ before: line }: Block): string => REQUEST.exec(line)?.[1] ?? ''
 
 /** What is another at each asking: the log's id, the build, and the present. */
@@ -150,11 +153,15 @@ suite('an example of the protocol', () => {
   for (const example of examples) {
     const target = targetOf(example)
     test(`is what ${target} answers`, async () => {
-      const answer = await (await fetchDescribed(`${service?.url}${target}`)).text()
+      const isStream = target.startsWith('/api/v1/stream')
+      const asked: Example = { of: '', request: target, type: 'text/event-stream', value: null }
+      const answer = isStream
+        ? String(await capture(service?.url ?? '', asked))
+        : await (await fetchDescribed(`${service?.url}${target}`)).text()
       answers.set(target, answer)
       if (UPDATES) return
       if (example.language === 'json') hold(JSON.parse(example.text), JSON.parse(answer), 'the answer')
-      else assert.equal(answer.replaceAll('\r\n', '\n').trimEnd(), example.text)
+      else assert.equal(lasting(answer.replaceAll('\r\n', '\n').trimEnd()), lasting(example.text))
     })
   }
 
@@ -169,11 +176,34 @@ suite('an example of the protocol', () => {
       )
     }
   })
+
+  test('is every block of the document', () => {
+    const ways = [REQUEST, /^`POST \/publish`$/, /^It answers$/]
+    const idle = blocks.filter(({ before: line }) => !ways.some((way) => way.test(line)))
+    assert.deepEqual(
+      idle.map(({ line }) => line),
+      [],
+    )
+  })
+
+  // The last: from here on the log holds more than the sample.
+  test('of a draft is published, and answered as it says, however often it is sent', async () => {
+    const at = blocks.findIndex(({ before: line }) => line === '`POST /publish`')
+    const [draft, answer] = [blocks[at]?.text ?? '', blocks[at + 1]?.text ?? '']
+    for (const status of ['published', 'duplicate']) {
+      const response = await fetch(`${service?.door}/publish`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service?.token}`, 'content-type': 'application/x-ndjson' },
+        body: draft,
+      })
+      assert.equal(await response.text(), answer.replace('published', status))
+    }
+  })
 })
 
 function updated(answers: ReadonlyMap<string, string>): string {
-  const blocks = /(`GET (\S+)`\n\n```(json|text)\n)[^]*?(?:\n)?(```)/g
-  return protocol.replaceAll(blocks, (_, head: string, target: string, language: string, end: string) => {
+  const form = /(`GET (\S+)`\n\n```(json|text)\n)[^]*?(?:\n)?(```)/g
+  return protocol.replaceAll(form, (_, head: string, target: string, language: string, end: string) => {
     const answer = answers.get(target) ?? ''
     const text =
       language === 'json'
