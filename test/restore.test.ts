@@ -3,18 +3,17 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { backUp } from '../src/command/backup.ts'
-import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../src/log/high-water.ts'
+import { HIGH_WATER_FILE, readHighWater } from '../src/log/high-water.ts'
 import { openReader } from '../src/log/open-reader.ts'
 import { nameOfLog, readSignature } from '../src/log/ready-log.ts'
 import type { LogIdentity } from '../src/log/reader.ts'
-import { openForReading, readStoreIdentity, storePath } from '../src/log/store.ts'
+import { openForReading, openForWriting, readStoreIdentity, storePath } from '../src/log/store.ts'
 import { openCheckpoint } from '../src/tlog/checkpoint.ts'
 import { isSigned, verifierKeyOf, verifyEd25519 } from '../src/log/signer.ts'
 import { openStoredTree } from '../src/log/stored-tree.ts'
 import {
   checked,
   commanded,
-  copyLog,
   makeLog,
   NEW_LOG,
   openFolder,
@@ -88,6 +87,27 @@ suite('a backup', () => {
     const { code, said } = await checked(other)
     assert.equal(code, 0, said)
     assert.equal(refusalAtStart(other), undefined)
+  })
+
+  test('beside the write-ahead log of the store that it replaces is refused: the two do not go together', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    makeLog(data, [3, 200])
+    const copy = join(folder.path, 'copy.db')
+    await backedUp(data, copy)
+    // What a service that was killed leaves.
+    const killed = join(folder.path, 'killed')
+    const open = openForWriting(storePath(data))
+    publishUpTo(data, [260])
+    cpSync(data, killed, { recursive: true })
+    open.close()
+    copyFileSync(copy, storePath(killed))
+    const said = /daybook\.db-wal belongs to another store/
+    assert.match(refusalAtStart(killed) ?? '', said)
+    await assert.rejects(checked(killed), said)
+    rmSync(`${storePath(killed)}-wal`)
+    rmSync(`${storePath(killed)}-shm`)
+    assert.match(refusalAtStart(killed) ?? '', /^seq 201: the log ends at seq 200/)
   })
 
   test('of an older state is refused, and `--accept-loss` begins a new log with it', async () => {
@@ -246,54 +266,5 @@ suite('a store that is gone', () => {
     using folder = openFolder()
     assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
     assert.equal(existsSync(storePath(folder.data)), false)
-  })
-})
-
-suite('the store of another log', () => {
-  for (const origin of [NEW_LOG.origin, 'daybook.test/other']) {
-    test(`is refused in a log’s place (${origin}), with \`--accept-loss\` too`, async () => {
-      using folder = openFolder()
-      using others = openFolder()
-      makeLog(folder.data, [5, 9])
-      makeLog(others.data, [5, 9], { ...NEW_LOG, origin })
-      restore(storePath(others.data), folder.data)
-      for (const signing of [SIGNING, ACCEPT]) {
-        assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* is of another log/)
-      }
-      const { code, said } = await checked(folder.data)
-      assert.equal(code, 1)
-      assert.match(said, /^seq 1: .* is of another log/m)
-    })
-  }
-})
-
-suite('the high-water mark beside a store', () => {
-  test('of a tree that the store does not have, signed with the log’s key, is a fork', async () => {
-    using folder = openFolder()
-    const fork = join(folder.path, 'fork')
-    makeLog(folder.data, [5])
-    copyLog(folder.data, fork)
-    publishUpTo(folder.data, [9])
-    // The same seqs with other events: the copy was published into as well.
-    publishUpTo(fork, [9], [TEST_KEY], 100)
-    cpSync(join(fork, HIGH_WATER_FILE), join(folder.data, HIGH_WATER_FILE))
-    assert.match(
-      refusalAtStart(folder.data) ?? '',
-      /^seq 1: the log is not the one whose checkpoint was shown/,
-    )
-    assert.equal((await checked(folder.data)).code, 1)
-  })
-
-  test('that no key of the log has signed is refused', () => {
-    using folder = openFolder()
-    using others = openFolder()
-    makeLog(folder.data, [5])
-    makeLog(others.data, [5], { ...NEW_LOG, origin: 'daybook.test/other' })
-    const mark = readHighWater(others.data) ?? assert.fail()
-    markHighWater(folder.data, { ...mark, log: identityOf(folder.data).id })
-    assert.match(
-      refusalAtStart(folder.data) ?? '',
-      /^seq 1: no key of this log has signed the high-water mark/,
-    )
   })
 })
