@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
+import { fetchDescribed } from './described.ts'
 import { blocksOf, ROOT, textOf } from './document.ts'
 import type { Service } from './service.ts'
 import { startService } from './service.ts'
 
 const SAMPLE = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
 const BLOCK_MS_MAX = 60_000
+
+const COMMAND = `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`
+const START = (JSON.parse(textOf('package.json')) as { scripts: { start: string } }).scripts.start
 
 const run = promisify(execFile)
 
@@ -44,7 +50,7 @@ suite('README', () => {
   /** Runs a block as a reader would, in a folder of its own, against the addresses of the tests. */
   async function shell(text: string, service: Service | undefined): Promise<string> {
     const script = text
-      .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
+      .replaceAll('npm run -s daybook --', COMMAND)
       .replaceAll('http://127.0.0.1:8080', service?.url ?? '')
       .replaceAll('http://127.0.0.1:8081', service?.door ?? '')
     const options = { cwd: folder, timeout: BLOCK_MS_MAX, maxBuffer: 64 * 1024 * 1024 }
@@ -53,11 +59,42 @@ suite('README', () => {
   }
 
   test('has blocks to run, of each sort', () => {
-    assert.deepEqual(new Set(blocks.map(({ beside }) => beside)), new Set(['sample', 'import', 'own']))
+    assert.deepEqual(
+      new Set(blocks.map(({ beside }) => beside)),
+      new Set(['start', 'sample', 'import', 'serve', 'own']),
+    )
+  })
+
+  /** Runs a block that goes on until it is stopped, on free ports: it is asked one question. */
+  async function serving(text: string): Promise<void> {
+    const script = text.replace('npm ci && npm start', START.replace('node src/main.ts', COMMAND))
+    const words = ['-euc', `exec ${script.replace('npm run -s daybook --', COMMAND)}`]
+    const env = { ...process.env, DAYBOOK_PORT: '0', DAYBOOK_PUBLISH_PORT: '0' }
+    const child = spawn('bash', words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const closed = once(child, 'close')
+    const late = setTimeout(() => child.kill('SIGKILL'), BLOCK_MS_MAX)
+    let url = ''
+    for await (const line of createInterface({ input: child.stderr })) {
+      url = /listening on (http:\S+)/.exec(line)?.[1] ?? url
+      if (url === '') continue
+      const answer = await fetchDescribed(`${url}/api/v1/summary`)
+      assert.equal(answer.status, 200)
+      break
+    }
+    child.kill('SIGTERM')
+    assert.deepEqual(await closed, [0, null])
+    clearTimeout(late)
+    assert.notEqual(url, '', 'it listens')
+  }
+
+  test('has no other block of commands', () => {
+    const all = blocksOf(textOf('README.md')).filter(({ language }) => language === 'sh')
+    assert.equal(all.length, blocks.length)
   })
 
   for (const { beside, text, at } of blocks) {
     test(`line ${at} does what it says: ${text.split('\n')[0]}`, async () => {
+      if (beside === 'start' || beside === 'serve') return serving(text)
       const service = beside === 'own' ? await serveOwn() : sample
       const said = await shell(text, service)
       assert.ok(said.length > 0, 'it says something')
