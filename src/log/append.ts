@@ -99,7 +99,7 @@ export function openAppender(
   function keep(): void {
     inserts.write()
     archive.flush()
-    shelf.put(state.fold.changes)
+    shelf.put(state.fold.changes, state.head.atMs)
     state = { ...state, fold: settled(state.fold) }
     kept = withOwnTally(state)
     tree.keep()

@@ -9,7 +9,7 @@ import { openUnpaid } from './unpaid-reader.ts'
 
 /** The books as the store has them, inside the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
-  const listings = openListings(db)
+  const listings = openListings(db, prefix)
   return () => {
     const head = prefix.head()
     return {
@@ -27,6 +27,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
 
 function openListings(
   db: DatabaseSync,
+  prefix: PrefixReader,
 ): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'> {
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
   const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
@@ -37,8 +38,8 @@ function openListings(
     'SELECT body FROM contests WHERE status = ? AND scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
   )
   const payouts = db.prepare(
-    `SELECT e.line AS line FROM payouts p JOIN events e ON e.seq = p.seq
-     WHERE p.contest = ? AND p.seq > ? ORDER BY p.seq LIMIT ?`,
+    `SELECT e.line AS line FROM takes t JOIN events e ON e.seq = t.seq
+     WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
   )
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
   return {
@@ -62,7 +63,7 @@ function openListings(
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
-    ...openUnpaid(db),
+    ...openUnpaid(db, prefix),
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
   }
 }

@@ -96,7 +96,7 @@ function prepare(db: DatabaseSync) {
     ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
     totals: db.prepare('INSERT INTO totals (seq, at, row) VALUES (?, ?, ?)'),
     week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
-    payout: db.prepare('INSERT INTO payouts (contest, seq) VALUES (?, ?)'),
+    payout: db.prepare('INSERT INTO takes (contest, seq, lot) VALUES (?, ?, 0)'),
   }
 }
 

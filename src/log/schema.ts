@@ -1,14 +1,15 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
  * it (`daybook check` does), but `refs`, which are the operator's and never published, and `signing_keys`. Of an
  * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
  * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
- * the tiles' levels from 1 on.
+ * the tiles' levels from 1 on. In `takes`, lot 0 tells of an event that it is one of the contest's payouts; what it took
+ * of which lot follows it on the same page.
  */
 export const TABLES: string = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -38,7 +39,8 @@ CREATE TABLE contests (
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);
 CREATE TABLE lots (
-  seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT, body TEXT NOT NULL
+  seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT, at INTEGER NOT NULL,
+  amount TEXT NOT NULL, unpaid TEXT NOT NULL, unlocks_at INTEGER, review_until INTEGER, claim INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX lots_open ON lots (contest, kind, terms) WHERE terms IS NOT NULL;
 CREATE TABLE unpaid (
@@ -46,15 +48,11 @@ CREATE TABLE unpaid (
 ) STRICT;
 CREATE TABLE unpaid_sums (
   level INTEGER NOT NULL, bucket INTEGER NOT NULL,
-  locked TEXT NOT NULL, claim TEXT NOT NULL, plain TEXT NOT NULL, overpaid TEXT NOT NULL,
+  locked ANY, claim ANY, plain ANY, overpaid ANY,
   PRIMARY KEY (level, bucket)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE takes (
-  seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (seq, lot)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX takes_lot ON takes (lot);
-CREATE TABLE payouts (
-  contest INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (contest, seq)
+  contest INTEGER NOT NULL, seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT, PRIMARY KEY (contest, seq, lot)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE loyalty (month TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE corrections (seq INTEGER PRIMARY KEY, correction INTEGER NOT NULL, restatement INTEGER) STRICT;

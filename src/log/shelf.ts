@@ -12,9 +12,10 @@ import type { Entry } from '../protocol/event.ts'
 import { parseEvent } from '../protocol/event.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../protocol/resources.ts'
+import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
-import { formatBody, number, parseContest, parseLot, parseLoyalty, takeOf, text } from './codec.ts'
+import { formatBody, LOT_COLUMNS, lotOf, number, parseContest, parseLoyalty, takeOf, text } from './codec.ts'
 import type { Row } from './codec.ts'
 import type { ContestNotes } from './contest-notes.ts'
 import { openContestNotes } from './contest-notes.ts'
@@ -23,8 +24,11 @@ import { openUnpaidWriter } from './unpaid-writer.ts'
 /** Where the writer's fold finds what it does not hold, and where its changes go. */
 export type StoreShelf = Readonly<{
   shelf: Shelf
-  /** Takes a batch's changes, inside the caller's transaction: the shelf gives them back from now on. */
-  put(changes: Changes): void
+  /**
+   * Takes the changes of a batch that ends at `at` (null on an empty log), inside the caller's transaction: the shelf
+   * gives them back from now on.
+   */
+  put(changes: Changes, at: Ms | null): void
   /** Writes what `put` has only noted; to be called before the transaction's commit. */
   flush(): void
   /** Forgets what is cached, after the transaction that wrote it was rolled back. */
@@ -73,15 +77,20 @@ export function replayShelf(db: DatabaseSync): ReplayShelf {
 
 export function openStoreShelf(db: DatabaseSync): StoreShelf {
   const contests = openContestNotes(db)
+  const unpaid = openUnpaidWriter(db)
   const write = changesWriter(db)
   return {
     shelf: storeShelf(db, contests.known),
-    put(changes) {
+    put(changes, at) {
       for (const changed of changes.contests.values()) contests.note(changed)
+      if (at !== null) unpaid.write([...changes.lots.values()], at)
       write(changes)
     },
     flush: contests.flush,
-    forget: contests.forget,
+    forget() {
+      contests.forget()
+      unpaid.forget()
+    },
   }
 }
 
@@ -89,10 +98,18 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
-  const openLots = db.prepare('SELECT body FROM lots WHERE contest = ? AND kind = ? AND terms IS NOT NULL')
-  const lot = db.prepare('SELECT body FROM lots WHERE seq = ?')
-  const takesBy = db.prepare('SELECT seq, lot, amount FROM takes WHERE seq = ?')
-  const takesFrom = db.prepare('SELECT seq, lot, amount FROM takes WHERE lot = ?')
+  const openLots = db.prepare(
+    `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND terms IS NOT NULL`,
+  )
+  const lot = db.prepare(`SELECT ${LOT_COLUMNS} FROM lots WHERE seq = ?`)
+  const takesBy = db.prepare(
+    `SELECT seq, lot, amount FROM takes
+     WHERE contest = (SELECT contest FROM events WHERE seq = ?1) AND seq = ?1 AND lot > 0`,
+  )
+  // All takes of the contest are gone through: only what was paid of a prize that is corrected is asked for by its lot.
+  const takesFrom = db.prepare(
+    'SELECT seq, lot, amount FROM takes WHERE contest = (SELECT contest FROM lots WHERE seq = ?1) AND lot = ?1',
+  )
   const loyalty = db.prepare('SELECT body FROM loyalty WHERE month = ?')
   const price = db.prepare(
     'SELECT seq, price FROM prices WHERE seq < ? AND cancelled = 0 ORDER BY seq DESC LIMIT 1',
@@ -114,11 +131,10 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       const row = contest.get(id)
       return row === undefined ? undefined : parseContest(text(row, 'body'))
     },
-    openLots: (contestId, kind): Lot[] =>
-      openLots.all(contestId, kind).map((row) => parseLot(text(row, 'body'))),
+    openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOf),
     lot(seq): Lot | undefined {
       const row = lot.get(seq)
-      return row === undefined ? undefined : parseLot(text(row, 'body'))
+      return row === undefined ? undefined : lotOf(row)
     },
     takesBy: (seq) => takes(takesBy, seq),
     takesFrom: (seq) => takes(takesFrom, seq),
@@ -136,11 +152,10 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   }
 }
 
-/** Writes all of a batch's changes but its contests. */
+/** Writes all of a batch's changes but its contests and lots. */
 function changesWriter(db: DatabaseSync): (changes: Changes) => void {
-  const writeLots = openUnpaidWriter(db)
-  const take = db.prepare('INSERT OR REPLACE INTO takes (seq, lot, amount) VALUES (?, ?, ?)')
-  const untake = db.prepare('DELETE FROM takes WHERE seq = ? AND lot = ?')
+  const take = db.prepare('INSERT OR REPLACE INTO takes (contest, seq, lot, amount) VALUES (?, ?, ?, ?)')
+  const untake = db.prepare('DELETE FROM takes WHERE contest = ? AND seq = ? AND lot = ?')
   const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
   const correction = db.prepare('INSERT INTO corrections (seq, correction) VALUES (?, ?)')
   const price = db.prepare('INSERT INTO prices (seq, price, cancelled) VALUES (?, ?, 0)')
@@ -149,11 +164,12 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
   const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
   return (changes) => {
-    writeLots([...changes.lots.values()])
     for (const byLot of changes.takes.values()) {
       for (const { seq, lot: from, amount } of byLot.values()) {
-        if (amount === ZERO) untake.run(seq, from)
-        else take.run(seq, from, String(amount))
+        const contest = changes.lots.get(from)?.contestId
+        assert(contest !== undefined, `event ${seq} takes from lot ${from}, which it changes`)
+        if (amount === ZERO) untake.run(contest, seq, from)
+        else take.run(contest, seq, from, String(amount))
       }
     }
     for (const [month, state] of changes.loyalty) loyalty.run(month, formatBody(state))

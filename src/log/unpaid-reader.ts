@@ -1,15 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Books } from '../project/books.ts'
 import { assert } from '../protocol/brand.ts'
-import { addSums, NO_SUMS, placesAfter, totalsOfRows, totalsOfSums, WHOLE } from '../project/unpaid.ts'
+import {
+  addSums,
+  NO_SUMS,
+  placesAfter,
+  sumsTellFrom,
+  totalsOfRows,
+  totalsOfSums,
+  WHOLE,
+} from '../project/unpaid.ts'
 import type { UnpaidRow, UnpaidSums } from '../project/unpaid.ts'
+import { billionths } from '../protocol/amount.ts'
+import type { Ms } from '../protocol/moment.ts'
 import type { ContestId } from '../protocol/seq.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import { amountOf, number, parseTerms, text, unpaidSumsOf } from './codec.ts'
 import type { Row } from './codec.ts'
+import type { PrefixReader } from './prefix-reader.ts'
 
 /** What is unpaid as it stands in the store, inside the caller's read transaction. */
-export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTotals'> {
+export function openUnpaid(
+  db: DatabaseSync,
+  { head, newest }: Pick<PrefixReader, 'head' | 'newest'>,
+): Pick<Books, 'unpaid' | 'unpaidTotals'> {
   const columns = 'seq, contest, kind, terms, kots'
   const rows = db.prepare(`SELECT ${columns} FROM unpaid WHERE seq > ? ORDER BY seq LIMIT ?`)
   // Found by the lots' own index: one of the rows would be a page more that a prize has to write.
@@ -20,6 +34,7 @@ export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTota
   const sums = db.prepare(
     'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket >= ? AND bucket < ?',
   )
+  sums.setReadBigInts(true)
 
   function sumsIn(level: number, from: number, to: number, before: UnpaidSums): UnpaidSums {
     let total = before
@@ -39,6 +54,12 @@ export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTota
       })
   }
 
+  /** Whether the sums have all that is read at `now`: a clock far behind the log asks for what they have let go. */
+  function sumsTell(now: Ms): boolean {
+    const { atMs } = head()
+    return atMs === null || now >= sumsTellFrom(atMs)
+  }
+
   return {
     unpaid({ contestId, after, limit }) {
       if (contestId === null) return rows.all(after, limit).map(rowOf)
@@ -49,12 +70,13 @@ export function openUnpaid(db: DatabaseSync): Pick<Books, 'unpaid' | 'unpaidTota
     unpaidTotals(contestId, now) {
       // One contest's are summed row by row: it has as many as the operator gave it terms.
       if (contestId !== null) return totalsOfRows(rowsOf(contestId), now)
+      if (!sumsTell(now)) return totalsOfRows(rows.all(0, -1).map(rowOf), now)
       const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1, NO_SUMS)
       const after = placesAfter(now).reduce(
         (total, { level, from, to }) => sumsIn(level, from, to, total),
         NO_SUMS,
       )
-      return totalsOfSums(whole, after)
+      return totalsOfSums(billionths(newest().figures.prizesNotRedeemed), whole, after)
     },
   }
 }

@@ -1,35 +1,80 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Lot } from '../project/contest.ts'
 import type { Place, Terms, UnpaidSums } from '../project/unpaid.ts'
-import { addSums, areZero, NO_SUMS, sumsOf, termsOf } from '../project/unpaid.ts'
+import {
+  addSums,
+  areZero,
+  NO_SUMS,
+  placesPassed,
+  sumsOf,
+  sumsTellFrom,
+  termsOf,
+  UNPAID_SUMS,
+} from '../project/unpaid.ts'
 import type { Amount } from '../protocol/amount.ts'
 import { add, negate, ZERO } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
-import { amountOf, formatBody, formatTerms, parseLot, text, unpaidSumsOf } from './codec.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
+import { amountOf, formatSum, formatTerms, LOT_COLUMNS, lotOf, text, unpaidSumsOf } from './codec.ts'
 
 /** A row of what is unpaid, and what a batch adds to it; `first` is as it was before the batch. */
 type Change = { readonly lot: Lot; readonly terms: Terms; readonly first: number | undefined; added: Amount }
 
+/** Where lots are written, and with them what of them is unpaid. */
+export type UnpaidWriter = Readonly<{
+  /** Writes the lots that a batch changed; `at` is the moment of its last event. */
+  write(lots: readonly Lot[], at: Ms): void
+  /** To be called after a rollback. */
+  forget(): void
+}>
+
 /**
- * Writes lots, and with them the rows and sums of what is unpaid. Those follow from the lots alone, so that it is
- * the same whether lots come in one batch or in many.
+ * Writes lots, and with them the rows and sums of what is unpaid. Those follow from the lots and the moment of the last
+ * event alone, so that it is the same whether lots come in one batch or in many.
  */
-export function openUnpaidWriter(db: DatabaseSync): (lots: readonly Lot[]) => void {
+export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   const sql = prepare(db)
-  return (lots) => {
-    if (lots.length === 0) return
-    const changes = changesOf(sql, lots)
-    for (const lot of lots) {
-      const terms = lot.unpaid === ZERO ? null : formatTerms(termsOf(lot))
-      sql.putLot.run(lot.seq, lot.contestId, lot.kind, terms, formatBody(lot))
-    }
-    writeRows(sql, changes)
-    writeSums(sql, changes)
+  let tellFrom: Ms | null = null
+  return {
+    write(lots, at) {
+      const from = sumsTellFrom(at)
+      if (tellFrom !== from) for (const { level, to } of placesPassed(from)) sql.removePassed.run(level, to)
+      tellFrom = from
+      if (lots.length === 0) return
+      const { kept, changes } = changesOf(sql, lots)
+      for (const lot of lots) writeLot(sql, kept.get(lot.seq), lot)
+      writeRows(sql, changes)
+      writeSums(sql, changes, from)
+    },
+    forget() {
+      tellFrom = null
+    },
   }
 }
 
-/** What lots that are not written yet change in the rows. */
-function changesOf(sql: Statements, lots: readonly Lot[]): readonly Change[] {
+/** Writes of a lot only what may be another: an index that nothing changes in is a page that is not written. */
+function writeLot(sql: Statements, kept: Lot | undefined, lot: Lot): void {
+  const terms = lotTerms(lot)
+  const changed = [String(lot.amount), String(lot.unpaid), lot.reviewUntil] as const
+  if (kept === undefined) {
+    const { seq, contestId, kind, atMs, unlocksAt, claim } = lot
+    sql.addLot.run(seq, contestId, kind, terms, atMs, ...changed, unlocksAt, claim ? 1 : 0)
+  } else if (lotTerms(kept) === terms) sql.changeLot.run(...changed, lot.seq)
+  else sql.moveLot.run(terms, ...changed, lot.seq)
+}
+
+/** The terms of a lot of which something is unpaid or overpaid. */
+function lotTerms(lot: Lot): string | null {
+  return lot.unpaid === ZERO ? null : formatTerms(termsOf(lot))
+}
+
+/** The lots as they are kept, and what those that are not written yet change in the rows. */
+function changesOf(
+  sql: Statements,
+  lots: readonly Lot[],
+): Readonly<{ kept: ReadonlyMap<Seq, Lot>; changes: readonly Change[] }> {
+  const kept = new Map<Seq, Lot>()
   const changes = new Map<string, Change>()
   const note = (lot: Lot, added: Amount): void => {
     if (lot.unpaid === ZERO) return
@@ -42,12 +87,13 @@ function changesOf(sql: Statements, lots: readonly Lot[]): readonly Change[] {
   for (const lot of lots) {
     const row = sql.lot.get(lot.seq)
     if (row !== undefined) {
-      const before = parseLot(text(row, 'body'))
+      const before = lotOf(row)
+      kept.set(lot.seq, before)
       note(before, negate(before.unpaid))
     }
     note(lot, lot.unpaid)
   }
-  return [...changes.values()]
+  return { kept, changes: [...changes.values()] }
 }
 
 /** The first lot of a row as the lots are written. */
@@ -71,9 +117,9 @@ function writeRows(sql: Statements, changes: readonly Change[]): void {
   }
 }
 
-function writeSums(sql: Statements, changes: readonly Change[]): void {
+function writeSums(sql: Statements, changes: readonly Change[], from: Ms): void {
   const added = new Map<string, readonly [Place, UnpaidSums]>()
-  for (const [place, sums] of changes.flatMap((change) => sumsOf(change.terms, change.added))) {
+  for (const [place, sums] of changes.flatMap((change) => sumsOf(change.terms, change.added, from))) {
     const key = `${place.level} ${place.bucket}`
     added.set(key, [place, addSums(added.get(key)?.[1] ?? NO_SUMS, sums)])
   }
@@ -81,30 +127,37 @@ function writeSums(sql: Statements, changes: readonly Change[]): void {
     if (areZero(sums)) continue
     const row = sql.sums.get(level, bucket)
     const after = addSums(row === undefined ? NO_SUMS : unpaidSumsOf(row), sums)
-    const { locked, claim, plain, overpaid } = after
     if (areZero(after)) sql.removeSums.run(level, bucket)
-    else sql.putSums.run(level, bucket, String(locked), String(claim), String(plain), String(overpaid))
+    else sql.putSums.run(level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
   }
 }
 
 type Statements = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
+  const sums = db.prepare(
+    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket = ?',
+  )
+  sums.setReadBigInts(true)
   return {
-    lot: db.prepare('SELECT body FROM lots WHERE seq = ?'),
-    putLot: db.prepare(
-      'INSERT OR REPLACE INTO lots (seq, contest, kind, terms, body) VALUES (?, ?, ?, ?, ?)',
+    lot: db.prepare(`SELECT ${LOT_COLUMNS} FROM lots WHERE seq = ?`),
+    addLot: db.prepare(
+      `INSERT INTO lots (seq, contest, kind, terms, at, amount, unpaid, review_until, unlocks_at, claim)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    changeLot: db.prepare('UPDATE lots SET amount = ?, unpaid = ?, review_until = ? WHERE seq = ?'),
+    moveLot: db.prepare('UPDATE lots SET terms = ?, amount = ?, unpaid = ?, review_until = ? WHERE seq = ?'),
     first: db.prepare('SELECT min(seq) AS seq FROM lots WHERE contest = ? AND kind = ? AND terms = ?'),
     row: db.prepare('SELECT kots FROM unpaid WHERE seq = ?'),
     putRow: db.prepare(
       'INSERT OR REPLACE INTO unpaid (seq, contest, kind, terms, kots) VALUES (?, ?, ?, ?, ?)',
     ),
     removeRow: db.prepare('DELETE FROM unpaid WHERE seq = ?'),
-    sums: db.prepare('SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket = ?'),
+    sums,
     putSums: db.prepare(
       'INSERT OR REPLACE INTO unpaid_sums (level, bucket, locked, claim, plain, overpaid) VALUES (?, ?, ?, ?, ?, ?)',
     ),
+    removePassed: db.prepare('DELETE FROM unpaid_sums WHERE level = ? AND bucket < ?'),
     removeSums: db.prepare('DELETE FROM unpaid_sums WHERE level = ? AND bucket = ?'),
   }
 }

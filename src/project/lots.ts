@@ -58,12 +58,13 @@ export function takeFromLots(
     const front = book.queue[0]
     if (front === undefined) {
       put(book, shelf, overdraft(negate(rest)))
-      return addTake(shelf, { seq, lot: seq, amount: rest })
+      return shelf.putTake({ seq, lot: seq, amount: rest })
     }
     const lot = openLot(book, front)
     const part = smaller(rest, lot.unpaid)
     put(book, shelf, { ...lot, unpaid: subtract(lot.unpaid, part) })
-    addTake(shelf, { seq, lot: front, amount: part })
+    // It takes of no lot twice, and took of none before.
+    shelf.putTake({ seq, lot: front, amount: part })
     rest = subtract(rest, part)
   }
 }

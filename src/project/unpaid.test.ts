@@ -12,7 +12,9 @@ import {
   areZero,
   NO_SUMS,
   placesAfter,
+  placesPassed,
   sumsOf,
+  sumsTellFrom,
   totalsOfRows,
   totalsOfSums,
   WHOLE,
@@ -51,10 +53,14 @@ const rows: fc.Arbitrary<UnpaidRow> = fc
     unpaid: terms.overpaid ? negate(billionths(amount)) : billionths(amount),
   }))
 
-/** Sums at every place, as they are when rows were added and taken away again one by one. */
-function kept(changes: readonly (readonly [Terms, Amount])[]): ReadonlyMap<string, UnpaidSums> {
+/** Sums at every place, as they are when rows were added and taken away again one by one, in a log that ends at `at`. */
+function kept(
+  changes: readonly (readonly [Terms, Amount])[],
+  at: Ms = boundOf(0),
+): ReadonlyMap<string, UnpaidSums> {
   const sums = new Map<string, UnpaidSums>()
-  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount))) {
+  const from = sumsTellFrom(at)
+  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount, from))) {
     sums.set(keyOf(place), addSums(sums.get(keyOf(place)) ?? NO_SUMS, added))
   }
   return sums
@@ -76,14 +82,33 @@ function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
 }
 
 suite('sums of what is unpaid', () => {
-  test('give the totals per status that the rows add up to, at any present', () => {
+  test('give the totals per status that the rows add up to, from an hour before the last event on', () => {
     fc.assert(
-      fc.property(fc.array(rows), fc.array(presents, { minLength: 1 }), (unpaid, nows) => {
-        const sums = kept(unpaid.map((row) => [row.terms, row.unpaid]))
-        for (const now of nows) {
-          const totals = totalsOfSums(sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
+      fc.property(fc.array(rows), moments, fc.array(presents, { minLength: 1 }), (unpaid, at, later) => {
+        const sums = kept(
+          unpaid.map((row) => [row.terms, row.unpaid]),
+          at,
+        )
+        const notRedeemed = billionths(unpaid.reduce((total, row) => total + row.unpaid, 0n))
+        for (const now of [sumsTellFrom(at), ...later.filter((present) => present >= sumsTellFrom(at))]) {
+          const totals = totalsOfSums(notRedeemed, sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
           assert.deepEqual(totals, totalsOfRows(unpaid, now))
         }
+      }),
+    )
+  })
+
+  test('are the same whether they were kept all along or only where they still tell', () => {
+    fc.assert(
+      fc.property(fc.array(rows), moments, (unpaid, at) => {
+        const changes = unpaid.map((row) => [row.terms, row.unpaid] as const)
+        const passed = placesPassed(sumsTellFrom(at))
+        const left = [...kept(changes)].filter(([key]) => {
+          const [level, bucket = -1] = key.split(' ').map(Number)
+          const place = passed.find((of) => of.level === level)
+          return place === undefined || bucket < place.from || bucket >= place.to
+        })
+        assert.deepEqual(new Map(left), kept(changes, at))
       }),
     )
   })

@@ -2,7 +2,7 @@ import type { Amount } from '../protocol/amount.ts'
 import { add, subtract, ZERO } from '../protocol/amount.ts'
 import { recordOf } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
-import { ceilTo, later, MINUTE_MS } from '../protocol/moment.ts'
+import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS } from '../protocol/moment.ts'
 import type { UnpaidStatus } from '../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../protocol/resources.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
@@ -75,8 +75,8 @@ export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
 
 /**
  * Sums of what is unpaid. At a place: of what unlocks there (`locked`), and of what nothing but a claim stands in the
- * way of from there on (`claim` when it must be claimed, else `plain`). Of the whole: all of it by whether it must be
- * claimed, and what is overpaid.
+ * way of from there on (`claim` when it must be claimed, else `plain`). Of the whole: all that must be claimed, and what
+ * is overpaid; the rest is what the ledger says is not redeemed, less these.
  */
 export type UnpaidSums = Readonly<Record<(typeof UNPAID_SUMS)[number], Amount>>
 
@@ -101,17 +101,35 @@ const LEVELS = 3
 /** Where the sums of the whole are kept. */
 export const WHOLE: Place = { level: LEVELS, bucket: 0 }
 
-/** What rows of these terms add to the sums, and where, when `amount` is added to them. */
-export function sumsOf(terms: Terms, amount: Amount): readonly (readonly [Place, UnpaidSums])[] {
+/** A reader's clock may be this far behind the log without missing a sum. */
+const CLOCK_BEHIND_MS = HOUR_MS
+
+/** The earliest present at which the sums tell, in a log whose last event is published at `at`. */
+export function sumsTellFrom(at: Ms): Ms {
+  return boundOf(Math.max(0, floorTo(at, MINUTE_MS) - CLOCK_BEHIND_MS))
+}
+
+/**
+ * What rows of these terms add to the sums, and where, when `amount` is added to them. Only what is read at a present
+ * of `from` or later: a payout of what became free long ago finds nothing to change.
+ */
+export function sumsOf(terms: Terms, amount: Amount, from: Ms): readonly (readonly [Place, UnpaidSums])[] {
   if (terms.overpaid) return [[WHOLE, { ...NO_SUMS, overpaid: amount }]]
   const free: UnpaidSums = terms.claim ? { ...NO_SUMS, claim: amount } : { ...NO_SUMS, plain: amount }
   const { unlocksAt } = terms
   const freeAt = lastOf(unlocksAt, terms.reviewUntil)
   return [
-    [WHOLE, free],
-    ...placesOf(unlocksAt).map((place) => [place, { ...NO_SUMS, locked: amount }] as const),
-    ...placesOf(freeAt).map((place) => [place, free] as const),
+    ...(terms.claim ? [[WHOLE, free] as const] : []),
+    ...placesOf(unlocksAt, from).map((place) => [place, { ...NO_SUMS, locked: amount }] as const),
+    ...placesOf(freeAt, from).map((place) => [place, free] as const),
   ]
+}
+
+/** The places that are read at no present of `from` or later. */
+export function placesPassed(from: Ms): readonly Places[] {
+  return Array.from({ length: LEVELS }, (_, level) => {
+    return { level, from: 0, to: bucketOf(from / MINUTE_MS, level) + 1 }
+  })
 }
 
 /** The places whose sums together are of every moment after `now`, a whole minute. */
@@ -124,13 +142,17 @@ export function placesAfter(now: Ms): readonly Places[] {
   })
 }
 
-/** The totals per status at a moment, out of the sums of the whole and of what comes after the moment. */
-export function totalsOfSums(whole: UnpaidSums, after: UnpaidSums): UnpaidTotals {
+/**
+ * The totals per status at a moment, out of all that is not redeemed, the sums of the whole, and those of what comes
+ * after the moment.
+ */
+export function totalsOfSums(notRedeemed: Amount, whole: UnpaidSums, after: UnpaidSums): UnpaidTotals {
+  const plain = subtract(notRedeemed, add(whole.claim, whole.overpaid))
   return {
     locked: after.locked,
     in_review: subtract(add(after.claim, after.plain), after.locked),
     awaiting_claim: subtract(whole.claim, after.claim),
-    payable: subtract(whole.plain, after.plain),
+    payable: subtract(plain, after.plain),
     overpaid: whole.overpaid,
   }
 }
@@ -144,17 +166,21 @@ export function areZero(sums: UnpaidSums): boolean {
 }
 
 /** The present is a whole minute, so what comes after it comes at the next whole minute or later. */
-function placesOf(ms: Ms | null): readonly Place[] {
+function placesOf(ms: Ms | null, from: Ms): readonly Place[] {
   if (ms === null) return []
   const minute = ceilTo(ms, MINUTE_MS) / MINUTE_MS
-  return Array.from({ length: LEVELS }, (_, level) => ({ level, bucket: bucketOf(minute, level) }))
+  return placesPassed(from).flatMap(({ level, to }) => {
+    const bucket = bucketOf(minute, level)
+    return bucket < to ? [] : [{ level, bucket }]
+  })
 }
 
 function bucketOf(minute: number, level: number): number {
   return Math.floor(minute / FAN_OUT ** level)
 }
 
-function lastOf(a: Ms | null, b: Ms | null): Ms | null {
+/** The later of two moments, where there are two. */
+export function lastOf(a: Ms | null, b: Ms | null): Ms | null {
   if (a === null || b === null) return a ?? b
   return later(a, b)
 }
