@@ -57,7 +57,7 @@ function throwMistakes(command: Command): void {
 /** The limit that a process of this user starts with, as Node has raised it. */
 function openFilesMax(): number | null {
   // Looking up the names of peers takes seconds, and nobody asked.
-  process.report.excludeNetwork = true
+  Object.assign(process.report, { excludeNetwork: true })
   const report: Readonly<{ userLimits?: Readonly<{ open_files?: Readonly<{ soft?: unknown }> }> }> = Object(
     process.report.getReport(),
   )

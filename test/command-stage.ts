@@ -128,7 +128,7 @@ export type Meddling = 'none' | 'hold' | Readonly<{ cutAfter: number; once: () =
 
 /** A proxy before a service, which notes the headers that it is sent. */
 export async function startProxy(
-  url: string,
+  url: string | ((path: string) => string),
   meddle: (path: string, count: number) => Meddling,
 ): Promise<
   Readonly<{ url: string; asked: (readonly [path: string, headers: IncomingHttpHeaders])[] }> &
@@ -140,7 +140,7 @@ export async function startProxy(
     asked.push([path, request.headers])
     const count = asked.filter(([other]) => other === path).length
     const upstream = ask(
-      new URL(path, url),
+      new URL(path, typeof url === 'string' ? url : url(path)),
       { method: request.method, headers: request.headers },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers)

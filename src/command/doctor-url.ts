@@ -13,14 +13,15 @@ import type { World } from './world.ts'
 
 /** How far two clocks may be apart. The service's is read from `Date`, which has whole seconds. */
 const CLOCK_MS_MAX = 5_000
-/** A stream says where it stands at once: what comes later than this was held back on its way. */
-const STREAM_FIRST_MS_MAX = 5_000
 
 /** Asked once: a person waits for the answer. */
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 
-/** What can be said of a service from where its readers are, through every proxy between. */
-export async function diagnoseUrl(url: string, world: World): Promise<readonly Diagnosis[]> {
+/**
+ * What can be said of a service from where its readers are, through every proxy between. A stream says at once where
+ * it stands: what comes later than `waitMs` was held back on its way.
+ */
+export async function diagnoseUrl(url: string, waitMs: number, world: World): Promise<readonly Diagnosis[]> {
   const daybook = openClient(url, world)
   const signal = world.stop
   const before = world.now()
@@ -36,7 +37,7 @@ export async function diagnoseUrl(url: string, world: World): Promise<readonly D
     clockOf(headers, (before + world.now()) / 2),
     headersOf(headers),
     await checkpointOf(daybook, status, signal),
-    await streamOf(daybook, signal),
+    await streamOf(daybook, waitMs, signal),
     ...(await rangesOf(daybook, signal)),
     await exposureOf(daybook, signal),
   ]
@@ -81,15 +82,15 @@ function headersOf(headers: Headers): Diagnosis {
 }
 
 async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSignal): Promise<Diagnosis> {
-  const note1 = await ask.get(pathOf('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
+  const signed = await ask.get(pathOf('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
   const list = await ask.get(pathOf('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
-  if (note1 instanceof DaybookError || list instanceof DaybookError) {
+  if (signed instanceof DaybookError || list instanceof DaybookError) {
     return wrong('checkpoint', 'there is none, or no list of keys')
   }
   const { origin, keys: listed }: LogKeys = list.json()
   const keys = listed.flatMap(({ vkey }) => parseVkey(PRIMITIVES.sha256, vkey) ?? [])
   const trusted = { origin, keys, witnesses: [] }
-  const opened = await openCheckpoint(note1.bytes(), trusted, PRIMITIVES.verifyEd25519)
+  const opened = await openCheckpoint(signed.bytes(), trusted, PRIMITIVES.verifyEd25519)
   if (!opened.ok) return wrong('checkpoint', `it is not signed as the log’s keys say (${opened.doubt})`)
   const { size } = opened.value.checkpoint
   const { seq, ageMs } = status.head
@@ -101,8 +102,8 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
 }
 
 /** Whether what is written to a stream comes at once. */
-async function streamOf({ ask }: Daybook, signal: AbortSignal): Promise<Diagnosis> {
-  const options = { attemptsMax: 1, silenceMs: STREAM_FIRST_MS_MAX, accept: 'text/event-stream', signal }
+async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): Promise<Diagnosis> {
+  const options = { attemptsMax: 1, silenceMs: waitMs, accept: 'text/event-stream', signal }
   try {
     const { headers, stream } = await ask.open(pathOf('stream', ''), options)
     const reader = stream.getReader()
@@ -116,7 +117,7 @@ async function streamOf({ ask }: Daybook, signal: AbortSignal): Promise<Diagnosi
   } catch (error) {
     const { code, message } = failureOf(error)
     if (code !== 'timeout') return wrong('stream', harmless(message))
-    return wrong('stream', `nothing came in ${STREAM_FIRST_MS_MAX / 1_000} s: a proxy buffers it`)
+    return wrong('stream', `nothing came in ${waitMs / 1_000} s: a proxy buffers it`)
   }
 }
 

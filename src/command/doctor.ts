@@ -10,6 +10,7 @@ export type DoctorSettings = Readonly<{
   url: string | null
   keyFiles: readonly string[] | null
   streamsMax: number
+  waitMs: number
 }>
 
 /** Says what of a data directory, of a service as its readers see it, or of both is not as it should be. */
@@ -18,7 +19,8 @@ export async function doctor(settings: DoctorSettings, world: World): Promise<Ex
   if (data === null && url === null) throw new CommandError(2, 'doctor takes --data, --url, or both')
   const found: Diagnosis[] = []
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
-  if (url !== null) found.push(...(await asking(() => diagnoseUrl(url, world)).catch(stopped(world))))
+  if (url !== null)
+    found.push(...(await asking(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))))
   const width = Math.max(...found.map(({ what }) => what.length))
   for (const { is, what, says } of found) {
     world.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)

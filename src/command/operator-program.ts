@@ -23,6 +23,7 @@ type DoctorOptions = Readonly<{
   url?: string
   signingKeyFile?: readonly string[]
   maxStreams: number
+  wait: number
 }>
 
 /** What an operator needs now and then: `correct`, `doctor`, and completion for the shell. */
@@ -86,8 +87,14 @@ function addDoctor(program: Command, world: World, done: (code: ExitCode) => voi
         .argParser(wholeBetween(1, 100_000))
         .default(10_000),
     )
-    .action(async ({ data, url, signingKeyFile, maxStreams }: DoctorOptions) => {
+    .addOption(
+      option('--wait <seconds>', 'how long the first bytes of a stream may take')
+        .argParser(wholeBetween(1, 60))
+        .default(5),
+    )
+    .action(async ({ data, url, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
       const target = { data: data ?? null, url: url ?? null }
-      done(await doctor({ ...target, keyFiles: signingKeyFile ?? null, streamsMax: maxStreams }, world))
+      const own = { keyFiles: signingKeyFile ?? null, streamsMax: maxStreams, waitMs: wait * 1_000 }
+      done(await doctor({ ...target, ...own }, world))
     })
 }

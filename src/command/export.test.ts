@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Stretch } from './export.ts'
+import { stretchesOf } from './export.ts'
+
+type Month = Parameters<typeof stretchesOf>[0][number]
+
+/** Months with so many events each, the seqs one after the other. */
+function monthsOf(counts: readonly number[]): readonly Month[] {
+  let last = 0
+  return counts.map((count, index) => {
+    const firstSeq = count === 0 ? null : last + 1
+    last += count
+    return {
+      month: `2026-${String(index + 1).padStart(2, '0')}`,
+      firstSeq,
+      lastSeq: count === 0 ? null : last,
+    }
+  })
+}
+
+/** What a stretch costs: a file is one request, a page has 10,000 events. */
+const requestsOf = ({ month, after, end }: Stretch): number =>
+  month === null ? Math.ceil((end - after) / 10_000) : 1
+
+suite('a range that is exported', () => {
+  test('costs a year of five million events a request for each month', () => {
+    const stretches = stretchesOf(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
+    assert.deepEqual(
+      stretches.map(({ month }) => month !== null),
+      Array.from({ length: 12 }, () => true),
+    )
+  })
+
+  test('reads what few pages hold by pages, across months too', () => {
+    assert.deepEqual(stretchesOf(monthsOf([1_000, 0, 2_000, 50_000]), 100, 8_000), [
+      { month: null, after: 100, end: 8_000 },
+    ])
+  })
+
+  test('is read whole, each event once and in order, in few requests', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 12 }),
+        fc.nat(),
+        fc.nat(),
+        (counts, one, other) => {
+          const head = counts.reduce((sum, count) => sum + count, 0)
+          const [after = 0, end = 0] = [one % (head + 1), other % (head + 1)].toSorted((a, b) => a - b)
+          const stretches = stretchesOf(monthsOf(counts), after, end)
+          let place = after
+          for (const stretch of stretches) {
+            assert.equal(stretch.after, place)
+            assert.ok(stretch.end > stretch.after)
+            place = stretch.end
+          }
+          assert.equal(place, end)
+          // Months that a few pages hold are read together: three pages of each at most, and one for what is left.
+          const requests = stretches.reduce((sum, stretch) => sum + requestsOf(stretch), 0)
+          assert.ok(requests <= 4 * counts.length)
+        },
+      ),
+    )
+  })
+})
