@@ -1,5 +1,7 @@
+import { assert } from '../../protocol/brand.ts'
 import type { Endpoint } from '../../protocol/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
 import { NOTICE, SUBJECT, TERMS } from '../information.ts'
 import { JSON_TYPE } from '../projection.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
@@ -34,6 +36,7 @@ export function openapi(version: string): JsonSchema {
     servers: [{ url: '/', description: 'This service' }],
     // No key and no sign-up.
     security: [],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths: Object.fromEntries(
       ENDPOINTS.map((endpoint) => [templateOf(endpoint.path), { get: operation(endpoint) }]),
     ),
@@ -45,6 +48,41 @@ export function openapi(version: string): JsonSchema {
   }
 }
 
+/** The endpoints as a reader looks for them. */
+const TAGS: readonly Readonly<{ name: string; description: string; of: readonly EndpointId[] }>[] = [
+  {
+    name: 'Figures',
+    description: 'Totals, what moved and what stands, computed from the log',
+    of: ['summary', 'flows', 'funds', 'patterns'],
+  },
+  {
+    name: 'Contests and prizes',
+    description: 'Contests, their books, what is planned and what is to be paid',
+    of: ['contests', 'contest', 'contestLedger', 'schedule', 'scheduleCalendar', 'payouts', 'loyaltyRuns'],
+  },
+  {
+    name: 'Events',
+    description: 'The log itself, by pages, one by one and live',
+    of: ['events', 'event', 'eventDetails', 'stream'],
+  },
+  {
+    name: 'Files and proofs',
+    description: 'Whole months as files, and what anyone checks the history with',
+    of: ['archive', 'archiveFile', 'logCheckpoint', 'logTile', 'logEntries', 'logKeys', 'logProof'],
+  },
+  {
+    name: 'The service',
+    description: 'What it is, and its descriptions',
+    of: ['eventTypes', 'eventType', 'openapi', 'asyncapi', 'status'],
+  },
+]
+
+function tagOf({ id, path }: Endpoint): string {
+  const found = TAGS.find(({ of }) => of.some((one) => one === id))
+  assert(found !== undefined, `${path} has a tag`)
+  return found.name
+}
+
 /** A path as OpenAPI writes it, which knows no part of several segments: such a part says so in its description. */
 function templateOf(path: string): string {
   return path.replace('...}', '}')
@@ -53,6 +91,7 @@ function templateOf(path: string): string {
 function operation(endpoint: Endpoint): JsonSchema {
   return {
     operationId: endpoint.id,
+    tags: [tagOf(endpoint)],
     summary: endpoint.meaning,
     parameters: [
       ...pathParameters(templateOf(endpoint.path)),
