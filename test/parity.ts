@@ -10,13 +10,18 @@ export function sourcesOf(page: string): readonly string[] {
   return [...new Set([...(alternate === undefined ? [] : [alternate]), ...further])].map(plain)
 }
 
-/** Fails unless everything that the page's `main` says in digits is in one of these answers, or follows from the first. */
+/** Fails unless everything that the page's `main` says in digits is in one of these answers, or follows from them. */
 export function assertParity(page: string, answers: readonly string[]): void {
   const known = answers.flatMap((json) => leavesOf(JSON.parse(json)))
   const wholes = new Set(known)
   const parts = new Set(known.flatMap((leaf) => leaf.match(/\d+/g) ?? []))
   const main = /<main[^>]*>([^]*)<\/main>/.exec(page)?.[1] ?? ''
-  const { values, moments, digits } = claimsOf(withoutExpressions(main, answers[0] ?? 'null'))
+  const { values, moments, digits } = claimsOf(
+    withoutExpressions(
+      main,
+      new Map(sourcesOf(page).map((source, index) => [source, answers[index] ?? 'null'])),
+    ),
+  )
   assert.ok(values.length + moments.length + digits.length > 0, 'the page says something')
   for (const value of values) assert.ok(wholes.has(value), `${value} is in no answer`)
   for (const at of moments) assert.ok(wholes.has(at), `${at} is in no answer`)
@@ -50,56 +55,96 @@ function claimsOf(main: string): Claims {
 }
 
 /** Takes out what an element says of itself that it is computed, once it has been computed again. */
-function withoutExpressions(main: string, json: string): string {
-  const answer: unknown = JSON.parse(json)
+function withoutExpressions(main: string, answers: ReadonlyMap<string, string>): string {
+  const read = new Map<string, unknown>([...answers].map(([source, json]) => [source, JSON.parse(json)]))
+  const [first] = read.values()
   return main.replaceAll(
     /<(\w+)\b[^>]*data-expr="([^"]*)"[^>]*>([^]*?)<\/\1\s*>/g,
     (_, _tag: string, expression: string, shown: string) => {
-      assert.equal(plain(shown.replaceAll(/<[^>]*>/g, '')), evaluate(plain(expression), answer), expression)
+      assert.equal(
+        plain(shown.replaceAll(/<[^>]*>/g, '')),
+        evaluate(plain(expression), first, read),
+        expression,
+      )
       return ' '
     },
   )
 }
 
 /**
- * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off.
- * Pointers are those of RFC 6901. Amounts are computed in whole billionths.
+ * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off,
+ * `sum /a /b` adds what all pointers lead to. Pointers are those of RFC 6901; `*` in one leads to every element, and one
+ * after an address and `#` is of another answer that the page links. Figures are computed exactly, with the decimals
+ * that they have.
  */
-export function evaluate(expression: string, answer: unknown): string {
+export function evaluate(
+  expression: string,
+  answer: unknown,
+  answers: ReadonlyMap<string, unknown> = new Map(),
+): string {
   const [operator = '', ...pointers] = expression.split(' ')
-  const [first, second] = pointers.map((pointer) => valueAt(answer, pointer))
+  const found = pointers.map((pointer) => {
+    const [address = '', inside] = pointer.split('#')
+    if (inside === undefined) return valuesAt(answer, pointer)
+    assert.ok(answers.has(address), `${address} is linked as JSON`)
+    return valuesAt(answers.get(address), inside)
+  })
+  const [[first] = [], [second] = []] = found
   switch (operator) {
     case 'count':
       assert.ok(Array.isArray(first))
       return String(first.length)
     case 'minus':
-      return decimal(billionths(first) - billionths(second), 9)
+      assert.equal(placesOf(first), placesOf(second), expression)
+      return decimal(digitsOf(first) - digitsOf(second), placesOf(first))
     case 'percent': {
-      const whole = billionths(second)
-      return whole === 0n ? '' : `${decimal((billionths(first) * 1_000n) / whole, 1)} %`
+      assert.equal(placesOf(first), placesOf(second), expression)
+      const whole = digitsOf(second)
+      return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)} %`
+    }
+    case 'sum': {
+      const terms = found.flat()
+      assert.ok(terms.length > 0, `${expression} adds something`)
+      const [places = 0, ...others] = new Set(terms.map(placesOf))
+      assert.deepEqual(others, [], `${expression} adds like things`)
+      return decimal(
+        terms.map(digitsOf).reduce((a, b) => a + b),
+        places,
+      )
     }
     default:
       throw new Error(`there is no operator ${operator}`)
   }
 }
 
-function valueAt(answer: unknown, pointer: string): unknown {
-  let here = answer
-  for (const key of pointer.split('/').slice(1)) {
-    here = (here as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')]
-  }
-  return here
+/** What a pointer leads to: one value, or with `*` in it as many as there are. */
+function valuesAt(answer: unknown, pointer: string): readonly unknown[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<readonly unknown[]>(
+      (here, key) => {
+        if (key === '*') return here.flatMap((one) => Object.values(one as object))
+        return here.map(
+          (one) => (one as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+        )
+      },
+      [answer],
+    )
 }
 
-function billionths(value: unknown): bigint {
-  const [whole = '', fraction = ''] = String(value).split('.')
-  return BigInt(whole + fraction.padEnd(9, '0'))
+function digitsOf(value: unknown): bigint {
+  return BigInt(String(value).replace('.', ''))
+}
+
+function placesOf(value: unknown): number {
+  return String(value).split('.')[1]?.length ?? 0
 }
 
 function decimal(value: bigint, places: number): string {
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
   const point = digits.length - places
-  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
+  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}${places === 0 ? '' : `.${digits.slice(point)}`}`
 }
 
 /** Markup without the elements of these names that carry the attribute. */

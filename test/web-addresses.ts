@@ -1,5 +1,9 @@
 /** An address of every page on the API's stage, with and without a question: the walks of parity and sight take all. */
 export const ADDRESSES: readonly string[] = [
+  '/',
+  '/summary',
+  '/summary?at=2026-10-01T00:05Z',
+  '/summary?at=2026-09-01',
   '/flows',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
   '/flows?from=2026-10-01&to=2026-10-01T00:05Z&bucket=minute',
@@ -16,4 +20,5 @@ export const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ['/flows?unknown=1', 400],
   ['/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400],
   ['/nothing', 404],
+  ['/summary?at=2099-01-01', 400],
 ]

@@ -80,7 +80,9 @@ suite('the pages', () => {
     })
 
     test(`${address} is found again as JSON, CSV and with what the export says of itself`, async () => {
-      const [path = '', query] = address.split('?')
+      const [from = '', query] = address.split('?')
+      // The start page is the summary's by another name: its other forms are the summary's.
+      const path = from === '/' ? '/summary' : from
       const other = (suffix: string): Promise<Response> =>
         stage.get(`${path}${suffix}${query === undefined ? '' : `?${query}`}`)
       const json = await other('.json')

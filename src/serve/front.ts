@@ -5,28 +5,9 @@ import type { Route } from './route.ts'
 import { problemReply } from './route.ts'
 import { PROBLEM_BASE } from './problem-document.ts'
 
-/** Addresses outside the API: a way in at `/` and one for language models, and what a problem's `type` points to. */
+/** Addresses outside the API that are no pages: a way in for language models, and what a problem's `type` points to. */
 export function frontRoutes(): readonly Route[] {
-  return [wayIn(), llmsRoute(), problemExplanations()]
-}
-
-function wayIn(): Route {
-  const body = JSON.stringify({
-    name: 'Daybook',
-    api: '/api/v1/summary',
-    openapi: '/api/v1/openapi.json',
-    llms: '/llms.txt',
-    stream: '/api/v1/stream',
-    archive: '/api/v1/archive',
-    checkpoint: '/api/v1/log/checkpoint',
-    notice: 'Informational only: not advice, a forecast or an offer.',
-  })
-  return {
-    path: '/',
-    parameters: [],
-    allowance: 'none',
-    handle: () => ({ is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body }),
-  }
+  return [llmsRoute(), problemExplanations()]
 }
 
 function problemExplanations(): Route {

@@ -97,7 +97,7 @@ const SIMULATED = html`<p class="banner warn" role="note">
 
 function header({ site, path, paths, past }: Frame): Html {
   const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
-    path === to || path.startsWith(`${to}/`)
+    path === to || path.startsWith(`${to}/`) || (path === '/' && to === '/summary')
       ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
       : html`<li><a href="${to}">${label}</a></li>`,
   )

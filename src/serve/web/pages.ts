@@ -1,6 +1,7 @@
 import { eventPage } from './event-page.ts'
 import { flowsPage } from './flows-page.ts'
 import type { AnyPage } from './page.ts'
+import { homePage, summaryPage } from './summary-page.ts'
 
 /** Every page. The test of parity walks them all. */
-export const PAGES: readonly AnyPage[] = [flowsPage, eventPage]
+export const PAGES: readonly AnyPage[] = [homePage, summaryPage, flowsPage, eventPage]

@@ -1,0 +1,21 @@
+import type { ContestStatus } from '../../protocol/resources.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+
+/** A contest by its title and number; by its number alone where nobody gave it a title. */
+export function contestName(id: number, title: string | null): string {
+  return title === null ? `Contest ${id}` : `${title} (contest ${id})`
+}
+
+/** A contest's title, linked to its ledger, with its number beside it. */
+export function contestLink(id: number, title: string | null): Html {
+  const href = `/contests/${id}/ledger`
+  return title === null
+    ? html`<a href="${href}">Contest ${id}</a>`
+    : html`<a href="${href}">${title}</a> <span class="quiet">#${id}</span>`
+}
+
+/** A state as a word in a frame of its colour. */
+export function statusPill(status: ContestStatus): Html {
+  return html`<span class="pill ${status}">${status}</span>`
+}

@@ -1,0 +1,139 @@
+import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../protocol/moment.ts'
+import type { Flows, Funds, Summary } from '../../protocol/resources.ts'
+import { amount, amountOrNone, count } from './amount.ts'
+import { sparkline } from './chart-spark.ts'
+import { derived, minus } from './derived.ts'
+import type { Further } from './further.ts'
+import { further, jsonLine } from './further.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import type { View } from './page.ts'
+
+/** Days whose figures stand in the small lines. */
+const SPARK_DAYS = 30
+
+/** What the figures are shown beside: the day before, and the days before that. */
+export type Before = Readonly<{
+  dayBefore: Further<Summary>
+  flows: Further<Flows>
+  /** Only of the present: no answer of balances is settled, since each says the present ones too. */
+  funds: Further<Funds> | null
+}>
+
+/** Asks for what came before a summary: nothing before the first event. Of a settled summary all of it is settled. */
+export async function askBefore(summary: Summary, view: View): Promise<Before | null> {
+  const { atMs } = summary.asOf
+  if (atMs === null) return null
+  const asked = view.query.time('at')
+  const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? atMs) - DAY_MS)))
+  // A past view ends with the last day that was over then: a part of a day is not as it was known then.
+  const to = asked === undefined ? ceilTo(boundOf(atMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
+  const from = boundOf(Math.max(0, to - SPARK_DAYS * DAY_MS))
+  if (from >= to) return null
+  const query = `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
+  return {
+    dayBefore: await further(view, 'summary', { query: `at=${dayBefore}` }),
+    flows: await further(view, 'flows', { query }),
+    funds: asked === undefined ? await further(view, 'funds', { query }) : null,
+  }
+}
+
+type FlowKey = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'tokenPriceUsd'
+type FundKey = 'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed'
+type Line = (before: Before) => readonly (string | null)[] | null
+
+const ofFlows =
+  (key: FlowKey): Line =>
+  ({ flows }) =>
+    flows.answer.buckets.map((bucket) => bucket[key])
+
+const ofFunds =
+  (key: FundKey): Line =>
+  ({ funds }) =>
+    funds?.answer.buckets.map((bucket) => bucket[key]) ?? null
+
+/** Amounts in the order of who asks for them; each with what is said of it where nothing came before. */
+const AMOUNTS = [
+  ['spentOnPlay', 'Spent on play', 'by players', ofFlows('spentOnPlay')],
+  ['paidInPrizes', 'Paid in prizes', 'to players', ofFlows('paidInPrizes')],
+  ['prizesNotRedeemed', 'Prizes not yet redeemed', 'won, and not yet paid', ofFunds('prizesNotRedeemed')],
+  ['runningPools', 'In the pools of contests', 'still to be won', ofFunds('runningPools')],
+  ['burned', 'Burned', 'from platform income', ofFlows('burned')],
+  ['treasury', 'Treasury', 'what the platform holds', ofFunds('treasury')],
+  ['loyaltyFund', 'Loyalty fund', 'for monthly rewards', ofFunds('loyaltyFund')],
+  ['paidInLoyalty', 'Paid as loyalty reward', 'to players', null],
+] as const
+
+const COUNTS = [
+  ['entries', 'Entries'],
+  ['plays', 'Plays'],
+  ['payouts', 'Payouts'],
+  ['events', 'Events'],
+] as const
+
+/** The headline figures, each with its change since the day before and a line of its last thirty days. */
+export function figuresOf(summary: Summary, before: Before | null, { site }: View): Html {
+  const beside = (key: Changing, otherwise: string | null): Html | null => {
+    const said = changeOf(summary, before, key) ?? otherwise
+    return said === null ? null : html`<dd class="beside">${said}</dd>`
+  }
+  return html`<dl class="figures headlines">
+      ${AMOUNTS.map(
+        ([key, label, explained, line]) =>
+          html`<div>
+            <dt>${label}, ${site.token}</dt>
+            <dd>${amount(summary[key])}</dd>
+            ${beside(key, explained)} ${drawn(before === null ? null : (line?.(before) ?? null))}
+          </div>`,
+      )}
+    </dl>
+    <dl class="counts">
+      <div>
+        <dt>Token price, USD</dt>
+        <dd>${amountOrNone(summary.tokenPriceUsd)}</dd>
+        ${beside('tokenPriceUsd', null)}
+      </div>
+      ${COUNTS.map(
+        ([key, label]) =>
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${count(summary[key])}</dd>
+            ${beside(key, null)}
+          </div>`,
+      )}
+    </dl>
+    ${before === null ? null : howComputed(before)}`
+}
+
+function drawn(figures: readonly (string | null)[] | null): Html | null {
+  return figures === null ? null : html`<dd class="drawn">${sparkline(figures)}</dd>`
+}
+
+type Changing = Exclude<keyof Summary, 'asOf' | 'contests'>
+
+/** The figure less that of the day before; nothing where one of them is not known. */
+function changeOf(summary: Summary, before: Before | null, key: Changing): Html | null {
+  const now = summary[key]
+  const then = before?.dayBefore.answer[key] ?? null
+  if (before === null || now === null || then === null) return null
+  const change = minus(
+    { pointer: `/${key}`, figure: now },
+    { pointer: `${before.dayBefore.address}#/${key}`, figure: then },
+  )
+  if (!/[1-9]/.test(change.figure)) return html`unchanged in a day`
+  const sign = change.figure.startsWith('-') ? '' : '+'
+  return html`${sign}${derived(change)} in a day`
+}
+
+function howComputed({ dayBefore, flows, funds }: Before): Html {
+  const levels = funds === null ? '' : ', and what was held at the end of each'
+  return html`<p class="quiet">
+      A change is the figure less that of twenty-four hours before. The small lines show thirty days: what was
+      spent, paid and burned in each${levels}.
+    </p>
+    ${jsonLine([
+      ['the day before', dayBefore],
+      ['flows', flows],
+      ...(funds === null ? [] : ([['funds', funds]] as const)),
+    ])}`
+}

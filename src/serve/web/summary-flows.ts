@@ -1,0 +1,27 @@
+import type { Flows } from '../../protocol/resources.ts'
+import { amount } from './amount.ts'
+import { legend, plotOnPage } from './chart-plot.ts'
+import { flowPanels, unfinishedIn } from './flows-chart.ts'
+import type { Further } from './further.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import type { View } from './page.ts'
+
+/** The days before a summary as a chart; their table is on the page of flows. */
+export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: View): Html {
+  const [{ plot, lines }] = flowPanels(answer, site)
+  const { spentOnPlay, paidInPrizes, burned } = answer.totals
+  const page = address.slice('/api/v1'.length)
+  return html`<h2>Thirty days</h2>
+    <p>
+      ${amount(spentOnPlay)} ${site.token} spent on play, ${amount(paidInPrizes)} ${site.token} paid in
+      prizes, ${amount(burned)} ${site.token} burned.
+    </p>
+    <figure class="chart">
+      ${legend(lines, unfinishedIn(answer) > 0)} ${plotOnPage(plot)}
+      <figcaption>
+        ${paths.has('/flows') ? html`<a href="${page}">The same day by day, as a table</a> · ` : null}
+        <a data-json href="${address}">JSON of the chart</a>
+      </figcaption>
+    </figure>`
+}

@@ -1,0 +1,76 @@
+import type { EventWire } from '../../protocol/event.ts'
+import type { Summary } from '../../protocol/resources.ts'
+import { eventLink } from './amount.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { momentOf } from './moment.ts'
+import type { Page, View } from './page.ts'
+import { askBefore, figuresOf } from './summary-figures.ts'
+import { flowsOf } from './summary-flows.ts'
+import { checkIt, newestEvents, underWay } from './summary-now.ts'
+import { travelOf } from './summary-travel.ts'
+import type { Table } from './table.ts'
+
+/** `/summary`: the headline figures, now or as of a past moment. */
+export const summaryPage: Page<Summary> = {
+  endpoint: 'summary',
+  further: true,
+  island: 'summary',
+  // A present state is cited as of its last event.
+  permalink: ({ asOf }, { query }) =>
+    query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
+  title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
+  csv: tableOf,
+  async render(summary, view) {
+    const first = await firstEvent(view)
+    const before = await askBefore(summary, view)
+    const present = !view.query.has('at')
+    return html`${nothingYet(summary, first)} ${figuresOf(summary, before, view)}
+    ${travelOf(summary, first, view)} ${before === null ? null : flowsOf(before.flows, view)}
+    ${present ? await underWay(summary, view) : correctionsSince(summary, view)}
+    ${await newestEvents(summary, view)} ${checkIt(view)}`
+  },
+}
+
+/** `/`: the same. */
+export const homePage: Page<Summary> = { ...summaryPage, path: '/' }
+
+/** The event that the log begins with; null before it. */
+async function firstEvent(view: View): Promise<EventWire | null> {
+  const reply = await view.ask('event', { segments: { seq: '1' } })
+  return reply.ok ? JSON.parse(reply.value.json) : null
+}
+
+function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
+  if (asOf.seq > 0) return null
+  if (first === null) {
+    return html`<p class="lead">
+      The book is open and its first page is blank: nothing has happened yet. This page will show it as it
+      does.
+    </p>`
+  }
+  return html`<p class="lead">
+    At that moment nothing had been published. The first event is ${eventLink(first.seq)}, of
+    ${momentOf(first.at)};
+    <a href="/summary?at=${first.at}">see the state after it</a>.
+    <a data-json href="/api/v1/events/1">JSON of the first event</a>
+  </p>`
+}
+
+function correctionsSince({ asOf }: Summary, { paths }: View): Html {
+  const since = paths.has('/events')
+    ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
+    : null
+  return html`<h2>As it was known then</h2>
+    <p>
+      This is the state of that moment as it was known at that moment. What was corrected later is not applied
+      here: a correction counts at its own moment.${since}
+    </p>`
+}
+
+function tableOf({ asOf, contests, ...figures }: Summary): Table {
+  const columns = ['seq', 'at', 'atMs', 'upcoming', 'running', 'paying', 'paid', ...Object.keys(figures)]
+  const { upcoming, running, paying, paid } = contests
+  const row = [asOf.seq, asOf.at, asOf.atMs, upcoming, running, paying, paid, ...Object.values(figures)]
+  return { columns, rows: [row], next: null }
+}
