@@ -11,7 +11,7 @@ import { decodeActivity, encodeActivity, weekOf } from '../project/week-sums.ts'
 import { assert } from '../protocol/brand.ts'
 import { formatDetailsLine } from '../protocol/details.ts'
 import type { Draft } from '../protocol/draft.ts'
-import type { DaybookEvent } from '../protocol/event.ts'
+import type { DaybookEvent, Entry } from '../protocol/event.ts'
 import { formatEvent } from '../protocol/event.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
@@ -25,6 +25,7 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { bytes, number } from './codec.ts'
 import { openStoreShelf } from './shelf.ts'
 import type { Signer } from './signer.ts'
+import type { TreeWriter } from './tree-writer.ts'
 import { openTreeWriter } from './tree-writer.ts'
 
 /** What `append` keeps beside the event: the ref and the digest of its content, null in an import without ref. */
@@ -84,12 +85,7 @@ export function openAppender(
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
     archive.add(event, tree.root)
-    const line = formatEvent(event)
-    const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
-    const { leaf, completed } = tree.add(line, detailsLine)
-    inserts.event(event, line, leaf)
-    for (const hash of completed) inserts.treeHash(hash)
-    if (detailsLine !== null) inserts.details(event.seq, detailsLine)
+    insertEntry({ event, details }, tree, inserts)
     if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
     const inChunk = begins ? 1 : state.inChunk + 1
     state = { fold, head: { seq: event.seq, atMs: at }, inChunk, weeks }
@@ -139,6 +135,16 @@ export function openAppender(
       tree.reload(kept.head.seq)
     },
   }
+}
+
+/** Makes the lines and the leaf of an entry, once and for ever. */
+function insertEntry({ event, details }: Entry, tree: TreeWriter, inserts: Inserts): void {
+  const line = formatEvent(event)
+  const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+  const { leaf, completed } = tree.add(line, detailsLine)
+  inserts.event(event, line, leaf)
+  for (const hash of completed) inserts.treeHash(hash)
+  if (detailsLine !== null) inserts.details(event.seq, detailsLine)
 }
 
 /** Looks a ref up, in the batch first and then in the store. */
