@@ -28,11 +28,15 @@ export type Lines = Readonly<{
   dated: boolean
 }>
 
+/** Lines across a plot that is not high. */
+const SHORT_MARKS = 3
+
 /** Lines, broken where a figure is not known; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
   const { id, title, fromMs, toMs, series, size, dated, unfinished, stands } = lines
   const points = lines.starts.length
-  const scale = scaleOf(series.flatMap(({ figures }) => figures))
+  const all = series.flatMap(({ figures }) => figures)
+  const scale = size === 'tall' ? scaleOf(all) : scaleOf(all, SHORT_MARKS)
   const share = (index: number): number => (index + (stands === 'middle' ? 0.5 : 1)) / points
   return {
     id,

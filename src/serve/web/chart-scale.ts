@@ -15,7 +15,7 @@ export type Scale = Readonly<{
   place(figure: string): number
 }>
 
-/** Lines across a plot: as many are aimed at as there is room for, and never more than the second. */
+/** Lines across a plot that are aimed at, and the most that there ever are. */
 const MARKS = 4
 const MARKS_MAX = 6
 const SHARE_DECIMALS = 4
@@ -24,9 +24,9 @@ const SHARE_DECIMALS = 4
  * An axis on which all figures have a place, and zero too: what is drawn twice as high is twice as much. Figures become
  * floating-point numbers here, for their places and nothing else.
  */
-export function scaleOf(figures: Iterable<Figure>): Scale {
+export function scaleOf(figures: Iterable<Figure>, marks: number = MARKS): Scale {
   const { low, high, flat } = domainOf(figures)
-  for (let aim = MARKS; ; aim--) {
+  for (let aim = marks; ; aim--) {
     const linear = scaleLinear().domain([low, high]).nice(aim).range([1, 0])
     const ticks = flat ? [0] : linear.ticks(aim)
     if (ticks.length > MARKS_MAX && aim > 1) continue

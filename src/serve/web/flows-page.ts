@@ -1,74 +1,121 @@
-import type { Flows } from '../../protocol/resources.ts'
+import type { FlowBucket, Flows } from '../../protocol/resources.ts'
 import { BUCKETS } from '../../protocol/resources.ts'
 import { amount, amountOrNone } from './amount.ts'
+import { bucketTable, chartFigure } from './chart-figure.ts'
+import { chartPicture, themeOf } from './chart-picture.ts'
+import { digitsOf } from './chart-scale.ts'
+import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { momentOf } from './moment.ts'
+import { bucketOf, momentOf, textOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { rangeForm } from './range-form.ts'
+import { rangePresets } from './range-presets.ts'
+import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
 
 /** `/flows`: what was spent, paid and burned, bucket by bucket. */
 export const flowsPage: Page<Flows> = {
   endpoint: 'flows',
+  further: true,
+  island: 'chart',
   permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
   title: ({ bucket }) => `Flows by ${bucket}`,
   csv: tableOf,
-  render: (flows, view) => html`
-    ${rangeForm(view, flows, BUCKETS)}
-    <p>
-      Half-open range from ${momentOf(flows.from)} to ${momentOf(flows.to)}. What is paid in prizes leaves out
-      refunds and the loyalty reward.
-    </p>
-    ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
-  `,
+  svg: pictureOf,
+  async render(flows, view) {
+    const presets = await rangePresets(view, flows)
+    const panels = flowPanels(flows, view.site)
+    return html`
+      ${presets} ${rangeForm(view, flows, BUCKETS)}
+      ${chartFigure({
+        sentence: sentenceOf(flows, view),
+        panels,
+        unfinished: unfinishedIn(flows),
+        stands: 'middle',
+        table: 'buckets',
+        buckets: flows.buckets.length,
+      })}
+      <p class="quiet">
+        From ${momentOf(flows.from)} up to ${momentOf(flows.to)}, its end not included. What is paid in prizes
+        leaves out refunds and the loyalty reward.
+      </p>
+      ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+    `
+  },
+}
+
+/** What the chart shows, in words: totals of the range, and when most was spent. */
+function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
+  const { spentOnPlay, paidInPrizes, burned } = totals
+  const share = percentOf(
+    { figure: paidInPrizes, at: '/totals/paidInPrizes' },
+    { figure: spentOnPlay, at: '/totals/spentOnPlay' },
+  )
+  const most = mostSpent(buckets)
+  return html`${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on
+  play in this range, ${amount(paidInPrizes)} ${site.token} paid in
+  prizes${share === null ? null : html` (${share} of it)`} and ${amount(burned)} ${site.token} burned.
+  ${most === null ? null : html`Most was spent in ${bucketOf(bucket, most.at)}.`}`
+}
+
+function mostSpent(buckets: readonly FlowBucket[]): FlowBucket | null {
+  let most: FlowBucket | null = null
+  let digits = 0n
+  for (const one of buckets) {
+    const spent = digitsOf(one.spentOnPlay)
+    if (spent > digits) [most, digits] = [one, spent]
+  }
+  return most
+}
+
+function pictureOf(flows: Flows, view: View): Html {
+  const { bucket, asOf, from, to } = flows
+  const [amounts, prices] = flowPanels(flows, view.site)
+  return chartPicture(
+    {
+      title: `Flows by ${bucket}`,
+      asOf,
+      range: `${textOf(from)} to ${textOf(to)}`,
+      source: view.site.name,
+      simulated: view.identity.simulated,
+    },
+    [{ ...amounts, plot: { ...amounts.plot, dated: false } }, prices],
+    themeOf(view),
+  )
 }
 
 function totalsOf({ totals }: Flows, { site }: View): Html {
-  const figures = [
-    ['Spent on play', totals.spentOnPlay],
-    ['Paid in prizes', totals.paidInPrizes],
-    ['Burned', totals.burned],
-  ] as const
   return html`<h2>Totals of the range</h2>
     <dl class="figures">
-      ${figures.map(
-        ([label, figure]) =>
+      ${FLOWS.map(
+        ({ key, name }) =>
           html`<div>
-            <dt>${label}, ${site.token}</dt>
-            <dd>${amount(figure)}</dd>
+            <dt>${name}, ${site.token}</dt>
+            <dd>${amount(totals[key])}</dd>
           </div>`,
       )}
     </dl>`
 }
 
 function bucketsOf({ buckets, bucket }: Flows, { site }: View): Html {
+  const columns = [
+    'Begins',
+    ...FLOWS.map(({ name }) => `${name}, ${site.token}`),
+    `Price of ${site.token} at its end, USD`,
+  ]
   return html`<h2>By ${bucket}</h2>
-    <div class="wide" role="region" aria-label="Flows by ${bucket}" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Begins</th>
-            <th scope="col" class="r">Spent on play, ${site.token}</th>
-            <th scope="col" class="r">Paid in prizes, ${site.token}</th>
-            <th scope="col" class="r">Burned, ${site.token}</th>
-            <th scope="col" class="r">Token price at its end, USD</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${buckets.map(
-            (one) =>
-              html`<tr>
-                <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-                <td class="r">${amount(one.spentOnPlay)}</td>
-                <td class="r">${amount(one.paidInPrizes)}</td>
-                <td class="r">${amount(one.burned)}</td>
-                <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`
+    ${bucketTable(
+      { id: 'buckets', name: `Every ${bucket} of the range`, columns },
+      buckets.map(
+        (one) =>
+          html`<tr>
+            <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
+            ${FLOWS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+            <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
+          </tr>`,
+      ),
+    )}`
 }
 
 function tableOf({ buckets }: Flows): Table {

@@ -1,3 +1,4 @@
+import type { Bucket } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
@@ -23,4 +24,11 @@ export function textOf(at: string): string {
   const match = AT.exec(at)
   if (match === null) throw new Error('a moment is written with three decimals in UTC')
   return `${match[1]} ${match[2]} UTC`
+}
+
+/** A bucket in prose, by the moment at which it begins. */
+export function bucketOf(bucket: Bucket, at: string): Html {
+  if (bucket === 'day') return html`the day ${dayOf(at)}`
+  if (bucket === 'week') return html`the week that began on ${dayOf(at)}`
+  return html`the ${bucket} from ${momentOf(at)}`
 }

@@ -1,14 +1,17 @@
 import type { LogIdentity } from '../../log/reader.ts'
 import { assert } from '../../protocol/brand.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import { JSON_TYPE } from '../projection.ts'
+import type { Query } from '../query.ts'
 import type { Ask, Keep, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api, ApiReply } from './answers.ts'
 import { fill, jsonOf, stamped } from './answers.ts'
 import type { Assets } from './assets.ts'
+import { THEMES } from './chart-theme.ts'
 import { errorPage, HTML_TYPE, PAGE_HEADERS } from './error-page.ts'
 import { formatPage } from './frame.ts'
 import type { AnyPage, View } from './page.ts'
@@ -25,6 +28,15 @@ export type Web = Readonly<{
   assets: () => Promise<Assets>
   paths: ReadonlySet<string>
 }>
+
+/** The one thing that is said of a picture and not of what it shows. */
+const THEME: Parameter = {
+  name: 'theme',
+  form: { is: 'one-of', values: THEMES },
+  absent: 'auto',
+  meaning: 'Light or dark paper, or as the system of its reader prefers',
+  example: 'dark',
+}
 
 /** `/flows` for `/api/v1/flows`: the one rule of addresses. */
 export function pathOf(page: AnyPage): string {
@@ -69,9 +81,18 @@ export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
     route(path, ''),
     ...forms.map((form) => ({
       ...route(`${path}${form}`, form),
-      handle: (ask: Ask) => replyOf(web, page, { ...ask, path: ask.path.slice(0, -form.length) }, form),
+      parameters: form === '.svg' ? [...parameters, THEME] : parameters,
+      handle: (ask: Ask) =>
+        replyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -form.length) }, form),
     })),
   ]
+}
+
+/** The colours of a picture are no part of what is asked of the API. */
+function withoutTheme(ask: Ask): Ask {
+  const { query } = ask
+  const format: Query['format'] = (changes) => query.format({ ...changes, theme: undefined })
+  return { ...ask, query: { ...query, format } }
 }
 
 function suffixOf(path: string): string {

@@ -1,0 +1,86 @@
+import type { Plot, SeriesStyle } from './chart-plot.ts'
+import { legend, plotOnPage, widthOf } from './chart-plot.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+
+/** A plot with the names of its lines, each with its unit. */
+export type Panel = Readonly<{
+  plot: Plot
+  lines: readonly Readonly<{ name: string; style: SeriesStyle }>[]
+}>
+
+/** Plots of the same buckets, one under the other or side by side, and the table that holds their figures. */
+export type Panels = Readonly<{
+  /** What the figures say, in a sentence. */
+  sentence: Html
+  panels: readonly Panel[]
+  unfinished: number
+  stands: 'middle' | 'end'
+  /** The id of the table: one row for each bucket, in their order. */
+  table: string
+  buckets: number
+  beside?: boolean
+}>
+
+/** Charts above a cursor that reads them bucket by bucket out of their table. */
+export function chartFigure({ sentence, panels, unfinished, stands, table, buckets, beside }: Panels): Html {
+  const width = widthOf(buckets)
+  const plots = panels.map(
+    ({ plot, lines }, index) =>
+      html`<div class="panel">
+        ${legend(lines, index === 0 && unfinished > 0)}
+        ${
+          width === 'fit'
+            ? plotOnPage(plot)
+            : html`<div class="plots ${width}" role="region" aria-label="${plot.title}, picture" tabindex="0">
+                ${plotOnPage(plot)}
+              </div>`
+        }
+      </div>`,
+  )
+  return html`<figure class="chart" data-chart="${table}" data-stands="${stands}">
+    <figcaption>${sentence}</figcaption>
+    <div class="${beside === true ? 'cells' : 'stack'}">${plots}</div>
+    ${buckets > 1 ? cursor(buckets) : null}
+  </figure>`
+}
+
+/** The range that reads the chart; it is shown by the island that moves it. Its place is kept free for it. */
+function cursor(buckets: number): Html {
+  return html`<div class="cursor">
+    <label hidden
+      >Read bucket by bucket
+      <input type="range" min="0" max="${buckets - 1}" value="${buckets - 1}" autocomplete="off" />
+    </label>
+    <p aria-hidden="true"></p>
+  </div>`
+}
+
+/** More rows than these stand behind a fold. */
+const ROWS_OPEN_MAX = 31
+
+/** A table of the buckets of a chart: folded when it is long, read by the cursor all the same. */
+export function bucketTable(
+  { id, name, columns }: Readonly<{ id: string; name: string; columns: readonly string[] }>,
+  rows: readonly Html[],
+): Html {
+  const table = html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
+    <table id="${id}">
+      <thead>
+        <tr>
+          ${columns.map((column, index) => html`<th scope="col" ${index === 0 ? null : R}>${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
+  const open = rows.length <= ROWS_OPEN_MAX ? html` open` : null
+  return html`<details${open}>
+    <summary>${name}</summary>
+    ${table}
+  </details>`
+}
+
+const R = html` class="r"`

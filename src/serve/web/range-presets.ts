@@ -1,0 +1,86 @@
+import type { CountableTimeInterval } from 'd3-time'
+import { utcDay, utcHour, utcMonday } from 'd3-time'
+import { parseQueryTime } from '../../protocol/moment.ts'
+import type { AsOf, Bucket, Range } from '../../protocol/resources.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import type { View } from './page.ts'
+
+type Width = Exclude<Bucket, 'minute'>
+type Preset = Readonly<{ label: string; bucket: Width; buckets: number }>
+
+/** Ranges that a chart shows well: each bucket has two pixels even on a phone. */
+const PRESETS: readonly Preset[] = [
+  { label: '24 h', bucket: 'hour', buckets: 24 },
+  { label: '7 d', bucket: 'hour', buckets: 7 * 24 },
+  { label: '30 d', bucket: 'day', buckets: 30 },
+  { label: '90 d', bucket: 'day', buckets: 90 },
+  { label: '1 y', bucket: 'week', buckets: 52 },
+]
+const WHOLE_DAYS_MAX = 90
+const DAY_MS = 86_400_000
+
+const INTERVALS: Readonly<Record<Width, CountableTimeInterval>> = {
+  hour: utcHour,
+  day: utcDay,
+  week: utcMonday,
+}
+const BUCKET_MS: Readonly<Record<Bucket, number>> = {
+  minute: 60_000,
+  hour: 3_600_000,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+}
+
+/** Links to ranges that end where the one shown ends, and to the whole of the log. */
+export async function rangePresets(view: View, range: Range & Readonly<{ asOf: AsOf }>): Promise<Html> {
+  const last = lastOf(view, range)
+  const links = PRESETS.map(({ label, bucket, buckets }) => {
+    const to = endOf(bucket, last)
+    return linkTo(view, range, { label, bucket, from: INTERVALS[bucket].offset(to, -buckets), to })
+  })
+  const launch = await launchOf(view)
+  return html`<nav aria-label="Ranges" data-chrome>
+    <ul class="tabs">
+      ${links} ${launch === null ? null : linkTo(view, range, wholeLog(launch, last))}
+    </ul>
+  </nav>`
+}
+
+/**
+ * A moment of the last bucket shown. Of a range that reaches into the present it is as late as the answer says that it
+ * is: then no range that ends with its bucket ends in the future.
+ */
+function lastOf({ past }: View, { toMs, bucket, asOf }: Range & Readonly<{ asOf: AsOf }>): Date {
+  return new Date(past ? toMs - 1 : Math.max(asOf.atMs ?? 0, toMs - BUCKET_MS[bucket]))
+}
+
+function endOf(bucket: Width, last: Date): Date {
+  const interval = INTERVALS[bucket]
+  return interval.offset(interval.floor(last), 1)
+}
+
+type Linked = Readonly<{ label: string; bucket: Width; from: Date; to: Date }>
+
+function linkTo({ path }: View, range: Range, { label, bucket, from, to }: Linked): Html {
+  const shown = range.bucket === bucket && range.fromMs === from.getTime() && range.toMs === to.getTime()
+  const href = `${path}?from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
+  return shown
+    ? html`<li><a href="${href}" aria-current="true">${label}</a></li>`
+    : html`<li><a href="${href}">${label}</a></li>`
+}
+
+function wholeLog(launch: Date, last: Date): Linked {
+  const days = (last.getTime() - launch.getTime()) / DAY_MS
+  const bucket = days < WHOLE_DAYS_MAX ? 'day' : 'week'
+  return { label: 'All', bucket, from: INTERVALS[bucket].floor(launch), to: endOf(bucket, last) }
+}
+
+/** When the first event was published, which never changes; null before. */
+async function launchOf(view: View): Promise<Date | null> {
+  const asked = await view.ask('event', { segments: { seq: '1' } })
+  if (!asked.ok) return null
+  const { at }: { at: string } = JSON.parse(asked.value.json)
+  const moment = parseQueryTime(at)
+  return 'ms' in moment ? new Date(moment.ms) : null
+}
