@@ -17,6 +17,10 @@ process.stdout.on('error', (error) => {
   isUnread = true
   stop.abort()
 })
+// What is told beside the answers may go unread as well.
+process.stderr.on('error', (error) => {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+})
 
 const world: World = {
   now: () => msOf(Date.now()),
@@ -74,7 +78,7 @@ function exitCodeOf(error: unknown): ExitCode {
     process.stderr.write(`daybook: ${error.message}\n`)
     return error.exitCode
   }
-  const reason = outsideReason(error)
+  const reason = stop.signal.aborted && error === stop.signal.reason ? 'stopped' : outsideReason(error)
   if (reason !== undefined) {
     process.stderr.write(`daybook: ${reason}\n`)
     return 1

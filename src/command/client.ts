@@ -5,7 +5,7 @@ import { SURROUNDINGS } from '../client/surroundings.ts'
 import { harmless } from './output.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
-import { CommandError } from './world.ts'
+import { CommandError, tell } from './world.ts'
 
 /** Opens the client of the service at an address that the user gave. */
 export function openClient(url: string, world: World): Daybook {
@@ -16,11 +16,23 @@ export function openClient(url: string, world: World): Daybook {
       'give the address of the service without a path, such as https://data.example.org',
     )
   }
-  const { fetch, sleep } = SURROUNDINGS
+  let isAnswered = false
+  let isTold = false
   return openDaybook({
     base,
-    fetch,
-    sleep,
+    async fetch(url, init) {
+      try {
+        const response = await SURROUNDINGS.fetch(url, init)
+        isAnswered = true
+        return response
+      } catch (error) {
+        // A wrong address looks like a service that starts again: the person who waits knows which it is.
+        if (!isAnswered && !isTold && !world.stop.aborted) tell(world, `no answer from ${base.host} yet`)
+        isTold = true
+        throw error
+      }
+    },
+    sleep: SURROUNDINGS.sleep,
     now: world.monotonicMs,
     random: world.random,
     headers: { 'User-Agent': `daybook/${VERSION}` },
