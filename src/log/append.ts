@@ -57,15 +57,13 @@ export type Appender = Readonly<{
 /** All that an appended and not yet kept batch changes in memory. */
 type State = Readonly<{ fold: Fold; head: Head; inChunk: number; weeks: WeekBuilder }>
 
+type Trees = typeof openTreeWriter
+
 /**
  * Opens the log for its one writer, which signs every tree that it makes visible. Another `openTree` is for measuring
  * what the tree costs.
  */
-export function openAppender(
-  db: DatabaseSync,
-  signer: Signer,
-  openTree: typeof openTreeWriter = openTreeWriter,
-): Appender {
+export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees = openTreeWriter): Appender {
   const shelf = openStoreShelf(db)
   const prefix = openPrefixReader(db)
   const archive = openArchiveWriter(db, signer)
@@ -85,10 +83,8 @@ export function openAppender(
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
     archive.add(event, tree.root)
-    insertEntry({ event, details }, tree, inserts)
-    if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
-    const inChunk = begins ? 1 : state.inChunk + 1
-    state = { fold, head: { seq: event.seq, atMs: at }, inChunk, weeks }
+    insertEntry({ event, details }, named, tree, inserts)
+    state = { fold, head: { seq: event.seq, atMs: at }, inChunk: begins ? 1 : state.inChunk + 1, weeks }
     return event
   }
 
@@ -138,13 +134,14 @@ export function openAppender(
 }
 
 /** Makes the lines and the leaf of an entry, once and for ever. */
-function insertEntry({ event, details }: Entry, tree: TreeWriter, inserts: Inserts): void {
+function insertEntry({ event, details }: Entry, named: Named, tree: TreeWriter, inserts: Inserts): void {
   const line = formatEvent(event)
   const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
   const { leaf, completed } = tree.add(line, detailsLine)
   inserts.event(event, line, leaf)
   for (const hash of completed) inserts.treeHash(hash)
   if (detailsLine !== null) inserts.details(event.seq, detailsLine)
+  if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
 }
 
 /** Looks a ref up, in the batch first and then in the store. */
