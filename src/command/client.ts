@@ -20,9 +20,9 @@ export function openClient(url: string, world: World): Daybook {
   let isTold = false
   return openDaybook({
     base,
-    async fetch(url, init) {
+    async fetch(address, init) {
       try {
-        const response = await SURROUNDINGS.fetch(url, init)
+        const response = await SURROUNDINGS.fetch(address, init)
         isAnswered = true
         return response
       } catch (error) {
