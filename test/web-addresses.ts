@@ -4,6 +4,11 @@ export const ADDRESSES: readonly string[] = [
   '/summary',
   '/summary?at=2026-10-01T00:05Z',
   '/summary?at=2026-09-01',
+  '/contests',
+  '/contests?status=running',
+  '/contests?after=2&limit=1',
+  '/contests/1/ledger',
+  '/contests/2/ledger',
   '/flows',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
   '/flows?from=2026-10-01&to=2026-10-01T00:05Z&bucket=minute',
@@ -21,4 +26,6 @@ export const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ['/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400],
   ['/nothing', 404],
   ['/summary?at=2099-01-01', 400],
+  ['/contests?status=open', 400],
+  ['/contests/99/ledger', 404],
 ]

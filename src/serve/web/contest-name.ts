@@ -19,3 +19,13 @@ export function contestLink(id: number, title: string | null): Html {
 export function statusPill(status: ContestStatus): Html {
   return html`<span class="pill ${status}">${status}</span>`
 }
+
+/** A part of what was won as a bar: the figures beside it say it exactly. */
+export function redeemedMeter(redeemed: string, owed: string): Html {
+  return html`<meter
+    min="0"
+    max="1"
+    value="${(Number(redeemed) / Number(owed)).toFixed(4)}"
+    aria-label="Redeemed of what was won"
+  ></meter>`
+}

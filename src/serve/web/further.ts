@@ -1,6 +1,14 @@
 import { assert } from '../../protocol/brand.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { Contests, EventsPage, Flows, Funds, Schedule, Summary } from '../../protocol/resources.ts'
+import type {
+  Contests,
+  EventsPage,
+  Flows,
+  Funds,
+  Payouts,
+  Schedule,
+  Summary,
+} from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Asked, View } from './page.ts'
@@ -10,6 +18,7 @@ type Answers = Readonly<{
   summary: Summary
   contests: Contests
   schedule: Schedule
+  payouts: Payouts
   flows: Flows
   funds: Funds
   events: EventsPage

@@ -1,7 +1,16 @@
+import { contestLedgerPage } from './contest-ledger-page.ts'
+import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
 import { flowsPage } from './flows-page.ts'
 import type { AnyPage } from './page.ts'
 import { homePage, summaryPage } from './summary-page.ts'
 
 /** Every page. The test of parity walks them all. */
-export const PAGES: readonly AnyPage[] = [homePage, summaryPage, flowsPage, eventPage]
+export const PAGES: readonly AnyPage[] = [
+  homePage,
+  summaryPage,
+  contestsPage,
+  contestLedgerPage,
+  flowsPage,
+  eventPage,
+]

@@ -6,6 +6,7 @@ import { openApi } from './answers.ts'
 import { assetRoute, openAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { canonicalQuery } from './form-query.ts'
+import { otherWays } from './other-ways.ts'
 import type { Web } from './page-routes.ts'
 import { pageRoutes, pathOf } from './page-routes.ts'
 import { PAGES } from './pages.ts'
@@ -23,7 +24,7 @@ export function openWeb(api: readonly Route[], identity: LogIdentity, site: Site
   const paths = new Set(PAGES.map(pathOf))
   const web: Web = { site, identity, api: openApi(api), assets, paths }
   return {
-    routes: [...PAGES.flatMap((page) => pageRoutes(web, page)), assetRoute(assets)],
+    routes: [...PAGES.flatMap((page) => pageRoutes(web, page)), ...otherWays(web.api), assetRoute(assets)],
     async refuse(problem, path, rawQuery) {
       if (/\.(?:csv|svg|json)$/.test(path) || path.startsWith('/assets/')) return problemReply(problem)
       const canonical = canonicalQuery(rawQuery)

@@ -1,0 +1,176 @@
+import type { Contests, ContestStatus, ContestWire, Summary } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { amount, count } from './amount.ts'
+import { contestLink, redeemedMeter, statusPill } from './contest-name.ts'
+import { derived, sum } from './derived.ts'
+import type { Further } from './further.ts'
+import { further, jsonLine } from './further.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { momentOf } from './moment.ts'
+import type { Page, View } from './page.ts'
+import { percentOf } from './share.ts'
+import type { Table } from './table.ts'
+
+/** Rows on a page: more stand behind a link, and all of them in the export. */
+const ROWS_SHOWN = 200
+
+/** `/contests`: all of them or those of a state, newest first. */
+export const contestsPage: Page<Contests> = {
+  endpoint: 'contests',
+  further: true,
+  title: (_, { query }) => titleOf(query.list('status')),
+  csv: tableOf,
+  async render({ contests, next }, view) {
+    const summary = await further(view, 'summary')
+    const shown = contests.slice(0, ROWS_SHOWN)
+    return html`${tabsOf(summary, view)}
+    ${shown.length === 0 ? await emptyOf(summary.answer, view) : contestTable(shown, view)}
+    ${onwards(shown, shown.length < contests.length || next !== null, view)}
+    ${jsonLine([['the numbers of contests', summary]])}`
+  },
+}
+
+function titleOf(states: readonly string[] | undefined): string {
+  return states === undefined ? 'Contests' : `Contests: ${states.join(', ')}`
+}
+
+/** The states as links, each with how many contests are in it. */
+function tabsOf({ answer, address }: Further<Summary>, { query }: View): Html {
+  const chosen = query.list('status')?.join(',')
+  const all: readonly (readonly [tab: string, states: readonly ContestStatus[]])[] = [
+    ['all', CONTEST_STATUSES],
+    ...(['running', 'upcoming', 'paying', 'paid'] as const).map((state) => [state, [state]] as const),
+    ['closed', ['paying', 'paid']],
+  ]
+  const tabs = all.map(([tab, states]) => {
+    const number = sum(
+      states.map((state) => ({
+        pointer: `${address}#/contests/${state}`,
+        figure: answer.contests[state],
+      })),
+    )
+    const status = tab === 'all' ? undefined : tab
+    const href = status === undefined ? '/contests' : `/contests?status=${status}`
+    const present = status === chosen ? html` aria-current="page"` : null
+    return html`<li><a href="${href}" ${present}>${tab} ${number === null ? null : derived(number)}</a></li>`
+  })
+  return html`<nav aria-label="States of contests">
+    <ul class="tabs">
+      ${tabs}
+    </ul>
+  </nav>`
+}
+
+function contestTable(contests: readonly ContestWire[], { site }: View): Html {
+  return html`<div class="wide" role="region" aria-label="Contests" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Contest</th>
+          <th scope="col">State</th>
+          <th scope="col" class="r">Pool, ${site.token}</th>
+          <th scope="col" class="r">Entries</th>
+          <th scope="col">Opens or opened</th>
+          <th scope="col">Closes or closed</th>
+          <th scope="col">Redeemed of what was won</th>
+          <th scope="col" class="r">Redeemed, ${site.token}</th>
+          <th scope="col" class="r">Not yet redeemed, ${site.token}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${contests.map(rowOf)}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function rowOf(one: ContestWire, index: number): Html {
+  return html`<tr>
+    <th scope="row">${contestLink(one.id, one.title)}</th>
+    <td>${statusPill(one.status)}</td>
+    <td class="r">${amount(one.pool)}</td>
+    <td class="r">${count(one.entries)}</td>
+    <td>${momentOf(one.openedAt ?? one.opensAt)}</td>
+    <td>${momentOf(one.closedAt ?? one.closesAt)}</td>
+    <td class="meters">${redeemedOf(one, index)}</td>
+    <td class="r">${amount(one.prizesRedeemed)}</td>
+    <td class="r">${amount(one.prizesNotRedeemed)}</td>
+  </tr>`
+}
+
+/** How much of what was won is redeemed, as a bar and in per cent. */
+function redeemedOf({ prizesOwed, prizesRedeemed }: ContestWire, index: number): Html {
+  const share = percentOf(
+    { figure: prizesRedeemed, at: `/contests/${index}/prizesRedeemed` },
+    { figure: prizesOwed, at: `/contests/${index}/prizesOwed` },
+  )
+  if (share === null) return html`<span class="none">nothing won yet</span>`
+  return html`${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
+}
+
+/** Why there is nothing, and where to look instead. */
+async function emptyOf({ contests }: Summary, view: View): Promise<Html> {
+  const schedule = await further(view, 'schedule')
+  const states = view.query.list('status')
+  const [close] = schedule.answer.closes
+  const said = states === undefined ? 'There has been no contest yet.' : `No contest is ${orOf(states)} now.`
+  return html`<p class="lead">${said}</p>
+    <p>
+      ${
+        contests.running === 0
+          ? html`None is running.`
+          : html`<a href="/contests?status=running">Running: ${contests.running}</a>.`
+      }
+      ${
+        close === undefined
+          ? html`None is planned. <a href="/events">See what was published last</a>.`
+          : html`The next to close is ${contestLink(close.contestId, close.title)}, planned for
+              ${momentOf(close.at)}. <a href="/schedule">See the schedule</a>.`
+      }
+    </p>
+    ${jsonLine([['the schedule', schedule]])}`
+}
+
+function orOf(states: readonly string[]): string {
+  return states.join(' or ')
+}
+
+function onwards(shown: readonly ContestWire[], more: boolean, { query }: View): Html | null {
+  const last = shown.at(-1)
+  const paged = query.has('after')
+  if (!paged && (!more || last === undefined)) return null
+  const first = query.format({ after: undefined, limit: undefined })
+  const onward = query.format({ after: String(last?.id), limit: String(ROWS_SHOWN) })
+  return html`<nav aria-label="Pages of contests" class="pager" data-chrome>
+    ${paged ? html`<a href="/contests${first}">Newest contests</a>` : null}
+    ${more && last !== undefined ? html`<a rel="next" href="/contests${onward}">Older contests</a>` : null}
+  </nav>`
+}
+
+const COLUMNS = [
+  'id',
+  'title',
+  'status',
+  'opensAt',
+  'opensAtMs',
+  'closesAt',
+  'closesAtMs',
+  'openedAt',
+  'openedAtMs',
+  'closedAt',
+  'closedAtMs',
+  'paidAt',
+  'paidAtMs',
+  'pool',
+  'entries',
+  'plays',
+  'spentOnPlay',
+  'prizesOwed',
+  'prizesRedeemed',
+  'prizesNotRedeemed',
+] as const
+
+function tableOf({ contests, next }: Contests): Table {
+  return { columns: COLUMNS, rows: contests.map((one) => COLUMNS.map((name) => one[name])), next }
+}
