@@ -93,6 +93,14 @@ suite('tail', () => {
     assert.equal(JSON.parse(readFileSync(cursor, 'utf8')).seq, two)
   })
 
+  test('says where the log ends when it is to begin beyond', async () => {
+    for (const follow of [[], ['--no-follow']]) {
+      const { code, stderr } = await run(['tail', service.url, '--after', '999999', ...follow])
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /^daybook: .*\b2\d{3}\b.*\n$/)
+    }
+  })
+
   test('refuses a cursor of another log, and a file that is none', async () => {
     const file = join(folder, 'foreign')
     writeFileSync(file, '{"log":"another","seq":3}')

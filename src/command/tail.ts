@@ -48,26 +48,36 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     columns: columns ?? COLUMNS_DEFAULT,
     drawn: world.drawn === true,
   })
-  const { log, head } = await asking(() => daybook.status({ signal: world.stop })).catch(calledOff(world))
+  const status = await asking(() => daybook.status({ signal: world.stop })).catch((error: unknown) => {
+    if (world.stop.aborted) return null
+    throw error
+  })
+  if (status === null) return 0
+  const { log, head } = status
   const run: Run = { shown: 0, read: 0, seq: 0 }
 
   const left = (): number => (count === null ? Infinity : count - run.shown)
-  const isOver = (): boolean => world.stop.aborted || left() <= 0 || (!follow && run.seq >= head.seq)
+  const isOver = (): boolean =>
+    world.stop.aborted || !isRead || left() <= 0 || (!follow && run.seq >= head.seq)
+  let isRead = true
 
   /** Shows what is wanted of events that are everything up to a seq. */
   async function show(events: readonly EventWire[], upTo: number): Promise<void> {
     const wanted = events.filter((event) => isWanted(filter, event)).slice(0, left())
+    isRead = await print(text(wanted), world)
     // What nobody takes stays behind the cursor.
-    if (!(await print(text(wanted), world))) return
+    if (!isRead) return
     run.shown += wanted.length
     run.seq = left() > 0 ? upTo : (wanted.at(-1)?.seq ?? upTo)
     run.read += events.filter(({ seq }) => seq <= run.seq).length
-    file?.save({ log, seq: run.seq })
+    // A cursor ahead of the log is refused, and must not be kept.
+    if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq })
   }
 
   try {
     const start = startOf(settings.start, file, log)
     const { after, events } = await placeOf(daybook, start, head.seq, filter, world.stop)
+    if (!follow && after > head.seq) throw new CommandError(2, `the log ends at seq ${head.seq}`)
     if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} on · Ctrl-C ends it`)
     await show(events, after)
     const asked = { after, signal: world.stop, onStatus: openOutages(world) }
@@ -80,20 +90,12 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     }
   } catch (error) {
     if (!world.stop.aborted) {
-      report(settings, run, world)
+      if (run.read > 0) report(settings, run, world)
       throw asCommandError(error)
     }
   }
   report(settings, run, world)
   return 0
-}
-
-function calledOff(world: World): (error: unknown) => never {
-  return (error) => {
-    throw world.stop.aborted
-      ? new CommandError(1, 'stopped before anything was read', { cause: error })
-      : error
-  }
 }
 
 function startOf(start: TailStart, file: CursorFile | null, log: string): TailStart {
