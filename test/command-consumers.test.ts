@@ -98,6 +98,15 @@ suite('export', () => {
     assert.equal(stdout, events.map((event: object) => `${JSON.stringify(event)}\n`).join(''))
     assert.ok(events.length > 0)
   })
+
+  test('tells a range without events from one that is none', async () => {
+    const none = await run(['export', service.url, '--from', '2020-01', '--to', '2020-02', '--format', 'csv'])
+    assert.equal(none.code, 0)
+    assert.equal(none.stdout, 'seq,type,kind,at,atMs,contestId,kots,tx\r\n')
+    assert.equal(none.stderr, 'the range has no events\n')
+    const backwards = await run(['export', service.url, '--from', '2026-08', '--to', '2026-07'])
+    assert.equal(backwards.code, 2)
+  })
 })
 
 suite('pull', () => {

@@ -31,8 +31,9 @@ export type Stretch = Readonly<{ month: string | null; after: number; end: numbe
  * requests. What is printed is complete: seqs that are missing end it.
  */
 export async function exportEvents(settings: ExportSettings, world: World): Promise<ExitCode> {
+  const { filter, format, from, to } = settings
+  if (from !== null && to !== null && from >= to) throw new CommandError(2, '--from must be before --to')
   const daybook = openClient(settings.url, world)
-  const { filter, format } = settings
   const text = openEventsText(format, { columns: 0, drawn: false })
   const progress = openProgress('exporting', 'events read', world)
   const run = { printed: 0, seq: settings.after }
@@ -57,7 +58,10 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
       noGap(run.seq, stretch.end + 1)
     }
     progress.end()
-    tell(world, `${run.printed} events of seq ${after + 1} to ${end}`)
+    tell(
+      world,
+      end > after ? `${run.printed} events of seq ${after + 1} to ${end}` : 'the range has no events',
+    )
     return 0
   } catch (error) {
     progress.end()
