@@ -54,8 +54,8 @@ function verdictOf({ contest, prizes }: ContestLedger, unpaid: Payouts | null, {
     return html`<p class="lead">${pill} No prize was won in this contest.</p>`
   }
   const share = percentOf(
-    { figure: prizesRedeemed, at: '/contest/prizesRedeemed' },
-    { figure: prizesOwed, at: '/contest/prizesOwed' },
+    { figure: prizesRedeemed, pointer: '/contest/prizesRedeemed' },
+    { figure: prizesOwed, pointer: '/contest/prizesOwed' },
   )
   const lapsed = sumOfAll(
     '/prizes/*/expired',

@@ -36,8 +36,8 @@ export function prizeTable({ prizes }: ContestLedger, { site }: View): Html {
 
 function prizeRow({ kind, owed, redeemed, expired, notRedeemed }: PrizeLine, index: number): Html {
   const share = percentOf(
-    { figure: redeemed, at: `/prizes/${index}/redeemed` },
-    { figure: owed, at: `/prizes/${index}/owed` },
+    { figure: redeemed, pointer: `/prizes/${index}/redeemed` },
+    { figure: owed, pointer: `/prizes/${index}/owed` },
   )
   return html`<tr>
     <th scope="row">${kind}</th>

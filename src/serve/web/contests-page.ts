@@ -70,11 +70,9 @@ function contestTable(contests: readonly ContestWire[], { site }: View): Html {
           <th scope="col">Contest</th>
           <th scope="col">State</th>
           <th scope="col" class="r">Pool, ${site.token}</th>
-          <th scope="col" class="r">Entries</th>
-          <th scope="col">Opens or opened</th>
-          <th scope="col">Closes or closed</th>
-          <th scope="col">Redeemed of what was won</th>
-          <th scope="col" class="r">Redeemed, ${site.token}</th>
+          <th scope="col" class="r fold">Entries</th>
+          <th scope="col" class="fold">From and until</th>
+          <th scope="col" class="r">Redeemed, ${site.token}, of what was won</th>
           <th scope="col" class="r">Not yet redeemed, ${site.token}</th>
         </tr>
       </thead>
@@ -90,11 +88,11 @@ function rowOf(one: ContestWire, index: number): Html {
     <th scope="row">${contestLink(one.id, one.title)}</th>
     <td>${statusPill(one.status)}</td>
     <td class="r">${amount(one.pool)}</td>
-    <td class="r">${count(one.entries)}</td>
-    <td>${momentOf(one.openedAt ?? one.opensAt)}</td>
-    <td>${momentOf(one.closedAt ?? one.closesAt)}</td>
-    <td class="meters">${redeemedOf(one, index)}</td>
-    <td class="r">${amount(one.prizesRedeemed)}</td>
+    <td class="r fold">${count(one.entries)}</td>
+    <td class="fold">
+      ${momentOf(one.openedAt ?? one.opensAt)}<br />${momentOf(one.closedAt ?? one.closesAt)}
+    </td>
+    <td class="r meters">${redeemedOf(one, index)}</td>
     <td class="r">${amount(one.prizesNotRedeemed)}</td>
   </tr>`
 }
@@ -102,11 +100,11 @@ function rowOf(one: ContestWire, index: number): Html {
 /** How much of what was won is redeemed, as a bar and in per cent. */
 function redeemedOf({ prizesOwed, prizesRedeemed }: ContestWire, index: number): Html {
   const share = percentOf(
-    { figure: prizesRedeemed, at: `/contests/${index}/prizesRedeemed` },
-    { figure: prizesOwed, at: `/contests/${index}/prizesOwed` },
+    { figure: prizesRedeemed, pointer: `/contests/${index}/prizesRedeemed` },
+    { figure: prizesOwed, pointer: `/contests/${index}/prizesOwed` },
   )
   if (share === null) return html`<span class="none">nothing won yet</span>`
-  return html`${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
+  return html`${amount(prizesRedeemed)}<br />${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
 }
 
 /** Why there is nothing, and where to look instead. */

@@ -160,6 +160,7 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): { v
     api,
     json: jsonOf(reply.body),
     past: reply.keep === 'immutable',
+    host: hostOf(ask),
     async ask(endpoint, asked = {}) {
       assert(page.further === true, 'a page that asks further endpoints says so')
       const answered = await web.api.ask(endpoint, ask, asked)
@@ -168,6 +169,13 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): { v
     },
   }
   return { view, keeps }
+}
+
+const HOST = /^[\w.-]{1,253}(?::\d{1,5})?$/
+
+function hostOf(ask: Ask): string | null {
+  const host = ask.header('host')
+  return host !== undefined && HOST.test(host) ? host : null
 }
 
 function leastOf(keeps: readonly Keep[]): Keep {

@@ -2,7 +2,11 @@ import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
 import { flowsPage } from './flows-page.ts'
+import { fundsPage } from './funds-page.ts'
 import type { AnyPage } from './page.ts'
+import { patternsPage } from './patterns-page.ts'
+import { payoutsPage } from './payouts-page.ts'
+import { schedulePage } from './schedule-page.ts'
 import { homePage, summaryPage } from './summary-page.ts'
 
 /** Every page. The test of parity walks them all. */
@@ -11,6 +15,10 @@ export const PAGES: readonly AnyPage[] = [
   summaryPage,
   contestsPage,
   contestLedgerPage,
+  payoutsPage,
+  schedulePage,
   flowsPage,
+  fundsPage,
+  patternsPage,
   eventPage,
 ]

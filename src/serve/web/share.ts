@@ -1,32 +1,31 @@
 import { digitsOf } from './chart-scale.ts'
+import type { Term } from './derived.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-// A figure that no answer holds says how it follows from the page's own: an operator, and JSON pointers into the answer
-// (RFC 6901). Everything is computed from the exact digits and cut off, never rounded up.
+// Figures of no unit that follow from two amounts. Both are computed from the exact digits and cut off, never rounded up.
 
 /** A part of a whole in per cent with one decimal; nothing where the whole is zero. */
-export function percentOf(part: Sourced, whole: Sourced): Html | null {
-  const all = digitsOf(whole.figure)
-  if (all === 0n) return null
-  return derived(`percent ${part.at} ${whole.at}`, `${tenths((digitsOf(part.figure) * 1_000n) / all)} %`)
+export function percentOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 100n)
+  return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
 }
 
 /** How many times one amount is another, with one decimal; nothing where the other is zero. */
-export function ratioOf(part: Sourced, whole: Sourced): Html | null {
-  const all = digitsOf(whole.figure)
-  if (all === 0n) return null
-  return derived(`ratio ${part.at} ${whole.at}`, tenths((digitsOf(part.figure) * 10n) / all))
+export function ratioOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 1n)
+  return tenths === null ? null : expressed(`ratio ${part.pointer} ${whole.pointer}`, tenths)
 }
 
-/** A figure of an answer and where it stands in it. */
-export type Sourced = Readonly<{ figure: string; at: string }>
-
-export function derived(expression: string, shown: string): Html {
+/** Some text that follows from an answer by an expression. */
+export function expressed(expression: string, shown: string): Html {
   return html`<span data-expr="${expression}">${shown}</span>`
 }
 
-function tenths(value: bigint): string {
-  const digits = (value < 0n ? -value : value).toString().padStart(2, '0')
-  return `${value < 0n ? '-' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
+function tenthsOf(part: Term, whole: Term, times: bigint): string | null {
+  const all = digitsOf(String(whole.figure))
+  if (all === 0n) return null
+  const tenths = (digitsOf(String(part.figure)) * times * 10n) / all
+  const digits = (tenths < 0n ? -tenths : tenths).toString().padStart(2, '0')
+  return `${tenths < 0n ? '-' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
 }
