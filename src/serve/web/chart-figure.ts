@@ -40,7 +40,7 @@ export function chartFigure({ sentence, panels, unfinished, stands, table, bucke
   )
   return html`<figure class="chart" data-chart="${table}" data-stands="${stands}">
     <figcaption>${sentence}</figcaption>
-    <div class="${beside === true ? 'cells' : 'stack'}">${plots}</div>
+    <div class="${beside === true ? 'pair' : 'stack'}">${plots}</div>
     ${buckets > 1 ? cursor(buckets) : null}
   </figure>`
 }

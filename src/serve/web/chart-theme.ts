@@ -20,6 +20,9 @@ export const LIGHT: Palette = {
   'heat-2': '#8fb8de',
   'heat-3': '#4a8cc4',
   'heat-4': '#0b57b8',
+  'ink-low': '#14181f',
+  'ink-3': '#14181f',
+  'ink-4': '#fff',
 }
 
 export const DARK: Palette = {
@@ -37,6 +40,9 @@ export const DARK: Palette = {
   'heat-2': '#2b5c8c',
   'heat-3': '#4a8fcc',
   'heat-4': '#8cc4ff',
+  'ink-low': '#e8ecf1',
+  'ink-3': '#0e1218',
+  'ink-4': '#0e1218',
 }
 
 /** The style that a picture carries within itself: where it is shown, no other applies. */
@@ -61,7 +67,10 @@ function rules(colour: Palette): string {
       (style) =>
         `.s${style}{stroke:${colour[`series-${style}`]}}.f${style}{fill:${colour[`series-${style}`]}}`,
     ),
-    ...[0, 1, 2, 3, 4].map((step) => `.h${step}{fill:${colour[`heat-${step}`]}}`),
+    ...[0, 1, 2, 3, 4].map(
+      (step) =>
+        `.h${step}{fill:${colour[`heat-${step}`]}}.i${step}{fill:${colour[step < 3 ? 'ink-low' : `ink-${step}`]}}`,
+    ),
   ].join('')
 }
 

@@ -49,8 +49,8 @@ export const flowsPage: Page<Flows> = {
 function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
   const { spentOnPlay, paidInPrizes, burned } = totals
   const share = percentOf(
-    { figure: paidInPrizes, at: '/totals/paidInPrizes' },
-    { figure: spentOnPlay, at: '/totals/spentOnPlay' },
+    { figure: paidInPrizes, pointer: '/totals/paidInPrizes' },
+    { figure: spentOnPlay, pointer: '/totals/spentOnPlay' },
   )
   const most = mostSpent(buckets)
   return html`${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on

@@ -1,0 +1,46 @@
+import { TZ_MINUTES_MAX } from '../../protocol/parameters.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+
+const HOUR = 60
+
+/** The offsets in use anywhere that are no whole hours. */
+const PARTS: readonly number[] = [
+  [-9, 30],
+  [-3, 30],
+  [-2, 30],
+  [3, 30],
+  [4, 30],
+  [5, 30],
+  [5, 45],
+  [6, 30],
+  [8, 45],
+  [9, 30],
+  [10, 30],
+  [12, 45],
+  [13, 45],
+].map(([hours = 0, minutes = 0]) => hours * HOUR + Math.sign(hours) * minutes)
+
+const WHOLES: readonly number[] = Array.from(
+  { length: (2 * TZ_MINUTES_MAX) / HOUR + 1 },
+  (_, index) => index * HOUR - TZ_MINUTES_MAX,
+)
+
+/** `+05:45` for 345 minutes ahead of UTC. */
+export function offsetText(minutes: number): string {
+  const size = Math.abs(minutes)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / HOUR))}:${two(size % HOUR)}`
+}
+
+/** A choice of an offset from UTC; one that no clock shows is among them when it was asked for. */
+export function offsetSelect(chosen: number): Html {
+  const offsets = [...new Set([...WHOLES, ...PARTS, chosen])].toSorted((a, b) => a - b)
+  return html`<select name="tz">
+    ${offsets.map((offset) =>
+      offset === chosen
+        ? html`<option value="${offset}" selected>UTC${offsetText(offset)}</option>`
+        : html`<option value="${offset}">UTC${offsetText(offset)}</option>`,
+    )}
+  </select>`
+}
