@@ -36,7 +36,7 @@ export const contestLedgerPage: Page<ContestLedger> = {
 }
 
 /** The answer to what most come for, in one sentence. */
-function verdictOf({ contest, prizes }: ContestLedger, unpaid: Payouts | null, { site }: View): Html {
+function verdictOf({ contest, prizes, pool }: ContestLedger, unpaid: Payouts | null, { site }: View): Html {
   const { status, prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
   const pill = statusPill(status)
   if (status === 'upcoming') {
@@ -51,7 +51,11 @@ function verdictOf({ contest, prizes }: ContestLedger, unpaid: Payouts | null, {
     </p>`
   }
   if (prizes.length === 0) {
-    return html`<p class="lead">${pill} No prize was won in this contest.</p>`
+    const refunded = pool.out['refund']
+    return html`<p class="lead">
+      ${pill} No prize was won in this contest.
+      ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} were given back to players.`}
+    </p>`
   }
   const share = percentOf(
     { figure: prizesRedeemed, pointer: '/contest/prizesRedeemed' },

@@ -7,7 +7,7 @@ import type { Further } from './further.ts'
 import { further, jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { momentOf } from './moment.ts'
+import { momentOf, momentOrNone } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
@@ -90,7 +90,9 @@ function rowOf(one: ContestWire, index: number): Html {
     <td class="r">${amount(one.pool)}</td>
     <td class="r fold">${count(one.entries)}</td>
     <td class="fold">
-      ${momentOf(one.openedAt ?? one.opensAt)}<br />${momentOf(one.closedAt ?? one.closesAt)}
+      ${momentOrNone(one.openedAt ?? (one.closedAt === null ? one.opensAt : null), 'never opened')}<br />${momentOf(
+        one.closedAt ?? one.closesAt,
+      )}
     </td>
     <td class="r meters">${redeemedOf(one, index)}</td>
     <td class="r">${amount(one.prizesNotRedeemed)}</td>

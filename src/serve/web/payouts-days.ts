@@ -15,7 +15,7 @@ import { STATUS_WORDS } from './unpaid-table.ts'
 export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
 
 /** Days that are drawn: what comes later stands in the table. */
-const DAYS_DRAWN = 30
+const DAYS_DRAWN_MAX = 30
 
 type Day = Readonly<{ startMs: number; rows: readonly Placed[]; total: Derived }>
 
@@ -30,14 +30,18 @@ function daysOf(rows: readonly Placed[]): readonly Day[] {
   })
 }
 
-/** What becomes available on each of the next days; nothing where that is one day. */
+/** Fewer days than these say nothing as a picture that their totals do not. */
+const DAYS_DRAWN_MIN = 4
+
+/** What becomes available on each of the next days; nothing where that is a few days. */
 export function daysChart(rows: readonly Placed[], { site }: View): Html | null {
   const days = daysOf(rows)
   const [first] = days
   const last = days.at(-1)
-  if (first === undefined || last === undefined || first === last) return null
+  if (first === undefined || last === undefined) return null
+  const length = Math.min(DAYS_DRAWN_MAX, (last.startMs - first.startMs) / DAY_MS + 1)
+  if (length < DAYS_DRAWN_MIN) return null
   const totals = new Map(days.map(({ startMs, total }) => [startMs, total.figure]))
-  const length = Math.min(DAYS_DRAWN, (last.startMs - first.startMs) / DAY_MS + 1)
   const bars = Array.from({ length }, (_, index) => {
     const startMs = first.startMs + index * DAY_MS
     return { label: formatAt(boundOf(startMs)).slice(5, 10), figure: totals.get(startMs) ?? '0.000000000' }
