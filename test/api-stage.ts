@@ -33,7 +33,8 @@ import { testSigner } from './signing.ts'
 /** The first event of the stage's story; the present is two days later. */
 export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
 
-type Told = Readonly<{
+/** An event of a story, as it is told to the log. */
+export type Told = Readonly<{
   type: EventType
   kind: string
   contestId?: number
@@ -69,7 +70,8 @@ const STORY: readonly Told[] = [
       ]),
 ]
 
-function plan(id: number, title: string | null, opensInMs: number): Told {
+/** A contest is planned to open so long after the launch, for a day. */
+export function plan(id: number, title: string | null, opensInMs: number): Told {
   const opensAt = msOf(LAUNCH + opensInMs)
   const details = { ...(title === null ? {} : { title }), opensAt, closesAt: msOf(opensAt + DAY_MS) }
   return { type: 'contest', kind: 'scheduled', contestId: id, details }
@@ -103,6 +105,8 @@ export type ApiStageSettings = Readonly<{
   routes?: readonly Route[]
   server?: Partial<ServerSettings>
   site?: Partial<Site>
+  /** What the log tells, an event a minute; a contest, another and a loyalty month when nothing is said. */
+  story?: readonly Told[]
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -120,7 +124,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     appender.keep()
     appender.commit()
   }
-  append(STORY.map(draftOf))
+  append((settings.story ?? STORY).map(draftOf))
 
   const reader = openReader(directory, null)
   const reported: unknown[] = []

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { ApiStage, Told } from '../../../test/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../../../test/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../test/parity.ts'
+import { DAY_MS, HOUR_MS, msOf } from '../../protocol/moment.ts'
+
+const CLOSED: readonly Told[] = [
+  { type: 'treasury', kind: 'deposit', kots: '1000' },
+  plan(1, 'First', HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '500' },
+  { type: 'contest', kind: 'closed', contestId: 1 },
+]
+
+const prize = (kind: string, kots: string, details: Told['details'] = {}): Told => ({
+  type: 'prize',
+  kind,
+  contestId: 1,
+  kots,
+  details,
+})
+
+async function seeOn(stage: ApiStage, path: string): Promise<string> {
+  const page = await (await stage.get(path)).text()
+  const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+  assertParity(page, await Promise.all(answers))
+  return page
+}
+
+async function see(path: string, story: readonly Told[]): Promise<string> {
+  await using stage = await openApiStage({ story })
+  return await seeOn(stage, path)
+}
+
+suite('what is not yet paid', () => {
+  test('is nothing when everything is paid, which is said', async () => {
+    assert.match(await see('/payouts', CLOSED), /✓ Everything that was won is paid\./)
+    assert.match(await see('/payouts?contestId=1', CLOSED), /every payout of this contest/)
+  })
+
+  test('waits for a date, day by day with a total each', async () => {
+    const page = await see('/payouts', [
+      ...CLOSED,
+      prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }),
+      prize('runner_up', '30', { reviewUntil: msOf(LAUNCH + 4 * DAY_MS) }),
+      prize('lucky_draw', '10', { reviewUntil: msOf(LAUNCH + 4 * DAY_MS + HOUR_MS) }),
+    ])
+    const days = [
+      ...page.matchAll(/scope="rowgroup" colspan="3"><time[^>]*>([^<]*)<[^]*?data-expr="([^"]*)"/g),
+    ]
+    assert.deepEqual(
+      days.map(([, day, expression]) => [day, expression]),
+      [
+        ['2026-10-05', 'sum /unpaid/1/kots /unpaid/2/kots'],
+        ['2026-10-10', 'sum /unpaid/0/kots'],
+      ],
+    )
+    assert.match(page, /<svg\s+class="plot short"/)
+    assert.match(page, /Nothing is ready to be paid or claimed\./)
+  })
+
+  test('is ready or awaits a claim, the longest open named', async () => {
+    const page = await see('/payouts', [
+      ...CLOSED,
+      prize('winner', '60', { claim: true }),
+      prize('runner_up', '30'),
+    ])
+    assert.match(page, /Open for the longest time: winner of\s+<a href="\/contests\/1\/ledger">First<\/a>/)
+    assert.match(page, /<span class="pill awaiting_claim">awaiting claim<\/span>/)
+    assert.match(page, /<span class="pill payable">payable<\/span>/)
+    assert.match(page, /Nothing is locked or in review\./)
+  })
+
+  test('says what each state means, and that nobody is named', async () => {
+    const page = await see('/payouts', CLOSED)
+    for (const state of ['locked', 'in_review', 'awaiting_claim', 'payable', 'overpaid']) {
+      assert.match(page, new RegExp(`<dt id="${state}">`))
+    }
+    assert.match(page, /nobody’s name or wallet/)
+  })
+
+  test('moves from one group to the other as time goes on', async () => {
+    await using stage = await openApiStage({
+      story: [...CLOSED, prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) })],
+    })
+    assert.match(await seeOn(stage, '/payouts'), /Nothing is ready/)
+    stage.setNow(msOf(LAUNCH + 9 * DAY_MS))
+    assert.match(await seeOn(stage, '/payouts'), /Nothing is locked/)
+  })
+
+  test('goes on to the next page of a long answer', async () => {
+    const page = await see('/payouts?limit=1', [...CLOSED, prize('winner', '60'), prize('runner_up', '30')])
+    assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">Further ones<\/a>/)
+  })
+})
