@@ -24,7 +24,8 @@ const READING = new Set(['src/log/reader.ts'])
 const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
 /** Where a thread begins, or a page's script: these alone may read what they have around them. */
 const isRoot = (path: string): boolean =>
-  path === 'src/main.ts' || path.endsWith('-thread.ts') || /\/island-[a-z-]+\.ts$/.test(path)
+  path === 'src/main.ts' || path.endsWith('-thread.ts') || isIsland(path)
+const isIsland = (path: string): boolean => /\/island-[a-z-]+\.ts$/.test(path)
 /** Where a client takes the clock, timers and chance of whatever runs it, unless they are handed in. */
 const SURROUNDINGS = 'src/client/surroundings.ts'
 
@@ -41,6 +42,8 @@ function wayOut(path: string): string {
 
 function whyNot(from: string, to: string): string | null {
   const [room, other] = [roomOf(from), roomOf(to)]
+  // A page's script runs elsewhere than what serves it.
+  if (isIsland(from) && (other === 'client' || other === 'tlog')) return null
   if (room !== other && !(BORDERS[room] ?? []).includes(other)) return `${room} may not import ${other}`
   if (to === 'src/log/append.ts' && room !== 'publish' && room !== 'log') return 'only publish may append'
   if (room === 'serve' && other === 'log' && !READING.has(to)) return 'serve may only read the log'

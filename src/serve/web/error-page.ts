@@ -38,6 +38,8 @@ export function errorPage(problem: Problem, refused: Refused): Reply {
     title,
     asOf: null,
     past: false,
+    // What is not there may be published in a moment.
+    live: typeof head === 'number',
     canonical: null,
     island: 'frame',
     // Not before its time: sooner, it would only be refused again.

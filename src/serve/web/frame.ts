@@ -29,7 +29,20 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
   ['/about', 'About'],
 ]
 
-/** Everything of a page but what it is about. */
+/**
+ * Everything of a page but what it is about.
+ *
+ * A page that is `live` is asked for again by its script, at its own address, when there are newer events, and made the
+ * same as the answer: what differs between the children of `main` is changed in place, and nothing else is touched. So
+ * a page does nothing for it, but for three rules:
+ *
+ * - A list of events that grows says `data-live-rows` on its `tbody`, with the milliseconds that lie between two looks
+ *   at least (1000 on a page that is the list, 10000 on one that has a list too): new rows are held back while the list
+ *   is scrolled or has the focus. It is shown newest first, 100 rows at most.
+ * - Rows of any table are known by the link in their `th`: one that stays is not moved.
+ * - A form, a chart's `.cursor` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
+ *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.
+ */
 export type Frame = Readonly<{
   site: Site
   assets: Assets
@@ -39,6 +52,8 @@ export type Frame = Readonly<{
   /** The last event counted; null where a page is of no moment. */
   asOf: AsOf | null
   past: boolean
+  /** Whether newer events may change it. */
+  live: boolean
   /** Its own path; what of the navigation is the present page is found by it. */
   path: string
   canonical: string | null
@@ -95,7 +110,8 @@ const SIMULATED = html`<p class="banner warn" role="note">
   This is a simulated platform: no event here is of real money.
 </p>`
 
-function header({ site, path, paths, past }: Frame): Html {
+function header(frame: Frame): Html {
+  const { site, path, paths } = frame
   const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
     path === to || path.startsWith(`${to}/`) || (path === '/' && to === '/summary')
       ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
@@ -108,10 +124,18 @@ function header({ site, path, paths, past }: Frame): Html {
         ${links}
       </ul>
     </nav>
-    <p id="live" class="live" data-state="${past ? 'past' : 'still'}">
-      ${past ? 'Past view' : 'Reload for newer events'}
-    </p>
+    ${livePill(frame)}
   </header>`
+}
+
+/** Whether the page keeps up with the log; the script that keeps it up writes into it. */
+function livePill({ past, live, asOf }: Frame): Html | null {
+  if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
+  if (!live) return null
+  return html`<p id="live" class="live" data-state="still" data-live="${asOf?.seq ?? ''}">
+    <span>Reload for newer events</span>
+    <button type="button" hidden>Pause</button>
+  </p>`
 }
 
 function asOfLine({ seq, at }: AsOf): Html {
@@ -153,6 +177,7 @@ function footer({ site, paths }: Frame): Html {
         </select></label
       >
       <label><input type="checkbox" name="keys" checked /> Keys / and p</label>
+      <label><input type="checkbox" name="news" /> Say new events</label>
     </form>
     <p class="quiet" role="status" id="say"></p>
   </footer>`

@@ -1,5 +1,8 @@
-/** What every page has of script: switches of time and theme, relative times, copying, the `/` key. */
+import { startLive } from './island-live.ts'
+
+/** What every page has of script: switches of time and theme, relative times, copying, keys, and what keeps it live. */
 const AGAIN_MS = 15_000
+const COPYING = '[data-copy], [data-copy-curl]'
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -68,7 +71,8 @@ function startSwitches(): void {
   for (const field of form.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
     const { name } = field
     const choice = kept(name)
-    if (field instanceof HTMLInputElement) field.checked = choice !== 'off'
+    if (field instanceof HTMLInputElement)
+      field.checked = choice === null ? field.defaultChecked : choice === 'on'
     else if (choice !== null) field.value = choice
     field.addEventListener('change', () => {
       keep(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
@@ -78,21 +82,24 @@ function startSwitches(): void {
   }
 }
 
-function startCopying(): void {
-  for (const button of document.querySelectorAll<HTMLElement>('[data-copy], [data-copy-curl]')) {
-    button.hidden = false
-    button.addEventListener('click', () => {
-      const { copy, copyCurl } = button.dataset
-      void navigator.clipboard
-        .writeText(copy ?? `curl '${location.origin}${copyCurl ?? ''}'`)
-        .then(() => say('Copied'))
-        .catch(() => say('This browser does not let a page copy'))
-    })
-  }
+/** Shows the buttons that copy, and says in citations when the page was read. */
+function showCopying(): void {
+  for (const button of document.querySelectorAll<HTMLElement>(COPYING)) button.hidden = false
   for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-cite]')) {
+    if (link.textContent === link.href) continue
     link.textContent = link.href
     link.after(`. Retrieved ${new Date().toISOString().slice(0, 10)}`)
   }
+}
+
+function copy({ target }: Event): void {
+  const button = target instanceof Element ? target.closest<HTMLElement>(COPYING) : null
+  if (button === null) return
+  const { copy: text, copyCurl } = button.dataset
+  void navigator.clipboard
+    .writeText(text ?? `curl '${location.origin}${copyCurl ?? ''}'`)
+    .then(() => say('Copied'))
+    .catch(() => say('This browser does not let a page copy'))
 }
 
 /** Whether single keys are on, and this one is not typed into something. */
@@ -101,9 +108,16 @@ export function isShortcut(event: KeyboardEvent): boolean {
   return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && kept('keys') !== 'off'
 }
 
+/** Brings in order what the server cannot know: after it began, and after the page has changed. */
+function changed(): void {
+  showCopying()
+  writeTimes()
+  document.dispatchEvent(new Event('daybook-changed'))
+}
+
 startSwitches()
-startCopying()
-writeTimes()
+changed()
+document.addEventListener('click', copy)
 setInterval(writeTimes, AGAIN_MS)
 document.addEventListener('keydown', (event) => {
   const search = document.querySelector<HTMLInputElement>('input[type=search]')
@@ -111,3 +125,4 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault()
   search.focus()
 })
+startLive({ say, kept, isShortcut, changed })

@@ -52,12 +52,13 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 /** The routes of a page: itself, and the forms that stand behind a suffix of its path. */
 export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
   const path = pathOf(page)
-  const parameters = page.endpoint === null ? [] : web.api.route(page.endpoint).parameters
+  const parameters =
+    page.endpoint === null ? (page.parameters ?? []) : web.api.route(page.endpoint).parameters
   const route = (at: string, form: Form): Route => ({
     path: at,
     parameters,
     allowance: 'none',
-    showsLog: page.endpoint !== null,
+    showsLog: page.endpoint !== null || page.further === true,
     handle: (ask) => replyOf(web, page, ask, form),
   })
   const forms = formsOf(page)
@@ -116,6 +117,10 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
       ? null
       : `${fill(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
   if (form === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
+  // An answer that is no JSON is shown by nobody but the API.
+  if (api !== null && ask.query.word('format') === 'csv') {
+    return { is: 'elsewhere', status: 303, location: api }
+  }
   const stamp = `${assets.stamp}${form}`
   // Of a page that asks further endpoints, its own endpoint's ETag says too little.
   const asked = page.further === true || form !== '' ? { ...ask, holds: () => false } : ask
@@ -196,6 +201,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     asOf,
     // An event is not a view of the past: it is as it is.
     past: view.past && asOf !== null,
+    live: !view.past && view.api !== null,
     canonical: permalink,
     island: page.island ?? 'frame',
     body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },
