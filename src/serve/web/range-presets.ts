@@ -42,7 +42,7 @@ export async function rangePresets(view: View, range: Range & Readonly<{ asOf: A
   const launch = await launchOf(view)
   return html`<nav aria-label="Ranges" data-chrome>
     <ul class="tabs">
-      ${links} ${launch === null ? null : linkTo(view, range, wholeLog(launch, last))}
+      ${links} ${launch === null ? null : linkTo(view, range, sinceLaunch(view, launch, last))}
     </ul>
   </nav>`
 }
@@ -70,10 +70,13 @@ function linkTo({ path }: View, range: Range, { label, bucket, from, to }: Linke
     : html`<li><a href="${href}">${label}</a></li>`
 }
 
-function wholeLog(launch: Date, last: Date): Linked {
-  const days = (last.getTime() - launch.getTime()) / DAY_MS
+/** The whole of the log; of a past view, what came before its end. */
+function sinceLaunch({ past }: View, launch: Date, last: Date): Linked {
+  const end = launch > last ? launch : last
+  const days = (end.getTime() - launch.getTime()) / DAY_MS
   const bucket = days < WHOLE_DAYS_MAX ? 'day' : 'week'
-  return { label: 'All', bucket, from: INTERVALS[bucket].floor(launch), to: endOf(bucket, last) }
+  const label = past ? 'From launch' : 'All'
+  return { label, bucket, from: INTERVALS[bucket].floor(launch), to: endOf(bucket, end) }
 }
 
 /** When the first event was published, which never changes; null before. */

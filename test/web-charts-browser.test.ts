@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Flows, Funds } from '../src/protocol/resources.ts'
+import type { ApiStage } from './api-stage.ts'
+import { openApiStage } from './api-stage.ts'
+import type { Browser, Sight } from './browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
+
+let stage: ApiStage
+let browser: Browser
+before(async () => {
+  stage = await openApiStage()
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await stage[Symbol.asyncDispose]()
+})
+
+const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
+const MINUTES = '/flows?from=2026-10-01&to=2026-10-02&bucket=minute'
+
+const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
+const answerOf = async <Answer>(path: string): Promise<Answer> =>
+  (await (await stage.get(`/api/v1${path}`)).json()) as Answer
+
+const cursorOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
+const readingOf = async (sight: Sight): Promise<string> =>
+  (await cursorOf(sight).getAttribute('aria-valuetext')) ?? ''
+
+suite('the cursor of a chart', () => {
+  test('reads every bucket by keyboard, as the JSON has it', async () => {
+    const { buckets } = await answerOf<Flows>(HOURS)
+    await using sight = await browser.see(urlOf(HOURS))
+    await cursorOf(sight).focus()
+    const assertReads = async (index: number): Promise<void> => {
+      const reading = await readingOf(sight)
+      const { at, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } = buckets.at(index) ?? assert.fail()
+      assert.ok(reading.startsWith(at.slice(0, 19).replace('T', ' ')), reading)
+      assert.ok(reading.includes(`Spent on play, KOTS: ${spentOnPlay}; `), reading)
+      assert.ok(reading.includes(`Paid in prizes, KOTS: ${paidInPrizes}; `), reading)
+      assert.ok(reading.includes(`Burned, KOTS: ${burned}; `), reading)
+      assert.ok(reading.endsWith(`USD: ${tokenPriceUsd ?? 'not known'}`), reading)
+    }
+    await assertReads(-1)
+    await sight.page.keyboard.press('Home')
+    await assertReads(0)
+    for (let press = 0; press < 3; press++) await sight.page.keyboard.press('ArrowRight')
+    await assertReads(3)
+    await sight.page.keyboard.press('End')
+    await assertReads(-1)
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('stands in every plot over what it reads', async () => {
+    const { buckets } = await answerOf<Funds>('/funds')
+    await using sight = await browser.see(urlOf('/funds'))
+    await cursorOf(sight).press('Home')
+    const lines = await sight.page
+      .locator('line.reading')
+      .evaluateAll((all) =>
+        all.map((line) => Number.parseFloat((line as unknown as Element).getAttribute('x1'))),
+      )
+    assert.equal(lines.length, 4)
+    for (const x of lines) assert.ok(Math.abs(x - 100 / buckets.length) < 0.001)
+  })
+
+  test('shows what it says, and brings a long chart’s place into sight', async () => {
+    await using sight = await browser.see(urlOf(MINUTES), { viewport: NARROW })
+    const frame = sight.page.locator('.plots').first()
+    const scrolled = (): Promise<number> =>
+      frame.evaluate((element) => (element as unknown as Element).scrollLeft)
+    assert.ok((await scrolled()) > 1_000)
+    await cursorOf(sight).press('Home')
+    assert.equal(await scrolled(), 0)
+    assert.match(await sight.page.locator('.cursor p').innerText(), /2026-10-01 00:00:00 UTC/)
+  })
+
+  test('is not there without a script, and the table is', async () => {
+    await using sight = await browser.see(urlOf(HOURS), { javaScriptEnabled: false })
+    assert.equal(await cursorOf(sight).count(), 0)
+    assert.ok(await sight.page.locator('table#buckets').isVisible())
+    await using long = await browser.see(urlOf('/flows'), { javaScriptEnabled: false })
+    await long.page.getByText('Every day of the range').click()
+    assert.ok(await long.page.locator('table#buckets').isVisible())
+  })
+})
+
+suite('a chart', () => {
+  for (const path of [MINUTES, '/funds?bucket=hour', '/patterns?tz=345']) {
+    test(`${path} is open to everyone, however wide it is`, async () => {
+      for (const viewport of [WIDE, NARROW]) {
+        await using sight = await browser.see(urlOf(path), { viewport, bypassCSP: true })
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await assertNoViolations(sight.page)
+        }
+        await sight.page.setViewportSize({ width: 320, height: 640 })
+        await assertNoSidewaysScroll(sight.page)
+      }
+    })
+  }
+
+  test('has a name and words for who cannot see it', async () => {
+    await using sight = await browser.see(urlOf('/flows'))
+    const pictures = sight.page.locator('svg[role=img]')
+    assert.equal(await pictures.count(), 2)
+    for (const picture of await pictures.all()) {
+      assert.ok((await picture.locator('title').textContent())?.trim())
+      assert.ok((await picture.locator('desc').textContent())?.trim())
+    }
+  })
+
+  test('has its labels beside its lines, none upon another', async () => {
+    for (const viewport of [WIDE, NARROW]) {
+      await using sight = await browser.see(urlOf('/flows'), { viewport })
+      const boxes: readonly DOMRect[] = await sight.page.locator('#flows text').evaluateAll((all) =>
+        all.flatMap((text) => {
+          const { left, right, top, bottom } = (text as unknown as Element).getBoundingClientRect()
+          return right > left ? [{ left, right, top, bottom }] : []
+        }),
+      )
+      assert.ok(boxes.length > 6)
+      for (const [index, one] of boxes.entries()) {
+        for (const other of boxes.slice(index + 1)) {
+          const apart =
+            one.right <= other.left ||
+            other.right <= one.left ||
+            one.bottom <= other.top + 2 ||
+            other.bottom <= one.top + 2
+          assert.ok(apart, `${JSON.stringify(one)} and ${JSON.stringify(other)}`)
+        }
+      }
+    }
+  })
+})
+
+suite('the patterns', () => {
+  test('show one measure at a time, found again by its address', async () => {
+    await using sight = await browser.see(urlOf('/patterns'))
+    const { page } = sight
+    assert.equal(await page.locator('table.heat:visible').count(), 1)
+    await page.getByLabel('Measure', { exact: true }).selectOption('plays')
+    assert.match(page.url(), /#plays$/)
+    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
+    await page.reload()
+    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('show all of them without a script, and are asked in another offset', async () => {
+    await using sight = await browser.see(urlOf('/patterns'), { javaScriptEnabled: false })
+    const { page } = sight
+    assert.equal(await page.locator('table.heat:visible').count(), 6)
+    await page.locator('select[name=tz]').selectOption('345')
+    await page.getByRole('button', { name: 'Show' }).click()
+    assert.match(page.url(), /[?&]tz=345$/)
+    assert.equal(await page.locator('select[name=tz]').inputValue(), '345')
+  })
+
+  test('mark the offset of the reader’s own clock', async () => {
+    await using sight = await browser.see(urlOf('/patterns'), { timezoneId: 'Asia/Kathmandu' })
+    assert.equal(await sight.page.locator('option[value="345"]').innerText(), 'UTC+05:45 (yours now)')
+  })
+})
+
+suite('a picture', () => {
+  for (const path of ['/flows.svg', '/funds.svg?theme=dark', '/patterns.svg?theme=light']) {
+    test(`${path} is read by an XML parser without a complaint`, async () => {
+      await using sight = await browser.see(urlOf('/flows'))
+      const found = await sight.page.evaluate(async (address) => {
+        const text = await (await fetch(address)).text()
+        const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
+        return [parsed.documentElement.nodeName, parsed.querySelectorAll('parsererror').length]
+      }, path)
+      assert.deepEqual(found, ['svg', 0])
+    })
+  }
+})
+
+type DOMRect = Readonly<{ left: number; right: number; top: number; bottom: number }>
+/** As the scripts run within the page see it. */
+type Element = Readonly<{
+  scrollLeft: number
+  getAttribute(name: string): string
+  getBoundingClientRect(): DOMRect
+}>
+declare const DOMParser: new () => {
+  parseFromString(
+    text: string,
+    type: string,
+  ): Readonly<{
+    documentElement: Readonly<{ nodeName: string }>
+    querySelectorAll(selector: string): Readonly<{ length: number }>
+  }>
+}
