@@ -140,7 +140,7 @@ suite('the patterns', () => {
     await using sight = await browser.see(urlOf('/patterns'))
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 1)
-    await page.getByLabel('Measure', { exact: true }).selectOption('plays')
+    await page.locator('[data-measures] select').selectOption('plays')
     assert.match(page.url(), /#plays$/)
     assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
     await page.reload()
