@@ -11,6 +11,8 @@ import { assertParity, sourcesOf } from './parity.ts'
 import { ADDRESSES, REFUSED } from './web-addresses.ts'
 
 const KIB = 1024
+/** The pages without a twin in the API: they have no other forms. */
+const ALONE = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pathOf))
 const LICENCE = 'https://licence.example/data'
 
 let stage: ApiStage
@@ -81,6 +83,7 @@ suite('the pages', () => {
 
     test(`${address} is found again as JSON, CSV and with what the export says of itself`, async () => {
       const [from = '', query] = address.split('?')
+      if (ALONE.has(from)) return assert.equal((await stage.get(`${from}.json`)).status, 404)
       // The start page is the summary's by another name: its other forms are the summary's.
       const path = from === '/' ? '/summary' : from
       const other = (suffix: string): Promise<Response> =>

@@ -1,4 +1,5 @@
 import type { LogIdentity } from '../../log/reader.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Query } from '../query.ts'
@@ -45,6 +46,8 @@ export type Page<Answer> = Readonly<{
   endpoint: EndpointId | null
   /** Its path, where that is not the endpoint's. */
   path?: string
+  /** What its query may hold, of a page of no endpoint; the endpoint's own table otherwise. */
+  parameters?: readonly Parameter[]
   /** Its address for a citation, with everything said that it takes for granted; its own path and query if absent. */
   permalink?(answer: Answer, view: View): string
   /** The heading, and the first part of the document's title. */

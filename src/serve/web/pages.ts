@@ -1,12 +1,14 @@
 import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
+import { eventsPage } from './events-page.ts'
 import { flowsPage } from './flows-page.ts'
 import { fundsPage } from './funds-page.ts'
 import type { AnyPage } from './page.ts'
 import { patternsPage } from './patterns-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { schedulePage } from './schedule-page.ts'
+import { streamPage } from './stream-page.ts'
 import { homePage, summaryPage } from './summary-page.ts'
 
 /** Every page. The test of parity walks them all. */
@@ -20,5 +22,7 @@ export const PAGES: readonly AnyPage[] = [
   flowsPage,
   fundsPage,
   patternsPage,
+  eventsPage,
+  streamPage,
   eventPage,
 ]

@@ -1,0 +1,43 @@
+import { FILTERS } from '../../protocol/parameters.ts'
+import { eventsForm } from './events-form.ts'
+import { emptyOf, eventsTitle, scannedOf } from './events-page.ts'
+import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
+import { further, jsonLine } from './further.ts'
+import { html } from './html.ts'
+import type { Page } from './page.ts'
+import { copyButton } from './view-bar.ts'
+
+/** `/stream`: the newest events, and whatever comes; without a script, as of when it was loaded. */
+export const streamPage: Page<null> = {
+  endpoint: null,
+  path: '/stream',
+  parameters: FILTERS,
+  further: true,
+  title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
+  async render(_, view) {
+    const filters = view.query.format()
+    const newest = `order=desc&limit=${EVENTS_SHOWN}`
+    const query = filters === '' ? newest : `${filters.slice(1)}&${newest}`
+    const asked = await further(view, 'events', { query })
+    const { events, page } = asked.answer
+    const older = `${filters === '' ? '?' : `${filters}&`}order=desc&before=${page.scannedTo}&limit=${EVENTS_SHOWN}`
+    const api = `/api/v1/stream${filters}`
+    return html`${eventsForm(view, false)}
+      <noscript
+        ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
+      >
+      ${events.length === 0 ? emptyOf(page, `${asked.address}#`, view) : eventsTable(events, view, true)}
+      ${scannedOf(page)}
+      <nav aria-label="Older events" class="pager" data-chrome>
+        ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
+        <a href="/events${filters}">From the first event on</a>
+      </nav>
+      ${jsonLine([['the newest events', asked]])}
+      <section class="source" aria-label="The stream for programs" data-chrome>
+        <p>
+          The stream itself: <code>curl -N '${api}'</code> ${copyButton('Copy curl', { curl: api })}. Add
+          <code>-H 'Accept: application/x-ndjson'</code> for JSON lines.
+        </p>
+      </section>`
+  },
+}
