@@ -156,7 +156,7 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
         <tbody>
           ${rows.map(
             ([way, kind, figure]) =>
-              html`<tr>
+              html`<tr data-key="${way} ${kind}">
                 <th scope="row">${kind}</th>
                 <td class="r">${way === 'in' ? amount(figure) : null}</td>
                 <td class="r">${way === 'out' ? amount(figure) : null}</td>

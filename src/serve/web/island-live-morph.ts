@@ -54,8 +54,8 @@ function isAfter(first: Element | null, second: Element): boolean {
 }
 
 function keyOf(row: Element): string {
-  const said = row.querySelector('th a')?.getAttribute('href') ?? row.querySelector('th, td')?.innerHTML
-  return said ?? ''
+  const said = row.getAttribute('data-key') ?? row.querySelector('th a')?.getAttribute('href')
+  return said ?? row.querySelector('th, td')?.innerHTML ?? ''
 }
 
 /** How many rows of a later answer a list does not have yet. */

@@ -9,7 +9,7 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { dayOf, momentOf } from './moment.ts'
 import type { View } from './page.ts'
-import { STATUS_WORDS } from './unpaid-table.ts'
+import { STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
 
 /** A row of the answer, with its place in it. */
 export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
@@ -79,14 +79,14 @@ export function waitingTable(rows: readonly Placed[], told: Told, { site }: View
 function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
   const [first] = rows
   return html`<tbody>
-    <tr class="group">
+    <tr class="group" data-key="day">
       <th scope="rowgroup" colspan="3">${first === undefined ? null : dayOf(first.unpaid.availableAt)}</th>
       <td class="r">${cut ? html`<span class="none">cut here</span>` : html`<b>${derived(total)}</b>`}</td>
       <td></td>
     </tr>
     ${rows.map(
       ({ unpaid }) =>
-        html`<tr>
+        html`<tr data-key="${unpaidKey(unpaid)}">
           <th scope="row">${contestLink(unpaid.contestId, titles.get(unpaid.contestId) ?? null)}</th>
           <td>${unpaid.kind}</td>
           <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>

@@ -89,14 +89,14 @@ function daysOf(schedule: Schedule): Html {
 function groupHead([first]: readonly Plan[]): Html | null {
   return first === undefined
     ? null
-    : html`<tr class="group">
+    : html`<tr class="group" data-key="day">
         <th scope="rowgroup" colspan="2">${dayOf(first.at)}</th>
       </tr>`
 }
 
 function rowOf(plan: Plan, upToMs: number): Html {
   const passed = plan.atMs <= upToMs ? html` <em>the time has passed, the event has not come yet</em>` : null
-  return html`<tr>
+  return html`<tr data-key="${plan.what} ${plan.contestId ?? ''}">
     <td>${momentOf(plan.at)}<span data-relative="${plan.at}"></span>${passed}</td>
     <td>${whatOf(plan)}</td>
   </tr>`

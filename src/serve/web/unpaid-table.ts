@@ -36,7 +36,7 @@ export function unpaidTable(rows: readonly Unpaid[], { site }: View, { name, tit
       <tbody>
         ${rows.map(
           (one) =>
-            html`<tr>
+            html`<tr data-key="${unpaidKey(one)}">
               ${
                 titles === null
                   ? html`<th scope="row">${one.kind}</th>`
@@ -53,4 +53,16 @@ export function unpaidTable(rows: readonly Unpaid[], { site }: View, { name, tit
       </tbody>
     </table>
   </div>`
+}
+
+/** Tells a row from the others of its table, whichever of them come and go: a contest has several. */
+export function unpaidKey({
+  contestId,
+  kind,
+  status,
+  unlocksAtMs,
+  reviewUntilMs,
+  availableAtMs,
+}: Unpaid): string {
+  return [contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs].join(' ')
 }
