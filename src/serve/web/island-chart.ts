@@ -3,15 +3,6 @@ import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-type Reading = Readonly<{ range: HTMLInputElement; shown: HTMLElement; table: HTMLTableElement }>
-
-function readingOf(figure: HTMLElement): Reading | null {
-  const range = figure.querySelector<HTMLInputElement>('input[type=range]')
-  const shown = figure.querySelector<HTMLElement>('.cursor p')
-  const table = document.querySelector<HTMLTableElement>(`table#${figure.dataset['chart'] ?? ''}`)
-  return range === null || shown === null || table === null ? null : { range, shown, table }
-}
-
 /** A row as the table has it: the bucket, then each column's name and figure. */
 function rowOf(table: HTMLTableElement, index: number): readonly (readonly [name: string, cell: Element])[] {
   const names = [...(table.tHead?.rows[0]?.cells ?? [])].map(textOf)
@@ -50,31 +41,43 @@ function linesIn(figure: HTMLElement): readonly SVGElement[] {
 }
 
 function startReading(figure: HTMLElement): void {
-  const reading = readingOf(figure)
-  if (reading === null) return
-  const { range, shown, table } = reading
-  const buckets = Number(range.max) + 1
+  const range = figure.querySelector<HTMLInputElement>('input[type=range]')
+  const shown = figure.querySelector<HTMLElement>('.cursor p')
+  if (range === null || shown === null) return
   const lines = linesIn(figure)
 
-  function read(): void {
+  /** Says the bucket and marks it; the share of the width at which it stands. */
+  function read(): number {
+    const table = document.querySelector<HTMLTableElement>(`table#${figure.dataset['chart'] ?? ''}`)
+    const buckets = table?.tBodies[0]?.rows.length ?? 0
+    if (range === null || shown === null || table === null || buckets === 0) return 0
+    const isLast = range.value === range.max
+    range.max = String(buckets - 1)
+    if (isLast) range.value = range.max
     const index = Number(range.value)
     const share = (index + (figure.dataset['stands'] === 'end' ? 1 : 0.5)) / buckets
     for (const line of lines) {
       line.setAttribute('x1', `${share * 100}%`)
       line.setAttribute('x2', `${share * 100}%`)
-      reveal(line, share)
     }
     const row = rowOf(table, index)
     const words = row.map(([name, cell]) => (name === '' ? textOf(cell) : `${name}: ${textOf(cell)}`))
     range.setAttribute('aria-valuetext', words.join('; '))
     shown.replaceChildren(...row.map(named))
+    return share
+  }
+
+  function show(): void {
+    const share = read()
+    for (const line of lines) reveal(line, share)
   }
 
   range.closest('label')?.removeAttribute('hidden')
-  range.addEventListener('input', read)
-  // The table's times may have been written otherwise since.
+  range.addEventListener('input', show)
+  // What the table says has changed, or is written otherwise.
   range.addEventListener('focus', read)
-  read()
+  document.addEventListener('daybook-changed', read)
+  show()
 }
 
 for (const figure of document.querySelectorAll<HTMLElement>('[data-chart]')) startReading(figure)

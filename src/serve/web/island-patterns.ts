@@ -1,24 +1,31 @@
 /** One measure at a time, and the reader's own offset among those to choose from. */
 import './island-frame.ts'
 
+function sections(): readonly HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('[data-measure]')]
+}
+
 function startMeasures(): void {
   const links = document.querySelector<HTMLElement>('[data-measures]')
-  const sections = [...document.querySelectorAll<HTMLElement>('[data-measure]')]
-  if (links === null || sections.length === 0) return
+  if (links === null || sections().length === 0) return
   const label = document.createElement('label')
   const select = document.createElement('select')
+  // So named, it is left alone when the page is kept up to date.
+  label.className = 'reading'
   label.append('Measure ', select)
-  for (const { id, dataset } of sections) select.append(new Option(dataset['measure'] ?? id, id))
+  for (const { id, dataset } of sections()) select.append(new Option(dataset['measure'] ?? id, id))
+  const asked = location.hash.slice(1)
+  if (sections().some(({ id }) => id === asked)) select.value = asked
   const show = (): void => {
-    for (const section of sections) section.hidden = section.id !== select.value
+    links.hidden = true
+    for (const section of sections()) section.hidden = section.id !== select.value
   }
   select.addEventListener('change', () => {
     history.replaceState(null, '', `#${select.value}`)
     show()
   })
-  const asked = location.hash.slice(1)
-  if (sections.some(({ id }) => id === asked)) select.value = asked
-  links.replaceChildren(label)
+  document.addEventListener('daybook-changed', show)
+  links.after(label)
   show()
 }
 
