@@ -16,6 +16,7 @@ import type { EventType } from '../src/protocol/rules.ts'
 import { contestIdOf } from '../src/protocol/seq.ts'
 import { openAnswerCache } from '../src/serve/answer-cache.ts'
 import { apiRoutes } from '../src/serve/api/routes.ts'
+import { archiveRoutes } from '../src/serve/archive/routes.ts'
 import { openPresentEtag } from '../src/serve/etag.ts'
 import type { Collaborators } from '../src/serve/exchange.ts'
 import { frontRoutes } from '../src/serve/front.ts'
@@ -133,7 +134,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   let unready: Problem | undefined
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
-  const api = apiRoutes(desk, node)
+  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site })
   const server = await start(
     {

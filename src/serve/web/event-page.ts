@@ -1,7 +1,7 @@
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
 import { assert } from '../../protocol/brand.ts'
-import { amount } from './amount.ts'
+import { amount, eventLink } from './amount.ts'
 import type { Html, Part } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
@@ -75,6 +75,9 @@ function explorersOf(tx: string, { site }: View): Html | null {
     </ul>`
 }
 
+/** Details that name another event. */
+const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
+
 function detailsOf({ details }: EventDetails, address: string): Html {
   if (details === null) return html`<p class="quiet">This event has no details.</p>`
   return html`<h2>Details</h2>
@@ -82,7 +85,7 @@ function detailsOf({ details }: EventDetails, address: string): Html {
       ${Object.entries(details).map(
         ([name, value]) =>
           html`<dt><code>${name}</code></dt>
-            <dd>${String(value)}</dd>`,
+            <dd>${POINTERS.has(name) ? eventLink(Number(value)) : String(value)}</dd>`,
       )}
     </dl>
     <p><a data-json href="${address}">JSON of the details</a></p>`

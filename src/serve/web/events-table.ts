@@ -14,14 +14,14 @@ const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx']
 /** Events as rows in the order given; `live` for a list that the newest events are put into. */
 export function eventsTable(events: readonly EventWire[], { site }: View, live = false): Html {
   return html`<div class="wide" role="region" aria-label="Events" tabindex="0">
-    <table>
+    <table class="events">
       <thead>
         <tr>
           <th scope="col">Event</th>
           <th scope="col">Type / kind</th>
+          <th scope="col" class="r">Amount, ${site.token}</th>
           <th scope="col">Published</th>
           <th scope="col" class="fold">Contest</th>
-          <th scope="col" class="r">Amount, ${site.token}</th>
           <th scope="col" class="fold">Transaction</th>
         </tr>
       </thead>
@@ -38,9 +38,9 @@ function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire): Html {
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
     <td>${type} / ${kind}</td>
+    <td class="r">${kots === null ? NOTHING : amount(kots)}</td>
     <td>${momentOf(at)}</td>
     <td class="fold">${contest ?? NOTHING}</td>
-    <td class="r">${kots === null ? NOTHING : amount(kots)}</td>
     <td class="fold">${tx === null ? NOTHING : html`<code class="id cut">${tx}</code>`}</td>
   </tr>`
 }

@@ -193,6 +193,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const content = await page.render(answer, view)
   const permalink = page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
   const table = page.csv?.(answer, view) ?? null
+  const head = page.head?.(answer, view)
   const bar = viewBar(view, { title, asOf, permalink, table, svg: page.svg !== undefined })
   return formatPage({
     ...view,
@@ -201,9 +202,10 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     asOf,
     // An event is not a view of the past: it is as it is.
     past: view.past && asOf !== null,
-    live: !view.past && view.api !== null,
+    live: !view.past && (view.api !== null || content.markup.includes(' data-live-rows')),
     canonical: permalink,
     island: page.island ?? 'frame',
+    ...(head === undefined ? {} : { head }),
     body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },
   })
 }

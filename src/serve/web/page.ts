@@ -56,6 +56,10 @@ export type Page<Answer> = Readonly<{
   render(answer: Answer, view: View): Html | Promise<Html>
   /** Whether it asks further endpoints: then it is rendered before it is known to be unchanged. */
   further?: boolean
+  /** Whether a page of no endpoint is kept up to date like the others. */
+  live?: boolean
+  /** Further elements of the document's head. */
+  head?(answer: Answer, view: View): Html
   /** The island that makes it livelier, `flows` for `island-flows.ts`; `frame` if absent. */
   island?: string
   csv?(answer: Answer, view: View): Table

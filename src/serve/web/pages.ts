@@ -1,9 +1,11 @@
+import { archivePage } from './archive-page.ts'
 import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
 import { eventsPage } from './events-page.ts'
 import { flowsPage } from './flows-page.ts'
 import { fundsPage } from './funds-page.ts'
+import { loyaltyPage } from './loyalty-page.ts'
 import type { AnyPage } from './page.ts'
 import { patternsPage } from './patterns-page.ts'
 import { payoutsPage } from './payouts-page.ts'
@@ -22,6 +24,8 @@ export const PAGES: readonly AnyPage[] = [
   flowsPage,
   fundsPage,
   patternsPage,
+  archivePage,
+  loyaltyPage,
   eventsPage,
   streamPage,
   eventPage,

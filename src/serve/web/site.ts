@@ -23,3 +23,11 @@ export const DEFAULT_SITE: Site = {
 /** What every page says, in these words. */
 export const NOTICE =
   'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1)(?::|$)/
+
+/** The address that commands and feeds begin with; of this machine without TLS, of any other with it. */
+export function baseOf(host: string | null): string {
+  if (host === null) return 'https://daybook.example'
+  return `${LOOPBACK.test(host) ? 'http' : 'https'}://${host}`
+}

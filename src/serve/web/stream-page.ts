@@ -13,6 +13,7 @@ export const streamPage: Page<null> = {
   path: '/stream',
   parameters: FILTERS,
   further: true,
+  live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
   async render(_, view) {
     const filters = view.query.format()

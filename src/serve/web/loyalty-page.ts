@@ -1,0 +1,105 @@
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/resources.ts'
+import { amount, amountOrNone, count, eventLink } from './amount.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { momentOf, momentOrNone } from './moment.ts'
+import type { Page, View } from './page.ts'
+import type { Cell, Table } from './table.ts'
+import { copyButton } from './view-bar.ts'
+
+/** `/loyalty/runs`: each month's reward, with the digests by which its files are checked. */
+export const loyaltyPage: Page<LoyaltyRuns> = {
+  endpoint: 'loyaltyRuns',
+  title: () => 'Loyalty rewards',
+  csv: tableOf,
+  render: ({ runs }, view) =>
+    runs.length === 0 ? EMPTY : html`${INTRODUCTION} ${runTable(runs, view)} ${runs.map(filesOf)}`,
+}
+
+const EMPTY = html`<p class="lead">No loyalty reward has been announced yet.</p>
+  <p><a href="/schedule">See what is planned</a>, or <a href="/funds">what the loyalty fund holds</a>.</p>`
+
+const INTRODUCTION = html`<p class="lead">
+  Each month’s reward is paid from the loyalty fund. The digest of the input is published before the output
+  exists, so that neither can be changed afterwards.
+</p>`
+
+function runTable(runs: readonly LoyaltyRun[], { site }: View): Html {
+  return html`<div class="wide" role="region" aria-label="Loyalty rewards by month" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Month</th>
+          <th scope="col">Planned for</th>
+          <th scope="col" class="r">Reward, ${site.token}</th>
+          <th scope="col" class="r">Paid, ${site.token}</th>
+          <th scope="col" class="r">Not paid, ${site.token}</th>
+          <th scope="col" class="r">Recipients</th>
+          <th scope="col" class="r">Payouts</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${runs.map(rowOf)}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: LoyaltyRun): Html {
+  return html`<tr>
+    <th scope="row"><a href="#${month}">${month}</a></th>
+    <td>${momentOrNone(paysAt, 'not announced')}</td>
+    <td class="r">${amountOrNone(total, 'not computed yet')}</td>
+    <td class="r">${amount(paid)}</td>
+    <td class="r">${amountOrNone(notPaid, 'not computed yet')}</td>
+    <td class="r">${recipients === null ? html`<span class="none">not known</span>` : count(recipients)}</td>
+    <td class="r">${count(payouts)}</td>
+  </tr>`
+}
+
+/** What a month was computed from and what came out, and how anyone checks both. */
+function filesOf({ month, input, output }: LoyaltyRun): Html {
+  return html`<h2 id="${month}">Files of ${month}</h2>
+    <dl class="fields">
+      ${fileOf('Input', input, 'Its digest is not published yet.')}
+      ${fileOf('Output', output, 'It does not exist yet.')}
+    </dl>`
+}
+
+const DIGEST = /^sha256:([0-9a-f]{64})$/
+
+function fileOf(name: string, file: LoyaltyFile | null, none: string): Html {
+  if (file === null) {
+    return html`<dt>${name}</dt>
+      <dd><span class="none">${none}</span></dd>`
+  }
+  const { seq, digest, bytes, url, at } = file
+  const [, hex = ''] = DIGEST.exec(digest) ?? []
+  const check = `echo '${hex}  ${name.toLowerCase()}' | sha256sum --check`
+  return html`<dt>${name}</dt>
+    <dd>
+      <code class="id">${digest}</code> ${copyButton('Copy', { text: digest })}<br />
+      Published ${momentOf(at)} by event
+      ${eventLink(seq)}${bytes === null ? null : html`, ${count(bytes)} bytes`}.
+      ${url === null ? null : html`<a rel="noreferrer" href="${url}">The file</a>.`}
+      <details>
+        <summary>Check it</summary>
+        <p>Keep the file under this name, then:</p>
+        <pre tabindex="0" role="region" aria-label="How to check it"><code>${check}</code></pre>
+      </details>
+    </dd>`
+}
+
+const FILE_COLUMNS = ['seq', 'digest', 'bytes', 'url', 'at', 'atMs'] as const
+const COLUMNS = ['month', 'paysAt', 'paysAtMs', 'recipients', 'total', 'paid', 'notPaid', 'payouts'] as const
+
+/** A run in a row: its files' fields with `input.` and `output.` before their names. */
+function tableOf({ runs }: LoyaltyRuns): Table {
+  const named = (half: string): readonly string[] => FILE_COLUMNS.map((name) => `${half}.${name}`)
+  const half = (file: LoyaltyFile | null): readonly Cell[] => FILE_COLUMNS.map((name) => file?.[name] ?? null)
+  return {
+    columns: [...COLUMNS, ...named('input'), ...named('output')],
+    rows: runs.map((run) => [...COLUMNS.map((name) => run[name]), ...half(run.input), ...half(run.output)]),
+    next: null,
+  }
+}
