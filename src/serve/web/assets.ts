@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
 import type { Route } from '../route.ts'
@@ -23,6 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 }
 const HASH_CHARS = 10
+/** Where the build of the package puts the islands' scripts, below the folder of this file. */
+export const BUNDLED = 'bundled'
 
 /** Makes the files when a page first needs them, and once: the islands are bundled in memory. */
 export function openAssets(folder: string = import.meta.dirname): () => Promise<Assets> {
@@ -32,7 +34,7 @@ export function openAssets(folder: string = import.meta.dirname): () => Promise<
 
 async function makeAssets(folder: string): Promise<Assets> {
   const style = assetOf('style.css', readFileSync(join(folder, 'style.css')))
-  const all = [style, ...(await bundleIslands(folder))]
+  const all = [style, ...(readBundled(folder) ?? (await bundleIslands(folder)))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
     files,
@@ -45,10 +47,17 @@ async function makeAssets(folder: string): Promise<Assets> {
   }
 }
 
+/** The scripts as the published package has them, which brings no bundler; nothing in a clone. */
+function readBundled(folder: string): readonly Asset[] | undefined {
+  const bundled = join(folder, BUNDLED)
+  if (!existsSync(bundled)) return undefined
+  return readdirSync(bundled).map((name) => assetOf(name, readFileSync(join(bundled, name))))
+}
+
 /** Each `island-x.ts` with all that it imports as one script, `x.js`. */
-async function bundleIslands(folder: string): Promise<readonly Asset[]> {
+export async function bundleIslands(folder: string): Promise<readonly Asset[]> {
   const entries = readdirSync(folder).filter((name) => /^island-[a-z-]+\.ts$/.test(name))
-  // Only here, and only when a page is asked for: what serves no pages never loads it.
+  // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
   const { build } = await import('esbuild-wasm')
   const { outputFiles } = await build({
     absWorkingDir: folder,

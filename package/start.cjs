@@ -1,0 +1,2 @@
+'use strict'
+void import('../dist/src/main.js')
