@@ -1,6 +1,6 @@
 import './island-frame.ts'
 
-/** What the summary has of script: the slider says what it points at, and leads there when it is let go. */
+/** What the summary has of script: the slider says what it points at, and leads there when it is let go or Enter is pressed. */
 function startSlider(form: HTMLFormElement): void {
   const slider = form.querySelector('input')
   const said = form.querySelector('output')
@@ -16,8 +16,20 @@ function startSlider(form: HTMLFormElement): void {
     said.value = text
     slider.setAttribute('aria-valuetext', text)
   }
+  // By keys every step is a change, and whoever steps is not there yet: Enter leads there.
+  let dragged = false
+  slider.addEventListener('pointerdown', () => (dragged = true))
+  slider.addEventListener('keydown', (event) => {
+    dragged = false
+    if (event.key !== 'Enter') return
+    // Not every browser sends a form by Enter from a slider, and none may send it twice.
+    event.preventDefault()
+    form.requestSubmit()
+  })
   slider.addEventListener('input', write)
-  slider.addEventListener('change', () => form.requestSubmit())
+  slider.addEventListener('change', () => {
+    if (dragged) form.requestSubmit()
+  })
   write()
   form.hidden = false
 }

@@ -45,7 +45,8 @@ type Line = (before: Before) => readonly (string | null)[] | null
 const ofFlows =
   (key: FlowKey): Line =>
   ({ flows }) =>
-    flows.answer.buckets.map((bucket) => bucket[key])
+    // A day that is not over would look like a fall.
+    flows.answer.buckets.filter(({ complete }) => complete).map((bucket) => bucket[key])
 
 const ofFunds =
   (key: FundKey): Line =>
@@ -129,7 +130,7 @@ function howComputed({ dayBefore, flows, funds }: Before): Html {
   const levels = funds === null ? '' : ', and what was held at the end of each'
   return html`<p class="quiet">
       A change is the figure less that of twenty-four hours before. The small lines show thirty days: what was
-      spent, paid and burned in each${levels}.
+      spent, paid and burned in each that is over${levels}.
     </p>
     ${jsonLine([
       ['the day before', dayBefore],

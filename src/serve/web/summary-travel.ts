@@ -64,7 +64,10 @@ function slider(launch: Ms, shown: Ms, present: boolean): Html {
   const from = boundOf(floorTo(launch, step) + step)
   const to = floorTo(shown, step)
   return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
-    <label for="moment">The state at <output for="moment">${textOf(formatAt(to))}</output></label>
+    <label for="moment"
+      >The state at <output for="moment">${textOf(formatAt(to))}</output>: drag and let go, or move by keys
+      and press Enter</label
+    >
     <input id="moment" type="range" name="at" min="${from}" max="${to}" step="${step}" value="${to}" />
   </form>`
 }

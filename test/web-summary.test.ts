@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
+import type { ApiStage } from './api-stage.ts'
+import { LAUNCH, openApiStage } from './api-stage.ts'
+import type { Browser } from './browser.ts'
+import { openBrowser } from './browser.ts'
+
+let stage: ApiStage
+let browser: Browser
+before(async () => {
+  stage = await openApiStage()
+  // A trade a minute for three hours: so there are hours to go back to.
+  stage.trade(180)
+  stage.setNow(msOf(LAUNCH + 2 * DAY_MS))
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await stage[Symbol.asyncDispose]()
+})
+
+const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
+const moment = (hours: number): string => String(LAUNCH + hours * HOUR_MS)
+
+suite('the slider of the summary', () => {
+  test('is moved by keys, says what it points at, asks nothing on the way and leads there by Enter', async () => {
+    await using sight = await browser.see(urlOf('/summary'))
+    const slider = sight.page.locator('form[data-slider] input')
+    await slider.focus()
+    assert.equal(await slider.inputValue(), moment(3))
+    const asked: string[] = []
+    sight.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await sight.page.keyboard.press('ArrowLeft')
+    await sight.page.keyboard.press('ArrowLeft')
+    assert.equal(await slider.getAttribute('aria-valuetext'), '2026-10-01 01:00 UTC')
+    assert.equal(await sight.page.locator('form[data-slider] output').innerText(), '2026-10-01 01:00 UTC')
+    assert.deepEqual(
+      asked.filter((path) => path === '/summary'),
+      [],
+    )
+    await sight.page.keyboard.press('Enter')
+    await sight.page.waitForURL(`**/summary?at=${moment(1)}`)
+    assert.match(await sight.page.locator('main').innerText(), /This view is settled/)
+  })
+
+  test('leads where it is let go', async () => {
+    await using sight = await browser.see(urlOf('/summary'))
+    const slider = sight.page.locator('form[data-slider] input')
+    await slider.scrollIntoViewIfNeeded()
+    const box = await slider.boundingBox()
+    assert.ok(box !== null)
+    await sight.page.mouse.move(box.x + box.width - 8, box.y + box.height / 2)
+    await sight.page.mouse.down()
+    await sight.page.mouse.move(box.x + 2, box.y + box.height / 2, { steps: 5 })
+    await sight.page.mouse.up()
+    await sight.page.waitForURL(`**/summary?at=${moment(1)}`)
+  })
+
+  test('goes on to the present from a past view, which cannot know how late it is', async () => {
+    await using sight = await browser.see(urlOf(`/summary?at=${moment(1)}`))
+    const slider = sight.page.locator('form[data-slider] input')
+    assert.equal(await slider.inputValue(), moment(1))
+    assert.ok(Number(await slider.getAttribute('max')) > Number(moment(3)))
+  })
+
+  test('is not there without a script: a field of date and time is', async () => {
+    await using sight = await browser.see(urlOf('/summary'), { javaScriptEnabled: false })
+    assert.equal(await sight.page.locator('form[data-slider]').isVisible(), false)
+    await sight.page.locator('input[type=datetime-local]').fill('2026-10-01T01:30')
+    await sight.page.locator('.travel form:not([hidden]) button').click()
+    assert.match(sight.page.url(), /\/summary\?at=2026-10-01T01(?::|%3A)30Z$/)
+    assert.match(await sight.page.locator('h1').innerText(), /Summary of a past moment/)
+  })
+})
