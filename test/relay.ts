@@ -5,10 +5,10 @@ import { connect, createServer } from 'node:net'
 /** What stands between a client and a service, and can cut every connection there is. */
 export type Relay = AsyncDisposable & Readonly<{ url: string; cut(): void }>
 
-export async function openRelay(to: string): Promise<Relay> {
-  const { port, hostname } = new URL(to)
+export async function openRelay(to: string | (() => string)): Promise<Relay> {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
+    const { port, hostname } = new URL(typeof to === 'string' ? to : to())
     const far = connect(Number(port), hostname)
     for (const [one, other] of [
       [near, far],

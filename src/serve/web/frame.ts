@@ -36,9 +36,9 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
  * same as the answer: what differs between the children of `main` is changed in place, and nothing else is touched. So
  * a page does nothing for it, but for three rules:
  *
- * - A list of events that grows says `data-live-rows` on its `tbody`, with the milliseconds that lie between two looks
- *   at least (1000 on a page that is the list, 10000 on one that has a list too): new rows are held back while the list
- *   is scrolled or has the focus. It is shown newest first, 100 rows at most.
+ * - A list of events that grows says `data-live-rows` on its `tbody`; `data-live-rows="beside"` where the page has
+ *   figures too, which are not asked for as often. New rows are held back while the list is scrolled or has the focus.
+ *   It stands newest first, 100 rows at most.
  * - Rows of any table are known by the link in their `th`: one that stays is not moved.
  * - A form, a chart's `.cursor` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
  *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.

@@ -1,7 +1,8 @@
 import { morph, newRows } from './island-live-morph.ts'
 
-/** A page of figures is asked for again once in so long at most; a list of events says for itself how often. */
+/** A page is asked for again once in so long at most, and one that is a list of events itself more often. */
 const LOOK_MS = 10_000
+const LIST_LOOK_MS = 1_000
 /** What is new is said once in so long at most. */
 const SAY_MS = 10_000
 
@@ -78,7 +79,7 @@ export function plan(kept: Kept): void {
   kept.told()
   const { timer, asking, shown, head, askedAt, main } = kept
   if (timer !== 0 || asking || isStill(kept) || shown >= head) return
-  const every = Number(listIn(main)?.dataset['liveRows'] ?? LOOK_MS)
+  const every = listIn(main)?.dataset['liveRows'] === '' ? LIST_LOOK_MS : LOOK_MS
   const again = (): void => {
     kept.timer = 0
     if (!isStill(kept)) void look(kept).finally(() => plan(kept))

@@ -99,7 +99,7 @@ function eventTable({ events }: EventsPage, { site }: View): Html {
           <th scope="col" class="r">${site.token}</th>
         </tr>
       </thead>
-      <tbody data-live-rows="10000">
+      <tbody data-live-rows="beside">
         ${events.map(
           ({ seq, type, kind, at, contestId, kots }) =>
             html`<tr>

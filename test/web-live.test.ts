@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { Browser } from './browser.ts'
+import { openBrowser } from './browser.ts'
+import type { ModelService } from './model-service.ts'
+import { openModelService } from './model-service.ts'
+import type { Relay } from './relay.ts'
+import { openRelay } from './relay.ts'
+
+const NOW_MS = Date.UTC(2026, 4, 20)
+const ROWS_MAX = 100
+const TABS = 8
+
+let service: ModelService
+let relay: Relay
+let browser: Browser
+let published = 0
+before(async () => {
+  service = await openModelService(NOW_MS)
+  relay = await openRelay(() => `http://127.0.0.1:${service.port()}`)
+  browser = await openBrowser()
+  await publish(150)
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await relay[Symbol.asyncDispose]()
+  await service[Symbol.asyncDispose]()
+})
+
+async function publish(count: number): Promise<void> {
+  const drafts = Array.from({ length: count }, () => {
+    const ref = `live-${++published}`
+    return { ref, type: 'trade', kind: 'buy', kots: '1.5' }
+  })
+  assert.equal((await service.publish(drafts, false)).status, 200)
+}
+
+const list = 'tbody[data-live-rows]'
+
+/** The seqs of the rows of the list, from above. */
+async function seqsOf(page: Page): Promise<readonly number[]> {
+  return (await page.locator(`${list} a.seq`).allTextContents()).map((text) => Number(text.slice(1)))
+}
+
+const newest = (count: number, last = published): readonly number[] =>
+  Array.from({ length: count }, (_, index) => last - index)
+
+const shows = (page: Page, seq: number): Promise<void> =>
+  page.locator(`${list} tr:first-child a.seq`, { hasText: `#${seq}` }).waitFor()
+
+const says = (page: Page, words: string | RegExp): Promise<void> =>
+  page.locator('#live span', { hasText: words }).waitFor()
+
+suite('an open page', () => {
+  test('shows an event that is published without being loaded again, and after a restart too', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await page.evaluate(() => Object.assign(globalThis, { same: true }))
+    await says(page, /^Live$/)
+    await publish(1)
+    await shows(page, published)
+    await service.restart()
+    await publish(3)
+    await shows(page, published)
+    await says(page, /^Live$/)
+    assert.deepEqual(await seqsOf(page), newest(ROWS_MAX))
+    assert.equal(await page.evaluate('same'), true)
+  })
+
+  test('has its figures from the service, as of the event that it names', async () => {
+    await using sight = await browser.see(`${relay.url}/summary`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await publish(2)
+    await shows(page, published)
+    assert.equal(await page.locator('.as-of a.seq').innerText(), `#${published}`)
+    const said = await page.locator('dt:text-is("Events") + dd').innerText()
+    assert.equal(said, String(published))
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('shares one stream with the others of its browser, whichever of them is closed', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const context = sight.page.context()
+    await says(sight.page, /^Live$/)
+    let streams = 1
+    context.on('request', (request) => (streams += request.url().endsWith('/api/v1/stream') ? 1 : 0))
+    const others: Page[] = []
+    for (let number = 1; number < TABS; number++) {
+      const other = await context.newPage()
+      await other.goto(`${relay.url}/stream`)
+      others.push(other)
+    }
+    await publish(1)
+    for (const other of others) await shows(other, published)
+    assert.equal(streams, 1)
+    await sight.page.close()
+    await publish(1)
+    for (const other of others) await shows(other, published)
+    assert.equal(streams, 2)
+  })
+
+  test('moves nothing that is read, and keeps the focus, while 500 events come', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.locator('input[name=news]').check()
+    await page.evaluate(() => {
+      Object.assign(globalThis, { said: [] })
+      const line = document.querySelector('#say')
+      new MutationObserver(() => said.push(performance.now())).observe(line, { childList: true })
+    })
+    await page.evaluate(() => scrollTo(0, 1_200))
+    const link = page.locator(`${list} a.seq`).nth(40)
+    await link.focus()
+    const place = await page.evaluate(placeOfFocus)
+    for (let batch = 0; batch < 20; batch++) await publish(25)
+    await page.locator('button.more').waitFor()
+    await says(page, /^Live$/)
+    assert.deepEqual(await page.evaluate(placeOfFocus), place)
+
+    await page.locator('button.more').click()
+    await shows(page, published)
+    const seqs = await seqsOf(page)
+    assert.deepEqual(seqs, newest(ROWS_MAX))
+    await publish(10)
+    await shows(page, published)
+    const times = await page.evaluate<readonly number[]>('said')
+    assert.ok(
+      times.length >= 1 && times.every((at, index) => index === 0 || at - (times[index - 1] ?? 0) >= 10_000),
+    )
+  })
+
+  test('is still while it is paused, by the button and by its key', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await says(page, /^Paused$/)
+    const seqs = await seqsOf(page)
+    await publish(5)
+    // A second page that has shown them says that the first had the time to.
+    await using other = await browser.see(`${relay.url}/stream`)
+    await shows(other.page, published)
+    assert.deepEqual(await seqsOf(page), seqs)
+    await page.locator('h1').click()
+    await page.keyboard.press('p')
+    await shows(page, published)
+    await says(page, /^Live$/)
+  })
+
+  for (const status of [429, 503]) {
+    test(`says that it waits when the stream is refused with ${status}, and comes back`, async () => {
+      await using sight = await browser.see(`${relay.url}/about-nothing`)
+      const { page } = sight
+      await page.route('**/api/v1/stream', (route) =>
+        route.fulfill({ status, headers: { 'retry-after': '2' }, body: '{}' }),
+      )
+      await page.goto(`${relay.url}/summary`)
+      await says(page, /^Reconnecting, next try in \d+ s$/)
+      await page.unrouteAll()
+      await says(page, /^Live$/)
+    })
+  }
+
+  test('says since when it is offline, and catches up', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.context().setOffline(true)
+    relay.cut()
+    await says(page, /^Offline, showing \d\d:\d\d:\d\d UTC$/)
+    await publish(4)
+    await page.context().setOffline(false)
+    await shows(page, published)
+    await says(page, /^Live$/)
+  })
+
+  test('of a past moment is not live', async () => {
+    await using sight = await browser.see(`${relay.url}/summary?at=2026-05-19`)
+    let streams = 0
+    sight.page.on('request', () => (streams += 1))
+    await says(sight.page, /^Past view$/)
+    await sight.page.waitForLoadState('networkidle')
+    assert.equal(streams, 0)
+  })
+
+  test('about an event to come becomes that of the event', async () => {
+    await using sight = await browser.see(`${relay.url}/events/${published + 1}`)
+    await publish(1)
+    await sight.page.locator('h1', { hasText: `Event #${published}` }).waitFor()
+  })
+})
+
+/** Where what has the focus stands in the window, and how far the window is scrolled. */
+function placeOfFocus(): readonly unknown[] {
+  const { activeElement } = document
+  return [activeElement.textContent, activeElement.getBoundingClientRect().top, scrollY]
+}
+
+/** As the scripts run within the page see it. */
+declare const document: Readonly<{
+  activeElement: { textContent: string; getBoundingClientRect(): { top: number } }
+  querySelector(selector: string): unknown
+}>
+declare const scrollY: number
+declare const said: number[]
+declare function scrollTo(x: number, y: number): void
+declare class MutationObserver {
+  constructor(heard: () => void)
+  observe(what: unknown, how: unknown): void
+}
