@@ -267,3 +267,13 @@ suite('the longest chart', () => {
     assert.match(page, /max="1499"/)
   })
 })
+
+suite('a range of too many buckets', () => {
+  test('is refused with a link to the same range in wider ones', async () => {
+    const response = await stage.get('/funds?from=2026-01-01&to=2026-10-02&bucket=minute')
+    assert.equal(response.status, 400)
+    const [, link = ''] = /<a href="([^"]+)">The same range by day</.exec(await response.text()) ?? []
+    const page = await (await stage.get(unescaped(link))).text()
+    assert.equal(rowsOf(page).length, 274)
+  })
+})

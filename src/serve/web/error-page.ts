@@ -48,6 +48,7 @@ export function errorPage(problem: Problem, refused: Refused): Reply {
       : { head: html`<meta http-equiv="refresh" content="${retryAfterSeconds}" />` }),
     body: html`<p>${problem.detail}</p>
       ${faults(problem, refused.path)} ${typeof head === 'number' ? headLine(problem, head) : null}
+      ${wideEnough(problem, refused)}
       ${retryAfterSeconds === undefined ? null : html`<p>Try again in ${retryAfterSeconds} s.</p>`}
       <p>
         ${refused.api === null ? null : html`<a href="${refused.api}">JSON of this error</a> · `}
@@ -88,4 +89,13 @@ function headLine({ code }: Problem, head: number): Html {
   return html`<p id="ahead" data-head="${head}">
     The newest event is <a href="/events/${head}">#${head}</a>. ${reason}
   </p>`
+}
+
+/** The same range in buckets that are wide enough, where that is all that was wrong. */
+function wideEnough({ members }: Problem, { path, api }: Refused): Html | null {
+  const bucket = members?.['bucket']
+  if (typeof bucket !== 'string' || api === null) return null
+  const query = new URLSearchParams(api.split('?')[1])
+  query.set('bucket', bucket)
+  return html`<p><a href="${path}?${query.toString()}">The same range by ${bucket}</a></p>`
 }
