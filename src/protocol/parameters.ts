@@ -6,6 +6,7 @@ export type Form =
   | Readonly<{ is: 'time' }>
   | Readonly<{ is: 'integer'; min: number; max: number }>
   | Readonly<{ is: 'word' }>
+  | Readonly<{ is: 'text'; charsMax: number }>
   | Readonly<{ is: 'flag' }>
   | Readonly<{ is: 'one-of'; values: readonly string[] }>
   | Readonly<{ is: 'list-of'; values: readonly string[] }>

@@ -10,7 +10,7 @@ import { parsed, refused } from '../protocol/problem.ts'
 export type Query = Readonly<{
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
-  /** A word, or one of the values of its form. */
+  /** A word, a text, or one of the values of its form. */
   word(name: string): string | undefined
   flag(name: string): boolean
   /** Whether the parameter is given at all. */
@@ -120,6 +120,8 @@ function readValue(text: string, form: Form): Value | Refusal {
     }
     case 'word':
       return WORD.test(text) ? { is: 'word', text, value: text } : invalid(form)
+    case 'text':
+      return text.length <= form.charsMax ? { is: 'word', text, value: text } : invalid(form)
     case 'flag':
       return text === '1' ? { is: 'flag', text } : invalid(form)
     case 'one-of':
@@ -144,6 +146,8 @@ function invalid(form: Form): Refusal {
       return { message: `must be an integer from ${form.min} to ${form.max} in plain digits.` }
     case 'word':
       return { message: 'must be a lower-case letter, then up to 31 lower-case letters, digits or `_`.' }
+    case 'text':
+      return { message: `must have at most ${form.charsMax} characters.` }
     case 'flag':
       return { message: 'must be 1, or be left out.', allowed: ['1'] }
     case 'one-of':

@@ -32,6 +32,8 @@ function valid(form: Form): fc.Arbitrary<string> {
         .map(String)
     case 'word':
       return fc.stringMatching(/^[a-z][a-z0-9_]{0,31}$/)
+    case 'text':
+      return fc.string({ maxLength: form.charsMax })
     case 'flag':
       return fc.constant('1')
     case 'one-of':

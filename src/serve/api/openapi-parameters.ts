@@ -38,6 +38,8 @@ export function schemaOf(form: Form): Readonly<{ schema: JsonSchema; style?: 'fo
       return { schema: { type: 'integer', minimum: form.min, maximum: form.max } }
     case 'word':
       return { schema: { type: 'string', pattern: WORD.source } }
+    case 'text':
+      return { schema: { type: 'string', maxLength: form.charsMax } }
     case 'flag':
       return { schema: { type: 'string', enum: ['1'] } }
     case 'one-of':

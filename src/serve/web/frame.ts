@@ -98,6 +98,7 @@ export function formatPage(frame: Frame): string {
         ${header(frame)}
         <main id="main" tabindex="-1">
           ${frame.simulated ? SIMULATED : null}
+          ${frame.paths.has('/find') && frame.path !== '/find' ? SEARCH : null}
           <h1>${title}</h1>
           ${asOf === null ? null : asOfLine(asOf)} ${frame.past ? pastBanner(frame) : null} ${frame.body}
         </main>
@@ -109,6 +110,18 @@ export function formatPage(frame: Frame): string {
 const SIMULATED = html`<p class="banner warn" role="note">
   This is a simulated platform: no event here is of real money.
 </p>`
+
+/** The key `/` leads to it. */
+const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
+  <input
+    type="search"
+    name="q"
+    maxlength="200"
+    aria-label="Find an event, a contest or a day"
+    placeholder="#event, contest, day"
+  />
+  <button>Find</button>
+</form>`
 
 function header(frame: Frame): Html {
   const { site, path, paths } = frame

@@ -7,6 +7,7 @@ import type {
   Funds,
   Payouts,
   Schedule,
+  Status,
   Summary,
 } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
@@ -23,6 +24,7 @@ type Answers = Readonly<{
   funds: Funds
   events: EventsPage
   event: EventWire
+  status: Status
 }>
 
 /** A further answer of the API, with the address at which everyone finds it. */

@@ -137,6 +137,8 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
   const { view, keeps } = viewOf(web, page, { assets, ask, api, reply })
   const answer: unknown = JSON.parse(view.json)
   if (form !== '') return otherForm(page, view, answer, form, reply)
+  const location = (await page.elsewhere?.(view)) ?? null
+  if (location !== null) return { is: 'elsewhere', status: 303, location }
   const body = await documentOf(page, view, answer)
   const alone = page.further !== true && reply.etag !== null && reply.etag !== 'of-content'
   const etag = alone ? stamped(reply.etag, stamp) : 'of-content'

@@ -58,6 +58,8 @@ export type Page<Answer> = Readonly<{
   further?: boolean
   /** Whether a page of no endpoint is kept up to date like the others. */
   live?: boolean
+  /** Where to lead a reader whose question has a page of its own; null where this page is to be shown. */
+  elsewhere?(view: View): Promise<string | null>
   /** Further elements of the document's head. */
   head?(answer: Answer, view: View): Html
   /** The island that makes it livelier, `flows` for `island-flows.ts`; `frame` if absent. */

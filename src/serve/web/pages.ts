@@ -3,6 +3,7 @@ import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
 import { eventsPage } from './events-page.ts'
+import { findPage } from './find-page.ts'
 import { flowsPage } from './flows-page.ts'
 import { fundsPage } from './funds-page.ts'
 import { loyaltyPage } from './loyalty-page.ts'
@@ -24,6 +25,7 @@ export const PAGES: readonly AnyPage[] = [
   flowsPage,
   fundsPage,
   patternsPage,
+  findPage,
   archivePage,
   loyaltyPage,
   eventsPage,
