@@ -13,6 +13,7 @@ const ranges: readonly (readonly [from: string, to: string, marks: string])[] = 
   ['2026-12-29', '2027-01-05', 'Dec 29 (2026) Dec 30 Dec 31 Jan 1 (2027) Jan 2 Jan 3 Jan 4'],
   // The first year would stand on the second one.
   ['2026-12-31', '2027-01-11', 'Dec 31 Jan 1 (2027) Jan 2 Jan 3 Jan 4 Jan 5 Jan 6 Jan 7 Jan 8 Jan 9 Jan 10'],
+  ['2026-08-21', '2026-09-05', 'Aug 21 (2026) Aug 23 Aug 25 Aug 27 Aug 29 Aug 31 Sep 2 Sep 4'],
   ['2026-10-01', '2026-11-01', 'Oct 5 (2026) Oct 12 Oct 19 Oct 26'],
   ['2026-06-15', '2027-03-01', 'Jul (2026) Aug Sep Oct Nov Dec Jan (2027) Feb'],
   ['2024-03-01', '2030-01-01', '2025 2026 2027 2028 2029'],

@@ -1,5 +1,5 @@
 import type { CountableTimeInterval, TimeInterval } from 'd3-time'
-import { utcDay, utcHour, utcMinute, utcMonday, utcMonth, utcYear } from 'd3-time'
+import { unixDay, utcHour, utcMinute, utcMonday, utcMonth, utcYear } from 'd3-time'
 import { rounded } from './chart-scale.ts'
 
 /** A mark on an axis of time: the finer unit at each, the coarser one where it begins to hold. */
@@ -34,7 +34,8 @@ const time: Words = (date) => date.toISOString().slice(11, 16)
 const STEPS: readonly Step[] = [
   ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, time, yearAndDay)),
   ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, time, yearAndDay)),
-  stepOf(utcDay, 1, DAY_MS, day, year),
+  // Every other day of all days, not of each month: two labels are never side by side at its end.
+  ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day, year)),
   // Weeks begin on Monday here as in the buckets of an answer.
   stepOf(utcMonday, 1, 7 * DAY_MS, day, year),
   ...[1, 3].map((every) => stepOf(utcMonth, every, 30 * DAY_MS, month, year)),
