@@ -113,10 +113,11 @@ async function timelineOf(contest: ContestWire, view: View): Promise<Html> {
     answers.push(await further(view, 'events', { query }))
   }
   const events = answers.flatMap(({ answer }) => answer.events)
-  return html`<h2>How it went</h2>
+  return html`<h2>Its course</h2>
     <ul class="timeline">
       <li>Planned from ${momentOf(contest.opensAt)} to ${momentOf(contest.closesAt)}</li>
-      ${events.map(stepOf)} ${paidAt === null ? html`<li class="none">Not paid in full yet</li>` : null}
+      ${events.map(stepOf)}
+      ${closedAt !== null && paidAt === null ? html`<li class="none">Not paid in full yet</li>` : null}
     </ul>
     <p>
       ${count(contest.entries)} entries and ${count(contest.plays)} plays, ${amount(contest.spentOnPlay)}

@@ -71,9 +71,9 @@ function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
       <thead>
         <tr>
           <th scope="col">Event</th>
-          <th scope="col">Published</th>
-          <th scope="col">Kind</th>
           <th scope="col" class="r">${site.token}</th>
+          <th scope="col">Kind</th>
+          <th scope="col">Published</th>
           <th scope="col">Transaction</th>
         </tr>
       </thead>
@@ -82,9 +82,9 @@ function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
           ({ seq, at, type, kind, kots, tx }) =>
             html`<tr>
               <th scope="row">${eventLink(seq)}</th>
-              <td>${momentOf(at)}</td>
-              <td>${type === 'payout' ? kind : `${type} of a ${kind}`}</td>
               <td class="r">${kots === null ? null : amount(kots)}</td>
+              <td>${type === 'payout' ? kind : `${type} of a ${kind}`}</td>
+              <td>${momentOf(at)}</td>
               <td class="txs">${tx === null ? null : transaction(tx, site)}</td>
             </tr>`,
         )}

@@ -2,14 +2,13 @@ import { boundOf, DAY_MS, formatAt, msOf, floorTo } from '../../protocol/moment.
 import type { Unpaid } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
 import { barChart } from './chart-bars.ts'
-import { contestLink } from './contest-name.ts'
 import type { Derived } from './derived.ts'
 import { derived, sum } from './derived.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { dayOf, momentOf } from './moment.ts'
 import type { View } from './page.ts'
-import { STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
+import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
 
 /** A row of the answer, with its place in it. */
 export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
@@ -64,8 +63,7 @@ export function waitingTable(rows: readonly Placed[], told: Told, { site }: View
     <table>
       <thead>
         <tr>
-          <th scope="col">Contest</th>
-          <th scope="col">Kind</th>
+          <th scope="col">Contest and kind</th>
           <th scope="col">State</th>
           <th scope="col" class="r">${site.token}</th>
           <th scope="col">Available</th>
@@ -80,15 +78,14 @@ function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
   const [first] = rows
   return html`<tbody>
     <tr class="group" data-key="day">
-      <th scope="rowgroup" colspan="3">${first === undefined ? null : dayOf(first.unpaid.availableAt)}</th>
+      <th scope="rowgroup" colspan="2">${first === undefined ? null : dayOf(first.unpaid.availableAt)}</th>
       <td class="r">${cut ? html`<span class="none">cut here</span>` : html`<b>${derived(total)}</b>`}</td>
       <td></td>
     </tr>
     ${rows.map(
       ({ unpaid }) =>
         html`<tr data-key="${unpaidKey(unpaid)}">
-          <th scope="row">${contestLink(unpaid.contestId, titles.get(unpaid.contestId) ?? null)}</th>
-          <td>${unpaid.kind}</td>
+          <th scope="row">${prizeName(unpaid, titles)}</th>
           <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>
           <td class="r">${amount(unpaid.kots)}</td>
           <td>${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span></td>

@@ -18,14 +18,18 @@ export const STATUS_WORDS: Readonly<Record<UnpaidStatus, string>> = {
 /** How a table of unpaid prizes is called, and the contests' titles by number; null on the page of one contest. */
 export type UnpaidTable = Readonly<{ name: string; titles: ReadonlyMap<number, string | null> | null }>
 
+/** The contest of a prize, and its kind below. */
+export function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<number, string | null>): Html {
+  return html`${contestLink(contestId, titles.get(contestId) ?? null)}<br />${kind}`
+}
+
 /** Prizes won and not yet paid, each with when it can be. */
 export function unpaidTable(rows: readonly Unpaid[], { site }: View, { name, titles }: UnpaidTable): Html {
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
     <table>
       <thead>
         <tr>
-          ${titles === null ? null : html`<th scope="col">Contest</th>`}
-          <th scope="col">Kind</th>
+          <th scope="col">${titles === null ? 'Kind' : 'Contest and kind'}</th>
           <th scope="col">State</th>
           <th scope="col" class="r">${site.token}</th>
           <th scope="col">Available</th>
@@ -37,12 +41,7 @@ export function unpaidTable(rows: readonly Unpaid[], { site }: View, { name, tit
         ${rows.map(
           (one) =>
             html`<tr data-key="${unpaidKey(one)}">
-              ${
-                titles === null
-                  ? html`<th scope="row">${one.kind}</th>`
-                  : html`<th scope="row">${contestLink(one.contestId, titles.get(one.contestId) ?? null)}</th>
-                      <td>${one.kind}</td>`
-              }
+              <th scope="row">${titles === null ? one.kind : prizeName(one, titles)}</th>
               <td><span class="pill ${one.status}">${STATUS_WORDS[one.status]}</span></td>
               <td class="r">${amount(one.kots)}</td>
               <td>${momentOf(one.availableAt)}</td>
