@@ -21,6 +21,8 @@ export const ADDRESSES: readonly string[] = [
   '/patterns',
   '/patterns?from=2026-10-01&to=2026-10-02&tz=345',
   '/patterns?from=2026-09-01&to=2026-09-02&tz=-570',
+  '/status',
+  '/about',
   '/find',
   '/find?q=1',
   '/find?q=nowhere',

@@ -3,6 +3,7 @@ import type { EventWire } from '../../protocol/event.ts'
 import type {
   Contests,
   EventsPage,
+  EventTypes,
   Flows,
   Funds,
   Payouts,
@@ -25,6 +26,7 @@ type Answers = Readonly<{
   events: EventsPage
   event: EventWire
   status: Status
+  eventTypes: EventTypes
 }>
 
 /** A further answer of the API, with the address at which everyone finds it. */

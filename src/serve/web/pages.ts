@@ -1,3 +1,4 @@
+import { aboutPage } from './about-page.ts'
 import { archivePage } from './archive-page.ts'
 import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
@@ -11,6 +12,7 @@ import type { AnyPage } from './page.ts'
 import { patternsPage } from './patterns-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { schedulePage } from './schedule-page.ts'
+import { statusPage } from './status-page.ts'
 import { streamPage } from './stream-page.ts'
 import { homePage, summaryPage } from './summary-page.ts'
 
@@ -26,6 +28,8 @@ export const PAGES: readonly AnyPage[] = [
   fundsPage,
   patternsPage,
   findPage,
+  statusPage,
+  aboutPage,
   archivePage,
   loyaltyPage,
   eventsPage,
