@@ -68,9 +68,12 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
     </p>`
 }
 
+/** One row; what lies deeper in the answer is named by the way to it. */
 function tableOf({ asOf, contests, ...figures }: Summary): Table {
-  const columns = ['seq', 'at', 'atMs', 'upcoming', 'running', 'paying', 'paid', ...Object.keys(figures)]
-  const { upcoming, running, paying, paid } = contests
-  const row = [asOf.seq, asOf.at, asOf.atMs, upcoming, running, paying, paid, ...Object.values(figures)]
-  return { columns, rows: [row], next: null }
+  const cells = [
+    ...Object.entries(asOf).map(([name, cell]) => [`asOf.${name}`, cell] as const),
+    ...Object.entries(contests).map(([name, cell]) => [`contests.${name}`, cell] as const),
+    ...Object.entries(figures),
+  ]
+  return { columns: cells.map(([name]) => name), rows: [cells.map(([, cell]) => cell)], next: null }
 }
