@@ -4,7 +4,7 @@ import type { Fold, Shelf } from '../project/fold.ts'
 import { apply, openFold, settled } from '../project/fold.ts'
 import { activityOf, activityOfTotals, beginsChunk } from '../project/prefix.ts'
 import type { Tally } from '../project/tally.ts'
-import { copyTally, encodeTally } from '../project/tally.ts'
+import { copyTally } from '../project/tally.ts'
 import type { WeekBuilder } from '../project/week-builder.ts'
 import { advance, nextQuarter, NO_WEEK } from '../project/week-builder.ts'
 import { decodeActivity, encodeActivity, weekOf } from '../project/week-sums.ts'
@@ -25,6 +25,8 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { bytes, number } from './codec.ts'
 import { openStoreShelf } from './shelf.ts'
 import type { Signer } from './signer.ts'
+import type { Chunk } from './totals-rows.ts'
+import { encodeTotalsRow, nextChunk } from './totals-rows.ts'
 import type { TreeWriter } from './tree-writer.ts'
 import { openTreeWriter } from './tree-writer.ts'
 
@@ -55,7 +57,7 @@ export type Appender = Readonly<{
 }>
 
 /** All that an appended and not yet kept batch changes in memory. */
-type State = Readonly<{ fold: Fold; head: Head; inChunk: number; weeks: WeekBuilder }>
+type State = Readonly<{ fold: Fold; head: Head; chunk: Chunk | null; weeks: WeekBuilder }>
 
 type Trees = typeof openTreeWriter
 
@@ -78,13 +80,12 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
     const { type, kind, contestId, kots, tx, details } = draft
     const at = head.atMs === null ? atMs : later(atMs, head.atMs)
     const event = { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
-    const begins = beginsChunk(head.atMs, state.inChunk, at)
-    if (begins) inserts.totals(event.seq, at, encodeTally(fold.tally))
+    const chunk = reachChunk(state, event, inserts)
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
     archive.add(event, tree.root)
     insertEntry({ event, details }, named, tree, inserts)
-    state = { fold, head: { seq: event.seq, atMs: at }, inChunk: begins ? 1 : state.inChunk + 1, weeks }
+    state = { fold, head: { seq: event.seq, atMs: at }, chunk, weeks }
     return event
   }
 
@@ -160,13 +161,20 @@ function withOwnTally(state: State): State {
 
 function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State {
   const head = prefix.head()
-  const chunk = Number(db.prepare('SELECT max(seq) AS seq FROM totals').get()?.['seq'] ?? 0)
   return {
     fold: openFold(copyTally(prefix.newest()), shelf),
     head,
-    inChunk: head.seq === 0 ? 0 : head.seq - chunk + 1,
+    chunk: prefix.newestChunk(),
     weeks: loadWeeks(db, prefix),
   }
+}
+
+/** The chunk of an event that is about to be counted; its row is written when the event begins it. */
+function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, inserts: Inserts): Chunk {
+  if (chunk !== null && !beginsChunk(head.atMs, seq - chunk.seq, atMs)) return chunk
+  const id = nextChunk(chunk?.id ?? null, atMs)
+  inserts.totals(id, atMs, encodeTotalsRow(seq, fold.tally))
+  return { id, seq }
 }
 
 /** Notes the activity before each quarter of an hour that `at` has reached; writes a week's rows when it ends. */

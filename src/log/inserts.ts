@@ -15,7 +15,7 @@ export type Inserts = Readonly<{
   treeHash(hash: LevelHash): void
   details(seq: Seq, line: string): void
   ref(seq: Seq, ref: string, digest: Uint8Array): void
-  totals(seq: Seq, atMs: Ms, row: Uint8Array): void
+  totals(id: number, atMs: Ms, row: Uint8Array): void
   week(q: Ms, row: Uint8Array): void
   /** The ref's row when it was gathered in this batch. */
   refInBatch(ref: string): Row | undefined
@@ -31,7 +31,7 @@ type Batch = {
   treeHashes: LevelHash[]
   details: [seq: Seq, line: string][]
   refs: Map<string, { seq: Seq; digest: Uint8Array }>
-  totals: [seq: Seq, atMs: Ms, row: Uint8Array][]
+  totals: [id: number, atMs: Ms, row: Uint8Array][]
   weeks: [q: Ms, row: Uint8Array][]
 }
 
@@ -70,7 +70,7 @@ export function openInserts(db: DatabaseSync): Inserts {
     treeHash: (hash) => void batch.treeHashes.push(hash),
     details: (seq, line) => void batch.details.push([seq, line]),
     ref: (seq, ref, digest) => void batch.refs.set(ref, { seq, digest }),
-    totals: (seq, atMs, row) => void batch.totals.push([seq, atMs, row]),
+    totals: (id, atMs, row) => void batch.totals.push([id, atMs, row]),
     week: (q, row) => void batch.weeks.push([q, row]),
     refInBatch: (ref) => batch.refs.get(ref),
     isEmpty: () => batch.events.length === 0,
@@ -94,7 +94,7 @@ function prepare(db: DatabaseSync) {
     treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),
     details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
     ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
-    totals: db.prepare('INSERT INTO totals (seq, at, row) VALUES (?, ?, ?)'),
+    totals: db.prepare('INSERT INTO totals (id, at, row) VALUES (?, ?, ?)'),
     week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
     payout: db.prepare('INSERT INTO takes (contest, seq, lot) VALUES (?, ?, 0)'),
   }

@@ -2,17 +2,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Activity, AsOfTotals, Head } from '../project/books.ts'
 import { activityOfTotals, replay } from '../project/prefix.ts'
 import type { Tally, Totals } from '../project/tally.ts'
-import { decodeTally, emptyTally, kindSlots, totalsOf, totalsOfTally } from '../project/tally.ts'
+import { emptyTally, tallyOf, totalsOfTally } from '../project/tally.ts'
 import type { WeekShelf } from '../project/week-sums.ts'
 import { activityKindSlots, decodeActivity, weekOf } from '../project/week-sums.ts'
-import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { boundOf, MINUTE_MS, msOf } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { BEFORE_FIRST, seqOf } from '../protocol/seq.ts'
 import { bytes, number, text } from './codec.ts'
-import type { Row } from './codec.ts'
 import { entryOfRow, replayShelf } from './shelf.ts'
+import type { RowBefore, TotalsReader } from './totals-reader.ts'
+import { openTotalsReader } from './totals-reader.ts'
+import type { Chunk } from './totals-rows.ts'
 
 /** The prefix totals as they stand in the store, inside the caller's read transaction. */
 export type PrefixReader = Readonly<{
@@ -20,6 +21,8 @@ export type PrefixReader = Readonly<{
   firstAtMs(): Ms | null
   /** The figures with every event of the log. */
   newest(): Tally
+  /** The chunk to which the last event belongs; null on an empty log. */
+  newestChunk(): Chunk | null
   /** The figures with every event before `ms`. */
   totalsBefore(ms: Ms): AsOfTotals
   /** The same before each of `bounds`, whole minutes that never decrease. */
@@ -40,13 +43,13 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   let newestAt: Readonly<{ seq: Seq; tally: Tally }> = { seq: BEFORE_FIRST, tally: emptyTally() }
 
   const kindsOf = knownKinds(sql)
+  const rows = openTotalsReader(db, kindsOf)
 
-  /** The row's figures with the events from the row's seq on that `counts` lets in. */
-  function replayed(row: Row, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
-    const stored = bytes(row, 'row')
-    const tally = decodeTally(stored, kindsOf(kindSlots(stored)))
-    let seq = seqOf(number(row, 'seq') - 1)
-    for (const entry of sql.entriesFrom.iterate(number(row, 'seq'))) {
+  /** The row's figures with the events from the row's seq on that lie before `before`. */
+  function replayed(row: RowBefore, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
+    const tally = tallyOf(row.totals)
+    let seq = seqOf(row.seq - 1)
+    for (const entry of sql.entriesFrom.iterate(row.seq)) {
       const { event, details } = entryOfRow(entry)
       if (before !== null && event.atMs >= before) break
       replay(tally, { event, details }, shelf)
@@ -58,7 +61,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   function newest(): Tally {
     const { seq } = headOf(sql)
     if (newestAt.seq !== seq) {
-      const row = sql.lastRow.get()
+      const row = rows.newest()
       newestAt = { seq, tally: row === undefined ? emptyTally() : replayed(row, null).tally }
     }
     return newestAt.tally
@@ -66,57 +69,40 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
 
   function totalsBefore(ms: Ms): AsOfTotals {
     if (ms % MINUTE_MS === 0) {
-      const row = firstRowFrom(sql, ms)
-      if (row === undefined) return asOf(sql, headOf(sql).seq, totalsOfTally(newest()))
-      return asOf(sql, seqOf(row.seq - 1), totalsOf(row.stored, kindsOf(kindSlots(row.stored))))
+      const row = rows.firstFrom(ms)
+      return row === undefined ? asOf(sql, headOf(sql).seq, totalsOfTally(newest())) : asOfRow(sql, row)
     }
-    const row = sql.rowBefore.get(ms)
+    const row = rows.lastBefore(ms)
     if (row === undefined) return asOf(sql, BEFORE_FIRST, totalsOfTally(emptyTally()))
     const { tally, seq } = replayed(row, ms)
     return asOf(sql, seq, totalsOfTally(tally))
   }
 
   function totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[] {
-    const rows = firstRowsFrom(sql, bounds)
+    const each = rows.firstFromEach(bounds).map((row) => asOfRow(sql, row))
+    if (each.length >= bounds.length) return each
     // Past the last row every bound has all of the log before it.
-    const all = rows.length < bounds.length ? totalsBefore(boundOf(bounds.at(-1) ?? 0)) : undefined
-    return bounds.map((_, index) => {
-      const row = rows[index]
-      if (row !== undefined) {
-        return asOf(sql, seqOf(row.seq - 1), totalsOf(row.stored, kindsOf(kindSlots(row.stored))))
-      }
-      assert(all !== undefined, 'a bound without a row lies after the last')
-      return all
-    })
+    const all = totalsBefore(boundOf(bounds.at(-1) ?? 0))
+    return bounds.map((_, index) => each[index] ?? all)
   }
 
   return {
     head: () => headOf(sql),
     firstAtMs: () => atOf(sql, seqOf(1)),
     newest,
+    newestChunk: rows.newestChunk,
     totalsBefore,
     totalsBeforeEach,
-    seqBefore: (ms) => seqBefore(sql, ms),
+    seqBefore: (ms) => seqBefore(sql, rows, ms),
     playKinds: () => readKinds(sql),
     weekShelf: weekShelf(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
   }
 }
 
 function prepare(db: DatabaseSync) {
-  const rowFrom = db.prepare('SELECT seq, row FROM totals WHERE at >= ? ORDER BY at, seq LIMIT 1')
-  // The one statement that an answer runs a thousand times: a row as an array costs a quarter less than by names.
-  rowFrom.setReturnArrays(true)
   return {
     head: db.prepare('SELECT seq, at FROM events WHERE seq = (SELECT max(seq) FROM events)'),
     at: db.prepare('SELECT at FROM events WHERE seq = ?'),
-    rowFrom,
-    rowsFrom: db.prepare(
-      `SELECT group_concat(t.seq) AS seqs, group_concat(length(t.row)) AS lengths, CAST(group_concat(t.row, '') AS BLOB) AS rows
-       FROM json_each(?) CROSS JOIN totals t
-       WHERE t.seq = (SELECT seq FROM totals WHERE at >= json_each.value ORDER BY at, seq LIMIT 1)`,
-    ),
-    rowBefore: db.prepare('SELECT seq, row FROM totals WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1'),
-    lastRow: db.prepare('SELECT seq, row FROM totals WHERE seq = (SELECT max(seq) FROM totals)'),
     entriesFrom: db.prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq',
     ),
@@ -125,46 +111,6 @@ function prepare(db: DatabaseSync) {
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
   }
-}
-
-/**
- * The first rows at or after each of `bounds`, as many as there are. They leave the store as one blob, of which each is
- * a part: an array of its own for each of a thousand rows costs more than finding them.
- */
-function firstRowsFrom(sql: Statements, bounds: readonly Ms[]): readonly Found[] {
-  const found = sql.rowsFrom.get(JSON.stringify(bounds))
-  if (found === undefined || found['rows'] === null) return []
-  const stored = bytes(found, 'rows')
-  const lengths = text(found, 'lengths').split(',').map(Number)
-  let end = 0
-  let last = 0
-  const rows = text(found, 'seqs')
-    .split(',')
-    .map((seq, index): Found => {
-      const from = end
-      end += lengths[index] ?? 0
-      assert(Number(seq) >= last, `row ${seq} of the prefix totals follows ${last}`)
-      last = Number(seq)
-      return { seq: last, stored: stored.subarray(from, end) }
-    })
-  assert(end === stored.byteLength, `rows of ${end} bytes are ${stored.byteLength} together`)
-  return rows
-}
-
-/** A row of prefix totals: the figures before the event `seq`. */
-type Found = Readonly<{ seq: number; stored: Uint8Array }>
-
-/** The first row of prefix totals at or after `ms`; undefined past the last. */
-function firstRowFrom(sql: Statements, ms: Ms): Found | undefined {
-  const row: unknown = sql.rowFrom.get(ms)
-  if (row === undefined) return undefined
-  assert(Array.isArray(row), 'the statement gives arrays')
-  const [seq, stored]: readonly unknown[] = row
-  assert(
-    typeof seq === 'number' && stored instanceof Uint8Array,
-    'a row of prefix totals has a seq and bytes',
-  )
-  return { seq, stored }
 }
 
 function headOf(sql: Statements): Head {
@@ -183,6 +129,11 @@ function asOf(sql: Statements, seq: Seq, totals: Totals): AsOfTotals {
   return { seq, head: () => ({ seq, atMs: atOf(sql, seq) }), totals }
 }
 
+/** What comes before the row's seq. */
+function asOfRow(sql: Statements, { seq, totals }: RowBefore): AsOfTotals {
+  return asOf(sql, seqOf(seq - 1), totals)
+}
+
 function readKinds(sql: Statements): readonly string[] {
   return sql.playKinds.all().map((row) => text(row, 'kind'))
 }
@@ -199,11 +150,11 @@ function knownKinds(sql: Statements): (count: number) => readonly string[] {
   }
 }
 
-function seqBefore(sql: Statements, ms: Ms): Seq {
+function seqBefore(sql: Statements, rows: TotalsReader, ms: Ms): Seq {
   // The row before `ms` begins the chunk in which the answer lies: at most 256 events are looked at.
-  const row = sql.rowBefore.get(ms)
+  const row = rows.lastBefore(ms)
   if (row === undefined) return BEFORE_FIRST
-  const first = sql.firstFrom.get(number(row, 'seq'), ms)
+  const first = sql.firstFrom.get(row.seq, ms)
   return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
 }
 

@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
@@ -9,7 +9,7 @@ export const SCHEMA_VERSION = 6
  * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
  * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
  * the tiles' levels from 1 on. In `takes`, lot 0 tells of an event that it is one of the contest's payouts; what it took
- * of which lot follows it on the same page.
+ * of which lot follows it on the same page. The ids of `totals` are those of `totals-rows.ts`.
  */
 export const TABLES: string = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -32,7 +32,7 @@ CREATE TABLE kinds (
   code INTEGER PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, first_seq INTEGER NOT NULL,
   UNIQUE (type, kind)
 ) STRICT;
-CREATE TABLE totals (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT NULL) STRICT;
+CREATE TABLE totals (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT NULL) STRICT;
 CREATE TABLE week_sums (q INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT;
 CREATE TABLE contests (
   id INTEGER PRIMARY KEY, scheduled_seq INTEGER NOT NULL UNIQUE, status TEXT NOT NULL, body TEXT NOT NULL
@@ -60,11 +60,6 @@ CREATE TABLE prices (seq INTEGER PRIMARY KEY, price TEXT NOT NULL, cancelled INT
 CREATE TABLE standing (seq INTEGER PRIMARY KEY, price TEXT) STRICT;
 CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NOT NULL) STRICT;
 ${ARCHIVE_TABLES}`
-
-/** Indexes that a bulk import builds last: inserted one by one they would cost more than the events. */
-export const LATE_INDEXES: Readonly<Record<'totals_at', string>> = {
-  totals_at: 'CREATE INDEX IF NOT EXISTS totals_at ON totals (at)',
-}
 
 /**
  * The refs of a bulk import, in the order of their events, on its connection only. By its name it stands before the

@@ -55,41 +55,32 @@ export function copyTally(tally: Tally): Tally {
 }
 
 const SLOT_BYTES = 16
+/** Bytes of a figure in a row whose figures all fit: nearly every row's do, and it is read and written as half. */
+const NARROW_BYTES = 8
+/** A tally's bytes begin with one that says how wide its figures are. */
+const FIGURES_AT = 1
 const INT128_MAX = (1n << 127n) - 1n
 const SLOTS: Readonly<Record<Figure, number>> = recordOf(FIGURES, (_, index) => index)
 
-/** How many kinds of play a tally's bytes hold. */
-export function kindSlots(bytes: Uint8Array): number {
-  return bytes.byteLength / SLOT_BYTES - FIGURES.length
-}
-
-/** A tally as bytes: one signed 128-bit little-endian integer per figure, then one per kind of play. */
+/**
+ * A tally as bytes: the width of an integer in bytes, then one signed little-endian integer per figure and one per kind
+ * of play, of 64 bits each when all of them fit, else of 128.
+ */
 export function encodeTally(tally: Tally): Uint8Array {
-  const slots = FIGURES.length + tally.spentByKind.size
-  const bytes = new Uint8Array(slots * SLOT_BYTES)
+  const values = [...FIGURES.map((figure) => tally.figures[figure]), ...tally.spentByKind.values()]
+  const width = values.every((value) => BigInt.asIntN(64, value) === value) ? NARROW_BYTES : SLOT_BYTES
+  const bytes = new Uint8Array(FIGURES_AT + values.length * width)
   const view = new DataView(bytes.buffer)
-  FIGURES.forEach((figure, slot) => writeSlot(view, slot, tally.figures[figure]))
-  let slot = FIGURES.length
-  for (const spent of tally.spentByKind.values()) writeSlot(view, slot++, spent)
+  view.setUint8(0, width)
+  values.forEach((value, slot) => {
+    const at = FIGURES_AT + slot * width
+    if (width === NARROW_BYTES) view.setBigInt64(at, value, true)
+    else writeInt128(view, at, value)
+  })
   return bytes
 }
 
-/** Reads back what `encodeTally` wrote; `kinds` are the kinds of play in the order of their appearance. */
-export function decodeTally(bytes: Uint8Array, kinds: readonly string[]): Tally {
-  const tally = emptyTally()
-  const view = viewOf(bytes)
-  FIGURES.forEach((figure, slot) => {
-    tally.figures[figure] = readSlot(view, slot)
-  })
-  for (let index = 0; index < kindSlots(bytes); index++) {
-    const kind = kinds[index]
-    assert(kind !== undefined, `totals hold kind of play ${index}, the store knows ${kinds.length}`)
-    tally.spentByKind.set(kind, readSlot(view, FIGURES.length + index))
-  }
-  return tally
-}
-
-/** One row of prefix totals, read slot by slot: an answer of a thousand buckets needs few of them. */
+/** One row of prefix totals, read figure by figure: an answer of a thousand buckets needs few of them. */
 export type Totals = Readonly<{
   figure(name: Figure): bigint
   amount(name: Figure): Amount
@@ -97,21 +88,38 @@ export type Totals = Readonly<{
   spentByKind(): ReadonlyMap<string, Amount>
 }>
 
-export function totalsOf(bytes: Uint8Array, kinds: readonly string[]): Totals {
-  const view = viewOf(bytes)
+/** Gives the kinds of play in the order of their appearance, at least the first `count`. */
+export type KindsOf = (count: number) => readonly string[]
+
+/** What `encodeTally` wrote, from `at` to `end` of some bytes. */
+export function totalsOf(view: DataView, at: number, end: number, kindsOf: KindsOf): Totals {
+  const width = view.getUint8(at)
+  assert(width === NARROW_BYTES || width === SLOT_BYTES, `totals of ${width} bytes a figure`)
+  const first = at + FIGURES_AT
+  const read = (slot: number): bigint => {
+    const place = first + slot * width
+    return width === NARROW_BYTES ? view.getBigInt64(place, true) : readInt128(view, place)
+  }
   return {
-    figure: (name) => readSlot(view, SLOTS[name]),
-    amount: (name) => billionths(readSlot(view, SLOTS[name])),
+    figure: (name) => read(SLOTS[name]),
+    amount: (name) => billionths(read(SLOTS[name])),
     spentByKind() {
+      const count = (end - first) / width - FIGURES.length
+      const kinds = kindsOf(count)
       const spent = new Map<string, Amount>()
-      for (let index = 0; index < kindSlots(bytes); index++) {
+      for (let index = 0; index < count; index++) {
         const kind = kinds[index]
         assert(kind !== undefined, `totals hold kind of play ${index}, the store knows ${kinds.length}`)
-        spent.set(kind, billionths(readSlot(view, FIGURES.length + index)))
+        spent.set(kind, billionths(read(FIGURES.length + index)))
       }
       return spent
     },
   }
+}
+
+/** A tally that a fold may go on from. */
+export function tallyOf(totals: Totals): Tally {
+  return { figures: recordOf(FIGURES, totals.figure), spentByKind: new Map(totals.spentByKind()) }
 }
 
 export function totalsOfTally(tally: Tally): Totals {
@@ -131,29 +139,25 @@ export function countInt128s(bytes: Uint8Array): number {
 export function encodeInt128s(values: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(values.length * SLOT_BYTES)
   const view = new DataView(bytes.buffer)
-  values.forEach((value, slot) => writeSlot(view, slot, value))
+  values.forEach((value, slot) => writeInt128(view, slot * SLOT_BYTES, value))
   return bytes
 }
 
 export function decodeInt128s(bytes: Uint8Array): bigint[] {
-  const view = viewOf(bytes)
-  return Array.from({ length: countInt128s(bytes) }, (_, slot) => readSlot(view, slot))
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Array.from({ length: countInt128s(bytes) }, (_, slot) => readInt128(view, slot * SLOT_BYTES))
 }
 
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function writeSlot(view: DataView, slot: number, value: bigint): void {
+function writeInt128(view: DataView, at: number, value: bigint): void {
   assert(value <= INT128_MAX && value >= -INT128_MAX - 1n, `a total of ${value} does not fit 128 bits`)
-  view.setBigUint64(slot * SLOT_BYTES, BigInt.asUintN(64, value), true)
-  view.setBigInt64(slot * SLOT_BYTES + 8, value >> 64n, true)
+  view.setBigUint64(at, BigInt.asUintN(64, value), true)
+  view.setBigInt64(at + 8, value >> 64n, true)
 }
 
-function readSlot(view: DataView, slot: number): bigint {
-  const low = view.getBigInt64(slot * SLOT_BYTES, true)
-  const high = view.getBigInt64(slot * SLOT_BYTES + 8, true)
-  // Nearly every total fits 64 bits: then the upper half only repeats the sign.
+function readInt128(view: DataView, at: number): bigint {
+  const low = view.getBigInt64(at, true)
+  const high = view.getBigInt64(at + 8, true)
+  // Nearly every sum fits 64 bits: then the upper half only repeats the sign.
   if (high === 0n ? low >= 0n : high === -1n && low < 0n) return low
   return (high << 64n) | BigInt.asUintN(64, low)
 }

@@ -36,7 +36,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   events: `line = replace(line, '"kots":"10.000000000"', '"kots":"11.000000000"') WHERE seq = 7`,
   details: `line = replace(line, '0.25', '0.35') WHERE seq = 2`,
   kinds: 'first_seq = 2 WHERE code = 1',
-  totals: `row = zeroblob(length(row)) WHERE seq = (SELECT max(seq) FROM totals)`,
+  totals: `row = zeroblob(length(row)) WHERE id = (SELECT max(id) FROM totals)`,
   week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,
   contests: `status = 'paid' WHERE id = 1`,
   lots: 'terms = NULL WHERE seq = 11',
@@ -126,6 +126,7 @@ function tablesOf(directory: string): string[] {
 
 const KEYS: Readonly<Record<string, string>> = {
   kinds: 'code',
+  totals: 'id',
   week_sums: 'q',
   unpaid_sums: 'level',
   contests: 'id',

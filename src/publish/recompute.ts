@@ -14,7 +14,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['details', 'seq, line'],
   ['tree_hashes', 'level * 1000000000000 + n, level, n, hash'],
   ['kinds', 'code, type, kind, first_seq'],
-  ['totals', 'seq, at, row'],
+  ['totals', 'id, at, row'],
   ['week_sums', 'q, row'],
   ['contests', 'id, scheduled_seq, status, body'],
   ['lots', 'seq, contest, kind, terms, at, amount, unpaid, unlocks_at, review_until, claim'],
