@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAppender } from '../src/log/append.ts'
 import { TABLES } from '../src/log/schema.ts'
@@ -7,7 +7,7 @@ import { createStore, finishBulk, openForBulk, storePath } from '../src/log/stor
 import { msOf } from '../src/protocol/moment.ts'
 import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
 import { bigDrafts } from './big-drafts.ts'
-import { testSigner } from '../test/signing.ts'
+import { TEST_KEY, testSigner } from '../test/signing.ts'
 
 /** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
 const FROM = Date.UTC(2023, 9, 1)
@@ -31,6 +31,8 @@ export function bigStore(directory: string, count: number, report: (events: numb
   rmSync(building, { recursive: true, force: true })
   mkdirSync(building, { recursive: true })
   build(storePath(building), count, report)
+  // A service finds the key of a data directory beside it.
+  writeFileSync(`${data}.key`, TEST_KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   renameSync(building, data)
   return data
 }
