@@ -24,15 +24,15 @@ const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
 const answerOf = async <Answer>(path: string): Promise<Answer> =>
   (await (await stage.get(`/api/v1${path}`)).json()) as Answer
 
-const cursorOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
+const sliderOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
 const readingOf = async (sight: Sight): Promise<string> =>
-  (await cursorOf(sight).getAttribute('aria-valuetext')) ?? ''
+  (await sliderOf(sight).getAttribute('aria-valuetext')) ?? ''
 
-suite('the cursor of a chart', () => {
+suite('the slider of a chart', () => {
   test('reads every bucket by keyboard, as the JSON has it', async () => {
     const { buckets } = await answerOf<Flows>(HOURS)
     await using sight = await browser.see(urlOf(HOURS))
-    await cursorOf(sight).focus()
+    await sliderOf(sight).focus()
     const assertReads = async (index: number): Promise<void> => {
       const reading = await readingOf(sight)
       const { at, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } = buckets.at(index) ?? assert.fail()
@@ -54,7 +54,7 @@ suite('the cursor of a chart', () => {
   test('stands in every plot over what it reads', async () => {
     const { buckets } = await answerOf<Funds>('/funds')
     await using sight = await browser.see(urlOf('/funds'))
-    await cursorOf(sight).press('Home')
+    await sliderOf(sight).press('Home')
     const lines = await sight.page
       .locator('line.reading')
       .evaluateAll((all) =>
@@ -70,9 +70,9 @@ suite('the cursor of a chart', () => {
     const scrolled = (): Promise<number> =>
       frame.evaluate((element) => (element as unknown as Element).scrollLeft)
     assert.ok((await scrolled()) > 1_000)
-    await cursorOf(sight).press('Home')
+    await sliderOf(sight).press('Home')
     assert.equal(await scrolled(), 0)
-    assert.match(await sight.page.locator('.cursor p').innerText(), /2026-10-01 00:00:00 UTC/)
+    assert.match(await sight.page.locator('.slider p').innerText(), /2026-10-01 00:00:00 UTC/)
   })
 
   test('says what the table says after the page has changed, and stays at the last bucket when one is added', async () => {
@@ -85,13 +85,13 @@ suite('the cursor of a chart', () => {
       document.dispatchEvent(new Event('daybook-changed'))
     })
     assert.match(await readingOf(sight), /Spent on play, KOTS: 7\.000000000;/)
-    assert.equal(await cursorOf(sight).getAttribute('max'), '24')
-    assert.equal(await cursorOf(sight).inputValue(), '24')
+    assert.equal(await sliderOf(sight).getAttribute('max'), '24')
+    assert.equal(await sliderOf(sight).inputValue(), '24')
   })
 
   test('is not there without a script, and the table is', async () => {
     await using sight = await browser.see(urlOf(HOURS), { javaScriptEnabled: false })
-    assert.equal(await cursorOf(sight).count(), 0)
+    assert.equal(await sliderOf(sight).count(), 0)
     assert.ok(await sight.page.locator('table#buckets').isVisible())
     await using long = await browser.see(urlOf('/flows'), { javaScriptEnabled: false })
     await long.page.getByText('Every day of the range').click()

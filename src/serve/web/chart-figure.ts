@@ -22,7 +22,7 @@ export type Panels = Readonly<{
   beside?: boolean
 }>
 
-/** Charts above a cursor that reads them bucket by bucket out of their table. */
+/** Charts above a slider that reads them bucket by bucket out of their table. */
 export function chartFigure({ sentence, panels, unfinished, stands, table, buckets, beside }: Panels): Html {
   const width = widthOf(buckets)
   const plots = panels.map(
@@ -41,13 +41,13 @@ export function chartFigure({ sentence, panels, unfinished, stands, table, bucke
   return html`<figure class="chart" data-chart="${table}" data-stands="${stands}">
     <figcaption>${sentence}</figcaption>
     <div class="${beside === true ? 'pair' : 'stack'}">${plots}</div>
-    ${buckets > 1 ? cursor(buckets) : null}
+    ${buckets > 1 ? slider(buckets) : null}
   </figure>`
 }
 
 /** The range that reads the chart; it is shown by the island that moves it. Its place is kept free for it. */
-function cursor(buckets: number): Html {
-  return html`<div class="cursor">
+function slider(buckets: number): Html {
+  return html`<div class="slider">
     <label hidden
       >Read bucket by bucket
       <input type="range" min="0" max="${buckets - 1}" value="${buckets - 1}" autocomplete="off" />
@@ -59,7 +59,7 @@ function cursor(buckets: number): Html {
 /** More rows than these stand behind a fold. */
 const ROWS_OPEN_MAX = 31
 
-/** A table of the buckets of a chart: folded when it is long, read by the cursor all the same. */
+/** A table of the buckets of a chart: folded when it is long, read by the slider all the same. */
 export function bucketTable(
   { id, name, columns }: Readonly<{ id: string; name: string; columns: readonly string[] }>,
   rows: readonly Html[],

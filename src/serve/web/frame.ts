@@ -40,7 +40,7 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
  *   figures too, which are not asked for as often. New rows are held back while the list is scrolled or has the focus.
  *   It stands newest first, 100 rows at most.
  * - Rows of any table are known by the link in their `th`: one that stays is not moved.
- * - A form, a chart's `.cursor` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
+ * - A form, a chart's `.slider` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
  *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.
  */
 export type Frame = Readonly<{

@@ -1,4 +1,4 @@
-/** The reading cursor of charts: a range that says each bucket in the very words of the page's table. */
+/** The slider of charts: a range that says each bucket in the very words of the page's table. */
 import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -42,7 +42,7 @@ function linesIn(figure: HTMLElement): readonly SVGElement[] {
 
 function startReading(figure: HTMLElement): void {
   const range = figure.querySelector<HTMLInputElement>('input[type=range]')
-  const shown = figure.querySelector<HTMLElement>('.cursor p')
+  const shown = figure.querySelector<HTMLElement>('.slider p')
   if (range === null || shown === null) return
   const lines = linesIn(figure)
 

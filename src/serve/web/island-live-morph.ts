@@ -1,5 +1,5 @@
 /** What a script has put into a page, and what a reader has typed into it, is left as it is. */
-const STILL = 'form, .cursor, svg .reading'
+const STILL = 'form, .slider, svg .reading'
 
 /**
  * Makes what a page shows the same as a later answer of its own address: only what differs is touched, so that focus,
