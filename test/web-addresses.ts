@@ -23,6 +23,7 @@ export const ADDRESSES: readonly string[] = [
   '/patterns?from=2026-09-01&to=2026-09-02&tz=-570',
   '/status',
   '/about',
+  '/api',
   '/find',
   '/find?q=1',
   '/find?q=nowhere',
@@ -38,6 +39,8 @@ export const ADDRESSES: readonly string[] = [
   '/events/1',
   '/events/8',
   '/events/10',
+  '/verify',
+  '/verify?seq=1',
 ]
 
 /** Addresses that are refused, with the status: their pages are seen too. */

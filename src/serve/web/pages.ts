@@ -1,4 +1,5 @@
 import { aboutPage } from './about-page.ts'
+import { apiPage } from './api-page.ts'
 import { archivePage } from './archive-page.ts'
 import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
@@ -15,6 +16,7 @@ import { schedulePage } from './schedule-page.ts'
 import { statusPage } from './status-page.ts'
 import { streamPage } from './stream-page.ts'
 import { homePage, summaryPage } from './summary-page.ts'
+import { verifyPage } from './verify-page.ts'
 
 /** Every page. The test of parity walks them all. */
 export const PAGES: readonly AnyPage[] = [
@@ -30,9 +32,11 @@ export const PAGES: readonly AnyPage[] = [
   findPage,
   statusPage,
   aboutPage,
+  apiPage,
   archivePage,
   loyaltyPage,
   eventsPage,
   streamPage,
   eventPage,
+  verifyPage,
 ]

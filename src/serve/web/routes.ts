@@ -11,6 +11,7 @@ import type { Web } from './page-routes.ts'
 import { pageRoutes, pathOf } from './page-routes.ts'
 import { PAGES } from './pages.ts'
 import type { Site } from './site.ts'
+import { verifierRoute } from './verifier.ts'
 
 /** The pages for people: their routes, and what is answered outside the API where there is no answer. */
 export type WebRoutes = Readonly<{
@@ -24,7 +25,12 @@ export function openWeb(api: readonly Route[], identity: LogIdentity, site: Site
   const paths = new Set(PAGES.map(pathOf))
   const web: Web = { site, identity, api: openApi(api), assets, paths }
   return {
-    routes: [...PAGES.flatMap((page) => pageRoutes(web, page)), ...otherWays(web.api), assetRoute(assets)],
+    routes: [
+      ...PAGES.flatMap((page) => pageRoutes(web, page)),
+      ...otherWays(web.api),
+      assetRoute(assets),
+      verifierRoute(assets),
+    ],
     async refuse(problem, path, rawQuery) {
       if (/\.(?:csv|svg|json)$/.test(path) || path.startsWith('/assets/')) return problemReply(problem)
       const canonical = canonicalQuery(rawQuery)
