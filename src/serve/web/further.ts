@@ -11,6 +11,7 @@ import type {
   Status,
   Summary,
 } from '../../protocol/resources.ts'
+import type { ApiDocument } from './api-document.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Asked, View } from './page.ts'
@@ -27,6 +28,7 @@ type Answers = Readonly<{
   event: EventWire
   status: Status
   eventTypes: EventTypes
+  openapi: ApiDocument
 }>
 
 /** A further answer of the API, with the address at which everyone finds it. */
