@@ -25,6 +25,8 @@ import type { Route } from '../src/serve/route.ts'
 import { openRouter } from '../src/serve/router.ts'
 import type { ServerSettings } from '../src/serve/server.ts'
 import { start } from '../src/serve/server.ts'
+import { allocateStreamSlots, openStreamSlots } from '../src/serve/stream-slots.ts'
+import { openStreams } from '../src/serve/stream/streams.ts'
 import { openWeb } from '../src/serve/web/routes.ts'
 import type { Site } from '../src/serve/web/site.ts'
 import { DEFAULT_SITE } from '../src/serve/web/site.ts'
@@ -45,6 +47,8 @@ export type Told = Readonly<{
 }>
 
 const MONTH = parseMonth('2026-09') ?? undefined
+
+const STREAMS_MAX = 1_000
 
 /** A contest from its plan to its prizes, another that is planned, and a month's loyalty reward to come. */
 const STORY: readonly Told[] = [
@@ -108,6 +112,8 @@ export type ApiStageSettings = Readonly<{
   site?: Partial<Site>
   /** What the log tells, an event a minute; a contest, another and a loyalty month when nothing is said. */
   story?: readonly Told[]
+  /** Whether the log can be followed too, as an open page does. */
+  streams?: boolean
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -136,6 +142,15 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site })
+  const streams = openStreams({
+    reader,
+    slots: openStreamSlots(allocateStreamSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
+    now: () => now,
+    monotonicMs: () => performance.now(),
+    random: () => 0.5,
+    report: (error) => reported.push(error),
+    limits: { drainMs: 0 },
+  })
   const server = await start(
     {
       host: '127.0.0.1',
@@ -148,7 +163,13 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     },
     {
       identity: reader.identity,
-      router: openRouter([...api, ...frontRoutes(), ...web.routes, ...(settings.routes ?? [])]),
+      router: openRouter([
+        ...api,
+        ...frontRoutes(),
+        ...web.routes,
+        ...(settings.streams === true ? streams.routes : []),
+        ...(settings.routes ?? []),
+      ]),
       callerOf: settings.callerOf ?? ((peer) => peer ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,
@@ -176,6 +197,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     get: (path, headers = {}, method = 'GET') =>
       fetchDescribed(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
     async [Symbol.asyncDispose]() {
+      await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       reader.close()
       db.close()
