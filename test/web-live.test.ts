@@ -11,16 +11,28 @@ import { openRelay } from './relay.ts'
 const NOW_MS = Date.UTC(2026, 4, 20)
 const ROWS_MAX = 100
 const TABS = 8
+const KEPT_UP = [
+  '/',
+  '/contests',
+  '/payouts',
+  '/contests/1/ledger',
+  '/flows',
+  '/funds',
+  '/schedule',
+  '/patterns',
+]
 
 let service: ModelService
 let relay: Relay
 let browser: Browser
 let published = 0
+let contests = 0
 before(async () => {
   service = await openModelService(NOW_MS)
   relay = await openRelay(() => `http://127.0.0.1:${service.port()}`)
   browser = await openBrowser()
   await publish(150)
+  await change()
 })
 after(async () => {
   await browser[Symbol.asyncDispose]()
@@ -34,6 +46,29 @@ async function publish(count: number): Promise<void> {
     return { ref, type: 'trade', kind: 'buy', kots: '1.5' }
   })
   assert.equal((await service.publish(drafts, false)).status, 200)
+}
+
+/** Something new on every page: a contest, its pool, two prizes of it, and a payout of one. */
+async function change(): Promise<void> {
+  const contestId = (contests += 1)
+  const opensAt = '2026-05-20T00:00:00.000Z'
+  const plan = { title: `Contest ${contestId}`, opensAt, closesAt: '2026-06-20T00:00:00.000Z' }
+  const drafts = [
+    { type: 'treasury', kind: 'deposit', kots: '50' },
+    { type: 'contest', kind: 'scheduled', details: plan },
+    { type: 'contest', kind: 'opened' },
+    { type: 'play', kind: 'entry', kots: '20.25' },
+    { type: 'pool', kind: 'top_up', kots: '30' },
+    { type: 'contest', kind: 'closed' },
+    { type: 'prize', kind: 'winner', kots: '10' },
+    { type: 'prize', kind: 'voter_share', kots: '5' },
+    { type: 'payout', kind: 'winner', kots: '4', tx: `transaction-of-${contestId}` },
+  ].map((draft) => {
+    const ref = `live-${++published}`
+    return draft.type === 'treasury' ? { ...draft, ref } : { ...draft, contestId, ref }
+  })
+  const answer = await service.publish(drafts, false)
+  assert.equal(answer.status, 200, await answer.text())
 }
 
 const list = 'tbody[data-live-rows]'
@@ -176,6 +211,29 @@ suite('an open page', () => {
     await shows(page, published)
     await says(page, /^Live$/)
   })
+
+  test('says that it is not live where the stream is refused for good', async () => {
+    await using sight = await browser.see(`${relay.url}/about-nothing`)
+    const { page } = sight
+    await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 404, body: '{}' }))
+    await page.goto(`${relay.url}/summary`)
+    await says(page, /^Not live: reload for newer events$/)
+  })
+
+  for (const path of KEPT_UP) {
+    test(`${path} says after it has kept up what it says when it is loaded again`, async () => {
+      await using sight = await browser.see(`${relay.url}${path}`)
+      const { page } = sight
+      await page.locator('select[name=time]').selectOption('local')
+      await says(page, /^Live$/)
+      await change()
+      await page.locator('.as-of a.seq', { hasText: `#${published}` }).waitFor()
+      const kept = await page.locator('main').innerText()
+      await page.reload()
+      await says(page, /^Live$/)
+      assert.equal(kept, await page.locator('main').innerText())
+    })
+  }
 
   test('of a past moment is not live', async () => {
     await using sight = await browser.see(`${relay.url}/summary?at=2026-05-19`)

@@ -29,16 +29,14 @@ const isOurs = (node: Node): boolean => !(node instanceof Element && node.matche
 
 /** Rows are known by what they are about: one that stays is never moved. */
 function morphRows(old: Element, next: Element): void {
-  const known = new Map([...old.children].map((row) => [keyOf(row), row]))
+  const known = rowsByKey(old)
   let before = old.firstElementChild
-  for (const row of next.children) {
-    const key = keyOf(row)
+  for (const [key, row] of rowsByKey(next)) {
     const here = known.get(key)
     known.delete(key)
     if (here === undefined) {
-      const fresh = row.cloneNode(true)
-      if (fresh instanceof Element) fresh.classList.add('fresh')
-      old.insertBefore(fresh, before)
+      row.classList.add('fresh')
+      old.insertBefore(row, before)
       continue
     }
     // What has gone is passed over here, and taken out below.
@@ -53,13 +51,22 @@ function isAfter(first: Element | null, second: Element): boolean {
   return first !== null && (first.compareDocumentPosition(second) & Node.DOCUMENT_POSITION_FOLLOWING) > 0
 }
 
-function keyOf(row: Element): string {
-  const said = row.getAttribute('data-key') ?? row.querySelector('th a')?.getAttribute('href')
-  return said ?? row.querySelector('th, td')?.innerHTML ?? ''
+/** Rows by their first link or moment, which no script writes otherwise; several about one thing are counted. */
+function rowsByKey(list: Element): Map<string, Element> {
+  const rows = new Map<string, Element>()
+  for (const row of list.children) {
+    const named = row.querySelector('th a, th time, td time')
+    const key =
+      named?.getAttribute('href') ?? named?.getAttribute('datetime') ?? row.firstElementChild?.textContent
+    let count = 0
+    while (rows.has(`${key} ${count}`)) count += 1
+    rows.set(`${key} ${count}`, row)
+  }
+  return rows
 }
 
 /** How many rows of a later answer a list does not have yet. */
 export function newRows(list: Element, next: Element): number {
-  const known = new Set([...list.children].map(keyOf))
-  return [...next.children].filter((row) => !known.has(keyOf(row))).length
+  const known = rowsByKey(list)
+  return [...rowsByKey(next).keys()].filter((key) => !known.has(key)).length
 }

@@ -3,6 +3,9 @@ import { morph, newRows } from './island-live-morph.ts'
 /** A page is asked for again once in so long at most, and one that is a list of events itself more often. */
 const LOOK_MS = 10_000
 const LIST_LOOK_MS = 1_000
+/** From this status on an answer says that the page had better not be asked for, for a while. */
+const BUSY = 429
+const SECOND_MS = 1_000
 /** What is new is said once in so long at most. */
 const SAY_MS = 10_000
 
@@ -77,9 +80,11 @@ export function isBehind({ shown, head, held }: Kept): boolean {
 /** Asks for the page again when there is something to ask for, and not sooner than it may. */
 export function plan(kept: Kept): void {
   kept.told()
-  const { timer, asking, shown, head, askedAt, main } = kept
-  if (timer !== 0 || asking || isStill(kept) || shown >= head) return
-  const every = listIn(main)?.dataset['liveRows'] === '' ? LIST_LOOK_MS : LOOK_MS
+  const { timer, asking, shown, head, askedAt, main, held } = kept
+  // Before the stream has said anything there is nothing to keep up with.
+  if (timer !== 0 || asking || isStill(kept) || shown >= head || head === 0) return
+  const isList = held === undefined && listIn(main)?.dataset['liveRows'] === ''
+  const every = isList ? LIST_LOOK_MS : LOOK_MS
   const again = (): void => {
     kept.timer = 0
     if (!isStill(kept)) void look(kept).finally(() => plan(kept))
@@ -103,6 +108,8 @@ async function look(kept: Kept): Promise<void> {
   try {
     // Its own address, so that there is one renderer; what is unchanged costs an ETag.
     const answer = await fetch(location.href, { cache: 'no-cache', signal })
+    if (answer.status >= BUSY)
+      kept.askedAt += LOOK_MS + Number(answer.headers.get('Retry-After') ?? 0) * SECOND_MS
     if (!answer.ok) return
     // What was not there yet is there now.
     if (document.querySelector('#ahead') !== null) location.reload()

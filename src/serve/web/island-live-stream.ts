@@ -10,6 +10,7 @@ const MS = 1_000
 
 /**
  * Follows the head of the log over the stream until it is told to stop: the client's own states, without its events.
+ * Throws when the stream is refused for good.
  * What a page shows it reads from its own address, so that a connection that leaves something out loses nothing.
  */
 export async function followHead(until: AbortSignal, tell: (status: StreamStatus) => void): Promise<void> {
@@ -22,8 +23,8 @@ export async function followHead(until: AbortSignal, tell: (status: StreamStatus
     tell({ state, seq: head, head, cause: undefined, inMs })
   }
 
-  /** One connection, from its beginning to its end; the wait that the service asks for, when it takes none. */
-  async function connect(): Promise<number | undefined> {
+  /** One connection, from its beginning to its end; the wait that the service asks for, when it takes none now. */
+  async function connect(): Promise<number | 'refused' | undefined> {
     const silent = new AbortController()
     let timer = 0
     const watch = (): void => {
@@ -38,7 +39,7 @@ export async function followHead(until: AbortSignal, tell: (status: StreamStatus
         cache: 'no-store',
       })
       if (!ok || body === null) {
-        if (status < 500 && status !== 429 && status !== 408) take('refused')
+        if (status < 500 && status !== 429 && status !== 408) return 'refused'
         return Number(headers.get('Retry-After') ?? 0) * MS
       }
       take('opened')
@@ -64,7 +65,8 @@ export async function followHead(until: AbortSignal, tell: (status: StreamStatus
 
   for (;;) {
     const asked = await connect()
-    if (until.aborted || isOver(state)) return
+    if (until.aborted) return
+    if (asked === 'refused') throw new Error('the stream is refused')
     failures += 1
     const waitMs = asked === undefined ? backoffMs(failures, Math.random) : asked + Math.random() * BACKOFF_MS
     take(asked === undefined ? 'broke' : 'busy', waitMs)
@@ -73,8 +75,6 @@ export async function followHead(until: AbortSignal, tell: (status: StreamStatus
     take('due')
   }
 }
-
-const isOver = (state: StreamState): boolean => state === 'failed' || state === 'ended'
 
 /** Waits for so long, or until the network is back. */
 function wait(ms: number, until: AbortSignal): Promise<void> {

@@ -74,16 +74,19 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: Frame): void {
 
 /** Follows the head over one connection for all pages of a browser: the one that holds the lock tells the others. */
 function follow(signal: AbortSignal, put: (status: StreamStatus) => void): void {
+  const fail = (error: Error): void =>
+    put({ state: 'failed', seq: 0, head: 0, cause: error, inMs: undefined })
   // A page that is neither of https nor of this machine has no locks: then each has a stream of its own.
-  if (!('locks' in navigator)) return void followHead(signal, put)
+  if (!('locks' in navigator)) return void followHead(signal, put).catch(fail)
   let silence = 0
   const place = openTabPlace({
     ...browserTabs(),
     name: 'daybook live',
     words: {
-      put({ status }) {
-        if (status === undefined) return
+      put({ status, error }) {
         clearTimeout(silence)
+        if (error !== undefined) return fail(error)
+        if (status === undefined) return
         silence = setTimeout(() => place.takeOver(), LEADER_SILENCE_MS + (status.inMs ?? 0))
         put(status)
       },
