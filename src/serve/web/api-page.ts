@@ -40,6 +40,7 @@ export const apiPage: Page<null> = {
   parameters: SENT,
   further: true,
   title: () => 'API',
+  permalink: () => '/api',
   elsewhere: async (view) => askedOf(view),
   async render(_, view) {
     const document = await further(view, 'openapi')

@@ -11,6 +11,13 @@ import type { Page, View } from './page.ts'
 export const eventsPage: Page<EventsPage> = {
   endpoint: 'events',
   title: (_, { query }) => eventsTitle(query.list('type')),
+  head: (_, { site }) =>
+    html`<link
+      rel="alternate"
+      type="application/atom+xml"
+      title="${site.name}: contests, corrections and rewards"
+      href="/feed.atom"
+    />`,
   csv: ({ events, page }) => eventRows(events, page.next),
   render({ events, page }, view) {
     const shown = events.slice(0, EVENTS_SHOWN)

@@ -23,6 +23,7 @@ export const findPage: Page<null> = {
   parameters: [SOUGHT],
   further: true,
   title: () => 'Find',
+  permalink: () => '/find',
   async elsewhere(view) {
     const [only, ...others] = await placesOf(soughtIn(view), view)
     return only === undefined || others.length > 0 ? null : only.href

@@ -16,7 +16,7 @@ import { errorPage, HTML_TYPE, PAGE_HEADERS } from './error-page.ts'
 import { formatPage } from './frame.ts'
 import type { AnyPage, View } from './page.ts'
 import type { Site } from './site.ts'
-import { NOTICE } from './site.ts'
+import { hostOf, NOTICE } from './site.ts'
 import { CSV_TYPE, formatCsv } from './table.ts'
 import { viewBar } from './view-bar.ts'
 
@@ -176,13 +176,6 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): { v
     },
   }
   return { view, keeps }
-}
-
-const HOST = /^[\w.-]{1,253}(?::\d{1,5})?$/
-
-function hostOf(ask: Ask): string | null {
-  const host = ask.header('host')
-  return host !== undefined && HOST.test(host) ? host : null
 }
 
 function leastOf(keeps: readonly Keep[]): Keep {

@@ -4,7 +4,9 @@ import type { Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { openApi } from './answers.ts'
 import { assetRoute, openAssets } from './assets.ts'
+import { embedRoute } from './embed.ts'
 import { errorPage } from './error-page.ts'
+import { feedRoute } from './feed.ts'
 import { canonicalQuery } from './form-query.ts'
 import { otherWays } from './other-ways.ts'
 import type { Web } from './page-routes.ts'
@@ -28,6 +30,8 @@ export function openWeb(api: readonly Route[], identity: LogIdentity, site: Site
     routes: [
       ...PAGES.flatMap((page) => pageRoutes(web, page)),
       ...otherWays(web.api),
+      feedRoute(web.api, site),
+      embedRoute(web.api, site, identity.simulated, assets),
       assetRoute(assets),
       verifierRoute(assets),
     ],

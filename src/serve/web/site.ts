@@ -1,3 +1,5 @@
+import type { Ask } from '../route.ts'
+
 /** What an operator says of the site; the log says the rest. */
 export type Site = Readonly<{
   /** Stands in every title and at the top of every page. */
@@ -30,4 +32,12 @@ const LOOPBACK = /^(?:localhost|127\.0\.0\.1)(?::|$)/
 export function baseOf(host: string | null): string {
   if (host === null) return 'https://daybook.example'
   return `${LOOPBACK.test(host) ? 'http' : 'https'}://${host}`
+}
+
+const HOST = /^[\w.-]{1,253}(?::\d{1,5})?$/
+
+/** The host by which the service was asked, with its port; null where it is not known. */
+export function hostOf(ask: Ask): string | null {
+  const host = ask.header('host')
+  return host !== undefined && HOST.test(host) ? host : null
 }
