@@ -185,6 +185,20 @@ suite('an open page', () => {
     await says(page, /^Live$/)
   })
 
+  test('holds no stream while it is kept for the way back, and goes on when it is shown again', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/v1/stream'))
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+    await ended
+    await publish(2)
+    const opened = page.waitForRequest((request) => request.url().endsWith('/api/v1/stream'))
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await opened
+    await shows(page, published)
+  })
+
   for (const status of [429, 503]) {
     test(`says that it waits when the stream is refused with ${status}, and comes back`, async () => {
       await using sight = await browser.see(`${relay.url}/about-nothing`)
@@ -263,6 +277,8 @@ declare const document: Readonly<{
   querySelector(selector: string): unknown
 }>
 declare const scrollY: number
+declare function dispatchEvent(event: unknown): void
+declare const PageTransitionEvent: new (type: string, how: unknown) => object
 declare const said: number[]
 declare function scrollTo(x: number, y: number): void
 declare class MutationObserver {

@@ -142,6 +142,7 @@ suite('the page of checks', () => {
     assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
     await trade(7)
     assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    assert.match(await stepsOf(page, 'visit'), /, and 7 after them/)
     assert.match(
       await stepsOf(page, 'visit'),
       /Unchanged since your visit on \d{4}-\d\d-\d\d: .* and 7 after them/,
