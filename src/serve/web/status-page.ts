@@ -61,12 +61,12 @@ function fieldsOf(status: Status): Html {
 function tableOf({ asOf, now, head, version, log, origin, chain, simulated, following }: Status): Table {
   return {
     columns: [
-      'seq',
-      'at',
-      'atMs',
-      'ageMs',
-      'nowAt',
-      'nowAtMs',
+      'asOf.seq',
+      'asOf.at',
+      'asOf.atMs',
+      'head.ageMs',
+      'now.at',
+      'now.atMs',
       'version',
       'log',
       'origin',
