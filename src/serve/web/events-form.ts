@@ -9,6 +9,7 @@ export function eventsForm({ path, query }: View, ranged: boolean): Html {
   // A list of several is one more choice: a form's field holds what was asked.
   const several = types !== undefined && types.length > 1 ? [types.join(',')] : []
   const nonzero = query.flag('nonzero') ? html`checked` : null
+  const isOpen = ['nonzero', 'from', 'to', 'order'].some((name) => query.has(name))
   return html`<form class="ask" method="get" action="${path}" data-chrome>
     <label
       >Type ${choice('type', ['', ...several, ...EVENT_TYPES], types?.join(',') ?? '', 'every type')}</label
@@ -21,12 +22,17 @@ export function eventsForm({ path, query }: View, ranged: boolean): Html {
       >Contest
       <input name="contestId" size="8" inputmode="numeric" value="${query.integer('contestId') ?? ''}"
     /></label>
-    ${ranged ? rangeFields(query) : null}
-    <label class="tick"
-      ><span>With an amount</span><input type="checkbox" name="nonzero" value="1" ${nonzero}
-    /></label>
     <button>Show</button>
     <a href="${path}">All events</a>
+    <details class="further" ${isOpen ? html`open` : null}>
+      <summary>More</summary>
+      <div class="ask">
+        <label class="tick"
+          ><span>With an amount</span><input type="checkbox" name="nonzero" value="1" ${nonzero}
+        /></label>
+        ${ranged ? rangeFields(query) : null}
+      </div>
+    </details>
   </form>`
 }
 
