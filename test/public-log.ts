@@ -26,7 +26,9 @@ import { formatEntry } from '../src/tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../src/tlog/frontier.ts'
 import type { Hash } from '../src/tlog/hash.ts'
 import { treeHasher } from '../src/tlog/hash.ts'
+import { inclusionProof } from '../src/tlog/inclusion.ts'
 import { formatNote } from '../src/tlog/note.ts'
+import { formatReceipt } from '../src/tlog/receipt.ts'
 import { signText } from '../src/tlog/signature.ts'
 import { formatBase64 } from '../src/tlog/text.ts'
 import type { Tile } from '../src/tlog/tile.ts'
@@ -100,19 +102,31 @@ export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): Pu
   const books = log.books()
   const now = msOf((entries.at(-1)?.event.atMs ?? 0) + 90_000)
   const files = archiveFiles(entries, key)
+  const checkpoint = checkpointOver(entries, entries.length, key)
   const fixed = new Map<string, string>([
     ['log/keys', keyList(key)],
-    ['log/checkpoint', checkpointOver(entries, entries.length, key)],
+    ['log/checkpoint', checkpoint],
   ])
   const body: PublicLog['body'] = (path) => {
     const file = files.get(path)
     if (file !== undefined) return file
     const tile = parseTilePath(path.replace(/^log\//, ''))
     if (tile !== undefined) return tileOver(entries, tile)
-    const text = fixed.get(path) ?? pageOf(entries, path) ?? answerOf(books, path, now)
+    const text =
+      fixed.get(path) ??
+      receiptOf(entries, path, checkpoint) ??
+      pageOf(entries, path) ??
+      answerOf(books, path, now)
     return text === undefined ? undefined : Buffer.from(text)
   }
   return { key, now, body, source: (change) => sourceOf(body, change) }
+}
+
+function receiptOf(entries: readonly Entry[], path: string, checkpoint: string): string | undefined {
+  const index = Number(/^log\/proof\/(\d+)$/.exec(path)?.[1] ?? 0) - 1
+  const hasher = treeHasher(PRIMITIVES.sha256)
+  const proof = inclusionProof(hasher, index, entries.length, (tile) => tileOver(entries, tile))
+  return proof && formatReceipt({ index, proof, checkpoint, extra: null })
 }
 
 export function keyList({ vkey }: LogKey): string {

@@ -43,11 +43,12 @@ export async function askLive(
   savedSize: number,
   list: Checklist,
 ): Promise<Asked> {
-  const { source, primitives, chance } = settings
+  const { source, primitives } = settings
   const first = await askCheckpoint(source, trust, 0, primitives)
   const figures = await askFigures(askingOf(settings))
-  const samples = await askSamples(source, first.checkpoint.size, chance)
-  const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), first.checkpoint.size)
+  const samples = await askSamples(settings, trust, first.checkpoint.size)
+  const counted = Math.max(first.checkpoint.size, samples.tree?.size ?? 0)
+  const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
   const served = await askCheckpoint(source, trust, Math.max(covered, savedSize), primitives)
   return { served, covered, figures, samples, months: await monthsOf(source, list) }
 }

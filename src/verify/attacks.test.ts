@@ -180,6 +180,19 @@ suite('a service that', () => {
     )
   })
 
+  test('hands out a receipt that does not lead to the root is found out', async () => {
+    const altered: Change = (path, body) =>
+      path.startsWith('log/proof/')
+        ? Buffer.from(text(body).replace(/\n[^\n]{43}=\n/, `\n${'A'.repeat(43)}=\n`))
+        : body
+    const missing: Change = (path, body) => (path.startsWith('log/proof/') ? undefined : body)
+    assert.match(
+      wrongIn(await auditOf(log, altered)).join('\n'),
+      /^events \| log\/proof\/\d+: does not lead from/,
+    )
+    assert.match(wrongIn(await auditOf(log, missing)).join('\n'), /^events \| log\/proof\/\d+: is no receipt/)
+  })
+
   test('answers with more events than it has signed is found out', async () => {
     const fewer = RICH_LOG.slice(0, -1)
     const found = await auditOf(log, (path, body) =>

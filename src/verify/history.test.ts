@@ -194,8 +194,15 @@ suite('a key', () => {
     signed(`daybook key rotation v1\n${ORIGIN}\n${fromSize}\n${of.vkey}\n`, by)
   const signedBy =
     (...keys: readonly LogKey[]): Change =>
-    (path, body) =>
-      path === 'log/checkpoint' ? Buffer.from(checkpointOver(RICH_LOG, size, ...keys)) : body
+    (path, body) => {
+      const checkpoint = checkpointOver(RICH_LOG, size, ...keys)
+      if (path === 'log/checkpoint') return Buffer.from(checkpoint)
+      if (!path.startsWith('log/proof/')) return body
+      const [proof = ''] = Buffer.from(body ?? [])
+        .toString()
+        .split('\n\n')
+      return Buffer.from(`${proof}\n\n${checkpoint}`)
+    }
   const both =
     (...changes: readonly Change[]): Change =>
     (path, body) =>

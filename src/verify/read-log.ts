@@ -28,13 +28,18 @@ export async function readLog(
   const { source, primitives, signal, onProgress } = settings
   const { size } = served.checkpoint
   const monthSizes = (months ?? []).flatMap(({ manifest }) => manifest?.size ?? [])
-  const tree = openTreeTrail(treeHasher(primitives.sha256), [...savedSizes, ...monthSizes, size])
+  const tree = openTreeTrail(treeHasher(primitives.sha256), [
+    ...savedSizes,
+    ...monthSizes,
+    samples.tree?.size ?? size,
+    size,
+  ])
   const passage = openPassage(figures.answers)
   let misfit: Finding | null = null
 
   function take({ entry, leaf }: PublishedEntry): void {
     tree.add(leaf)
-    samples.pass(entry.event)
+    samples.pass(entry.event, leaf)
     if (misfit !== null) return
     try {
       passage.add(entry)

@@ -1,10 +1,17 @@
 import type { DaybookEvent } from '../protocol/event.ts'
 import { formatEvent } from '../protocol/event.ts'
-import { parseUtf8 } from '../tlog/text.ts'
+import { isIncluded } from '../tlog/inclusion.ts'
+import { parseReceipt } from '../tlog/receipt.ts'
+import type { Hash } from '../tlog/hash.ts'
+import { treeHasher } from '../tlog/hash.ts'
+import { formatUtf8, parseUtf8 } from '../tlog/text.ts'
 import type { Finding } from './finding.ts'
 import { findingOf, WrongError } from './finding.ts'
 import { objectsOf, readObject, wholeOf } from './json.ts'
+import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
+import type { Trust } from './trust.ts'
+import { openTrusted } from './trust.ts'
 
 /** Events of a page that is picked out, and such pages. */
 const PAGE_EVENTS = 100
@@ -14,13 +21,22 @@ const PAGES = 3
 export type Samples = Readonly<{
   pages: number
   wrong: Finding[]
-  /** Takes the next event; what an address showed in its place is counted or wrong. */
-  pass(event: DaybookEvent): void
+  /** The tree that the receipt leads to, signed by a trusted key; null when none was asked for or it is wrong. */
+  tree: Readonly<{ place: string; size: number; root: Hash }> | null
+  /** Takes the next event with its leaf; what an address showed in its place is counted or wrong. */
+  pass(event: DaybookEvent, leaf: Uint8Array): void
 }>
 
-/** Asks for the newest page of events, for pages that chance picks, and for one event alone, of a log of this size. */
-export async function askSamples(source: Source, size: number, chance: () => number): Promise<Samples> {
+type Receipted = Readonly<{ seq: number; place: string; size: number; root: Hash; proof: readonly Hash[] }>
+
+/** Asks for the newest page of events, for pages that chance picks, and for one event alone and its receipt. */
+export async function askSamples(
+  { source, chance, primitives }: Readonly<{ source: Source; chance: () => number; primitives: Primitives }>,
+  trust: Trust,
+  size: number,
+): Promise<Samples> {
   const shown = new Map<number, { path: string; line: string }[]>()
+  let receipted: Receipted | null = null
   const wrong: Finding[] = []
   let pages = 0
 
@@ -30,21 +46,8 @@ export async function askSamples(source: Source, size: number, chance: () => num
 
   async function page(path: string, first: number | null): Promise<void> {
     try {
-      const body = await source.read(path)
-      const events = body === undefined ? undefined : objectsOf(readObject(path, body)['events'])
-      if (events === undefined) throw new WrongError(path, 'lacks its events')
-      // The log may have grown since its size was told.
-      const least = Math.min(PAGE_EVENTS, size)
-      if (events.length < least || events.length > PAGE_EVENTS) {
-        throw new WrongError(path, `has not ${least} events`)
-      }
-      for (const [index, event] of events.entries()) {
-        const seq = wholeOf(event['seq'])
-        const before = wholeOf(events[index - 1]?.['seq'])
-        const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
-        if (seq === undefined || seq !== expected) throw new WrongError(path, 'leaves out or repeats a seq')
-        show(path, seq, JSON.stringify(event))
-      }
+      const lines = linesOf(path, await source.read(path), first, size)
+      for (const { seq, line } of lines) show(path, seq, line)
       pages += 1
     } catch (error) {
       wrong.push(findingOf(error))
@@ -65,13 +68,20 @@ export async function askSamples(source: Source, size: number, chance: () => num
       await page(`events?after=${after}&limit=${PAGE_EVENTS}`, after + 1)
     }
     await one(1 + Math.floor(chance() * size))
+    try {
+      receipted = await askReceipt(source, 1 + Math.floor(chance() * size), trust, primitives)
+    } catch (error) {
+      wrong.push(findingOf(error))
+    }
   }
   return {
     get pages() {
       return pages
     },
     wrong,
-    pass(event) {
+    tree: receipted,
+    pass(event, leaf) {
+      if (event.seq === receipted?.seq) wrong.push(...receiptFindings(receipted, leaf, primitives))
       for (const { path, line } of shown.get(event.seq) ?? []) {
         if (line !== formatEvent(event))
           wrong.push({ place: path, what: `seq ${event.seq} is not as in the archive` })
@@ -81,7 +91,55 @@ export async function askSamples(source: Source, size: number, chance: () => num
   }
 }
 
+/** The lines on a page: contiguous from `first`, or backwards where that is null. */
+function linesOf(
+  path: string,
+  body: Uint8Array | undefined,
+  first: number | null,
+  size: number,
+): readonly Readonly<{ seq: number; line: string }>[] {
+  const events = body === undefined ? undefined : objectsOf(readObject(path, body)['events'])
+  if (events === undefined) throw new WrongError(path, 'lacks its events')
+  // The log may have grown since its size was told.
+  const least = Math.min(PAGE_EVENTS, size)
+  if (events.length < least || events.length > PAGE_EVENTS)
+    throw new WrongError(path, `has not ${least} events`)
+  return events.map((event, index) => {
+    const seq = wholeOf(event['seq'])
+    const before = wholeOf(events[index - 1]?.['seq'])
+    const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
+    if (seq === undefined || seq !== expected) throw new WrongError(path, 'leaves out or repeats a seq')
+    return { seq, line: JSON.stringify(event) }
+  })
+}
+
+async function askReceipt(
+  source: Source,
+  seq: number,
+  trust: Trust,
+  primitives: Primitives,
+): Promise<Receipted> {
+  const place = `log/proof/${seq}`
+  const receipt = parseReceipt((await source.read(place)) ?? new Uint8Array(0))
+  if (!receipt.ok || receipt.value.index !== seq - 1)
+    throw new WrongError(place, 'is no receipt of this event')
+  const { checkpoint } = await openTrusted(place, formatUtf8(receipt.value.checkpoint), trust, primitives)
+  return { seq, place, size: checkpoint.size, root: checkpoint.root, proof: receipt.value.proof }
+}
+
+function receiptFindings(
+  { seq, place, size, root, proof }: Receipted,
+  leaf: Uint8Array,
+  { sha256 }: Primitives,
+): readonly Finding[] {
+  const hasher = treeHasher(sha256)
+  const claim = { leaf: hasher.leaf(leaf), index: seq - 1, size, root }
+  return isIncluded(hasher, claim, proof)
+    ? []
+    : [{ place, what: 'does not lead from the archive’s entry to its root' }]
+}
+
 /** Nothing was picked out: a folder has no pages. */
 export function noSamples(): Samples {
-  return { pages: 0, wrong: [], pass: () => undefined }
+  return { pages: 0, wrong: [], tree: null, pass: () => undefined }
 }

@@ -135,11 +135,23 @@ function figureSays(name: FigureCheck, answers: number): string {
 }
 
 /** Other addresses of the same lines. */
-export function judgeSamples(list: Checklist, source: Source, { samples }: Asked, { broken }: ReadLog): void {
+export function judgeSamples(
+  list: Checklist,
+  source: Source,
+  { samples }: Asked,
+  { broken, tree }: ReadLog,
+): void {
   for (const finding of samples.wrong) list.wrong('events', finding)
+  const recomputed = tree.rootAt(samples.tree?.size ?? 0)
+  if (samples.tree !== null && recomputed !== undefined && !isSame(recomputed, samples.tree.root))
+    list.wrong('events', { place: samples.tree.place, what: 'is signed for another history' })
   if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
   else if (broken !== null) list.unchecked('events', NOT_WHOLE)
-  else list.right('events', `${samples.pages} pages picked out are the archive’s lines`)
+  else
+    list.right(
+      'events',
+      `${samples.pages} pages picked out are the archive’s lines, and a receipt leads to the root`,
+    )
 }
 
 /** Every checkpoint that was saved, held against the tree over what is served now. */
@@ -162,7 +174,7 @@ export function judgeHistory(
   const count = saved.checkpoints.length
   if (comparable.length < count) list.unchecked('consistency', NOT_WHOLE)
   else if (count === 0)
-    list.unchecked('consistency', 'no checkpoint was saved before: give --save to keep this one')
+    list.unchecked('consistency', 'no checkpoint was saved before (--save keeps one for the next visit)')
   else
     list.right(
       'consistency',
