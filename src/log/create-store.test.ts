@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { createStore, hasStore, openForReading, readIdentity, STORE_FILE, storePath } from './store.ts'
+import {
+  createStore,
+  hasStore,
+  openForReading,
+  openForWriting,
+  readIdentity,
+  STORE_FILE,
+  storePath,
+} from './store.ts'
 
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 
@@ -27,6 +35,24 @@ suite('a new log', () => {
       rmSync(data, { recursive: true })
     }
   })
+
+  test(
+    'may be read by its owner alone, since it holds the refs',
+    { skip: process.platform === 'win32' },
+    () => {
+      const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
+      try {
+        createStore(storePath(data), LOG)
+        const db = openForWriting(storePath(data))
+        db.exec("INSERT INTO meta VALUES ('key', 'value')")
+        const modes = readdirSync(data).map((name) => statSync(join(data, name)).mode & 0o777)
+        db.close()
+        assert.deepEqual(modes, [0o600, 0o600, 0o600])
+      } finally {
+        rmSync(data, { recursive: true })
+      }
+    },
+  )
 
   test('is not made over one that is there', () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))

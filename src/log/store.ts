@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
@@ -34,6 +34,8 @@ export class StoreError extends Error {
 
 export const STORE_FILE = 'daybook.db'
 
+const OWNER_ONLY = 0o600
+
 /** Where the log of a data directory lies. */
 export function storePath(dataDirectory: string): string {
   return join(dataDirectory, STORE_FILE)
@@ -61,6 +63,8 @@ export function createStore(
   const making = `${path}.making`
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${making}${suffix}`, { force: true })
   const db = new DatabaseSync(making)
+  // Refs are the operator's own; what SQLite lays beside the file takes its mode.
+  chmodSync(making, OWNER_ONLY)
   try {
     checkSqlite(db)
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
