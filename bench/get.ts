@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openReader } from '../src/log/open-reader.ts'
@@ -52,8 +52,12 @@ type Row = string[]
 /** A store of its own: nobody may serve a directory beside another, and an allowance counts the same over any log. */
 function smallCopy(): Disposable & Readonly<{ data: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-get-'))
-  copyFileSync(storePath(bigStore(store, SMALL_EVENTS, () => undefined)), storePath(directory))
-  return { data: directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) }
+  const data = join(directory, 'data')
+  const small = bigStore(store, SMALL_EVENTS, () => undefined)
+  mkdirSync(data)
+  copyFileSync(storePath(small), storePath(data))
+  copyFileSync(`${small}.key`, `${data}.key`)
+  return { data, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) }
 }
 
 async function smallRows(service: BenchService): Promise<readonly Row[]> {
