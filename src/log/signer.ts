@@ -86,7 +86,8 @@ export function verifierKeyOf(origin: string, publicKey: Uint8Array): VerifierKe
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return hash('sha256', bytes, 'buffer')
+  // Twice as fast as asking for bytes, each of which would be memory of its own.
+  return Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1')
 }
 
 function textOf(origin: string, { size, root }: Tree): string {

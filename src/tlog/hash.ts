@@ -22,13 +22,22 @@ export type TreeHasher = Readonly<{
 const LEAF_PREFIX = 0
 const NODE_PREFIX = 1
 
+/** Most events' leaves are shorter. */
+const LEAF_ROOM_BYTES = 1_024
+
 export function treeHasher(sha256: Sha256): TreeHasher {
   // One buffer for all nodes: an import makes a node for every event.
   const both = new Uint8Array(1 + 2 * HASH_BYTES)
   both[0] = NODE_PREFIX
+  // And one for all leaves, which grows to the longest.
+  let room = new Uint8Array(LEAF_ROOM_BYTES)
+  const roomFor = (length: number): Uint8Array => {
+    if (length > room.length) room = new Uint8Array(2 * length)
+    return room.subarray(0, length)
+  }
   return {
     leaf(bytes) {
-      const prefixed = new Uint8Array(1 + bytes.length)
+      const prefixed = roomFor(1 + bytes.length)
       prefixed[0] = LEAF_PREFIX
       prefixed.set(bytes, 1)
       return checked(sha256(prefixed))

@@ -1,5 +1,6 @@
 import { base64, hex } from '@scure/base'
 
+const ENCODER = new TextEncoder()
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const HEX = /^(?:[0-9a-f]{2})*$/
 const DECIMAL = /^(?:0|[1-9]\d{0,15})$/
@@ -14,7 +15,7 @@ export function parseUtf8(bytes: Uint8Array): string | undefined {
 }
 
 export function formatUtf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
+  return ENCODER.encode(text)
 }
 
 /** Standard base64 with its padding (RFC 4648, section 4), in its one form; undefined for any other text. */
