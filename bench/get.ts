@@ -52,12 +52,12 @@ type Row = string[]
 /** A store of its own: nobody may serve a directory beside another, and an allowance counts the same over any log. */
 function smallCopy(): Disposable & Readonly<{ data: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-get-'))
-  const data = join(directory, 'data')
+  const copy = join(directory, 'data')
   const small = bigStore(store, SMALL_EVENTS, () => undefined)
-  mkdirSync(data)
-  copyFileSync(storePath(small), storePath(data))
-  copyFileSync(`${small}.key`, `${data}.key`)
-  return { data, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) }
+  mkdirSync(copy)
+  copyFileSync(storePath(small), storePath(copy))
+  copyFileSync(`${small}.key`, `${copy}.key`)
+  return { data: copy, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) }
 }
 
 async function smallRows(service: BenchService): Promise<readonly Row[]> {
