@@ -2,14 +2,27 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
+/** A connection to where the relay leads; null while there is nothing, as between two starts of a service. */
+function reach(to: string | (() => string)): Socket | null {
+  try {
+    const { port, hostname } = new URL(typeof to === 'string' ? to : to())
+    return connect(Number(port), hostname)
+  } catch {
+    return null
+  }
+}
+
 /** What stands between a client and a service, and can cut every connection there is. */
 export type Relay = AsyncDisposable & Readonly<{ url: string; cut(): void }>
 
 export async function openRelay(to: string | (() => string)): Promise<Relay> {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
-    const { port, hostname } = new URL(typeof to === 'string' ? to : to())
-    const far = connect(Number(port), hostname)
+    const far = reach(to)
+    if (far === null) {
+      near.destroy()
+      return
+    }
     for (const [one, other] of [
       [near, far],
       [far, near],
