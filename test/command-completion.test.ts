@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { everyCommand, programOf, run } from './command-stage.ts'
 
@@ -48,17 +51,19 @@ suite('completion in bash', () => {
 
 suite('completion in other shells', () => {
   for (const shell of ['zsh', 'fish']) {
-    test(`is read by ${shell}`, { skip: !hasShell(shell) }, async () => {
-      const { stdout } = await run(['completion', shell])
-      const read = spawnSync(
-        shell,
-        shell === 'fish' ? ['--no-execute', '/dev/stdin'] : ['-n', '/dev/stdin'],
-        {
-          input: stdout,
+    const missing = !hasShell(shell) && process.env['CI'] !== 'true' ? `${shell} is not installed` : false
+    test(`is read by ${shell}`, { skip: missing }, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'daybook-completion-'))
+      try {
+        const file = join(folder, `daybook.${shell}`)
+        await writeFile(file, (await run(['completion', shell])).stdout)
+        const read = spawnSync(shell, shell === 'fish' ? ['--no-execute', file] : ['-n', file], {
           encoding: 'utf8',
-        },
-      )
-      assert.equal(read.stderr, '')
+        })
+        assert.deepEqual([read.status, read.stderr], [0, ''])
+      } finally {
+        await rm(folder, { recursive: true })
+      }
     })
 
     test(`names every option for ${shell}`, async () => {
