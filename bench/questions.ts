@@ -244,7 +244,15 @@ function page(
     return drawn(`/events?after=${after}&limit=${limit}${type === '' ? '' : `&type=${type}`}`, (snapshot) =>
       textOf(
         snapshot.walk(
-          { filter, order: 'asc', after, before: nextSeq(snapshot.head.seq), limit, scanMax: PAGE_SCAN_MAX },
+          {
+            filter,
+            tx: null,
+            order: 'asc',
+            after,
+            before: nextSeq(snapshot.head.seq),
+            limit,
+            scanMax: PAGE_SCAN_MAX,
+          },
           'json',
         ).bytes,
       ),
@@ -256,7 +264,7 @@ function eventsFrom(random: Random, { from, to }: Asked): Drawn {
   const at = msOf(random.between(from, to))
   const filter = { types: null, kind: null, contestId: null, nonzero: false }
   return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
-    const walk = { filter, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
+    const walk = { filter, tx: null, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
     const before = nextSeq(snapshot.head.seq)
     return textOf(snapshot.walk({ ...walk, after: snapshot.seqBefore(at), before }, 'json').bytes)
   })

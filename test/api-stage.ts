@@ -10,7 +10,7 @@ import { parseDraftAmount } from '../src/protocol/amount.ts'
 import type { Details } from '../src/protocol/details.ts'
 import type { Draft } from '../src/protocol/draft.ts'
 import type { Ms } from '../src/protocol/moment.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, parseMonth } from '../src/protocol/moment.ts'
+import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS, msOf, parseMonth } from '../src/protocol/moment.ts'
 import type { Problem } from '../src/protocol/problem.ts'
 import type { EventType } from '../src/protocol/rules.ts'
 import { contestIdOf } from '../src/protocol/seq.ts'
@@ -98,6 +98,8 @@ export type ApiStage = AsyncDisposable &
     metrics: Registry
     /** Appends `count` trades, a minute apart, in one commit. */
     trade(count: number): void
+    /** Appends what goes on in the story, a minute apart, in one commit. */
+    tell(story: readonly Told[]): void
     /** Moves the wall clock of the service. */
     setNow(now: Ms): void
     setUnready(problem: Problem | undefined): void
@@ -110,6 +112,8 @@ export type ApiStageSettings = Readonly<{
   routes?: readonly Route[]
   server?: Partial<ServerSettings>
   site?: Partial<Site>
+  /** How far apart events are: a minute when nothing is said. */
+  apartMs?: number
   /** What the log tells, an event a minute; a contest, another and a loyalty month when nothing is said. */
   story?: readonly Told[]
   /** Whether the log can be followed too, as an open page does. */
@@ -126,7 +130,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     appender.begin()
     for (const draft of drafts) {
       appender.append(draft, null, at)
-      at = msOf(at + MINUTE_MS)
+      at = msOf(at + (settings.apartMs ?? MINUTE_MS))
     }
     appender.keep()
     appender.commit()
@@ -141,7 +145,11 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
-  const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site })
+  const present = (ms: Ms): string => {
+    const { seq } = reader.snapshot(({ head }) => head)
+    return desk.etag(seq, floorTo(ms, MINUTE_MS))
+  }
+  const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site }, present)
   const streams = openStreams({
     reader,
     slots: openStreamSlots(allocateStreamSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
@@ -188,6 +196,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     metrics: registry,
     trade: (count) =>
       append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
+    tell: (told) => append(told.map(draftOf)),
     setNow: (ms) => {
       now = ms
     },

@@ -31,6 +31,7 @@ suite('the client, from a real service,', () => {
     assert.equal((await daybook.patterns({ tz: 120 })).cells.length, 168)
     assert.equal(JSON.stringify(await daybook.event(7)), model.lines[6])
     assert.equal((await daybook.eventDetails(7)).seq, 7)
+    assert.equal((await daybook.eventCorrections(7)).asOf.seq, head)
     assert.equal((await daybook.page({ order: 'desc', limit: 1 })).events[0]?.seq, head)
     assert.equal((await daybook.archive()).months.length, 2)
     assert.equal((await daybook.eventTypes()).types.length, 13)

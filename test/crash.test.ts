@@ -21,6 +21,7 @@ const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 during publishing'
 const PUBLISHERS = 8
 const CYCLE_MS_MAX = 150
 const CYCLES_PER_RECOMPUTE = 5
+const PAID_LOOKED_UP = 5
 
 type SentDraft = Readonly<{
   ref: string
@@ -183,8 +184,19 @@ async function assertKept(node: NodeProcess, known: Known): Promise<void> {
       `${ref} stands at ${seq}`,
     )
   }
+  await assertFound(node, lines)
   await assertSigned(node, lines.length)
   known.lines = lines
+}
+
+/** The newest payments are found by their transactions: the index was committed with them. */
+async function assertFound(node: NodeProcess, lines: readonly string[]): Promise<void> {
+  const paid = lines.filter((line) => !line.endsWith('"tx":null}')).slice(-PAID_LOOKED_UP)
+  for (const line of paid) {
+    const { seq, tx } = JSON.parse(line) as { seq: number; tx: string }
+    const body = await (await fetch(`${node.url}/api/v1/events?tx=${tx}`)).text()
+    assert.ok(body.startsWith(`{"events":[${line}],`), `${tx} is found at ${seq}`)
+  }
 }
 
 /** The commit and its tree moved together: the checkpoint is of exactly the events that are there, and signed. */

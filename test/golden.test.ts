@@ -38,10 +38,13 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'events.json': '/events?after=10&limit=12',
   'events-filtered.json': '/events?type=payout,correction&nonzero=1&order=desc&before=40&limit=5',
   'events-from-a-moment.json': '/events?from=2026-03-05T09:00:30.500Z&to=2026-03-06T11:01Z&kind=runner_up',
+  'events-of-a-transaction.json':
+    '/events?tx=hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaLDPcNFWvrfxYbaNYdaNu',
   'events.csv': '/events?format=csv',
   'event.json': '/events/13',
   'event-details.json': '/events/24/details',
   'event-without-details.json': '/events/4/details',
+  'event-corrections.json': '/events/13/corrections',
   'event-types.json': '/event-types',
   'event-type.json': '/event-types/correction',
   'status.json': '/status',

@@ -43,7 +43,8 @@ export function openLogModel(): LogModel {
     const kots = random.chance(0.1)
       ? '0'
       : `${random.below(1000)}.${String(random.below(1e9)).padStart(9, '0')}`
-    const tx = random.chance(0.5) ? { tx: `transaction-${drafted}` } : {}
+    // Several events may name one.
+    const tx = random.chance(0.5) ? { tx: `transaction-${drafted - (drafted % 3)}` } : {}
     if (ofContests && random.chance(0.04)) {
       const contestId = ++contests
       running.push(contestId)

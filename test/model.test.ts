@@ -110,11 +110,15 @@ async function page({ random, model, service }: Stage): Promise<void> {
   const isCsv = random.chance(0.3)
   const limit = random.pick([1, 7, 100, 1_000, 10_000])
   const order = isDescending ? 'desc' : 'asc'
-  const expected = matching(model, filter).filter((event) => isWithin(event, bounds))
+  const { tx = null } = random.chance(0.3) ? wireOf(model, random.between(1, model.head())) : {}
+  const expected = matching(model, filter)
+    .filter((event) => isWithin(event, bounds))
+    .filter((event) => tx === null || event.tx === tx)
   if (isDescending) expected.reverse()
   const seen: EventWire[] = []
   const format = isCsv ? { format: 'csv' } : {}
-  let next: string | null = `/api/v1/events${queryOf({ ...filter, ...bounds, order, limit, ...format })}`
+  let next: string | null =
+    `/api/v1/events${queryOf({ ...filter, ...(tx === null ? {} : { tx }), ...bounds, order, limit, ...format })}`
   for (let pages = 0; next !== null && pages < 12; pages++) {
     const answer = await service.get(next)
     const body = await answer.text()

@@ -1,205 +1,244 @@
 import assert from 'node:assert/strict'
-
-/** What of a page is held against its JSON: the exact values, the moments, and whatever other digits stand in `main`. */
-type Claims = Readonly<{ values: readonly string[]; moments: readonly string[]; digits: readonly string[] }>
+import { evaluate, valuesAt } from './expression.ts'
+import type { Element } from './page-tree.ts'
+import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
+import { LINKED, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
 /** The addresses of all JSON that a page says it shows: its alternate first. */
 export function sourcesOf(page: string): readonly string[] {
-  const alternate = /<link rel="alternate" type="application\/json" href="([^"]+)"/.exec(page)?.[1]
-  const further = [...page.matchAll(/<a data-json href="([^"]+)"/g)].map(([, href = '']) => href)
-  return [...new Set([...(alternate === undefined ? [] : [alternate]), ...further])].map(plain)
+  const alternate = alternateOf(page)
+  const further = [...page.matchAll(/<a data-json href="([^"]+)"/g)].map(([, href = '']) => plain(href))
+  return [...new Set([...(alternate === undefined ? [] : [alternate]), ...further])]
 }
 
-/** Fails unless everything that the page's `main` says in digits is in one of these answers, or follows from them. */
-export function assertParity(page: string, answers: readonly string[]): void {
-  const known = answers.flatMap((json) => leavesOf(JSON.parse(json)))
-  const wholes = new Set(known)
-  const parts = new Set(known.flatMap((leaf) => leaf.match(/\d+/g) ?? []))
-  const main = /<main[^>]*>([^]*)<\/main>/.exec(page)?.[1] ?? ''
-  const { values, moments, digits } = claimsOf(
-    withoutExpressions(
-      main,
-      new Map(sourcesOf(page).map((source, index) => [source, answers[index] ?? 'null'])),
-    ),
-  )
-  assert.ok(values.length + moments.length + digits.length > 0, 'the page says something')
-  for (const value of values) assert.ok(wholes.has(value), `${value} is in no answer`)
-  for (const at of moments) assert.ok(wholes.has(at), `${at} is in no answer`)
-  for (const run of digits) assert.ok(parts.has(run), `the digits ${run} are in no answer`)
-}
-
-function claimsOf(main: string): Claims {
-  const said = without(main, ['section', 'nav', 'form'], 'data-chrome')
-    // A round mark of an axis claims nothing: it is a place, and where it stands is held by the tests of charts.
-    .replaceAll(/<text data-axis=""[^]*?<\/text\s*>/g, ' ')
-    .replaceAll(/<svg[^]*?<\/svg>/g, (svg) => svg.replaceAll(/<(?!\/?(?:title|desc|text)\b)[^>]*>/g, ' '))
-    .replaceAll(/<h[1-6][^>]*><\/h[1-6]>/g, '')
-  const values: string[] = []
-  const moments: string[] = []
-  const rest = said
-    .replaceAll(/<data\b[^>]*value="([^"]*)"[^>]*>([^]*?)<\/data\s*>/g, (_, value: string, shown: string) => {
-      assert.equal(plain(shown.replaceAll(/<[^>]*>/g, '')), plain(value), 'an amount is shown as it is')
-      values.push(plain(value))
-      return ' '
-    })
-    .replaceAll(/<time\b[^>]*datetime="([^"]*)"[^>]*>([^]*?)<\/time\s*>/g, (_, at: string, shown: string) => {
-      const text_ = plain(shown.replaceAll(/<[^>]*>/g, ''))
-        .replace(' UTC', '')
-        .replace(' ', 'T')
-      assert.ok(at.startsWith(text_), `${shown} is ${at}`)
-      moments.push(at)
-      return ' '
-    })
-  const text = plain(rest.replaceAll(/<[^>]*>/g, ' '))
-  return { values, moments, digits: text.match(/\d+/g) ?? [] }
-}
-
-/** Takes out what an element says of itself that it is computed, once it has been computed again. */
-function withoutExpressions(main: string, answers: ReadonlyMap<string, string>): string {
-  const read = new Map<string, unknown>([...answers].map(([source, json]) => [source, JSON.parse(json)]))
-  const [first] = read.values()
-  return main.replaceAll(
-    /<(\w+)\b[^>]*data-expr="([^"]*)"[^>]*>([^]*?)<\/\1\s*>/g,
-    (_, _tag: string, expression: string, shown: string) => {
-      assert.equal(
-        plain(shown.replaceAll(/<[^>]*>/g, '')),
-        evaluate(plain(expression), first, read),
-        expression,
-      )
-      return ' '
-    },
-  )
+function alternateOf(page: string): string | undefined {
+  const href = /<link rel="alternate" type="application\/json" href="([^"]+)"/.exec(page)?.[1]
+  return href === undefined ? undefined : plain(href)
 }
 
 /**
- * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off,
- * `ratio /a /b` is how many times a is b, likewise, `about /a` is a cut short, `offset /a` is minutes as a clock shows
- * them, `sum /a /b` adds what all pointers lead to. Pointers are those of RFC 6901; `*` in one leads to every element, and one
- * after an address and `#` is of another answer that the page links. Figures are computed exactly, with the decimals
- * that they have.
+ * Fails unless a page's `main` says what these answers say, and no figure, moment, number or state beside it:
+ *
+ * - `data-expr` on an element: it shows what the expression gives, and nothing else.
+ * - `data-at` on an element: pointers, apart by spaces. What they lead to stands in it, in their order; of one that
+ *   leads to an object or a list only what is in there may stand in it. `/a|/b` is the first that is not null, `/a?`
+ *   may be left out.
+ * - `data-list` on a table: it has a row for each element of the list, in the list's order and no more than
+ *   `data-most`; or in any order, when rows say by `data-row` which element they are of. `data-field` on a column's
+ *   head says which fields stand in its cells, like `data-at`; `*` is the row's own key.
+ * - `data-chrome` on an element: it says nothing of the answer.
+ *
+ * Elsewhere no digit stands. A picture's text may hold what is anywhere in the answers; its marks are held by the tests
+ * of charts.
  */
-export function evaluate(
-  expression: string,
-  answer: unknown,
-  answers: ReadonlyMap<string, unknown> = new Map(),
-): string {
-  const [operator = '', ...pointers] = expression.split(' ')
-  const found = pointers.map((pointer) => {
-    const [address = '', inside] = pointer.split('#')
-    if (inside === undefined) return valuesAt(answer, pointer)
-    assert.ok(answers.has(address), `${address} is linked as JSON`)
-    return valuesAt(answers.get(address), inside)
-  })
-  const [[first] = [], [second] = []] = found
-  switch (operator) {
-    case 'count':
-      assert.ok(Array.isArray(first))
-      return String(first.length)
-    case 'minus':
-      assert.equal(placesOf(first), placesOf(second), expression)
-      return decimal(digitsOf(first) - digitsOf(second), placesOf(first))
-    case 'percent': {
-      assert.equal(placesOf(first), placesOf(second), expression)
-      const whole = digitsOf(second)
-      return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)} %`
+export function assertParity(page: string, answers: readonly string[]): void {
+  const sources = sourcesOf(page)
+  const read = new Map(
+    sources.map((source, index) => [source, JSON.parse(answers[index] ?? 'null') as unknown]),
+  )
+  const main = elementsIn(parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')).at(1)
+  assert.ok(main !== undefined && textIn(main).trim() !== '', 'the page says something')
+  const reading = openReading(read)
+  reading.assertNothing(reading.textOf(main).replaceAll(/¶\d+/g, ' '))
+  reading.assertWhole(alternateOf(page))
+}
+
+type Shown = { pointers: string[]; most: number }
+
+function openReading(answers: ReadonlyMap<string, unknown>) {
+  const [first] = answers.values()
+  const [address = ''] = answers.keys()
+  const lists = new Map<string, Shown[]>()
+  const used: string[] = []
+  const titles = titlesOf([...answers.values()])
+  const everything = tokensOf([...answers.values()])
+
+  /** What a pointer leads to: in the first answer, or in the one whose address stands before `#`. */
+  function valueAt(pointer: string): unknown {
+    used.push(pointer.replace(/^#/, ''))
+    const [from = '', inside] = pointer.includes('#') ? pointer.split('#') : ['', pointer]
+    assert.ok(from === '' || answers.has(from), `${from} is linked as JSON`)
+    const [value] = valuesAt(from === '' ? first : answers.get(from), inside ?? '')
+    assert.notEqual(value, undefined, `${pointer} leads somewhere`)
+    return value
+  }
+
+  /** The text of an element that nothing in it accounts for. */
+  function textOf(element: Element): string {
+    const { name, attributes } = element
+    const within = (): string =>
+      element.children
+        .map((one) => (typeof one === 'string' ? one : textOf(one)))
+        .join('')
+        .replaceAll(/\s+/g, ' ')
+    if (attributes.has('data-chrome')) return ' '
+    const expression = attributes.get('data-expr')
+    if (expression !== undefined) {
+      used.push(...expression.split(' ').slice(1))
+      // What is within is held to be shown as it is.
+      within()
+      assert.equal(textIn(element).trim(), evaluate(expression, first, answers), expression)
+      return ' '
     }
-    case 'ratio':
-      assert.equal(placesOf(first), placesOf(second), expression)
-      return decimal((digitsOf(first) * 10n) / digitsOf(second), 1)
-    case 'about':
-      return shortened(String(first))
-    case 'offset': {
-      const minutes = Number(first)
-      const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
-      return `${minutes < 0 ? '-' : '+'}${clock}`
+    if (name === 'svg') return pictureText(element)
+    if (name === 'table' && attributes.has('data-list')) return tableText(element)
+    const at = attributes.get('data-at')
+    if (at !== undefined) {
+      assertHeld(own(element, within), at.split(' '))
+      return ' '
     }
-    case 'sum': {
-      const terms = found.flat()
-      assert.ok(terms.length > 0, `${expression} adds something`)
-      const [places = 0, ...others] = new Set(terms.map(placesOf))
-      assert.deepEqual(others, [], `${expression} adds like things`)
-      return decimal(
-        terms.map(digitsOf).reduce((a, b) => a + b),
-        places,
+    if (name === 'h1') {
+      const said = new Set([...(address.match(/\d+/g) ?? []), ...[...titles.values()].flat()])
+      assertNothing(within(), said)
+      return ' '
+    }
+    return own(element, within)
+  }
+
+  /** Text that may hold what stands anywhere in the answers. */
+  function pictureText(svg: Element): string {
+    for (const part of elementsIn(svg)) {
+      if (!['title', 'desc', 'text'].includes(part.name) || part.attributes.has('data-axis')) continue
+      assertNothing(textIn(part), everything)
+    }
+    return ' '
+  }
+
+  function tableText(table: Element): string {
+    const named = (table.attributes.get('data-list') ?? '').split(' ')
+    const all = elementsIn(table)
+    const heads = all.find(({ name }) => name === 'thead')
+    const fields = heads === undefined ? [] : elementsIn(heads).filter(({ name }) => name === 'th')
+    const rows = all
+      .filter(({ name }) => name === 'tbody')
+      .flatMap(({ children }) => children.filter((one) => typeof one !== 'string'))
+    const shown: Shown = { pointers: [], most: Number(table.attributes.get('data-most') ?? Infinity) }
+    for (const row of rows) {
+      if (row.attributes.has('class') && row.attributes.get('class') === 'group') {
+        assertNothing(textOf(row))
+        continue
+      }
+      const pointer = row.attributes.get('data-row') ?? `${named[0]}/${shown.pointers.length}`
+      assert.ok(named.length === 1 || row.attributes.has('data-row'), 'a row of several lists says of which')
+      shown.pointers.push(pointer)
+      assertRow(row, pointer, fields)
+    }
+    for (const list of named) lists.set(list, [...(lists.get(list) ?? []), shown])
+    // Foot and caption are read like any other text.
+    return all
+      .filter(({ name }) => ['thead', 'tfoot', 'caption'].includes(name))
+      .map(textOf)
+      .join(' ')
+  }
+
+  function assertRow(row: Element, pointer: string, heads: readonly Element[]): void {
+    valueAt(pointer)
+    const cells = row.children.filter((one) => typeof one !== 'string')
+    for (const part of elementsIn(row)) {
+      for (const term of part.attributes.get('data-expr')?.split(' ').slice(1) ?? []) {
+        assert.ok(term.startsWith(`${pointer}/`), `${term} is of ${pointer}`)
+      }
+    }
+    for (const [column, cell] of cells.entries()) {
+      const fields = heads[column]?.attributes.get('data-field')?.split(' ') ?? []
+      const pointers = fields.map((field) =>
+        field
+          .split('|')
+          .map((one) => (one === '*' ? one : `${pointer}/${one}`))
+          .join('|'),
+      )
+      const text = textOf(cell)
+      // A cell that says for itself where it is from is not held a second time.
+      if (!cell.attributes.has('data-at')) assertHeld(text, pointers, pointer)
+    }
+  }
+
+  /** Fails unless the text says what these pointers lead to, in their order, and no figure beside it. */
+  function assertHeld(text: string, pointers: readonly string[], row = ''): void {
+    let rest = text
+    let from = 0
+    const allowed = new Set<string>()
+    for (const pointer of pointers) {
+      const alternatives = pointer.replace(/\?$/, '').split('|')
+      const values = alternatives.map((one) => (one === '*' ? row.split('/').at(-1) : valueAt(one)))
+      const value = values.find((one) => one !== null) ?? null
+      if (value === null) continue
+      if (Object(value) === value) {
+        for (const token of tokensOf(value)) allowed.add(token)
+        continue
+      }
+      const said = `${value as string | number | boolean}`
+      const found = placeOf(said, rest, from)
+      if (found === undefined && pointer.endsWith('?')) continue
+      assert.ok(found !== undefined, `${pointer}, ${said}, stands in its place in: ${text}`)
+      rest = rest.slice(0, found.start) + ' '.repeat(found.end - found.start) + rest.slice(found.end)
+      from = found.end
+      allowed.add(`${LINKED}${said}`)
+      for (const token of titles.get(said) ?? []) allowed.add(token)
+    }
+    assertNothing(rest, allowed)
+  }
+
+  /** Fails unless each list that is shown is whole, and each list of the page's own answer is shown. */
+  function assertWhole(alternate: string | undefined): void {
+    for (const [list, tables] of lists) {
+      const elements = Object.keys(Object(valueAt(list))).map((key) => `${list}/${key}`)
+      const shown = tables.flatMap(({ pointers }) => pointers.filter((one) => one.startsWith(`${list}/`)))
+      assert.equal(new Set(shown).size, shown.length, `no element of ${list} is shown twice`)
+      for (const { pointers, most } of tables) assert.ok(pointers.length <= most, `${list} is cut at ${most}`)
+      if (tables.some(({ pointers, most }) => pointers.length === most)) continue
+      assert.deepEqual(shown.toSorted(), elements.toSorted(), `${list} is shown whole`)
+    }
+    if (alternate === undefined) return
+    for (const [key, value] of Object.entries(Object(first) as object)) {
+      if (!Array.isArray(value) || value.length === 0) continue
+      assert.ok(
+        used.some((pointer) => pointer.startsWith(`/${key}`)),
+        `${key} is shown`,
       )
     }
-    default:
-      throw new Error(`there is no operator ${operator}`)
   }
+
+  return { textOf, assertNothing, assertWhole }
 }
 
-/** At most three digits of a figure, cut off: 1 in `units` is shown with one decimal, less than 1 with two. */
-function shortened(figure: string): string {
-  const value = digitsOf(figure)
-  const one = 10n ** BigInt(placesOf(figure))
-  const size = value < 0n ? -value : value
-  const units = [
-    [10n ** 12n, 'T'],
-    [10n ** 9n, 'B'],
-    [10n ** 6n, 'M'],
-    [1_000n, 'k'],
-    [1n, ''],
-  ] as const
-  const [unit, letter] = units.find(([least]) => size >= least * one) ?? [1n, '']
-  const hundredths = (size * 100n) / (unit * one)
-  const step = hundredths < 100n ? 1n : hundredths < 1_000n ? 10n : 100n
-  const shown = (hundredths / step) * step
-  const cut = shown * unit * one !== size * 100n
-  const whole = (shown / 100n).toLocaleString('en')
-  const decimals = String(shown % 100n)
-    .padStart(2, '0')
-    .replace(/0+$/, '')
-  return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
+const BLOCKS: ReadonlySet<string> = new Set([
+  'br',
+  'dd',
+  'div',
+  'dt',
+  'li',
+  'p',
+  'td',
+  'th',
+  'tr',
+  'h2',
+  'h3',
+])
+
+/** The text of an element as it claims something: an amount and a moment in full, a state marked, a link's number. */
+function own({ name, attributes }: Element, within: () => string): string {
+  const text = within()
+  if (name === 'data') {
+    const value = attributes.get('value') ?? ''
+    assert.equal(text.trim(), value, 'an amount is shown as it is')
+    return ` ${value} `
+  }
+  if (name === 'time') {
+    const at = attributes.get('datetime') ?? ''
+    assert.ok(at.startsWith(text.trim().replace(' UTC', '').replace(' ', 'T')), `${text} is ${at}`)
+    return ` ${at} `
+  }
+  if (attributes.get('class')?.split(' ').includes('pill') === true) {
+    return ` ${PILL}${text.trim().replaceAll(' ', '_')} `
+  }
+  const [, number] = /^\/(?:events|contests)\/(\d+)(?:\/ledger)?$/.exec(attributes.get('href') ?? '') ?? []
+  const apart = BLOCKS.has(name) ? ' ' : ''
+  return number === undefined ? `${apart}${text}${apart}` : `${text} ${LINKED}${number} `
 }
 
-/** What a pointer leads to: one value, or with `*` in it as many as there are. */
-function valuesAt(answer: unknown, pointer: string): readonly unknown[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .reduce<readonly unknown[]>(
-      (here, key) => {
-        if (key === '*') return here.flatMap((one) => Object.values(one as object))
-        return here.map(
-          (one) => (one as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
-        )
-      },
-      [answer],
-    )
-}
-
-function digitsOf(value: unknown): bigint {
-  return BigInt(String(value).replace('.', ''))
-}
-
-function placesOf(value: unknown): number {
-  return String(value).split('.')[1]?.length ?? 0
-}
-
-function decimal(value: bigint, places: number): string {
-  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
-  const point = digits.length - places
-  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}${places === 0 ? '' : `.${digits.slice(point)}`}`
-}
-
-/** Markup without the elements of these names that carry the attribute. */
-function without(markup: string, names: readonly string[], attribute: string): string {
-  return names.reduce(
-    (text, name) => text.replaceAll(new RegExp(`<${name}\\b[^>]*${attribute}[^]*?</${name}>`, 'g'), ' '),
-    markup,
-  )
-}
-
-function leavesOf(value: unknown): readonly string[] {
-  if (Object(value) !== value) return [String(value)]
-  return Object.entries(value as object).flatMap(([key, each]) => [key, ...leavesOf(each)])
-}
-
-function plain(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
+/** Fails where text has a figure or a state that is not among the allowed. */
+function assertNothing(text: string, allowed: ReadonlySet<string> = new Set()): void {
+  for (const token of tokensIn(text))
+    assert.ok(allowed.has(token), `${token} stands where nothing says it: ${text}`)
 }

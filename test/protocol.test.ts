@@ -70,6 +70,7 @@ suite('the protocol names', () => {
       [/^\| Streams of one address .*$/m, STREAMS_PER_CALLER],
       [/^\| Rows of a page .*$/m, bounds.ROWS_MAX],
       [/^\| Entries that a page .*$/m, bounds.PAGE_SCAN_MAX],
+      [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
       [/^\| Characters of a query .*$/m, bounds.QUERY_CHARS_MAX],

@@ -8,10 +8,11 @@ import { formatEvent } from '../src/protocol/event.ts'
 import type { Month, Ms } from '../src/protocol/moment.ts'
 import { boundOf, floorTo, MINUTE_MS, monthOf, msOf, nextMonth } from '../src/protocol/moment.ts'
 import type { Parsed } from '../src/protocol/problem.ts'
-import { contestIdOf } from '../src/protocol/seq.ts'
+import { contestIdOf, seqOf } from '../src/protocol/seq.ts'
 import type { Books } from '../src/project/books.ts'
 import { contestLedger } from '../src/project/contest-ledger.ts'
 import { contest, contests } from '../src/project/contests.ts'
+import { eventCorrections } from '../src/project/event-corrections.ts'
 import { flows } from '../src/project/flows.ts'
 import { funds } from '../src/project/funds.ts'
 import { loyaltyRuns } from '../src/project/loyalty-runs.ts'
@@ -223,8 +224,10 @@ function pageOf(entries: readonly Entry[], path: string): string | undefined {
   const query = new URLSearchParams(path.slice('events?'.length))
   const limit = Number(query.get('limit') ?? 1000)
   const after = Number(query.get('after') ?? 0)
-  const found =
-    query.get('order') === 'desc' ? entries.toReversed().slice(0, limit) : entries.slice(after, after + limit)
+  const before = Number(query.get('before') ?? entries.length + 1)
+  const type = query.get('type')
+  const asked = entries.slice(after, before - 1).filter(({ event }) => type === null || event.type === type)
+  const found = (query.get('order') === 'desc' ? asked.toReversed() : asked).slice(0, limit)
   return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],"page":{}}`
 }
 
@@ -249,6 +252,8 @@ function answerOf(books: Books, path: string, now: Ms): string | undefined {
       ledger === undefined ? contest(books, contestIdOf(+id)) : contestLedger(books, contestIdOf(+id), page),
     )
   }
+  const [, corrected] = /^events\/(\d+)\/corrections$/.exec(name) ?? []
+  if (corrected !== undefined) return JSON.stringify(eventCorrections(books, seqOf(+corrected)))
   switch (name) {
     case 'summary':
       return valueOf(summary(books, ms('at') ?? null, now))

@@ -46,6 +46,9 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
   assert.deepEqual(actual.head, expected.head)
   assert.deepEqual(plain(actual.totals()), plain(expected.totals()))
   assert.deepEqual(actual.loyalty(), expected.loyalty())
+  for (const { event } of entries) {
+    assert.deepEqual(actual.correction(event.seq), expected.correction(event.seq))
+  }
   assertSameUnpaid(actual, expected, entries, null)
   const ids = new Set(entries.flatMap(({ event }) => event.contestId ?? []))
   for (const id of [...ids, contestIdOf(999)]) {

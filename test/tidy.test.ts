@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { suite, test } from 'node:test'
-import { textOf } from './document.ts'
+import { ROOT, textOf } from './document.ts'
 import { codeOf, exportsOf, importsOf, RUNNING, SOURCES } from './tree.ts'
 
 /** The rooms that each room may import, beside itself. */
@@ -196,5 +197,18 @@ suite('a source', () => {
     assert.deepEqual(bannedIn('processEvents'), ['proces'])
     assert.deepEqual(bannedIn('dataDirectory'), ['data'])
     assert.deepEqual(bannedIn('appendEvents'), [])
+  })
+})
+
+suite('the suites', () => {
+  test('are all run by npm test, each once', () => {
+    const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'))
+    const run = ['test:service', 'test:pages'].flatMap((name) => {
+      const globs = [...(scripts[name] ?? '').matchAll(/'([^']+\.test\.ts)'/g)].map(([, glob = '']) => glob)
+      return globSync(globs, { cwd: ROOT })
+    })
+    const all = SOURCES.filter((path) => path.endsWith('.test.ts'))
+    assert.ok(all.length > 200, 'the suites are there')
+    assert.deepEqual(run.toSorted(), [...all].toSorted())
   })
 })

@@ -75,6 +75,7 @@ const FIGURES: readonly (readonly [check: string, path: RegExp, field: RegExp])[
   ['unpaid prizes', /^payouts$/, /"payable":"\d/],
   ['loyalty runs', /^loyalty\/runs$/, /"paid":"\d/],
   ['schedule', /^schedule$/, /"closes":\[\{"contestId":\d/],
+  ['corrections', /^events\/\d+\/corrections$/, /"correctedBy":\d/],
 ]
 
 function altered(body: Buffer, field: RegExp): Buffer {

@@ -1,9 +1,14 @@
+import type { ProblemCode } from '../src/protocol/problem.ts'
+
 /** An address of every page on the API's stage, with and without a question: the walks of parity and sight take all. */
 export const ADDRESSES: readonly string[] = [
   '/',
   '/summary',
   '/summary?at=2026-10-01T00:05Z',
   '/summary?at=2026-09-01',
+  '/compare',
+  '/compare?at=2026-10-01T00:05Z',
+  '/compare?at=2026-09-01',
   '/contests',
   '/contests?status=running',
   '/contests?after=2&limit=1',
@@ -27,6 +32,7 @@ export const ADDRESSES: readonly string[] = [
   '/find',
   '/find?q=1',
   '/find?q=nowhere',
+  '/find?q=nobody-paid',
   '/archive',
   '/loyalty/runs',
   '/events',
@@ -34,6 +40,8 @@ export const ADDRESSES: readonly string[] = [
   '/events?type=expiry&nonzero=1',
   '/events?after=2&limit=3',
   '/events?order=desc&before=9&limit=3',
+  '/events?tx=transaction-0001',
+  '/events?tx=nobody-paid',
   '/stream',
   '/stream?type=hold',
   '/events/1',
@@ -43,16 +51,18 @@ export const ADDRESSES: readonly string[] = [
   '/verify?seq=1',
 ]
 
-/** Addresses that are refused, with the status: their pages are seen too. */
-export const REFUSED: readonly (readonly [path: string, status: number])[] = [
-  ['/events/999', 404],
-  ['/events/first', 404],
-  ['/flows?bucket=year', 400],
-  ['/flows?unknown=1', 400],
-  ['/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400],
-  ['/nothing', 404],
-  ['/summary?at=2099-01-01', 400],
-  ['/contests?status=open', 400],
-  ['/payouts?contestId=first', 400],
-  ['/contests/99/ledger', 404],
+/** Addresses that are refused, with the status and the problem's code: their pages are seen too. */
+export const REFUSED: readonly (readonly [path: string, status: number, code: ProblemCode])[] = [
+  ['/events/999', 404, 'event-not-found'],
+  ['/events/first', 404, 'event-not-found'],
+  ['/flows?bucket=year', 400, 'invalid-parameter'],
+  ['/flows?unknown=1', 400, 'unknown-parameter'],
+  ['/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400, 'too-many-buckets'],
+  ['/nothing', 404, 'not-found'],
+  ['/tx/nobody-paid', 404, 'not-found'],
+  ['/tx/short', 400, 'invalid-parameter'],
+  ['/summary?at=2099-01-01', 400, 'in-the-future'],
+  ['/contests?status=open', 400, 'invalid-parameter'],
+  ['/payouts?contestId=first', 400, 'invalid-parameter'],
+  ['/contests/99/ledger', 404, 'contest-not-found'],
 ]

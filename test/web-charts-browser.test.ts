@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
 import type { Flows, Funds } from '../src/protocol/resources.ts'
 import type { ApiStage } from './api-stage.ts'
-import { openApiStage } from './api-stage.ts'
+import { LAUNCH, openApiStage, plan } from './api-stage.ts'
 import type { Browser, Sight } from './browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
 
@@ -18,7 +19,7 @@ after(async () => {
 })
 
 const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
-const MINUTES = '/flows?from=2026-10-01&to=2026-10-02&bucket=minute'
+const MINUTES = '/flows?from=2026-10-01&to=2026-10-01T04:00Z&bucket=minute'
 
 const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
 const answerOf = async <Answer>(path: string): Promise<Answer> =>
@@ -69,7 +70,7 @@ suite('the slider of a chart', () => {
     const frame = sight.page.locator('.plots').first()
     const scrolled = (): Promise<number> =>
       frame.evaluate((element) => (element as unknown as Element).scrollLeft)
-    assert.ok((await scrolled()) > 1_000)
+    assert.ok((await scrolled()) > 200)
     await sliderOf(sight).press('Home')
     assert.equal(await scrolled(), 0)
     assert.match(await sight.page.locator('.slider p').innerText(), /2026-10-01 00:00:00 UTC/)
@@ -213,3 +214,38 @@ declare const DOMParser: new () => {
     querySelectorAll(selector: string): Readonly<{ length: number }>
   }>
 }
+
+suite('a page with bars', () => {
+  test('is open to everyone, light and dark, wide and narrow, and whole without a script', async () => {
+    await using waiting = await openApiStage({
+      story: [
+        { type: 'treasury', kind: 'deposit', kots: '1000' },
+        plan(1, 'First', HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        { type: 'pool', kind: 'top_up', contestId: 1, kots: '500' },
+        { type: 'contest', kind: 'closed', contestId: 1 },
+        {
+          type: 'prize',
+          kind: 'winner',
+          contestId: 1,
+          kots: '60',
+          details: { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) },
+        },
+      ],
+    })
+    for (const path of ['/payouts', '/contests/1/ledger']) {
+      const url = `http://127.0.0.1:${waiting.port}${path}`
+      for (const viewport of [WIDE, NARROW]) {
+        await using sight = await browser.see(url, { viewport, bypassCSP: true })
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await assertNoViolations(sight.page)
+        }
+        await assertNoSidewaysScroll(sight.page)
+      }
+      await using bare = await browser.see(url, { javaScriptEnabled: false })
+      assert.equal(await bare.page.locator('[data-subscribe] a').count(), 2)
+      if (path === '/payouts') assert.equal(await bare.page.locator('svg.plot rect.f1').count(), 30)
+    }
+  })
+})

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Browser } from './browser.ts'
-import { openBrowser } from './browser.ts'
-import type { ModelService } from './model-service.ts'
-import { openModelService } from './model-service.ts'
-import type { Relay } from './relay.ts'
-import { openRelay } from './relay.ts'
+import type { LiveStage } from './live-stage.ts'
+import { list, openLiveStage, says, seqsOf, shows } from './live-stage.ts'
 
-const NOW_MS = Date.UTC(2026, 4, 20)
 const ROWS_MAX = 100
 const TABS = 8
 const KEPT_UP = [
@@ -22,70 +17,20 @@ const KEPT_UP = [
   '/patterns',
 ]
 
-let service: ModelService
-let relay: Relay
-let browser: Browser
-let published = 0
-let contests = 0
+let stage: LiveStage
+let browser: LiveStage['browser']
+let relay: LiveStage['relay']
+let service: LiveStage['service']
 before(async () => {
-  service = await openModelService(NOW_MS)
-  relay = await openRelay(() => `http://127.0.0.1:${service.port()}`)
-  browser = await openBrowser()
-  await publish(150)
-  await change()
+  stage = await openLiveStage()
+  ;({ browser, relay, service } = stage)
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await relay[Symbol.asyncDispose]()
-  await service[Symbol.asyncDispose]()
-})
+after(() => stage[Symbol.asyncDispose]())
 
-async function publish(count: number): Promise<void> {
-  const drafts = Array.from({ length: count }, () => {
-    const ref = `live-${++published}`
-    return { ref, type: 'trade', kind: 'buy', kots: '1.5' }
-  })
-  assert.equal((await service.publish(drafts, false)).status, 200)
-}
-
-/** Something new on every page: a contest, its pool, two prizes of it, and a payout of one. */
-async function change(): Promise<void> {
-  const contestId = (contests += 1)
-  const opensAt = '2026-05-20T00:00:00.000Z'
-  const plan = { title: `Contest ${contestId}`, opensAt, closesAt: '2026-06-20T00:00:00.000Z' }
-  const drafts = [
-    { type: 'treasury', kind: 'deposit', kots: '50' },
-    { type: 'contest', kind: 'scheduled', details: plan },
-    { type: 'contest', kind: 'opened' },
-    { type: 'play', kind: 'entry', kots: '20.25' },
-    { type: 'pool', kind: 'top_up', kots: '30' },
-    { type: 'contest', kind: 'closed' },
-    { type: 'prize', kind: 'winner', kots: '10' },
-    { type: 'prize', kind: 'voter_share', kots: '5' },
-    { type: 'payout', kind: 'winner', kots: '4', tx: `transaction-of-${contestId}` },
-  ].map((draft) => {
-    const ref = `live-${++published}`
-    return draft.type === 'treasury' ? { ...draft, ref } : { ...draft, contestId, ref }
-  })
-  const answer = await service.publish(drafts, false)
-  assert.equal(answer.status, 200, await answer.text())
-}
-
-const list = 'tbody[data-live-rows]'
-
-/** The seqs of the rows of the list, from above. */
-async function seqsOf(page: Page): Promise<readonly number[]> {
-  return (await page.locator(`${list} a.seq`).allTextContents()).map((text) => Number(text.slice(1)))
-}
-
-const newest = (count: number, last = published): readonly number[] =>
+const publish = (count: number): Promise<void> => stage.publish(count)
+const change = (): Promise<void> => stage.change()
+const newest = (count: number, last = stage.published()): readonly number[] =>
   Array.from({ length: count }, (_, index) => last - index)
-
-const shows = (page: Page, seq: number): Promise<void> =>
-  page.locator(`${list} tr:first-child a.seq`, { hasText: `#${seq}` }).waitFor()
-
-const says = (page: Page, words: string | RegExp): Promise<void> =>
-  page.locator('#live span', { hasText: words }).waitFor()
 
 suite('an open page', () => {
   test('shows an event that is published without being loaded again, and after a restart too', async () => {
@@ -94,10 +39,10 @@ suite('an open page', () => {
     await page.evaluate(() => Object.assign(globalThis, { same: true }))
     await says(page, /^Live$/)
     await publish(1)
-    await shows(page, published)
+    await shows(page, stage.published())
     await service.restart()
     await publish(3)
-    await shows(page, published)
+    await shows(page, stage.published())
     await says(page, /^Live$/)
     assert.deepEqual(await seqsOf(page), newest(ROWS_MAX))
     assert.equal(await page.evaluate('same'), true)
@@ -108,10 +53,10 @@ suite('an open page', () => {
     const { page } = sight
     await says(page, /^Live$/)
     await publish(2)
-    await shows(page, published)
-    assert.equal(await page.locator('.as-of a.seq').innerText(), `#${published}`)
+    await shows(page, stage.published())
+    assert.equal(await page.locator('.as-of a.seq').innerText(), `#${stage.published()}`)
     const said = await page.locator('dt:text-is("Events") + dd').innerText()
-    assert.equal(said, String(published))
+    assert.equal(said, String(stage.published()))
     assert.deepEqual(sight.wrong, [])
   })
 
@@ -128,11 +73,11 @@ suite('an open page', () => {
       others.push(other)
     }
     await publish(1)
-    for (const other of others) await shows(other, published)
+    for (const other of others) await shows(other, stage.published())
     assert.equal(streams, 1)
     await sight.page.close()
     await publish(1)
-    for (const other of others) await shows(other, published)
+    for (const other of others) await shows(other, stage.published())
     assert.equal(streams, 2)
   })
 
@@ -156,11 +101,11 @@ suite('an open page', () => {
     assert.deepEqual(await page.evaluate(placeOfFocus), place)
 
     await page.locator('button.more').click()
-    await shows(page, published)
+    await shows(page, stage.published())
     const seqs = await seqsOf(page)
     assert.deepEqual(seqs, newest(ROWS_MAX))
     await publish(10)
-    await shows(page, published)
+    await shows(page, stage.published())
     const times = await page.evaluate<readonly number[]>('said')
     assert.ok(
       times.length >= 1 && times.every((at, index) => index === 0 || at - (times[index - 1] ?? 0) >= 10_000),
@@ -177,11 +122,11 @@ suite('an open page', () => {
     await publish(5)
     // A second page that has shown them says that the first had the time to.
     await using other = await browser.see(`${relay.url}/stream`)
-    await shows(other.page, published)
+    await shows(other.page, stage.published())
     assert.deepEqual(await seqsOf(page), seqs)
     await page.locator('h1').click()
     await page.keyboard.press('p')
-    await shows(page, published)
+    await shows(page, stage.published())
     await says(page, /^Live$/)
   })
 
@@ -196,7 +141,7 @@ suite('an open page', () => {
     const opened = page.waitForRequest((request) => request.url().endsWith('/api/v1/stream'))
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
     await opened
-    await shows(page, published)
+    await shows(page, stage.published())
   })
 
   for (const status of [429, 503]) {
@@ -219,10 +164,10 @@ suite('an open page', () => {
     await says(page, /^Live$/)
     await page.context().setOffline(true)
     relay.cut()
-    await says(page, /^Offline, showing \d\d:\d\d:\d\d UTC$/)
+    await says(page, /^Offline, showing \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
     await publish(4)
     await page.context().setOffline(false)
-    await shows(page, published)
+    await shows(page, stage.published())
     await says(page, /^Live$/)
   })
 
@@ -241,7 +186,7 @@ suite('an open page', () => {
       await page.locator('select[name=time]').selectOption('local')
       await says(page, /^Live$/)
       await change()
-      await page.locator('.as-of a.seq', { hasText: `#${published}` }).waitFor()
+      await page.locator('.as-of a.seq', { hasText: `#${stage.published()}` }).waitFor()
       const kept = await page.locator('main').innerText()
       await page.reload()
       await says(page, /^Live$/)
@@ -259,9 +204,9 @@ suite('an open page', () => {
   })
 
   test('about an event to come becomes that of the event', async () => {
-    await using sight = await browser.see(`${relay.url}/events/${published + 1}`)
+    await using sight = await browser.see(`${relay.url}/events/${stage.published() + 1}`)
     await publish(1)
-    await sight.page.locator('h1', { hasText: `Event #${published}` }).waitFor()
+    await sight.page.locator('h1', { hasText: `Event #${stage.published()}` }).waitFor()
   })
 })
 

@@ -17,11 +17,11 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
-async function publish({ door, token }: Service, ref: string): Promise<number> {
+async function publish({ door, token }: Service, ref: string, tx?: string): Promise<number> {
   const response = await fetch(`${door}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1' }]),
+    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1', tx }]),
   })
   const { drafts } = (await response.json()) as { drafts: { seq: number }[] }
   return drafts[0]?.seq ?? 0
@@ -66,6 +66,27 @@ suite('several threads on one port', { skip: process.platform !== 'linux' }, () 
       assert.deepEqual(await Promise.all(asked), [200, 200, 200, 200, 200, 200])
     }
     ended.abort()
+  })
+
+  test('find on each of them what any has published by its transaction', async () => {
+    await using service = await startService({
+      drafts: SAMPLE,
+      options: ['--workers', '3', '--rate-limit', 'off'],
+    })
+    const { events } = (await (await fetch(`${service.url}/api/v1/events?type=payout&limit=1`)).json()) as {
+      events: { seq: number; tx: string }[]
+    }
+    const [known] = events
+    assert.ok(known !== undefined)
+    const again = await publish(service, 'again', known.tx)
+    const asked = Array.from({ length: 12 }, async () => {
+      const answer = await fetch(`${service.url}/api/v1/events?tx=${known.tx}`, {
+        headers: { connection: 'close' },
+      })
+      const found = (await answer.json()) as { events: { seq: number }[] }
+      return found.events.map(({ seq }) => seq)
+    })
+    for (const seqs of await Promise.all(asked)) assert.deepEqual(seqs, [known.seq, again])
   })
 
   test('count the streams of an address together', async () => {

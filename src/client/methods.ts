@@ -7,6 +7,7 @@ import type {
   Contest,
   ContestLedger,
   Contests,
+  EventCorrections,
   EventDetails,
   EventsPage,
   EventTypes,
@@ -42,6 +43,7 @@ type Answers = Readonly<{
   events: EventsPage
   event: EventWire
   eventDetails: EventDetails
+  eventCorrections: EventCorrections
   patterns: Patterns
   archive: ArchiveIndex
   /** A signed note. */
@@ -63,6 +65,7 @@ type Place = Readonly<{
   contestLedger: number
   event: number
   eventDetails: number
+  eventCorrections: number
   eventType: string
   logProof: number
 }>

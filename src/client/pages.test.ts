@@ -82,6 +82,8 @@ suite('the events of the log', () => {
   test('may have gaps where something is chosen', async () => {
     const { daybook } = clientOf({ '/events?limit=10000&kind=vote': [page([2, 5], null, 9)] })
     assert.deepEqual(await seqsOf(daybook.events({ kind: 'vote' })), [2, 5])
+    const ofTx = clientOf({ '/events?limit=10000&tx=paid%3A0001': [page([3, 8], null, 9)] })
+    assert.deepEqual(await seqsOf(ofTx.daybook.events({ tx: 'paid:0001' })), [3, 8])
   })
 
   test('come backwards when that is asked', async () => {

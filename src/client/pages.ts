@@ -25,9 +25,9 @@ export async function* pagesOf(
   sameLog: SameLog = openSameLog(),
 ): AsyncGenerator<readonly EventWire[], void, undefined> {
   const { signal, ...query } = asked
-  const { order, from, to, type = [], kind, contestId, nonzero } = query
+  const { order, from, to, type = [], kind, contestId, nonzero, tx } = query
   const step = order === 'desc' ? -1 : 1
-  const isWhole = type.length === 0 && kind === undefined && contestId === undefined && nonzero !== true
+  const isWhole = type.length === 0 && (kind ?? contestId ?? tx) === undefined && nonzero !== true
   let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
   /** Up to where pages have looked. */
   let reached: number | undefined

@@ -15,6 +15,7 @@ type ParameterValues = Readonly<{
   kind: string
   contestId: number
   nonzero: boolean
+  tx: string
   after: number
   before: number
   limit: number

@@ -2,16 +2,16 @@ import type { EventWire } from '../protocol/event.ts'
 import type { StreamStatus } from './stream.ts'
 
 /** What a tab says: who is new asks how things stand; the one that leads tells the others all that comes. */
-export type Word = Readonly<{
+export type Word<Status extends StreamStatus = StreamStatus> = Readonly<{
   asks?: true
-  status?: StreamStatus
+  status?: Status
   events?: readonly EventWire[]
   /** Why this tab can lead no more; said to itself alone. */
   error?: Error
 }>
 
 /** What the tabs of a browser share: Web Locks, and a BroadcastChannel to each other. */
-export type Tabs = Readonly<{
+export type Tabs<Status extends StreamStatus = StreamStatus> = Readonly<{
   locks: Readonly<{
     request: (
       name: string,
@@ -20,24 +20,24 @@ export type Tabs = Readonly<{
     ) => Promise<unknown>
   }>
   openChannel: (name: string) => Readonly<{
-    postMessage: (word: Word) => void
-    addEventListener: (kind: 'message', heard: (message: { data: Word }) => void) => void
+    postMessage: (word: Word<Status>) => void
+    addEventListener: (kind: 'message', heard: (message: { data: Word<Status> }) => void) => void
     close: () => void
   }>
 }>
 
-export const browserTabs = (): Tabs => ({
+export const browserTabs = <Status extends StreamStatus>(): Tabs<Status> => ({
   locks: navigator.locks,
   openChannel: (name) => new BroadcastChannel(name),
 })
 
-export type TabPlaceSettings = Tabs &
+export type TabPlaceSettings<Status extends StreamStatus = StreamStatus> = Tabs<Status> &
   Readonly<{
     name: string
-    words: Readonly<{ put: (word: Word) => void }>
+    words: Readonly<{ put: (word: Word<Status>) => void }>
     signal: AbortSignal
     /** Holds the connection until it is told to stop. */
-    lead: (until: AbortSignal, say: (word: Word) => void) => Promise<void>
+    lead: (until: AbortSignal, say: (word: Word<Status>) => void) => Promise<void>
   }>
 
 /** A tab's place among the others: it waits for the lock, and leads while it holds it. */
@@ -50,14 +50,21 @@ export type TabPlace = Readonly<{
 }>
 
 /** Takes a place among the tabs that share a name. */
-export function openTabPlace({ locks, openChannel, name, words, signal, lead }: TabPlaceSettings): TabPlace {
+export function openTabPlace<Status extends StreamStatus = StreamStatus>({
+  locks,
+  openChannel,
+  name,
+  words,
+  signal,
+  lead,
+}: TabPlaceSettings<Status>): TabPlace {
   const channel = openChannel(name)
   let queued = new AbortController()
   let joined = false
-  let known: StreamStatus | undefined
+  let known: Status | undefined
   let leads = false
 
-  function say(word: Word): void {
+  function say(word: Word<Status>): void {
     if (signal.aborted || word.status?.state === 'failed') return
     words.put(word)
     known = word.status ?? known
@@ -77,8 +84,8 @@ export function openTabPlace({ locks, openChannel, name, words, signal, lead }: 
     locks.request(name, options, held).catch((error: Error) => {
       if (mine !== queued || signal.aborted) return
       leads = false
-      // What takes a lock away rejects as an abort does; then this tab stands in line again.
-      if (error instanceof DOMException) compete(false)
+      // What takes a lock away rejects as an abort does; then this tab stands in line again, and not where none is given.
+      if (error.name === 'AbortError') compete(false)
       else words.put({ error })
     })
   }

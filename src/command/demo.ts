@@ -29,7 +29,12 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     if (failed !== 0) return failed
   }
   return serve(settings, world, log, async (service, stop) => {
-    tell(world, `try: curl http://${hostOf(settings.host)}:${service.port}/api/v1/summary`)
+    const address = `http://${hostOf(settings.host)}:${service.port}`
+    tell(world, `the pages: ${address}/ and the same as data: curl ${address}/api/v1/summary`)
+    // The first page waits until the scripts of pages are bundled: whoever opens it in a moment need not.
+    void fetch(address)
+      .then((page) => page.body?.cancel())
+      .catch((error: unknown) => log.warn({ err: error }, 'no page was given'))
     await publishLive(service, settings, world, stop)
   })
 }

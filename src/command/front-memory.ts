@@ -1,6 +1,6 @@
 import type { AllowanceMemory } from '../serve/allowance.ts'
 import { allocateAllowance } from '../serve/allowance.ts'
-import type { AllowanceScope } from '../serve/exchange.ts'
+import type { AllowanceScope } from '../serve/counters.ts'
 import type { StreamSlotsMemory } from '../serve/stream-slots.ts'
 import { allocateStreamSlots, STREAMS_PER_CALLER } from '../serve/stream-slots.ts'
 import { ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
@@ -22,6 +22,10 @@ export type FrontMemory = Readonly<{
 const TILES_PER_WINDOW = 600
 /** Callers whose use of tiles is remembered. */
 const TILES_KEYS = 20_000
+/** Pages and their other forms that one caller is given: more than people turn over who share an address. */
+const PAGES_PER_WINDOW = 600
+/** Callers whose use of pages is remembered. */
+const PAGES_KEYS = 20_000
 
 /** Tells all threads that the log has proved wrong. */
 export function sayWrong({ wrong }: FrontMemory): void {
@@ -53,6 +57,11 @@ export function allocateFront(
               { name: 'tiles', requests: TILES_PER_WINDOW, windowMs },
               secret,
               TILES_KEYS,
+            ),
+            pages: allocateAllowance(
+              { name: 'pages', requests: PAGES_PER_WINDOW, windowMs },
+              secret,
+              PAGES_KEYS,
             ),
           },
     slots: allocateStreamSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),

@@ -4,6 +4,8 @@ import { openHeadCell } from '../log/head-cell.ts'
 import { openReader } from '../log/open-reader.ts'
 import type { LogReader } from '../log/reader.ts'
 import { assert } from '../protocol/brand.ts'
+import type { Ms } from '../protocol/moment.ts'
+import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
 import type { Allowance } from '../serve/allowance.ts'
 import { openAllowance } from '../serve/allowance.ts'
@@ -14,8 +16,9 @@ import { apiRoutes } from '../serve/api/routes.ts'
 import { archiveRoutes } from '../serve/archive/routes.ts'
 import { callerKey } from '../serve/caller.ts'
 import { parseNetworks } from '../serve/caller-network.ts'
+import type { PresentEtag } from '../serve/etag.ts'
 import { openPresentEtag } from '../serve/etag.ts'
-import type { AllowanceScope, Counter } from '../serve/exchange.ts'
+import type { Counter, Counters } from '../serve/counters.ts'
 import { frontRoutes } from '../serve/front.ts'
 import { openMetrics } from '../serve/metrics.ts'
 import { PROBLEM_BASE } from '../serve/problem-document.ts'
@@ -96,8 +99,10 @@ export async function openFront(
   const trusted = parseNetworks(settings.trustProxy)
   assert(trusted.ok, 'the command line has checked --trust-proxy')
   const networks = trusted.value
-  const api = apiOf(reader)
-  const web = openWeb(api, reader.identity, settings.site ?? DEFAULT_SITE)
+  const etag = openPresentEtag(reader.identity.id, VERSION)
+  const api = apiOf(reader, etag)
+  const present = (now: Ms): string => etag(reader.head().seq, floorTo(now, MINUTE_MS))
+  const web = openWeb(api, reader.identity, settings.site ?? DEFAULT_SITE, present)
   const server = await start(
     {
       host: settings.host,
@@ -137,8 +142,7 @@ export async function openFront(
   }
 }
 
-function apiOf(reader: LogReader): Parameters<typeof openRouter>[0] {
-  const etag = openPresentEtag(reader.identity.id, VERSION)
+function apiOf(reader: LogReader, etag: PresentEtag): Parameters<typeof openRouter>[0] {
   const desk = { reader, etag, cache: openAnswerCache() }
   const node = { version: VERSION, following: () => ({ state: 'leader', behind: 0 }) as const }
   return [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
@@ -168,7 +172,7 @@ async function openCounters(
   { allowances }: FrontMemory,
   { world, log }: FrontTools,
   stack: AsyncDisposableStack,
-): Promise<Readonly<{ scopes: Record<AllowanceScope, Counter>; keys(): number }> | null> {
+): Promise<Readonly<{ scopes: Counters; keys(): number }> | null> {
   if (allowances === null) return null
   const store = settings.limitStore === null ? null : await openStore(settings.limitStore, log)
   if (store !== null) stack.use(store)
@@ -178,7 +182,11 @@ async function openCounters(
   }
   const api = openAllowance(allowances.api)
   const tiles = openAllowance(allowances.tiles)
-  return { scopes: { api: counter(api), tiles: counter(tiles) }, keys: () => api.keys() + tiles.keys() }
+  const pages = openAllowance(allowances.pages)
+  return {
+    scopes: { api: counter(api), tiles: counter(tiles), pages: counter(pages) },
+    keys: () => api.keys() + tiles.keys() + pages.keys(),
+  }
 }
 
 function openStore(url: string, log: Logger): Promise<AllowanceStore> {

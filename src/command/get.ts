@@ -83,6 +83,8 @@ function parameterOption({ name, form, absent, meaning }: Parameter, world: Worl
       return made(`${flag} <n>`, text).argParser(integerBetween(form.min, form.max))
     case 'word':
       return made(`${flag} <word>`, text)
+    case 'tx':
+      return made(`${flag} <tx>`, text)
     case 'text':
       return made(`${flag} <text>`, text)
     case 'flag':

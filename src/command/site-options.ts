@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
-import type { Site } from '../serve/web/site.ts'
-import { DEFAULT_SITE } from '../serve/web/site.ts'
+import type { Explorer, Site } from '../serve/web/site.ts'
+import { DEFAULT_SITE, parseExplorer } from '../serve/web/site.ts'
 import { option } from './options.ts'
 
 /** What the command line says of the site. */
 export type SiteOptions = Readonly<{
   siteName: string
   token: string
-  explorer: readonly string[]
+  explorer: readonly Explorer[]
   licence?: string
   contact?: string
 }>
@@ -16,6 +16,8 @@ export type SiteOptions = Readonly<{
 const NAME_CHARS_MAX = 60
 const TOKEN_CHARS_MAX = 12
 const EXPLORERS_MAX = 8
+/** Control characters, and halves of characters: they stand in no header and on no page. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
 /** The options that say how the pages for people are headed, and what they link to. */
 export function siteOptions(command: Command): Command {
@@ -32,7 +34,7 @@ export function siteOptions(command: Command): Command {
     )
     .addOption(
       option('--explorer <url>', 'address of a transaction at an explorer, with {tx} in it; may be repeated')
-        .argParser((text, earlier: readonly string[]) => explorers(text, earlier))
+        .argParser((text, earlier: readonly Explorer[]) => explorers(text, earlier))
         .default([], 'none'),
     )
     .addOption(
@@ -53,27 +55,31 @@ export function siteOf({ siteName, token, explorer, licence, contact }: SiteOpti
 }
 
 function shortText(text: string, charsMax: number): string {
-  if (text.trim() === '' || text.length > charsMax || /[\p{Cc}\p{Cs}]/u.test(text)) {
+  if (text.trim() === '' || text.length > charsMax || UNPRINTABLE.test(text)) {
     throw new InvalidArgumentError(`1 to ${charsMax} characters`)
   }
   return text
 }
 
 /** One more explorer; from the environment several come at once, with blanks between them. */
-function explorers(text: string, earlier: readonly string[]): readonly string[] {
-  const all = [...earlier, ...text.split(/\s+/).filter((one) => one !== '')]
+function explorers(text: string, earlier: readonly Explorer[]): readonly Explorer[] {
+  const written = text.split(/\s+/).filter((one) => one !== '')
+  const all = [...earlier, ...written.map(explorerOf)]
   if (all.length > EXPLORERS_MAX) throw new InvalidArgumentError(`at most ${EXPLORERS_MAX} of them`)
-  for (const one of all) {
-    if (!one.includes('{tx}')) throw new InvalidArgumentError('an address with {tx} in it')
-    address(one.replace('{tx}', 'x'), ['https:'])
-  }
   return all
 }
 
+function explorerOf(text: string): Explorer {
+  const explorer = UNPRINTABLE.test(text) ? undefined : parseExplorer(text)
+  if (explorer !== undefined) return explorer
+  throw new InvalidArgumentError('an address that begins with https:, with {tx} in it and not in its host')
+}
+
+/** An address as it may stand in a header: encoded as every browser does. */
 function address(text: string, schemes: readonly string[]): string {
-  const scheme = URL.parse(text)?.protocol
-  if (scheme === undefined || !schemes.includes(scheme)) {
+  const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
+  if (url === null || !schemes.includes(url.protocol)) {
     throw new InvalidArgumentError(`an address that begins with ${schemes.join(' or ')}`)
   }
-  return text
+  return url.href
 }

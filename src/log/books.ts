@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Books } from '../project/books.ts'
+import type { Books, Correction } from '../project/books.ts'
 import type { Contest } from '../project/contest.ts'
+import { seqOf } from '../protocol/seq.ts'
 import { totalsOfTally } from '../project/tally.ts'
 import { weekOf, weekStrided } from '../project/week-sums.ts'
 import { parseContest, parseLoyalty, number, text } from './codec.ts'
@@ -28,7 +29,10 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
 function openListings(
   db: DatabaseSync,
   prefix: PrefixReader,
-): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'> {
+): Pick<
+  Books,
+  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+> {
   const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
   const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
   const contests = db.prepare(
@@ -42,6 +46,7 @@ function openListings(
      WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
   )
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
+  const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
   return {
     contest(id): Contest | undefined {
       const row = contest.get(id)
@@ -65,5 +70,11 @@ function openListings(
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
     ...openUnpaid(db, prefix),
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
+    correction(seq): Correction | undefined {
+      const row = correction.get(seq)
+      if (row === undefined) return undefined
+      const restatement = row['restatement'] === null ? null : seqOf(number(row, 'restatement'))
+      return { by: seqOf(number(row, 'correction')), restatement }
+    },
   }
 }

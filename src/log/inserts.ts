@@ -7,6 +7,7 @@ import type { LevelHash } from '../tlog/frontier.ts'
 import type { Hash } from '../tlog/hash.ts'
 import type { Row } from './codec.ts'
 import { number, text } from './codec.ts'
+import { txKey } from './tx-index.ts'
 
 /** The rows of a batch that only grow the log: gathered while it is appended, written when it is kept. */
 export type Inserts = Readonly<{
@@ -55,6 +56,7 @@ export function openInserts(db: DatabaseSync): Inserts {
     for (const { event, line, leaf } of batch.events) {
       const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
       sql.event.run(event.seq, event.atMs, codeOf(event), event.contestId, nonzero, line, leaf)
+      if (event.tx !== null) sql.tx.run(txKey(event.tx), event.seq)
       if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
     for (const { level, index, hash } of batch.treeHashes) sql.treeHash.run(level, index, hash)
@@ -91,6 +93,7 @@ function prepare(db: DatabaseSync) {
     event: db.prepare(
       'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
+    tx: db.prepare('INSERT INTO tx_events (key, seq) VALUES (?, ?)'),
     treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),
     details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
     ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),

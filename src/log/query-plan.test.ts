@@ -115,7 +115,7 @@ function walkEveryWay(snapshot: Snapshot): void {
           nonzero: (way & 8) > 0,
         }
         const bounds = { after: seqOf(0), before: nextSeq(snapshot.head.seq), limit: 5, scanMax: 20 }
-        snapshot.walk({ filter, order, ...bounds }, framing)
+        for (const tx of [null, 'transaction-0001']) snapshot.walk({ filter, tx, order, ...bounds }, framing)
       }
     }
   }
@@ -131,6 +131,35 @@ suite('the plans of statements', () => {
     assert.ok(statements.some((sql) => sql.includes('FROM events')))
     assert.ok(statements.length > 50, `${statements.length} statements`)
     assertNoneGrows(directory.path, statements)
+  })
+
+  test('find a transaction in its index, and its events by their seqs', (context) => {
+    using directory = openDirectory()
+    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    const filter = { types: null, kind: null, contestId: null, nonzero: true }
+    const bounds = { after: seqOf(0), before: nextSeq(seqOf(entries.length)), limit: 5, scanMax: 20 }
+    const statements = statementsOf(context, () =>
+      reading(directory.path, (reader) =>
+        reader.snapshot(({ walk }) => {
+          for (const order of ['asc', 'desc'] as const)
+            walk({ filter, tx: 'nobody-paid', order, ...bounds }, 'json')
+        }),
+      ),
+    ).filter((sql) => sql.includes('FROM tx_events') || sql.includes('(SELECT e.seq'))
+    assert.equal(statements.length, 4)
+    const db = openForReading(storePath(directory.path))
+    try {
+      for (const sql of statements) {
+        const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()
+        const searches = steps.map(({ detail }) => String(detail)).filter((step) => step.startsWith('SEARCH'))
+        assert.deepEqual(searches, [
+          'SEARCH t USING PRIMARY KEY (key=? AND seq>? AND seq<?)',
+          'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
+        ])
+      }
+    } finally {
+      db.close()
+    }
   })
 
   test('open the log for its writer and commit to it likewise', (context) => {

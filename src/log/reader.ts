@@ -37,6 +37,8 @@ export type Filter = Readonly<{
 /** A walk over a stretch of the log, `after` and `before` exclusive. */
 export type Walk = Readonly<{
   filter: Filter
+  /** The transaction that events must name: then only those that do are examined. Null = any, and none. */
+  tx: string | null
   order: 'asc' | 'desc'
   after: Seq
   /** The exclusive upper bound; at most head + 1. */
@@ -54,7 +56,10 @@ export type Walked = Readonly<{
   /** The matches: JSON elements joined by commas, CSV rows, SSE frames, or JSON lines. */
   bytes: Uint8Array
   count: number
-  /** The last event's seq when `limit` was reached, else the last seq examined. */
+  /**
+   * The last event's seq when `limit` was reached, else the last seq examined: with a `tx` that is the end of the
+   * stretch, unless `scanMax` events that name it were examined.
+   */
   scannedTo: Seq
   /** Whether the stretch goes on past `scannedTo`. */
   hasMore: boolean

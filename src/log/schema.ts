@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
@@ -9,7 +9,8 @@ export const SCHEMA_VERSION = 7
  * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
  * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
  * the tiles' levels from 1 on. In `takes`, lot 0 tells of an event that it is one of the contest's payouts; what it took
- * of which lot follows it on the same page. The ids of `totals` are those of `totals-rows.ts`.
+ * of which lot follows it on the same page. The ids of `totals` are those of `totals-rows.ts`, the keys of `tx_events`
+ * those of `tx-index.ts`.
  */
 export const TABLES: string = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -20,6 +21,8 @@ CREATE TABLE events (
 ) STRICT;
 CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
 CREATE TABLE refs (ref TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest BLOB NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tx_events (key INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (key, seq)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tree_hashes (
   level INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (level, n)
@@ -70,4 +73,11 @@ export const BULK_REFS = {
   index: 'CREATE UNIQUE INDEX IF NOT EXISTS temp.refs_ref ON refs (ref)',
   move: `INSERT INTO main.refs (ref, seq, digest) SELECT ref, seq, digest FROM temp.refs ORDER BY ref;
     DROP TABLE temp.refs`,
+} as const
+
+/** Likewise the transactions of a bulk import, whose keys come in no order at all. */
+export const BULK_TXS = {
+  gather: 'CREATE TEMP TABLE tx_events (seq INTEGER PRIMARY KEY, key INTEGER NOT NULL) STRICT',
+  move: `INSERT INTO main.tx_events (key, seq) SELECT key, seq FROM temp.tx_events ORDER BY key, seq;
+    DROP TABLE temp.tx_events`,
 } as const

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
 import { renameDurably } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
-import { BULK_REFS, SCHEMA_VERSION, TABLES } from './schema.ts'
+import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
 
 /** SQLite below this resets its write-ahead log in a way that can lose commits. */
@@ -98,22 +98,22 @@ export function openForReading(path: string): DatabaseSync {
 
 /**
  * The connection of a bulk import, on a file that nobody else has opened and that is thrown away if the import
- * fails: no journal, no fsync until `finishBulk`, and new refs gathered beside the store, sorted on the disk at the end,
- * so that memory does not grow with the log.
+ * fails: no journal, no fsync until `finishBulk`, and new refs and transactions gathered beside the store, sorted on the
+ * disk at the end, so that memory does not grow with the log.
  */
 export function openForBulk(path: string): DatabaseSync {
   const db = open(path, false)
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
-  db.exec(BULK_REFS.gather)
+  db.exec(`${BULK_REFS.gather}; ${BULK_TXS.gather}`)
   return db
 }
 
 /**
- * Puts the refs in their place and leaves the file as a server expects it. Throws when two refs are the same.
+ * Puts refs and transactions in their place and leaves the file as a server expects it. Throws when two refs are the same.
  */
 export function finishBulk(db: DatabaseSync): void {
-  db.exec(BULK_REFS.move)
+  db.exec(`${BULK_REFS.move}; ${BULK_TXS.move}`)
   db.exec('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 }
 

@@ -21,6 +21,7 @@ const filters: fc.Arbitrary<Filter> = fc.record({
 
 const walks = fc.record({
   filter: filters,
+  tx: fc.constant(null),
   order: fc.constantFrom('asc' as const, 'desc' as const),
   after: fc.nat(70),
   before: fc.nat(70),

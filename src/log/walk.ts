@@ -4,6 +4,7 @@ import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { bytes, number, text } from './codec.ts'
 import type { Filter, Framing, Walk, Walked } from './reader.ts'
+import { lineEndOf, txKey } from './tx-index.ts'
 
 /** Each framing as an SQL expression over a row: the matches leave the store as one blob, never as objects. */
 const EXPRESSIONS: Readonly<Record<Framing, string>> = {
@@ -20,17 +21,12 @@ const CSV_LINE =
 const NOTHING = new Uint8Array(0)
 
 /** Opens the walk over a store's events: a page, a history of the stream, a CSV, each with its framing. */
-export function openWalk(db: DatabaseSync): (walk: Walk, framing: Framing) => Walked {
-  const statements = new Map<string, StatementSync>()
+export function openWalk(
+  db: DatabaseSync,
+  keyOf: typeof txKey = txKey,
+): (walk: Walk, framing: Framing) => Walked {
+  const prepared = openStatements(db)
   const codes = db.prepare('SELECT code, type, kind FROM kinds')
-
-  function prepared(sql: string): StatementSync {
-    const known = statements.get(sql)
-    if (known !== undefined) return known
-    const statement = db.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
 
   /** The codes that a filter lets in, as one JSON parameter; null = every. */
   function codesOf({ types, kind }: Filter): string | null {
@@ -43,40 +39,78 @@ export function openWalk(db: DatabaseSync): (walk: Walk, framing: Framing) => Wa
   }
 
   return (walk, framing) => {
-    const { filter, order, after, before, limit, scanMax } = walk
+    const { filter, tx, order, after, before, limit, scanMax } = walk
     assert(limit >= 1 && scanMax >= 1, `a walk of ${limit} events in ${scanMax} goes nowhere`)
-    // The stretch that is examined: from `after` upwards, or from `before` downwards.
-    const low = order === 'asc' ? after : Math.max(after, before - 1 - scanMax)
-    const high = order === 'asc' ? Math.min(before, after + scanMax + 1) : before
+    const { low, high } = stretchOf(walk)
     if (high - low <= 1)
       return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
     const codeList = codesOf(filter)
-    const where = [
-      'seq > ? AND seq < ?',
-      codeList === null ? '' : 'AND code IN (SELECT value FROM json_each(?))',
-      filter.contestId === null ? '' : 'AND contest = ?',
-      filter.nonzero ? 'AND nonzero = 1' : '',
-    ].join(' ')
-    const statement = prepared(
-      `SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, CAST(${EXPRESSIONS[framing]} AS BLOB) AS bytes
-       FROM (SELECT seq, line FROM events WHERE ${where} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?)`,
-    )
-    const row = statement.get(
-      low,
-      high,
+    const named = tx === null ? null : ([keyOf(tx), low, high, lineEndOf(tx)] as const)
+    const row = prepared(statementOf(walk, codeList !== null, framing)).get(
+      ...(named === null ? [low, high] : [...named, scanMax]),
       ...(codeList === null ? [] : [codeList]),
       ...(filter.contestId === null ? [] : [filter.contestId]),
       limit,
     )
     assert(row !== undefined, 'an aggregate has a row')
     const count = number(row, 'count')
-    const full = count === limit
+    const bound = named === null ? undefined : prepared(LAST_NAMED[order])
+    const last = count === limit ? row : bound?.get(...(named ?? []), scanMax - 1)
     const edge = order === 'asc' ? high - 1 : low + 1
-    const scannedTo: Seq = seqOf(full ? number(row, order === 'asc' ? 'last' : 'first') : edge)
+    const scannedTo: Seq = seqOf(last === undefined ? edge : number(last, order === 'asc' ? 'last' : 'first'))
     const hasMore = order === 'asc' ? scannedTo < before - 1 : scannedTo > after + 1
     const found = count === 0 ? NOTHING : bytes(row, 'bytes')
     return { bytes: framing === 'csv' ? csvOf(found) : found, count, scannedTo, hasMore }
   }
+}
+
+function openStatements(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    const statement = db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+}
+
+/** The stretch that is examined, both ends exclusive: from `after` upwards, or from `before` downwards. */
+function stretchOf({ tx, order, after, before, scanMax }: Walk): Readonly<{ low: number; high: number }> {
+  if (tx !== null) return { low: after, high: before }
+  return order === 'asc'
+    ? { low: after, high: Math.min(before, after + scanMax + 1) }
+    : { low: Math.max(after, before - 1 - scanMax), high: before }
+}
+
+const DIRECTIONS = { asc: 'ASC', desc: 'DESC' } as const
+
+/** The events that name a transaction: the index has those of its key, and their lines say whether it is theirs. */
+const NAMED = `tx_events AS t CROSS JOIN events AS e ON e.seq = t.seq
+  WHERE t.key = ? AND t.seq > ? AND t.seq < ? AND substr(e.line, -length(?4)) = ?4`
+
+/** The last event to be examined of those that name a transaction, where there are so many. */
+const LAST_NAMED = {
+  asc: `SELECT e.seq AS last FROM ${NAMED} ORDER BY t.seq ASC LIMIT 1 OFFSET ?`,
+  desc: `SELECT e.seq AS first FROM ${NAMED} ORDER BY t.seq DESC LIMIT 1 OFFSET ?`,
+} as const
+
+function statementOf({ filter, tx, order }: Walk, ofCodes: boolean, framing: Framing): string {
+  const direction = DIRECTIONS[order]
+  const conditions = [
+    ...(tx === null ? ['seq > ? AND seq < ?'] : []),
+    ...(ofCodes ? ['code IN (SELECT value FROM json_each(?))'] : []),
+    ...(filter.contestId === null ? [] : ['contest = ?']),
+    ...(filter.nonzero ? ['nonzero = 1'] : []),
+  ]
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  // Those that name a transaction come in order already, and sorted anew they would all be read first.
+  const matches =
+    tx === null
+      ? `events ${where} ORDER BY seq ${direction}`
+      : `(SELECT e.seq, e.line, e.code, e.contest, e.nonzero FROM ${NAMED} ORDER BY t.seq ${direction} LIMIT ?) ${where}`
+  return `SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, CAST(${EXPRESSIONS[framing]} AS BLOB) AS bytes
+     FROM (SELECT seq, line FROM ${matches} LIMIT ?)`
 }
 
 function csvOf(lines: Uint8Array): Uint8Array {

@@ -15,6 +15,9 @@ export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
  */
 export type AsOfTotals = Readonly<{ seq: Seq; head(): Head; totals: Totals }>
 
+/** The correction that cancels an event, and the event that replaces it, if one does. */
+export type Correction = Readonly<{ by: Seq; restatement: Seq | null }>
+
 /** What `/patterns` sums, as of one moment: the five figures and the spending per kind of play. */
 export type Activity = Readonly<{
   plays: bigint
@@ -60,4 +63,6 @@ export type Books = Readonly<{
   unpaidTotals(contestId: ContestId | null, now: Ms): UnpaidTotals
   /** By ascending month. */
   loyalty(): readonly LoyaltyState[]
+  /** What became of an event that was corrected; undefined of one that stands. */
+  correction(seq: Seq): Correction | undefined
 }>

@@ -149,7 +149,10 @@ type MemoryShelf = Readonly<{
   put(changes: Changes): void
   listings(
     entries: readonly Entry[],
-  ): Pick<Books, 'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'>
+  ): Pick<
+    Books,
+    'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+  >
 }>
 
 function openMemoryShelf(): MemoryShelf {
@@ -200,7 +203,7 @@ function openMemoryShelf(): MemoryShelf {
         takes.set(seq, merged)
       }
     },
-    listings: (frozen) => listings(frozen, { contests, lots, loyalty }),
+    listings: (frozen) => listings(frozen, { contests, lots, loyalty, corrections, restatements }),
   }
 }
 
@@ -215,9 +218,14 @@ function listings(
     contests: ReadonlyMap<ContestId, Contest>
     lots: ReadonlyMap<Seq, Lot>
     loyalty: ReadonlyMap<Month, LoyaltyState>
+    corrections: ReadonlyMap<Seq, Seq>
+    restatements: ReadonlyMap<Seq, Seq>
   }>,
 ): ReturnType<MemoryShelf['listings']> {
   const contests = new Map(kept.contests)
+  // Each is set once, and by a later event: those up to the head are as they were.
+  const known = (seq: Seq | undefined): Seq | undefined =>
+    seq !== undefined && seq <= entries.length ? seq : undefined
   const lots = [...kept.lots.values()].filter((lot) => lot.unpaid !== ZERO).toSorted((a, b) => a.seq - b.seq)
   const unpaid = (contestId: ContestId | null): readonly UnpaidRow[] =>
     unpaidRows(lots.filter((lot) => contestId === null || lot.contestId === contestId))
@@ -247,5 +255,9 @@ function listings(
         .slice(0, limit),
     unpaidTotals: (contestId, now) => totalsOfRows(unpaid(contestId), now),
     loyalty: () => loyalty,
+    correction(seq) {
+      const by = known(kept.corrections.get(seq))
+      return by === undefined ? undefined : { by, restatement: known(kept.restatements.get(seq)) ?? null }
+    },
   }
 }

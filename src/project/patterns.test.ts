@@ -159,6 +159,7 @@ function booksOf(log: readonly Play[]): Books {
     unpaid: () => [],
     unpaidTotals: (_contestId, now) => totalsOfRows([], now),
     loyalty: () => [],
+    correction: () => undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { LOG_ENDPOINTS } from './log-endpoints.ts'
 import { ENDPOINT_PATHS } from './paths.ts'
+import type { Parameter } from './parameters.ts'
 import {
   AFTER,
   FILTERS,
@@ -14,8 +15,18 @@ import {
   whole,
 } from './parameters.ts'
 import { CONTEST_STATUSES } from './resources.ts'
+import { CHAINS } from './tx.ts'
 
 const JSON_ANSWER = { caching: 'revalidate' } as const
+
+/** Which events name a transaction; a log takes what its own chain writes. */
+const TX: Parameter = {
+  name: 'tx',
+  form: { is: 'tx', chains: CHAINS },
+  absent: 'every transaction and none',
+  meaning: 'Only events that name this transaction, written as they write it',
+  example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+}
 
 /** Every public endpoint. The router, the client, OpenAPI and the reference page derive from this table. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -128,6 +139,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       timeOf('from', 'no lower bound', 'Only events at or after this moment'),
       timeOf('to', 'no upper bound', 'Only events before this moment'),
       ...FILTERS,
+      TX,
       {
         name: 'order',
         form: { is: 'one-of', values: ['asc', 'desc'] },
@@ -172,6 +184,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: 'EventDetails',
     caching: 'immutable',
     meaning: 'What an event says beyond its eight fields',
+    parameters: [],
+  },
+  {
+    ...JSON_ANSWER,
+    id: 'eventCorrections',
+    path: ENDPOINT_PATHS.eventCorrections,
+    answer: 'EventCorrections',
+    meaning: 'Which event took an event back, and which one took its place',
     parameters: [],
   },
   {

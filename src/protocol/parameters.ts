@@ -1,5 +1,6 @@
 import { BUCKETS } from './resources.ts'
 import { EVENT_TYPES } from './rules.ts'
+import type { Chain } from './tx.ts'
 
 /** How the value of a parameter is written, with its bounds. */
 export type Form =
@@ -8,6 +9,8 @@ export type Form =
   | Readonly<{ is: 'word' }>
   | Readonly<{ is: 'text'; charsMax: number }>
   | Readonly<{ is: 'flag' }>
+  /** A transaction as one of these chains writes it. */
+  | Readonly<{ is: 'tx'; chains: readonly Chain[] }>
   | Readonly<{ is: 'one-of'; values: readonly string[] }>
   | Readonly<{ is: 'list-of'; values: readonly string[] }>
 
@@ -28,6 +31,8 @@ export const PAGE_LIMIT_DEFAULT = 1_000
 export const PAGE_SCAN_MAX = 20_000
 /** Rows of `/contests`, `/payouts` and a contest ledger's payouts on one page. */
 export const ROWS_MAX = 10_000
+/** Entries of a calendar: of more, the soonest. */
+export const CALENDAR_ENTRIES_MAX = 500
 /** Buckets of one answer of `/flows` and `/funds`. */
 export const BUCKETS_MAX = 1_500
 /** Days of one answer of `/patterns`. */

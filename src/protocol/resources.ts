@@ -275,6 +275,10 @@ export type EventDetails = Readonly<{
   details: Readonly<Record<string, string | number | boolean>> | null
 }>
 
+/** Which later events set an event right: the one that took it back, and the one that states it anew. */
+export type EventCorrections = Readonly<{ asOf: AsOf }> &
+  Readonly<{ seq: number; correctedBy: number | null; restatedBy: number | null }>
+
 /** The catalogue: what each type of event says, moves and needs, and which kinds there have been. */
 export type EventTypes = Readonly<{
   asOf: AsOf

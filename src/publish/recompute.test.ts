@@ -35,6 +35,7 @@ const STORY: readonly Told[] = [
 const CHANGES: Readonly<Record<string, string>> = {
   events: `line = replace(line, '"kots":"10.000000000"', '"kots":"11.000000000"') WHERE seq = 7`,
   details: `line = replace(line, '0.25', '0.35') WHERE seq = 2`,
+  tx_events: 'key = key + 1 WHERE seq = 12',
   kinds: 'first_seq = 2 WHERE code = 1',
   totals: `row = zeroblob(length(row)) WHERE id = (SELECT max(id) FROM totals)`,
   week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,

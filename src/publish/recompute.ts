@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
+import { BULK_TXS } from '../log/schema.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
 import { entryOfRow } from '../log/shelf.ts'
 import { openKeptSigner } from '../log/signed-trees.ts'
@@ -12,6 +13,7 @@ const BATCH_EVENTS = 5_000
 const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['events', 'seq, at, code, contest, nonzero, line, leaf'],
   ['details', 'seq, line'],
+  ['tx_events', 'seq, key'],
   ['tree_hashes', 'level * 1000000000000 + n, level, n, hash'],
   ['kinds', 'code, type, kind, first_seq'],
   ['totals', 'id, at, row'],
@@ -49,6 +51,7 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     const { events, broken } = yield* appendAll(kept, made)
     kept.exec('COMMIT')
     if (broken !== null) return { events, differences: [broken] }
+    made.exec(BULK_TXS.move)
     // Exclusive locks, which the bulk mode takes, would hold for the attached store too, and it is being read.
     made.exec('PRAGMA locking_mode = NORMAL')
     made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)

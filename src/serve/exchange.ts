@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { LogIdentity } from '../log/reader.ts'
 import type { Ms } from '../protocol/moment.ts'
-import { SECOND_MS } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
-import type { Decision, Policy } from './allowance.ts'
+import type { Decision } from './allowance.ts'
 import { formatPolicy, formatRateLimit } from './allowance.ts'
+import type { Counters } from './counters.ts'
+import { scopeOfNothing, usedUp } from './counters.ts'
 import { names } from './etag.ts'
 import type { HeaderList } from './headers.ts'
 import { ALLOWED_METHODS, commonHeaders, headerList, PREFLIGHT_HEADERS } from './headers.ts'
@@ -22,16 +23,6 @@ import type { Found, Router } from './router.ts'
 import { openUnderway } from './underway.ts'
 import { openUntaken } from './untaken.ts'
 
-/** The allowances a request may cost one of. */
-export type AllowanceScope = Exclude<Route['allowance'], 'none'>
-
-/** One allowance as an exchange asks it: here, or at a store that several machines share. */
-export type Counter = Readonly<{
-  policy: Policy
-  /** Counts one request of a caller. */
-  decide(caller: string): Decision | Promise<Decision>
-}>
-
 /** What an exchange works with; nothing here is read from the environment. */
 export type Collaborators = Readonly<{
   identity: LogIdentity
@@ -39,7 +30,7 @@ export type Collaborators = Readonly<{
   /** The caller that the allowance counts by, from the peer's address and `X-Forwarded-For`. */
   callerOf(peer: string | undefined, forwardedFor: string | undefined): string
   /** What counts requests; null when no limit is set. */
-  counters: Readonly<Record<AllowanceScope, Counter>> | null
+  counters: Counters | null
   /** Why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
   /** How a refusal outside the API is told; as the API tells it when absent. */
@@ -157,12 +148,12 @@ async function decide(
   const { path, found } = target
   const forwardedFor = header(request, 'x-forwarded-for')
   const underApi = API.test(request.url ?? '')
-  if (underApi && request.method !== 'OPTIONS') {
-    const scope = found?.route.allowance ?? scopeOf(path)
+  if (request.method !== 'OPTIONS') {
+    const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
     const decision = target.decision ?? decisionOn(with_, scope, request, forwardedFor)
     const decided = decision instanceof Promise ? await decision : decision
     const refusal = decided === undefined ? undefined : refusalOf(with_, terms, scope, decided)
-    if (refusal !== undefined) return refusal
+    if (refusal !== undefined) return refuse(with_, request, refusal)
   }
   const verdict = judgeForm(request)
   if (verdict !== 'fit') {
@@ -179,26 +170,17 @@ async function decide(
     const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
     return problemReply(problem, { Allow: ALLOWED_METHODS })
   }
-  const refuse = (problem: Problem): Reply | Promise<Reply> =>
-    underApi
-      ? problemReply(problem)
-      : (with_.refuse?.(problem, path, target.rawQuery) ?? problemReply(problem))
-  if (found === undefined) return refuse(NOTHING_HERE)
+  if (found === undefined) return refuse(with_, request, NOTHING_HERE)
   const unready = underApi || found.route.showsLog === true ? with_.unready() : undefined
-  if (unready !== undefined) return refuse(unready)
+  if (unready !== undefined) return refuse(with_, request, unready)
   const query = parseQuery(target.rawQuery, found.route.parameters)
-  if (!query.ok) return refuse(query.problem)
+  if (!query.ok) return refuse(with_, request, query.problem)
   const method = request.method
   if (found.route.streaming === true) setHeaders(response, [...terms.common, ...terms.allowance])
   const now = with_.now()
   const caller = with_.callerOf(request.socket.remoteAddress, forwardedFor)
   const { route, segments } = found
   return route.handle(askOf({ method, path, segments, query: query.value, now, caller, request, response }))
-}
-
-/** What a request costs where no route is: a tile that is not there costs what one costs that is. */
-function scopeOf(path: string): AllowanceScope {
-  return path.startsWith('/api/v1/log/tile/') ? 'tiles' : 'api'
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
@@ -227,23 +209,19 @@ function decisionOrFailure(
   }
 }
 
-/** Tells the caller of its allowance; a reply when there is none left. */
+/** Tells the caller of its allowance; a problem when there is none left. */
 function refusalOf(
   { counters, metrics }: Collaborators,
   terms: ExchangeTerms,
   scope: Route['allowance'],
   decision: Decision,
-): Reply | undefined {
+): Problem | undefined {
   if (counters === null || scope === 'none') return undefined
   const { policy } = counters[scope]
   terms.allowance = ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
   if (decision.allowed) return undefined
   metrics.rateLimited.inc({ scope })
-  return problemReply({
-    code: 'rate-limited',
-    detail: `${policy.requests} requests are allowed in any ${policy.windowMs / SECOND_MS} seconds. Live data comes by /api/v1/stream.`,
-    retryAfterSeconds: decision.retryAfterSeconds,
-  })
+  return usedUp(policy, decision)
 }
 
 function askOf(parts: Omit<Ask, 'header' | 'holds'>): Ask {
@@ -295,5 +273,16 @@ function fail(
     return
   }
   const problem: Problem = { code: 'internal-error', detail: 'The answer could not be made. It is reported.' }
-  respond(response, terms, problemReply(problem)).catch(() => response.destroy())
+  refuse(with_, request, problem)
+    // Where even the refusal fails, it is told without a page.
+    .catch(() => problemReply(problem))
+    .then((reply) => respond(response, terms, reply))
+    .catch(() => response.destroy())
+}
+
+/** A refusal as the API tells it, or outside the API as its page. */
+async function refuse(with_: Collaborators, request: IncomingMessage, problem: Problem): Promise<Reply> {
+  const { target, path, rawQuery } = partsOf(request.url ?? '')
+  if (API.test(target)) return problemReply(problem)
+  return (await with_.refuse?.(problem, path, rawQuery)) ?? problemReply(problem)
 }

@@ -42,6 +42,7 @@ What to know before asking:
   as of a past moment.
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: a page may be short or
   empty before it. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
+- A payment is found by its transaction: ${events}?tx=ID, whose one answer has every event that names it.
 - To follow, do not poll: open ${stream}?after=SEQ with \`Accept: application/x-ndjson\`
   for JSON lines, or as Server-Sent Events. After a break, go on with the last seq taken in, those of positions included.
 - For all of history take the months' files of ${archive}, then the stream after the last of them.

@@ -5,12 +5,13 @@ import type { Form, Parameter } from '../protocol/parameters.ts'
 import { QUERY_CHARS_MAX } from '../protocol/parameters.ts'
 import type { Fault, Parsed, ProblemCode } from '../protocol/problem.ts'
 import { parsed, refused } from '../protocol/problem.ts'
+import { isTx, TX_FORM } from '../protocol/tx.ts'
 
 /** A query that fits its endpoint's table; what is absent is undefined. */
 export type Query = Readonly<{
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
-  /** A word, a text, or one of the values of its form. */
+  /** A word, a text, a transaction, or one of the values of its form. */
   word(name: string): string | undefined
   flag(name: string): boolean
   /** Whether the parameter is given at all. */
@@ -124,6 +125,10 @@ function readValue(text: string, form: Form): Value | Refusal {
       return text.length <= form.charsMax ? { is: 'word', text, value: text } : invalid(form)
     case 'flag':
       return text === '1' ? { is: 'flag', text } : invalid(form)
+    case 'tx':
+      return form.chains.some((chain) => isTx(chain, text))
+        ? { is: 'word', text, value: text }
+        : invalid(form)
     case 'one-of':
       return form.values.includes(text) ? { is: 'word', text, value: text } : invalid(form)
     case 'list-of': {
@@ -150,6 +155,8 @@ function invalid(form: Form): Refusal {
       return { message: `must have at most ${form.charsMax} characters.` }
     case 'flag':
       return { message: 'must be 1, or be left out.', allowed: ['1'] }
+    case 'tx':
+      return { message: `must be ${form.chains.map((chain) => TX_FORM[chain]).join(', or ')}.` }
     case 'one-of':
       return { message: `must be one of ${form.values.join(', ')}.`, allowed: form.values }
     case 'list-of':

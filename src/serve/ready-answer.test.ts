@@ -47,7 +47,7 @@ suite('an answer that is ready', () => {
     const policy = { name: 'default', requests: 3, windowMs: 60_000 }
     const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
     const counter = { policy, decide: (caller: string) => allowance.decide(caller, 1_000) }
-    await using limited = await openApiStage({ counters: { api: counter, tiles: counter } })
+    await using limited = await openApiStage({ counters: { api: counter, tiles: counter, pages: counter } })
     const codes: number[] = []
     for (let index = 0; index < 5; index += 1) codes.push((await limited.get('/api/v1/events/1')).status)
     assert.deepEqual(codes, [200, 200, 200, 429, 429])
@@ -61,7 +61,7 @@ suite('an answer that is ready', () => {
       return { allowed: true, remaining: 1, resetSeconds: 1, retryAfterSeconds: 0 }
     }
     const counter = { policy, decide }
-    await using failing = await openApiStage({ counters: { api: counter, tiles: counter } })
+    await using failing = await openApiStage({ counters: { api: counter, tiles: counter, pages: counter } })
     assert.equal((await failing.get('/api/v1/events/1')).status, 200)
     broken = true
     assert.equal((await failing.get('/api/v1/events/1')).status, 500)

@@ -71,7 +71,7 @@ export type Route = Readonly<{
   /** The whole list of what its query may hold. */
   parameters: readonly Parameter[]
   /** The allowance that a request costs one of. */
-  allowance: 'api' | 'tiles' | 'none'
+  allowance: 'api' | 'tiles' | 'pages' | 'none'
   /** Outside the API: whether it shows the log, and so shows nothing while the node is not ready. */
   showsLog?: boolean
   /** Whether a reply may go on for longer than an ordinary answer is given. */

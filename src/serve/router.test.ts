@@ -16,6 +16,7 @@ suite('the router', () => {
       '/api/v1/events',
       '/api/v1/events/{seq}',
       '/api/v1/events/{seq}/details',
+      '/api/v1/events/{seq}/corrections',
       '/api/v1/schedule.ics',
       '/api/v1/archive/{file}',
       '/api/v1/log/tile/{rest...}',
@@ -52,7 +53,7 @@ suite('the router', () => {
     '/api/v1/events/7/',
     '/api/v1/events/7/details/x.css',
     '//evil/api/v1/events',
-    `/api/v1/archive/${'a'.repeat(200)}`,
+    `/api/v1/archive/${'a'.repeat(300)}`,
   ]) {
     test(`finds nothing at ${JSON.stringify(path.slice(0, 40))}`, () => assert.equal(find(path), undefined))
   }

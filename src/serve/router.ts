@@ -10,10 +10,17 @@ export type Router = (path: string) => Found | undefined
 /** All that a path of ours may hold; nothing else is ever looked up, so nothing needs decoding. */
 const PATH = /^\/[A-Za-z0-9/_.-]*$/
 const REST = '*'
+/** Longer than any part of a path that means something: the longest is a transaction of 128 characters. */
+const PART_CHARS_MAX = 256
 
 /** A router over some routes; throws when two have the same path. */
 export function openRouter(routes: readonly Route[]): Router {
-  const way = findMyWay({ caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false })
+  const way = findMyWay({
+    caseSensitive: true,
+    ignoreTrailingSlash: false,
+    ignoreDuplicateSlashes: false,
+    maxParamLength: PART_CHARS_MAX,
+  })
   const byPattern = new Map<unknown, Route>()
   for (const route of routes) {
     const handler = (): void => undefined

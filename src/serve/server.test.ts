@@ -5,8 +5,6 @@ import type { ApiStage } from '../../test/api-stage.ts'
 import { openApiStage } from '../../test/api-stage.ts'
 import { getRequest, sendRaw } from '../../test/raw-request.ts'
 import { PROBLEMS } from '../protocol/problem.ts'
-import { allocateAllowance, openAllowance } from './allowance.ts'
-import type { Collaborators } from './exchange.ts'
 import type { Route } from './route.ts'
 
 const ADDRESSES = [
@@ -220,53 +218,6 @@ suite('the public listener', () => {
     )
     assert.match(metrics, /daybook_http_client_errors_total\{reason="headers"\} \d/)
     assert.doesNotMatch(metrics, /evil/)
-  })
-})
-
-suite('the allowance', () => {
-  const policy = { name: 'default', requests: 60, windowMs: 60_000 }
-  let nowMs = 1_000_000
-  function counters(): Collaborators['counters'] {
-    const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
-    const counter = { policy, decide: (caller: string) => allowance.decide(caller, nowMs) }
-    return { api: counter, tiles: counter }
-  }
-  const callerOf: Collaborators['callerOf'] = (_, forwardedFor) => forwardedFor ?? 'none'
-
-  test('refuses the sixty-first request, and says when the next is allowed', async () => {
-    await using stage = await openApiStage({ counters: counters(), callerOf })
-    const mine = { 'X-Forwarded-For': '192.0.2.1' }
-    const mixed = ['/api/v1/summary', '/api/v1/nothing', '/api/v1/events?x=1', '/api/v1/events/1']
-    for (let index = 0; index < 60; index += 1) {
-      const response = await stage.get(mixed[index % mixed.length] ?? '', mine)
-      assert.notEqual(response.status, 429)
-      const immutable = (response.headers.get('cache-control') ?? '').includes('immutable')
-      assert.equal(response.headers.get('ratelimit-policy'), immutable ? null : '"default";q=60;w=60')
-      if (!immutable)
-        assert.match(
-          response.headers.get('ratelimit') ?? '',
-          new RegExp(`^"default";r=${59 - index};t=\\d+$`),
-        )
-      await response.arrayBuffer()
-    }
-    assert.equal((await stage.get('/api/v1/summary', mine, 'OPTIONS')).status, 204)
-    const refused = await stage.get('/api/v1/summary', mine)
-    assert.equal(refused.status, 429)
-    assert.equal(((await refused.json()) as { code: string }).code, 'rate-limited')
-    assert.equal(refused.headers.get('access-control-allow-origin'), '*')
-    assert.equal(refused.headers.get('cache-control'), 'no-store')
-    assert.equal((await stage.get('/api/v1/summary', { 'X-Forwarded-For': '192.0.2.2' })).status, 200)
-    assert.equal((await stage.get('/', mine)).status, 200)
-    nowMs += Number(refused.headers.get('retry-after')) * 1000
-    assert.equal((await stage.get('/api/v1/summary', mine)).status, 200)
-  })
-
-  test('counts what is refused for its form too', async () => {
-    await using stage = await openApiStage({ counters: counters(), callerOf })
-    await sendRaw(stage.port, getRequest('/api/v1/summary', ['Content-Length: 1']) + 'x')
-    await sendRaw(stage.port, getRequest('/api/v1/summary', [], 'DELETE'))
-    const response = await stage.get('/api/v1/summary')
-    assert.match(response.headers.get('ratelimit') ?? '', /^"default";r=57;/)
   })
 })
 

@@ -7,6 +7,7 @@ import { contest, contests } from '../project/contests.ts'
 import { loyaltyRuns } from '../project/loyalty-runs.ts'
 import { payouts } from '../project/payouts.ts'
 import { schedule } from '../project/schedule.ts'
+import { correctionQuestions } from './correction-questions.ts'
 import type { Finding } from './finding.ts'
 import { findingOf, WrongError } from './finding.ts'
 import type { Members } from './json.ts'
@@ -67,6 +68,10 @@ export async function askFigures(asking: Asking): Promise<AskedFigures> {
   const picked = ids[Math.floor(chance() * ids.length)]
   for (const question of pickedQuestions(picked).filter(isThere)) await asked.ask(question, ids.length)
   for (const [index, id] of ids.entries()) await asked.askPages(ledgerPages(id), ids.length - index)
+  if (stretch !== null) {
+    const corrected = await asked.trying('corrections', () => correctionQuestions(asking, stretch.seq))
+    for (const question of corrected ?? []) await asked.ask(question, 1)
+  }
   return asked.figures
 }
 

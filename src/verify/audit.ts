@@ -42,8 +42,8 @@ export type Audit = Readonly<{
 /**
  * Verifies everything that a log publishes from what it publishes: signature, root, consistency with every checkpoint
  * that was saved, archive, lines, and every figure, which is computed anew. Rejects only when the source cannot be
- * read or the signal is aborted; whatever is wrong is in the answer. Memory grows with contests, prizes and payouts,
- * by 34 bytes for any other event, and by the files of one month.
+ * read or the signal is aborted; whatever is wrong is in the answer. Memory grows with contests, prizes,
+ * payouts and corrections, by 34 bytes for any other event, and by the files of one month.
  */
 export async function audit(settings: AuditSettings): Promise<Audit> {
   const { source, primitives, own, saved } = settings

@@ -16,6 +16,7 @@ export const FIGURE_CHECKS = [
   'unpaid prizes',
   'loyalty runs',
   'schedule',
+  'corrections',
 ] as const
 
 export type FigureCheck = (typeof FIGURE_CHECKS)[number]

@@ -4,7 +4,7 @@ import type { Entry } from '../protocol/event.ts'
 import { formatEvent } from '../protocol/event.ts'
 import type { Month } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
-import type { Books } from '../project/books.ts'
+import type { Books, Correction } from '../project/books.ts'
 import type { Contest, Lot, Take } from '../project/contest.ts'
 import type { Changes, Shelf } from '../project/fold.ts'
 import type { LoyaltyState } from '../project/loyalty.ts'
@@ -14,11 +14,11 @@ import { openEventColumns } from './event-columns.ts'
 /** What of the books is kept as of the head alone. */
 export type Listings = Pick<
   Books,
-  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty'
+  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
 >
 
 /**
- * What the fold looks up, of a log of any length: contests, prizes, payouts, prices and loyalty months, and of every
+ * What the fold looks up, of a log of any length: contests, prizes, payouts, prices, loyalty months and corrections, and of every
  * event what a correction asks. Its listings are as of what was put last, and change with it.
  */
 export type TrailShelf = Readonly<{
@@ -37,6 +37,7 @@ export function openTrailShelf(): TrailShelf {
   const contests = new Map<ContestId, Contest>()
   const payouts = new Map<ContestId, PayoutLines>()
   const loyalty = new Map<Month, LoyaltyState>()
+  const corrections = new Map<Seq, Correction>()
 
   function keepPayout({ event }: Entry): void {
     const isPayout = event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
@@ -64,7 +65,7 @@ export function openTrailShelf(): TrailShelf {
         return found === undefined ? undefined : { seq: found[0], price: found[1] }
       },
     },
-    listings: listingsOf({ contests, payouts, loyalty, lots }),
+    listings: listingsOf({ contests, payouts, loyalty, corrections, lots }),
     put(changes) {
       for (const entry of changes.entries.values()) {
         events.add(entry)
@@ -72,7 +73,14 @@ export function openTrailShelf(): TrailShelf {
       }
       for (const [seq, price] of changes.prices) prices.set(seq, price)
       // A cancelled price holds never again: a correction is corrected by nothing.
-      for (const seq of changes.corrections.keys()) prices.delete(seq)
+      for (const [seq, by] of changes.corrections) {
+        prices.delete(seq)
+        corrections.set(seq, { by, restatement: null })
+      }
+      for (const [seq, restatement] of changes.restatements) {
+        const correction = corrections.get(seq)
+        if (correction !== undefined) corrections.set(seq, { ...correction, restatement })
+      }
       for (const [id, contest] of changes.contests) contests.set(id, contest)
       for (const [month, state] of changes.loyalty) loyalty.set(month, state)
       for (const lot of changes.lots.values()) lots.putLot(lot)
@@ -131,10 +139,11 @@ type Kept = Readonly<{
   contests: ReadonlyMap<ContestId, Contest>
   payouts: ReadonlyMap<ContestId, PayoutLines>
   loyalty: ReadonlyMap<Month, LoyaltyState>
+  corrections: ReadonlyMap<Seq, Correction>
   lots: Lots
 }>
 
-function listingsOf({ contests, payouts, loyalty, lots }: Kept): Listings {
+function listingsOf({ contests, payouts, loyalty, corrections, lots }: Kept): Listings {
   return {
     contest: (id) => contests.get(id),
     contests({ statuses, after, limit }) {
@@ -156,5 +165,6 @@ function listingsOf({ contests, payouts, loyalty, lots }: Kept): Listings {
         .slice(0, limit),
     unpaidTotals: (contestId, now) => totalsOfRows(unpaidRows(lots.allOpen(contestId)), now),
     loyalty: () => [...loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
+    correction: (seq) => corrections.get(seq),
   }
 }

@@ -34,6 +34,7 @@ export type PublicDetails = Readonly<{
   url?: string
   price?: string
   corrects?: number
+  restates?: number
 }>
 
 export type PublicEntry = Readonly<{ event: PublicEvent; details: PublicDetails | null }>
@@ -120,6 +121,13 @@ export function asOf(
   return last === undefined
     ? { seq: 0, at: null, atMs: null }
     : { seq: last.event.seq, at: last.event.at, atMs: last.event.atMs }
+}
+
+/** Which entries set an event right: found by looking at every one of them. */
+export function corrections(book: readonly PublicEntry[], seq: number): object {
+  const correctedBy = book.find((entry) => entry.details?.corrects === seq)?.event.seq ?? null
+  const restatedBy = book.find((entry) => entry.details?.restates === seq)?.event.seq ?? null
+  return { asOf: asOf(book), seq, correctedBy, restatedBy }
 }
 
 /** The last price that stands, or null before the first. */

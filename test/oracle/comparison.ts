@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ContestLedger, Contests, EventsPage, Payouts } from '../../src/protocol/resources.ts'
 import type { PublicEntry } from './book.ts'
-import { asOf } from './book.ts'
+import { asOf, corrections } from './book.ts'
 import { WIDTH_MS } from './calendar.ts'
 import type { Width } from './calendar.ts'
 import { contest, contestIds, contestLedger, contests, schedule } from './contests.ts'
@@ -181,6 +181,7 @@ function someQuestion(trial: Trial): PageQuestion {
     ...(dice(4) === 0 ? { kind: model?.kind ?? 'entry' } : {}),
     ...(dice(4) === 0 ? { contestId: model?.contestId ?? 1 } : {}),
     ...(dice(4) === 0 ? { nonzero: true } : {}),
+    ...(typeof model?.tx === 'string' && dice(2) === 0 ? { tx: model.tx } : {}),
     order,
     ...(order === 'desc' && dice(2) === 0 ? { before: 1 + dice(book.length) } : {}),
     limit: [1, 7, 100, 1000, 10_000][dice(5)] ?? 1000,
@@ -242,6 +243,15 @@ function testPages(trial: Trial): void {
       const { seq } = entry.event
       assert.deepEqual(await get(base, `${API}/events/${seq}`), entry.event)
       assert.deepEqual(await get(base, `${API}/events/${seq}/details`), { seq, details: entry.details })
+    }
+  })
+
+  test('what became of corrected events, and of others', async () => {
+    const { base, book, dice } = trial
+    const corrected = book.flatMap((entry) => entry.details?.corrects ?? [])
+    const asked = Array.from({ length: trial.rounds }, () => 1 + dice(book.length))
+    for (const seq of [...corrected.slice(-trial.rounds), ...asked]) {
+      assert.deepEqual(await get(base, `${API}/events/${seq}/corrections`), corrections(book, seq), `#${seq}`)
     }
   })
 }

@@ -9,6 +9,7 @@ export type PageQuestion = Readonly<{
   kind?: string
   contestId?: number
   nonzero?: boolean
+  tx?: string
   order?: 'asc' | 'desc'
   before?: number
   limit?: number
@@ -44,14 +45,19 @@ export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): P
     .filter((event) => asked.toMs === undefined || event.atMs < asked.toMs)
     .filter((event) => asked.before === undefined || event.seq < asked.before)
   if (asked.order === 'desc') range.reverse()
+  // A page of one transaction examines the events that name it and passes over the rest of the range.
+  const stretch = asked.tx === undefined ? range : range.filter((event) => event.tx === asked.tx)
   const events: PublicEvent[] = []
   let examined = 0
-  for (const event of range) {
+  for (const event of stretch) {
     if (events.length === limit || examined === EXAMINED_MAX) break
     examined += 1
     if (matches(event, asked)) events.push(event)
   }
-  // A full page ends at its last event, any other at the last one examined: the same entry either way.
-  const scannedTo = range[examined - 1]?.seq
-  return { events, limit, count: events.length, scannedTo, hasMore: examined < range.length }
+  // A full page ends at its last event, any other at the last one examined: the same entry either way. One of a
+  // transaction that was not stopped has looked through the whole range.
+  const isStopped = asked.tx === undefined || events.length === limit || examined === EXAMINED_MAX
+  const last = isStopped ? stretch[examined - 1] : range.at(-1)
+  const isEnd = last === undefined || last === range.at(-1)
+  return { events, limit, count: events.length, scannedTo: last?.seq, hasMore: !isEnd }
 }

@@ -40,6 +40,7 @@ suite('the API', () => {
     ['/api/v1/events/2', 'Event', IMMUTABLE],
     ['/api/v1/events/2/details', 'EventDetails', IMMUTABLE],
     ['/api/v1/events/1/details', 'EventDetails', IMMUTABLE],
+    ['/api/v1/events/1/corrections', 'EventCorrections', REVALIDATE],
     ['/api/v1/patterns?tz=120', 'Patterns', REVALIDATE],
     ['/api/v1/patterns?from=2026-09-30&to=2026-10-01T00:05Z', 'Patterns', IMMUTABLE],
     ['/api/v1/event-types', 'EventTypes', REVALIDATE],
@@ -121,6 +122,8 @@ suite('the API', () => {
     ['/api/v1/events/0', 404, 'event-not-found'],
     ['/api/v1/events/99', 404, 'event-not-found'],
     ['/api/v1/events/99/details', 404, 'event-not-found'],
+    ['/api/v1/events/0/corrections', 404, 'event-not-found'],
+    ['/api/v1/events/99/corrections', 404, 'event-not-found'],
     ['/api/v1/nothing', 404, 'not-found'],
   ]
   for (const [path, status, code] of refused) {

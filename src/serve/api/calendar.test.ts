@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { formatAt, msOf } from '../../protocol/moment.ts'
+import { assertCalendar, valuesOf } from '../../../test/icalendar.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { formatAt, HOUR_MS, msOf } from '../../protocol/moment.ts'
+import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 import type { Schedule } from '../../protocol/resources.ts'
-import { formatCalendar } from './calendar.ts'
+import { openScheduleCalendar } from './calendar.ts'
 
 const AT = msOf(Date.UTC(2026, 9, 3, 12))
 const NOON = { at: formatAt(AT), atMs: AT }
@@ -18,9 +21,10 @@ function scheduleOf(title: string | null): Schedule {
 }
 
 suite('the calendar feed', () => {
-  const feed = formatCalendar(scheduleOf('Grand Cup'), 'example.org/daybook')
-  const values = (name: string): readonly string[] =>
-    [...feed.matchAll(new RegExp(`^${name}:(.*)\r$`, 'gm'))].map(([, value = '']) => value)
+  const feed = openScheduleCalendar('example.org/daybook')(scheduleOf('Grand Cup'))
+  const values = (name: string): readonly string[] => valuesOf(feed, name)
+
+  test('is a calendar', () => assertCalendar(feed))
 
   test('names what made it in the form of a public identifier', () => {
     assert.deepEqual(values('PRODID'), ['-//Daybook//Schedule//EN'])
@@ -43,14 +47,59 @@ suite('the calendar feed', () => {
 
   test('escapes titles, and folds lines at 75 octets and never within a character', () => {
     const title = `A; b, c \\ ${'日本語🎉é'.repeat(30)}`
-    const lines = Buffer.from(formatCalendar(scheduleOf(title), 'example.org'))
-      .toString('latin1')
-      .split('\r\n')
-    assert.equal(lines.pop(), '')
-    const decoded = lines.map((line) => Buffer.from(line, 'latin1').toString('utf8'))
-    assert.ok(lines.every((line) => line.length <= 75 && !line.includes('\n')))
-    assert.ok(decoded.every((line) => !line.includes('\uFFFD')))
-    const unfolded = decoded.join('\r\n').replaceAll('\r\n ', '')
-    assert.ok(unfolded.includes(`SUMMARY:Contest 7 (A\\; b\\, c \\\\ ${'日本語🎉é'.repeat(30)}) opens`))
+    const long = openScheduleCalendar('example.org')(scheduleOf(title))
+    assertCalendar(long)
+    const summary = `Contest 7 (A\\; b\\, c \\\\ ${'日本語🎉é'.repeat(30)}) opens`
+    assert.equal(valuesOf(long, 'SUMMARY')[0], summary)
+  })
+})
+
+/** The opening of so many contests, the last to open first, and a closing before all of them. */
+function manyPlans(count: number, asOfMs: Ms = AT): Schedule {
+  const planned = (contestId: number): Schedule['opens'][number] => {
+    const atMs = msOf(AT + contestId * HOUR_MS)
+    return { contestId, title: `Contest of the hour ${contestId}`, at: formatAt(atMs), atMs }
+  }
+  return {
+    asOf: { seq: 9, at: formatAt(asOfMs), atMs: asOfMs },
+    opens: Array.from({ length: count }, (_, index) => planned(count - index)),
+    closes: [planned(0)],
+    nextLoyaltyPayment: null,
+  }
+}
+
+suite('the calendar feed of many plans', () => {
+  test('names the soonest, and says that there are more', () => {
+    const feed = openScheduleCalendar('example.org')(manyPlans(10_200))
+    assertCalendar(feed)
+    const ids = valuesOf(feed, 'UID')
+    assert.equal(ids.length, CALENDAR_ENTRIES_MAX)
+    assert.equal(ids.at(-1), 'contest-0-closes@example.org')
+    assert.equal(ids.at(0), `contest-${CALENDAR_ENTRIES_MAX - 1}-opens@example.org`)
+    assert.match(feed.replaceAll('\r\n ', ''), /X-WR-CALDESC:[^\r]* Only the soonest 500 are named\./)
+  })
+
+  test('does not say so where it names all', () => {
+    assert.doesNotMatch(openScheduleCalendar('example.org')(manyPlans(3)), /Only the soonest/)
+  })
+
+  test('is stamped anew at each event, and made anew only when a plan is another', () => {
+    const kept = openScheduleCalendar('example.org')
+    const anew = (schedule: Schedule): string => openScheduleCalendar('example.org')(schedule)
+    const timed = (make: () => string): number => {
+      const startMs = performance.now()
+      make()
+      return performance.now() - startMs
+    }
+    const first = manyPlans(400)
+    assert.equal(kept(first), anew(first))
+    const heads = Array.from({ length: 5 }, (_, index) => manyPlans(400, msOf(AT + index * HOUR_MS)))
+    for (const later of heads) assert.equal(kept(later), anew(later))
+    const keptMs = Math.min(...heads.map((later) => timed(() => kept(later))))
+    const anewMs = Math.min(...heads.map((later) => timed(() => anew(later))))
+    assert.ok(keptMs < anewMs / 4, `${keptMs} ms of ${anewMs}`)
+    for (const other of [manyPlans(399), scheduleOf('Grand Cup'), scheduleOf(null), first]) {
+      assert.equal(kept(other), anew(other))
+    }
   })
 })

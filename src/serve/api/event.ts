@@ -1,9 +1,11 @@
 import type { Snapshot } from '../../log/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
+import { eventCorrections } from '../../project/event-corrections.ts'
 import type { Desk } from '../projection.ts'
-import { JSON_TYPE } from '../projection.ts'
+import { jsonOf, JSON_TYPE, project } from '../projection.ts'
 import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
@@ -14,12 +16,19 @@ function noEvent(head: Seq): Problem {
   return { code: 'event-not-found', detail, members: { head } }
 }
 
-/** `/events/{seq}` and its details: the bytes of the log, for ever. */
+/** `/events/{seq}` and its details, the bytes of the log for ever, and what set it right since. */
 export function eventRoutes(desk: Desk): readonly Route[] {
   return [
     endpointRoute('event', (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.line(seq))),
     endpointRoute('eventDetails', (ask) =>
       lineReply(desk, ask, (snapshot, seq) => snapshot.detailsLine(seq)),
+    ),
+    endpointRoute('eventCorrections', (ask) =>
+      project(desk, ask, ({ head, books }) => {
+        const seq = parseSeq(ask.segments['seq'] ?? '')
+        if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq))
+        return parsed({ ground: 'log', compute: () => parsed(jsonOf(eventCorrections(books, seq))) })
+      }),
     ),
   ]
 }

@@ -10,6 +10,8 @@ import type { Query } from '../query.ts'
 /** A page of `/events` as it was asked for, its moments resolved to seqs. */
 export type EventsRange = Readonly<{
   filter: Filter
+  /** The transaction that events must name. */
+  tx: string | null
   order: 'asc' | 'desc'
   /** Exclusive bounds; `before` is at most head + 1. */
   after: Seq
@@ -37,6 +39,7 @@ export function resolveEventsRange(query: Query, snapshot: Snapshot): Parsed<Eve
   const before = earlier(end, givenBefore === undefined ? beyond : seqOf(givenBefore))
   return parsed({
     filter: filterOf(query),
+    tx: query.word('tx') ?? null,
     order,
     after,
     before,

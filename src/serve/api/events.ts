@@ -1,6 +1,8 @@
 import type { Snapshot, Walked } from '../../log/reader.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
 import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
+import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../answer-cache.ts'
 import type { Desk } from '../projection.ts'
 import { holdsByName, JSON_TYPE } from '../projection.ts'
@@ -19,9 +21,15 @@ const NOTHING = new Uint8Array(0)
 export function eventsRoute(desk: Desk): Route {
   // Apart from what is computed, which whoever reads the log page by page must not push out.
   const pages = openAnswerCache(PAGES_BYTES_MAX)
-  return endpointRoute('events', (ask) =>
+  const route = endpointRoute('events', (ask) =>
     desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),
   )
+  return { ...route, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
+}
+
+/** The parameters as this log takes them: a transaction as its own chain writes it. */
+function parametersOf(table: readonly Parameter[], chain: Chain): readonly Parameter[] {
+  return table.map((row) => (row.form.is === 'tx' ? { ...row, form: { is: 'tx', chains: [chain] } } : row))
 }
 
 function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {

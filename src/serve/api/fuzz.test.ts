@@ -36,6 +36,8 @@ function valid(form: Form): fc.Arbitrary<string> {
       return fc.string({ maxLength: form.charsMax })
     case 'flag':
       return fc.constant('1')
+    case 'tx':
+      return fc.stringMatching(/^[A-Za-z0-9:_-]{8,128}$/)
     case 'one-of':
       return fc.constantFrom(...form.values)
     case 'list-of':

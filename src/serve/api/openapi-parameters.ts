@@ -3,6 +3,7 @@ import { WORD } from '../../protocol/catalogue.ts'
 import type { Form, Parameter } from '../../protocol/parameters.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { TX_FORM, TX_PATTERN } from '../../protocol/tx.ts'
 
 /** A parameter of a query. */
 export function queryParameter({ name, form, absent, meaning, example }: Parameter): JsonSchema {
@@ -42,6 +43,14 @@ export function schemaOf(form: Form): Readonly<{ schema: JsonSchema; style?: 'fo
       return { schema: { type: 'string', maxLength: form.charsMax } }
     case 'flag':
       return { schema: { type: 'string', enum: ['1'] } }
+    case 'tx':
+      return {
+        schema: {
+          type: 'string',
+          description: `As the log’s chain writes it: ${form.chains.map((chain) => `\`${chain}\` ${TX_FORM[chain]}`).join('; ')}`,
+          pattern: form.chains.map((chain) => TX_PATTERN[chain]).join('|'),
+        },
+      }
     case 'one-of':
       return { schema: { type: 'string', enum: form.values } }
     case 'list-of':

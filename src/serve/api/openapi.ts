@@ -63,7 +63,7 @@ const TAGS: readonly Readonly<{ name: string; description: string; of: readonly 
   {
     name: 'Events',
     description: 'The log itself, by pages, one by one and live',
-    of: ['events', 'event', 'eventDetails', 'stream'],
+    of: ['events', 'event', 'eventDetails', 'eventCorrections', 'stream'],
   },
   {
     name: 'Files and proofs',

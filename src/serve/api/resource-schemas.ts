@@ -199,6 +199,12 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
       .nullable()
       .describe('Under `$defs` of the type’s schema; null when the event says nothing more'),
   }) satisfies z.ZodType<resources.EventDetails>,
+  EventCorrections: z.strictObject({
+    asOf,
+    seq: id,
+    correctedBy: id.nullable().describe('Seq of the correction that took it back; null while it stands'),
+    restatedBy: id.nullable().describe('Seq of the event that took its place; null while there is none'),
+  }) satisfies z.ZodType<resources.EventCorrections>,
   Patterns: z.strictObject({
     asOf,
     ...range,

@@ -3,11 +3,13 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { Route } from '../route.ts'
+import { CALENDAR_TYPE } from '../icalendar.ts'
 import { endpointRoute } from './endpoint-route.ts'
-import { formatCalendar } from './calendar.ts'
+import { openScheduleCalendar } from './calendar.ts'
 
 /** `/schedule`, and the same as a calendar feed. */
 export function scheduleRoutes(desk: Desk): readonly Route[] {
+  const calendar = openScheduleCalendar(desk.reader.identity.origin)
   return [
     endpointRoute('schedule', (ask) =>
       project(desk, ask, ({ books }) =>
@@ -19,8 +21,8 @@ export function scheduleRoutes(desk: Desk): readonly Route[] {
         parsed({
           ground: 'log',
           compute() {
-            const body = Buffer.from(formatCalendar(schedule(books), desk.reader.identity.origin))
-            return parsed({ body, type: 'text/calendar; charset=utf-8', seq: books.head.seq })
+            const body = Buffer.from(calendar(schedule(books)))
+            return parsed({ body, type: CALENDAR_TYPE, seq: books.head.seq })
           },
         }),
       ),

@@ -111,6 +111,7 @@ function readPage(
     walked: snapshot.walk(
       {
         filter,
+        tx: null,
         order: 'asc',
         after,
         before: seqOf(snapshot.head.seq + 1),

@@ -8,6 +8,7 @@ import { baseOf, NOTICE } from './site.ts'
 /** `/about`: what the words mean, how the figures come about, and what becomes of a mistake. */
 export const aboutPage: Page<null> = {
   endpoint: null,
+  news: true,
   path: '/about',
   further: true,
   title: (_, { site }) => `About ${site.name}`,
@@ -29,10 +30,13 @@ export const aboutPage: Page<null> = {
         The open book of a contest and prize platform: one append-only log of what happened, in order, never
         rubbed out, and every figure computed from it.
       </p>
-      <p>Only totals are published; no wallet addresses. Anyone may read all of it, without a key.</p>
+      <p>
+        Only totals are published; no wallet addresses. Anyone may read all of it, without a key. News of
+        contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>.
+      </p>
       ${DEFINITIONS} ${METHOD} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
       <h2>Which log this is</h2>
-      <p>
+      <p data-at="${status.address}#/origin ${status.address}#/log">
         Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
         ${view.paths.has('/verify') ? html`<a href="/verify">Check it for yourself</a>.` : null}
       </p>
@@ -120,9 +124,9 @@ function typesOf({ types }: EventTypes): Html {
     </ul>`
 }
 
-function termsOf({ site }: View): Html {
+function termsOf({ site }: View): Html | null {
+  if (site.licence === null && site.contact === null) return null
   return html`<h2 id="licence">Licence and contact</h2>
-    <p>${NOTICE}</p>
     <p>
       ${
         site.licence === null

@@ -9,18 +9,20 @@ import type { Answered, Asked } from './page.ts'
 
 /** What the API replies to a page: its bytes and how they may be kept, or why there are none. */
 export type ApiReply =
-  | Readonly<{ is: 'answer'; body: Uint8Array | string; keep: Keep; etag: string | null }>
-  | Readonly<{ is: 'unchanged'; keep: Keep; etag: string | null }>
+  | Readonly<{ is: 'answer'; body: Uint8Array | string; keep: Keep }>
   | Readonly<{ is: 'problem'; problem: Problem }>
 
 /** The API as pages ask it: its own routes, called in the same thread, with nothing between. */
 export type Api = Readonly<{
   route(endpoint: EndpointId): Route
-  /** Asks an endpoint what the page was asked; `stamp` tells the page's ETags from the answer's own. */
-  reply(endpoint: EndpointId, ask: Ask, stamp: string): Promise<ApiReply>
+  /** Asks an endpoint what the page was asked, whatever the caller holds of the page. */
+  reply(endpoint: EndpointId, ask: Ask): Promise<ApiReply>
   /** Asks something else, whatever the caller holds. */
   ask(endpoint: EndpointId, ask: Ask, asked: Asked): Promise<Parsed<Answered & Readonly<{ keep: Keep }>>>
 }>
+
+/** What the caller holds is a page, and no answer of the API. */
+const HOLDS_NOTHING: Pick<Ask, 'holds' | 'header'> = { holds: () => false, header: () => undefined }
 
 /** Pages ask the routes of the API themselves, so that a page cannot show what the API does not say. */
 export function openApi(routes: readonly Route[]): Api {
@@ -36,11 +38,10 @@ export function openApi(routes: readonly Route[]): Api {
     const reply = await routeOf(endpoint).handle(ask)
     switch (reply.is) {
       case 'body':
-        return { is: 'answer', body: reply.body, keep: reply.keep, etag: reply.etag }
-      case 'unchanged':
-        return { is: 'unchanged', keep: reply.keep, etag: reply.etag }
+        return { is: 'answer', body: reply.body, keep: reply.keep }
       case 'problem':
         return { is: 'problem', problem: reply.problem }
+      case 'unchanged':
       case 'elsewhere':
       case 'file':
       case 'taken':
@@ -50,28 +51,21 @@ export function openApi(routes: readonly Route[]): Api {
 
   return {
     route: routeOf,
-    reply(endpoint, ask, stamp) {
+    reply(endpoint, ask) {
       const path = fill(ENDPOINT_PATHS[endpoint], ask.segments)
-      return replyOf(endpoint, { ...ask, path, holds: (etag) => ask.holds(stamped(etag, stamp)) })
+      return replyOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
     },
     async ask(endpoint, ask, { segments = {}, query = '' }) {
       const asked = parseQuery(query, routeOf(endpoint).parameters)
       if (!asked.ok) return asked
       const path = fill(ENDPOINT_PATHS[endpoint], segments)
-      const nothing = { holds: () => false, header: () => undefined }
-      const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...nothing })
+      const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
       if (reply.is === 'problem') return refused(reply.problem)
-      assert(reply.is === 'answer', 'nobody holds what is asked for a page')
       const json = jsonOf(reply.body)
       const value: unknown = JSON.parse(json)
       return parsed({ json, value, address: `${path}${asked.value.format()}`, keep: reply.keep })
     },
   }
-}
-
-/** The ETag of a page made of an answer: another one when the page is written otherwise. */
-export function stamped(etag: string, stamp: string): string {
-  return etag.replace('"', `"${stamp}-`)
 }
 
 /** A path with its variable parts filled in. */

@@ -1,6 +1,7 @@
 import type { ArchiveIndex, ArchiveMonth } from '../../protocol/resources.ts'
 import { count, eventLink } from './amount.ts'
-import { derived, sum, sumOfAll } from './derived.ts'
+import { eventsOf, monthChart } from './archive-chart.ts'
+import { derived, sum } from './derived.ts'
 import type { Html } from './html.ts'
 import { html, jsonBlock } from './html.ts'
 import type { Page, View } from './page.ts'
@@ -15,7 +16,7 @@ export const archivePage: Page<ArchiveIndex> = {
   head: ({ months }, view) => jsonBlock('application/ld+json', datasetOf(months, view)),
   render: ({ months }, view) =>
     html`<p class="lead">Every event since the first, a file for each month. No key and no sign-up.</p>
-      ${months.length === 0 ? EMPTY : html`${monthTable(months)} ${howTo(months, view)}`}`,
+      ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
 }
 
 const EMPTY = html`<p>
@@ -23,26 +24,23 @@ const EMPTY = html`<p>
 </p>`
 
 function monthTable(months: readonly ArchiveMonth[]): Html {
-  const events = sumOfAll(
-    '/months/*/events',
-    months.map((one) => one.events),
-  )
+  const events = eventsOf(months)
   const bytes = sum(
     months.flatMap((one, index) =>
       one.bytes === null ? [] : [{ pointer: `/months/${index}/bytes`, figure: one.bytes }],
     ),
   )
   return html`<div class="wide" role="region" aria-label="Months" tabindex="0">
-      <table>
+      <table data-list="/months">
         <thead>
           <tr>
-            <th scope="col">Month</th>
-            <th scope="col">State</th>
-            <th scope="col" class="r">Events</th>
-            <th scope="col">First and last</th>
-            <th scope="col" class="r">Bytes</th>
+            <th scope="col" data-field="month">Month</th>
+            <th scope="col" data-field="state">State</th>
+            <th scope="col" class="r" data-field="events">Events</th>
+            <th scope="col" data-field="firstSeq lastSeq">First and last</th>
+            <th scope="col" class="r" data-field="bytes">Bytes</th>
             <th scope="col">Files</th>
-            <th scope="col">SHA-256 of the file</th>
+            <th scope="col" data-field="sha256">SHA-256 of the file</th>
           </tr>
         </thead>
         <tbody>
@@ -54,7 +52,7 @@ function monthTable(months: readonly ArchiveMonth[]): Html {
             <td></td>
             <td class="r">${events === null ? null : derived(events)}</td>
             <td></td>
-            <td class="r">${bytes === null ? null : derived(bytes)}</td>
+            <td class="r">${bytes === null ? null : html`closed: ${derived(bytes)}`}</td>
             <td><a href="/api/v1/archive/SHA256SUMS">SHA256SUMS</a></td>
             <td></td>
           </tr>
@@ -71,7 +69,7 @@ function rowOf(month: ArchiveMonth): Html {
   const { firstSeq, lastSeq, bytes, sha256 } = month
   const isOpen = month.state === 'open'
   return html`<tr id="${month.month}">
-    <th scope="row">${month.month}</th>
+    <th scope="row"><span class="n">${month.month}</span></th>
     <td>${isOpen ? html`<span class="pill running">open</span>` : html`<span class="pill">closed</span>`}</td>
     <td class="r">${count(month.events)}</td>
     <td>
@@ -91,13 +89,16 @@ function rowOf(month: ArchiveMonth): Html {
 
 const NONE = html`<span class="none">none</span>`
 
-/** Three ways to read it all; the lines run as they are. */
+/** Months that a command names: more would be more than a line. */
+const MONTHS_NAMED = 12
+
+/** Ways to read it all; the lines run as they are. */
 function howTo(months: readonly ArchiveMonth[], view: View): Html {
   const base = baseOf(view.host)
   const names = months.map(({ month }) => month)
   const last = months.findLast(({ lastSeq }) => lastSeq !== null)?.lastSeq ?? 0
   const curl = `site=${base}/api/v1/archive
-for month in ${names.slice(-3).join(' ')}; do
+for month in ${names.slice(-MONTHS_NAMED).join(' ')}; do
   curl -fsSO "$site/$month.jsonl.gz"
 done
 curl -fsSO "$site/SHA256SUMS" && sha256sum --check --ignore-missing SHA256SUMS`
@@ -110,13 +111,18 @@ with urllib.request.urlopen("${base}/api/v1/archive/${names.at(-1) ?? ''}.jsonl.
         if event["type"] == "payout":
             paid += Decimal(event["kots"])
 print(paid)`
+  const duckdb = `SELECT date_trunc('day', "at"::TIMESTAMP) AS day, sum(kots::DECIMAL(38, 9)) AS paid
+FROM read_json('*.jsonl.gz', columns = {"at": 'VARCHAR', type: 'VARCHAR', kots: 'VARCHAR'})
+WHERE type = 'payout' GROUP BY day ORDER BY day;`
   const live = `curl -N '${base}/api/v1/stream?after=${last}'`
   return html`<section aria-label="How to use it" data-chrome>
     <h2>How to use it</h2>
-    <p>With curl: the latest months, and whether they arrived whole.</p>
+    <p>With curl: every month, of many the latest, and whether they arrived whole.</p>
     ${code('With curl', curl)}
     <p>With Python: amounts are exact decimals, never floating point.</p>
     ${code('With Python', python)}
+    <p>With DuckDB, over the files that curl fetched: what was paid each day.</p>
+    ${code('With DuckDB', duckdb)}
     <p>
       All files, then the stream after the last event of the last: nothing is missed and nothing comes twice.
     </p>

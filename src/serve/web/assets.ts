@@ -8,14 +8,25 @@ import { problemReply } from '../route.ts'
 /** A file that pages load, under a name that its content decides. */
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
 
+/** The scripts that pages load: `chart` is made of `island-chart.ts` and all that it imports. */
+export const ISLANDS = [
+  'api',
+  'chart',
+  'frame',
+  'patterns',
+  'summary',
+  'theme',
+  'verifier',
+  'verify',
+] as const
+export type Island = (typeof ISLANDS)[number]
+
 /** The files that pages load: one style, one script for each island. */
 export type Assets = Readonly<{
   /** The address of a file by its plain name, `style.css` or `flows.js`. */
   path(name: string): string
   /** By plain name. */
   files: ReadonlyMap<string, Asset>
-  /** Another one whenever any of them is another: pages are kept by it. */
-  stamp: string
 }>
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -29,7 +40,12 @@ export const BUNDLED = 'bundled'
 /** Makes the files when a page first needs them, and once: the islands are bundled in memory. */
 export function openAssets(folder: string = import.meta.dirname): () => Promise<Assets> {
   let made: Promise<Assets> | undefined
-  return () => (made ??= makeAssets(folder))
+  return () =>
+    (made ??= makeAssets(folder).catch((error: unknown) => {
+      // Kept, one failure would be every page's until the next start.
+      made = undefined
+      throw error
+    }))
 }
 
 async function makeAssets(folder: string): Promise<Assets> {
@@ -38,7 +54,6 @@ async function makeAssets(folder: string): Promise<Assets> {
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
     files,
-    stamp: hashOf(Buffer.from(all.map((asset) => asset.path).join('\n'))),
     path(name) {
       const found = files.get(name)
       assert(found !== undefined, `there is an asset ${name}`)
@@ -54,14 +69,22 @@ function readBundled(folder: string): readonly Asset[] | undefined {
   return readdirSync(bundled).map((name) => assetOf(name, readFileSync(join(bundled, name))))
 }
 
-/** Each `island-x.ts` with all that it imports as one script, `x.js`. */
-export async function bundleIslands(folder: string): Promise<readonly Asset[]> {
-  const entries = readdirSync(folder).filter((name) => /^island-[a-z-]+\.ts$/.test(name))
+/** Each island with all that it imports as one script, `x.js`; one bundling after another, since each ends the bundler. */
+export function bundleIslands(folder: string): Promise<readonly Asset[]> {
+  const made = bundling.last.then(() => bundle(folder))
+  bundling.last = made.catch(() => undefined)
+  return made
+}
+
+const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
+
+async function bundle(folder: string): Promise<readonly Asset[]> {
   // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
-  const { build } = await import('esbuild-wasm')
+  const { build, stop } = await import('esbuild-wasm')
+  // Its process holds some hundred MiB, and may outlive ours.
   const { outputFiles } = await build({
     absWorkingDir: folder,
-    entryPoints: entries,
+    entryPoints: ISLANDS.map((name) => `islands/island-${name}.ts`),
     outdir: folder,
     bundle: true,
     minify: true,
@@ -71,7 +94,7 @@ export async function bundleIslands(folder: string): Promise<readonly Asset[]> {
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'silent',
-  })
+  }).finally(() => stop())
   return outputFiles.map((file) => assetOf(basename(file.path).replace(/^island-/, ''), file.contents))
 }
 

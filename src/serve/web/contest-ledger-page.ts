@@ -1,7 +1,6 @@
-import { boundOf, formatAt, parseAt } from '../../protocol/moment.ts'
-import type { EventWire } from '../../protocol/event.ts'
-import type { ContestLedger, ContestWire, EventsPage, Payouts, Unpaid } from '../../protocol/resources.ts'
-import { amount, count, eventLink } from './amount.ts'
+import type { ContestLedger, ContestWire, Payouts, Unpaid } from '../../protocol/resources.ts'
+import { amount } from './amount.ts'
+import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
 import { paidChart } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from './contest-name.ts'
@@ -12,6 +11,7 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
+import { isWaiting, payoutsSubscription } from './payouts-calendar.ts'
 import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
 import { unpaidTable } from './unpaid-table.ts'
@@ -22,37 +22,52 @@ export const contestLedgerPage: Page<ContestLedger> = {
   further: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: tableOf,
+  embedded: ({ contest: { id, title } }) => [
+    {
+      is: 'picture',
+      name: 'What is paid, as a picture of one line',
+      path: `/contests/${id}.svg`,
+      title: `What is paid of ${contestName(id, title)}`,
+      leadsTo: `/contests/${id}/ledger`,
+    },
+  ],
   async render(ledger, view) {
     const { contest } = ledger
+    const course = await courseOf(contest, view)
     const unpaid =
       contest.status === 'paying'
         ? await further(view, 'payouts', { query: `contestId=${contest.id}` })
         : null
     const won = ledger.prizes.length > 0
-    return html`${verdictOf(ledger, unpaid?.answer ?? null, view)} ${won ? prizeTable(ledger, view) : null}
-    ${unpaid === null ? null : openPrizes(unpaid, contest, view)} ${paidChart(ledger, view)}
-    ${payoutsOf(ledger, view)} ${poolTable(ledger, view)} ${await timelineOf(contest, view)}`
+    return html`${isCancelled(course) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
+    ${won ? prizeTable(ledger, view) : null} ${unpaid === null ? null : openPrizes(unpaid, contest, view)}
+    ${paidChart(ledger, view)} ${payoutsOf(ledger, view)} ${poolTable(ledger, view)}
+    ${timelineOf(course, contest, view)}`
   },
 }
 
 /** The answer to what most come for, in one sentence. */
-function verdictOf({ contest, prizes, pool }: ContestLedger, unpaid: Payouts | null, { site }: View): Html {
+function verdictOf(
+  { contest, prizes, pool }: ContestLedger,
+  unpaid: Further<Payouts> | null,
+  { site }: View,
+): Html {
   const { status, prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
   const pill = statusPill(status)
   if (status === 'upcoming') {
-    return html`<p class="lead">
+    return html`<p class="lead" data-at="/contest/status /contest/opensAt">
       ${pill} Planned to open at ${momentOf(contest.opensAt)}: nothing is won yet.
     </p>`
   }
   if (status === 'running') {
-    return html`<p class="lead">
+    return html`<p class="lead" data-at="/contest/status /contest/closesAt /contest/pool">
       ${pill} Open until ${momentOf(contest.closesAt)}: prizes are won once it has closed.
       ${amount(contest.pool)} ${site.token} are in the pool.
     </p>`
   }
   if (prizes.length === 0) {
     const refunded = pool.out['refund']
-    return html`<p class="lead">
+    return html`<p class="lead" data-at="/contest/status${refunded === undefined ? '' : ' /pool/out/refund'}">
       ${pill} No prize was won in this contest.
       ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} were given back to players.`}
     </p>`
@@ -65,13 +80,30 @@ function verdictOf({ contest, prizes, pool }: ContestLedger, unpaid: Payouts | n
     '/prizes/*/expired',
     prizes.map(({ expired }) => expired),
   )
-  return html`<p class="lead">
-      ${pill} Paid ${amount(prizesRedeemed)} of ${amount(prizesOwed)} ${site.token},
-      ${amount(prizesNotRedeemed)}
-      open${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} lapsed`}.
-      ${isMore(prizesNotRedeemed) ? lastAvailable(unpaid) : html`<b class="ok">Nothing is left to pay.</b>`}
+  const open = isMore(prizesNotRedeemed)
+  const said = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
+  return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
+      ${pill} ${amount(prizesRedeemed)} of ${amount(prizesOwed)} ${site.token} are
+      paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amount(prizesNotRedeemed)} ${site.token} are still open` : null}.
+      ${open ? lastAvailable(unpaid) : html`<b class="ok">Nothing is left to pay.</b>`}
     </p>
     ${share === null ? null : html`<p>${redeemedMeter(prizesRedeemed, prizesOwed)} ${share} of what was won is paid.</p>`}`
+}
+
+/** A contest without prizes: what of the stakes is given back, and what is not yet. */
+function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html {
+  const refunded = pool.out['refund']
+  const open = isMore(pool.balance)
+  const said = [
+    '/contest/status',
+    ...(refunded === undefined ? [] : ['/pool/out/refund']),
+    ...(open ? ['/pool/balance'] : []),
+  ]
+  return html`<p class="lead" data-at="${said.join(' ')}">
+    ${statusPill(contest.status)} <b>Cancelled: stakes are given back.</b>
+    ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} went back to players.`}
+    ${open ? html`${amount(pool.balance)} ${site.token} are still in the pool.` : null}
+  </p>`
 }
 
 /** Whether an amount is above zero. */
@@ -80,68 +112,37 @@ function isMore(figure: string): boolean {
 }
 
 /** When the last of what is open can be paid. */
-function lastAvailable(payouts: Payouts | null): Html | null {
-  const last = payouts?.unpaid.reduce<Unpaid | null>(
+function lastAvailable(payouts: Further<Payouts> | null): Html | null {
+  const { unpaid = [], now } = payouts?.answer ?? {}
+  const last = unpaid.reduce<Unpaid | null>(
     (latest, one) => (latest === null || one.availableAtMs > latest.availableAtMs ? one : latest),
     null,
   )
-  if (payouts === null || last === null || last === undefined) return null
-  const { atMs } = payouts.now
-  return last.availableAtMs > atMs
-    ? html`The last of it becomes available at ${momentOf(last.availableAt)}.`
-    : html`All of it has been available since ${momentOf(last.availableAt)}.`
+  if (payouts === null || last === null || now === undefined) return null
+  const pointer = `${payouts.address}#/unpaid/${unpaid.indexOf(last)}/availableAt`
+  const since =
+    last.availableAtMs > now.atMs
+      ? 'The last of it becomes available at'
+      : 'All that is open has been available since'
+  return html`${since} <span data-at="${pointer}">${momentOf(last.availableAt)}</span>.`
 }
 
 function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): Html | null {
   const { unpaid: rows } = unpaid.answer
   if (rows.length === 0) return null
   return html`<h2>Still open</h2>
-    ${unpaidTable(rows, view, { name: 'Prizes of this contest not yet paid', titles: null })}
+    ${unpaidTable(
+      rows.map((one, index) => ({ unpaid: one, index })),
+      view,
+      {
+        name: 'Prizes of this contest not yet paid',
+        titles: null,
+        list: `${unpaid.address}#/unpaid`,
+      },
+    )}
+    ${rows.some(isWaiting) ? payoutsSubscription(id, view) : null}
     <p><a href="/payouts?contestId=${id}">What these states mean</a></p>
     ${jsonLine([['what is open', unpaid]])}`
-}
-
-/** Each state with the event that began it. */
-async function timelineOf(contest: ContestWire, view: View): Promise<Html> {
-  const { openedAt, closedAt, paidAt } = contest
-  const come = [openedAt, closedAt, paidAt].filter((at) => at !== null)
-  const answers: Further<EventsPage>[] = []
-  for (const at of new Set(come)) {
-    const from = parseAt(at)
-    if (from === undefined) continue
-    const query = `from=${at}&to=${formatAt(boundOf(from + 1))}&type=contest&contestId=${contest.id}`
-    answers.push(await further(view, 'events', { query }))
-  }
-  const events = answers.flatMap(({ answer }) => answer.events)
-  return html`<h2>Its course</h2>
-    <ul class="timeline">
-      <li>Planned from ${momentOf(contest.opensAt)} to ${momentOf(contest.closesAt)}</li>
-      ${events.map(stepOf)}
-      ${closedAt !== null && paidAt === null ? html`<li class="none">Not paid in full yet</li>` : null}
-    </ul>
-    <p>
-      ${count(contest.entries)} entries and ${count(contest.plays)} plays, ${amount(contest.spentOnPlay)}
-      ${view.site.token} spent on them.
-      ${
-        view.paths.has('/events')
-          ? html`<a href="/events?contestId=${contest.id}">Every event of this contest</a>.`
-          : null
-      }
-    </p>
-    ${answers.length === 0 ? null : jsonLine(answers.map((answer, index) => [events[index]?.kind ?? 'events', answer]))}`
-}
-
-const STEPS: Readonly<Record<string, string>> = {
-  scheduled: 'Scheduled',
-  rescheduled: 'Rescheduled',
-  opened: 'Opened',
-  closed: 'Closed',
-  cancelled: 'Cancelled',
-  paid: 'Paid in full',
-}
-
-function stepOf({ kind, at, seq }: EventWire): Html {
-  return html`<li>${STEPS[kind] ?? kind} at ${momentOf(at)}, ${eventLink(seq)}</li>`
 }
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const

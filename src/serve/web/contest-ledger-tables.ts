@@ -16,14 +16,14 @@ const PAYOUTS_SHOWN = 200
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html {
   return html`<h2>Prizes by kind</h2>
     <div class="wide" role="region" aria-label="Prizes by kind" tabindex="0">
-      <table>
+      <table data-list="/prizes">
         <thead>
           <tr>
-            <th scope="col">Kind</th>
-            <th scope="col" class="r">Won, ${site.token}</th>
-            <th scope="col" class="r">Redeemed, ${site.token}</th>
-            <th scope="col" class="r">Lapsed, ${site.token}</th>
-            <th scope="col" class="r">Open, ${site.token}</th>
+            <th scope="col" data-field="kind">Kind</th>
+            <th scope="col" class="r" data-field="owed">Won, ${site.token}</th>
+            <th scope="col" class="r" data-field="redeemed">Redeemed, ${site.token}</th>
+            <th scope="col" class="r" data-field="expired">Lapsed, ${site.token}</th>
+            <th scope="col" class="r" data-field="notRedeemed">Open, ${site.token}</th>
             <th scope="col" class="r">Redeemed of won</th>
           </tr>
         </thead>
@@ -67,14 +67,14 @@ export function payoutsOf(ledger: ContestLedger, view: View): Html {
 
 function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Payouts" tabindex="0">
-    <table>
+    <table class="cards" data-list="/payouts" data-most="${PAYOUTS_SHOWN}">
       <thead>
         <tr>
-          <th scope="col">Event</th>
-          <th scope="col" class="r">${site.token}</th>
-          <th scope="col">Kind</th>
-          <th scope="col">Published</th>
-          <th scope="col">Transaction</th>
+          <th scope="col" data-field="seq">Event</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="type? kind">Kind</th>
+          <th scope="col" data-field="at">Published</th>
+          <th scope="col" data-field="tx">Transaction</th>
         </tr>
       </thead>
       <tbody>
@@ -84,8 +84,8 @@ function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
               <th scope="row">${eventLink(seq)}</th>
               <td class="r">${kots === null ? null : amount(kots)}</td>
               <td>${type === 'payout' ? kind : `${type} of a ${kind}`}</td>
-              <td>${momentOf(at)}</td>
-              <td class="txs">${tx === null ? null : transaction(tx, site)}</td>
+              <td class="far">${momentOf(at)}</td>
+              <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
             </tr>`,
         )}
       </tbody>
@@ -145,10 +145,10 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
       <p>Nothing has been put into the pool yet.</p>`
   return html`<h2>Pool</h2>
     <div class="wide" role="region" aria-label="Pool" tabindex="0">
-      <table>
+      <table data-list="/pool/in /pool/out">
         <thead>
           <tr>
-            <th scope="col">What for</th>
+            <th scope="col" data-field="*">What for</th>
             <th scope="col" class="r">In, ${site.token}</th>
             <th scope="col" class="r">Out, ${site.token}</th>
           </tr>
@@ -156,14 +156,19 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
         <tbody>
           ${rows.map(
             ([way, kind, figure]) =>
-              html`<tr data-key="${way} ${kind}">
+              html`<tr data-key="${way} ${kind}" data-row="/pool/${way}/${kind}">
                 <th scope="row">${kind}</th>
-                <td class="r">${way === 'in' ? amount(figure) : null}</td>
-                <td class="r">${way === 'out' ? amount(figure) : null}</td>
+                ${
+                  way === 'in'
+                    ? html`<td class="r" data-at="/pool/in/${kind}">${amount(figure)}</td>
+                        <td></td>`
+                    : html`<td></td>
+                        <td class="r" data-at="/pool/out/${kind}">${amount(figure)}</td>`
+                }
               </tr>`,
           )}
         </tbody>
       </table>
     </div>
-    <p>In the pool now: ${amount(pool.balance)} ${site.token}.</p>`
+    <p data-at="/pool/balance">In the pool now: ${amount(pool.balance)} ${site.token}.</p>`
 }

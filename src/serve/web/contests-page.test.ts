@@ -5,6 +5,7 @@ import { openApiStage, plan } from '../../../test/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../test/parity.ts'
 import { HOUR_MS } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import { parseExplorer } from './site.ts'
 
 const TX = 'transaction-0001'
 const deposit: Told = { type: 'treasury', kind: 'deposit', kots: '1000' }
@@ -19,7 +20,9 @@ const payout = (kots: string, kind = 'winner'): Told => ({ type: 'payout', kind,
 
 /** A page of a log that tells this, held against its JSON on the way. */
 async function see(path: string, story: readonly Told[]): Promise<string> {
-  await using stage = await openApiStage({ story, site: { explorers: ['https://explorer.example/tx/{tx}'] } })
+  const explorer = parseExplorer('https://explorer.example/tx/{tx}?of={tx}')
+  assert.ok(explorer !== undefined)
+  await using stage = await openApiStage({ story, site: { explorers: [explorer] } })
   const page = await (await stage.get(path)).text()
   const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
   assertParity(page, await Promise.all(answers))
@@ -29,7 +32,7 @@ async function see(path: string, story: readonly Told[]): Promise<string> {
 /** The text of a page's first sentence. */
 async function verdict(story: readonly Told[]): Promise<string> {
   const page = await see('/contests/1/ledger', story)
-  const lead = /<p class="lead">([^]*?)<\/p>/.exec(page)?.[1] ?? ''
+  const lead = /<p class="lead"[^>]*>([^]*?)<\/p>/.exec(page)?.[1] ?? ''
   return lead
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/\s+/g, ' ')
@@ -51,7 +54,7 @@ suite("a contest's ledger begins with whether everybody was paid:", () => {
     [
       'when part of it is paid',
       [...running, closed, prize, payout('30')],
-      'paying Paid 30.000000000 of 100.000000000 KOTS, 70.000000000 open. All of it has been available since 2026-10-01 00:05:00 UTC.',
+      'paying 30.000000000 of 100.000000000 KOTS are paid, 70.000000000 KOTS are still open. All that is open has been available since 2026-10-01 00:05:00 UTC.',
     ],
     [
       'when some of it lapsed',
@@ -63,12 +66,12 @@ suite("a contest's ledger begins with whether everybody was paid:", () => {
         { type: 'expiry', kind: 'winner', contestId: 1, kots: '70' },
         paid,
       ],
-      'paid Paid 30.000000000 of 100.000000000 KOTS, 0.000000000 open, 70.000000000 lapsed. Nothing is left to pay.',
+      'paid 30.000000000 of 100.000000000 KOTS are paid, 70.000000000 KOTS have lapsed. Nothing is left to pay.',
     ],
     [
       'when all of it is paid',
       [...running, closed, prize, payout('100'), paid],
-      'paid Paid 100.000000000 of 100.000000000 KOTS, 0.000000000 open. Nothing is left to pay.',
+      'paid 100.000000000 of 100.000000000 KOTS are paid. Nothing is left to pay.',
     ],
     [
       'when it was cancelled',
@@ -80,12 +83,36 @@ suite("a contest's ledger begins with whether everybody was paid:", () => {
         payout('100', 'refund'),
         paid,
       ],
-      'paid No prize was won in this contest. 100.000000000 KOTS were given back to players.',
+      'paid Cancelled: stakes are given back. 100.000000000 KOTS went back to players.',
     ],
   ]
   for (const [when, story, said] of verdicts) {
     test(when, async () => assert.equal(await verdict(story), said))
   }
+})
+
+suite('the list of contests', () => {
+  const cancelled: readonly Told[] = [
+    deposit,
+    plan(1, 'First', HOUR_MS),
+    pool,
+    { type: 'contest', kind: 'cancelled', contestId: 1 },
+    payout('100', 'refund'),
+    paid,
+  ]
+
+  test('says of a contest that was cancelled that it was, and that nothing was won', async () => {
+    const page = await see('/contests', cancelled)
+    assert.match(page, /<span class="pill paid">paid<\/span> cancelled/)
+    assert.match(page, />nothing was won</)
+    assert.doesNotMatch(page, /nothing won yet/)
+  })
+
+  test('does not say it of one whose prizes are to come', async () => {
+    const page = await see('/contests', [...running, closed])
+    assert.doesNotMatch(page, /cancel|nothing was won/)
+    assert.match(page, />nothing won yet</)
+  })
 })
 
 suite("a contest's ledger", () => {
@@ -115,6 +142,16 @@ suite("a contest's ledger", () => {
     assert.match(page, /correction of a payout/)
   })
 
+  test('counts one entry and one play as one', async () => {
+    const entry: Told = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
+    const said = async (story: readonly Told[]): Promise<string> => {
+      const page = await see('/contests/1/ledger', story)
+      return page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+    }
+    assert.match(await said(running), / 0 entries and 0 plays, /)
+    assert.match(await said([...running, entry]), / 1 entry and 1 play, /)
+  })
+
   test('names the event of each state', async () => {
     const page = await see('/contests/1/ledger', [...running, closed, prize, payout('100'), paid])
     for (const [word, seq] of [
@@ -133,7 +170,7 @@ suite("a contest's ledger", () => {
     const page = await see('/contests/1/ledger', [...running, closed, prize, payout('100')])
     assert.match(
       page,
-      /<a rel="noreferrer" href="https:\/\/explorer\.example\/tx\/transaction-0001">explorer\.example</,
+      /<a rel="noreferrer" href="https:\/\/explorer\.example\/tx\/transaction-0001\?of=transaction-0001">explorer\.example</,
     )
   })
 

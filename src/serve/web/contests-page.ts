@@ -1,6 +1,7 @@
 import type { Contests, ContestStatus, ContestWire, Summary } from '../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { amount, count } from './amount.ts'
+import { cancelledAmong } from './contest-course.ts'
 import { contestLink, redeemedMeter, statusPill } from './contest-name.ts'
 import { derived, sum } from './derived.ts'
 import type { Further } from './further.ts'
@@ -13,7 +14,7 @@ import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
 
 /** Rows on a page: more stand behind a link, and all of them in the export. */
-const ROWS_SHOWN = 200
+const ROWS_SHOWN = 50
 
 /** `/contests`: all of them or those of a state, newest first. */
 export const contestsPage: Page<Contests> = {
@@ -24,10 +25,11 @@ export const contestsPage: Page<Contests> = {
   async render({ contests, next }, view) {
     const summary = await further(view, 'summary')
     const shown = contests.slice(0, ROWS_SHOWN)
+    const cancelled = await cancelledAmong(shown, view)
     return html`${tabsOf(summary, view)}
-    ${shown.length === 0 ? await emptyOf(summary.answer, view) : contestTable(shown, view)}
+    ${shown.length === 0 ? await emptyOf(summary, view) : contestTable(shown, cancelled, view)}
     ${onwards(shown, shown.length < contests.length || next !== null, view)}
-    ${jsonLine([['the numbers of contests', summary]])}`
+    ${jsonLine([['the numbers of contests', summary], ...[...cancelled.values()].map((one, index) => [index === 0 ? 'a cancellation' : 'another', one] as const)])}`
   },
 }
 
@@ -62,61 +64,68 @@ function tabsOf({ answer, address }: Further<Summary>, { query }: View): Html {
   </nav>`
 }
 
-function contestTable(contests: readonly ContestWire[], { site }: View): Html {
+type Cancelled = Awaited<ReturnType<typeof cancelledAmong>>
+
+function contestTable(contests: readonly ContestWire[], cancelled: Cancelled, { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Contests" tabindex="0">
-    <table>
+    <table class="cards" data-list="/contests" data-most="${ROWS_SHOWN}">
       <thead>
         <tr>
-          <th scope="col">Contest</th>
-          <th scope="col">State</th>
-          <th scope="col" class="r">Pool, ${site.token}</th>
-          <th scope="col" class="r fold">Entries</th>
-          <th scope="col" class="fold">From and until</th>
-          <th scope="col" class="r">Redeemed, ${site.token}, of what was won</th>
-          <th scope="col" class="r">Not yet redeemed, ${site.token}</th>
+          <th scope="col" data-field="title id">Contest</th>
+          <th scope="col" data-field="status">State</th>
+          <th scope="col" class="r" data-field="pool">Pool, ${site.token}</th>
+          <th scope="col" class="r fold" data-field="entries">Entries</th>
+          <th scope="col" data-field="openedAt|opensAt? closedAt|closesAt">From and until</th>
+          <th scope="col" class="r fold" data-field="prizesRedeemed?">
+            Redeemed, ${site.token}, of what was won
+          </th>
+          <th scope="col" class="r" data-field="prizesNotRedeemed">Not yet redeemed, ${site.token}</th>
         </tr>
       </thead>
       <tbody>
-        ${contests.map(rowOf)}
+        ${contests.map((one, index) => rowOf(one, index, cancelled.has(one.id)))}
       </tbody>
     </table>
   </div>`
 }
 
-function rowOf(one: ContestWire, index: number): Html {
+function rowOf(one: ContestWire, index: number, cancelled: boolean): Html {
   return html`<tr>
-    <th scope="row">${contestLink(one.id, one.title)}</th>
-    <td>${statusPill(one.status)}</td>
-    <td class="r">${amount(one.pool)}</td>
+    <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
+    <td>${statusPill(one.status)}${cancelled ? ' cancelled' : null}</td>
+    <td class="r" data-label="pool">${amount(one.pool)}</td>
     <td class="r fold">${count(one.entries)}</td>
-    <td class="fold">
-      ${momentOrNone(one.openedAt ?? (one.closedAt === null ? one.opensAt : null), 'never opened')}<br />${momentOf(
-        one.closedAt ?? one.closesAt,
-      )}
+    <td>
+      <span class="fold"
+        >${momentOrNone(one.openedAt ?? (one.closedAt === null ? one.opensAt : null), 'never opened')}<br /></span
+      >${momentOf(one.closedAt ?? one.closesAt)}
     </td>
-    <td class="r meters">${redeemedOf(one, index)}</td>
-    <td class="r">${amount(one.prizesNotRedeemed)}</td>
+    <td class="r meters fold">${cancelled ? NOTHING_WON : redeemedOf(one, index)}</td>
+    <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
   </tr>`
 }
 
+const NOTHING_WON = html`<span class="none">nothing was won</span>`
+
 /** How much of what was won is redeemed, as a bar and in per cent. */
-function redeemedOf({ prizesOwed, prizesRedeemed }: ContestWire, index: number): Html {
+function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: number): Html {
   const share = percentOf(
     { figure: prizesRedeemed, pointer: `/contests/${index}/prizesRedeemed` },
     { figure: prizesOwed, pointer: `/contests/${index}/prizesOwed` },
   )
-  if (share === null) return html`<span class="none">nothing won yet</span>`
+  if (share === null) return status === 'paid' ? NOTHING_WON : html`<span class="none">nothing won yet</span>`
   return html`${amount(prizesRedeemed)}<br />${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
 }
 
 /** Why there is nothing, and where to look instead. */
-async function emptyOf({ contests }: Summary, view: View): Promise<Html> {
+async function emptyOf({ answer: { contests }, address }: Further<Summary>, view: View): Promise<Html> {
   const schedule = await further(view, 'schedule')
   const states = view.query.list('status')
   const [close] = schedule.answer.closes
+  const closing = `${schedule.address}#/closes/0`
   const said = states === undefined ? 'There has been no contest yet.' : `No contest is ${orOf(states)} now.`
   return html`<p class="lead">${said}</p>
-    <p>
+    <p data-at="${address}#/contests/running?">
       ${
         contests.running === 0
           ? html`None is running.`
@@ -125,8 +134,11 @@ async function emptyOf({ contests }: Summary, view: View): Promise<Html> {
       ${
         close === undefined
           ? html`None is planned. <a href="/events">See what was published last</a>.`
-          : html`The next to close is ${contestLink(close.contestId, close.title)}, planned for
-              ${momentOf(close.at)}. <a href="/schedule">See the schedule</a>.`
+          : html`<span data-at="${closing}/title ${closing}/contestId ${closing}/at"
+                >The next to close is ${contestLink(close.contestId, close.title)}, planned for
+                ${momentOf(close.at)}.</span
+              >
+              <a href="/schedule">See the schedule</a>.`
       }
     </p>
     ${jsonLine([['the schedule', schedule]])}`

@@ -1,42 +1,56 @@
 import type { EventWire } from '../../protocol/event.ts'
-import type { EventDetails } from '../../protocol/resources.ts'
-import { assert } from '../../protocol/brand.ts'
+import type { EventCorrections, EventDetails } from '../../protocol/resources.ts'
 import { amount, eventLink } from './amount.ts'
+import { eventSentence } from './event-sentence.ts'
+import type { Further } from './further.ts'
+import { further } from './further.ts'
 import type { Html, Part } from './html.ts'
 import { html } from './html.ts'
-import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
+import { addressAt } from './site.ts'
 import type { Table } from './table.ts'
 import { copyButton } from './view-bar.ts'
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
-/** `/events/{seq}`: one event, as it stands in the log for ever. */
+/** `/events/{seq}`: one event as it stands in the log for ever, and whether a later one took it back. */
 export const eventPage: Page<EventWire> = {
   endpoint: 'event',
   further: true,
   title: ({ seq }) => `Event #${seq}`,
   csv: tableOf,
   async render(event, view) {
-    const asked = await view.ask('eventDetails', { segments: { seq: String(event.seq) } })
-    assert(asked.ok, 'an event that is there has details or none')
-    const details: EventDetails = JSON.parse(asked.value.json)
-    return html`<p class="lead">${sentenceOf(event, view)}</p>
-      ${fieldsOf(event, view)} ${detailsOf(details, asked.value.address)} ${waysOn(event, view)}`
+    const segments = { seq: String(event.seq) }
+    const details = await further(view, 'eventDetails', { segments })
+    const corrections = await further(view, 'eventCorrections', { segments })
+    return html`${bannerOf(event, corrections)}
+      <p class="lead" data-at="${details.answer.details === null ? '#' : `# ${details.address}#/details`}">
+        ${eventSentence(event, details.answer.details, view)}
+      </p>
+      ${standingOf(corrections)} ${fieldsOf(event, view)} ${detailsOf(details)}
+      ${waysOn(event, corrections.answer, view)}`
   },
 }
 
-function sentenceOf({ type, kind, contestId, kots, at }: EventWire, { site, paths }: View): Html {
-  const contest = contestId === null ? null : html` of ${contestLink(contestId, paths)}`
-  const moved = kots === null ? null : html`: ${amount(kots)} ${site.token}`
-  return html`<b>${type} / ${kind}</b>${contest}${moved}, published ${momentOf(at)}.`
+/** Of an event that was taken back the first thing to read: what it says counts no longer. */
+function bannerOf({ kots }: EventWire, { answer, address }: Further<EventCorrections>): Html | null {
+  const { correctedBy, restatedBy } = answer
+  if (correctedBy === null) return null
+  const what = kots === null ? 'it' : 'its amount'
+  const replaced = restatedBy === null ? null : html` Replaced by event ${eventLink(restatedBy)}.`
+  const pointers = `${address}#/correctedBy ${address}#/restatedBy`
+  return html`<p class="banner warn" role="note" data-at="${pointers}">
+    Corrected by event ${eventLink(correctedBy)}: ${what} counts no longer.${replaced}
+    <a data-json href="${address}">JSON of its corrections</a>
+  </p>`
 }
 
-function contestLink(id: number, paths: ReadonlySet<string>): Html {
-  const name = `contest ${id}`
-  return paths.has('/contests/{id}/ledger')
-    ? html`<a href="/contests/${id}/ledger">${name}</a>`
-    : html`${name}`
+function standingOf({ answer, address }: Further<EventCorrections>): Html | null {
+  if (answer.correctedBy !== null) return null
+  return html`<p class="quiet" data-at="${address}#/asOf/seq">
+    Not corrected up to event ${eventLink(answer.asOf.seq)}.
+    <a data-json href="${address}">JSON of its corrections</a>
+  </p>`
 }
 
 /** The eight fields under their own names. */
@@ -57,18 +71,18 @@ function fieldsOf(event: EventWire, view: View): Html {
       ${fields.map(
         ([name, value]) =>
           html`<dt><code>${name}</code></dt>
-            <dd>${value ?? html`<span class="none">null</span>`}</dd>`,
+            <dd data-at="/${name}">${value ?? html`<span class="none">null</span>`}</dd>`,
       )}
     </dl>
+    ${tx === null ? null : html`<p><a href="/events?tx=${encodeURIComponent(tx)}">Every event of this transaction</a></p>`}
     ${tx === null ? null : explorersOf(tx, view)}`
 }
 
 function explorersOf(tx: string, { site }: View): Html | null {
   if (site.explorers.length === 0) return null
-  const links = site.explorers.map((template) => {
-    const href = template.replace('{tx}', encodeURIComponent(tx))
-    return html`<li><a rel="noreferrer" href="${href}">${new URL(href).host}</a></li>`
-  })
+  const links = site.explorers.map(
+    (explorer) => html`<li><a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a></li>`,
+  )
   return html`<p>See the transaction for yourself; these sites are not ours:</p>
     <ul>
       ${links}
@@ -78,23 +92,28 @@ function explorersOf(tx: string, { site }: View): Html | null {
 /** Details that name another event. */
 const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
 
-function detailsOf({ details }: EventDetails, address: string): Html {
+function detailsOf({ answer: { details }, address }: Further<EventDetails>): Html {
   if (details === null) return html`<p class="quiet">This event has no details.</p>`
   return html`<h2>Details</h2>
     <dl class="fields">
       ${Object.entries(details).map(
         ([name, value]) =>
           html`<dt><code>${name}</code></dt>
-            <dd>${POINTERS.has(name) ? eventLink(Number(value)) : String(value)}</dd>`,
+            <dd data-at="${address}#/details/${name}">
+              ${POINTERS.has(name) ? eventLink(Number(value)) : String(value)}
+            </dd>`,
       )}
     </dl>
     <p><a data-json href="${address}">JSON of the details</a></p>`
 }
 
-function waysOn({ seq }: EventWire, { paths }: View): Html {
+function waysOn({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View): Html {
+  const next =
+    seq < asOf.seq
+      ? html`<a rel="next" href="/events/${seq + 1}">Event #${seq + 1}</a>`
+      : html`<span>The next event appears here once it is published.</span>`
   return html`<nav aria-label="Neighbours" class="pager" data-chrome>
-    ${seq > 1 ? html`<a rel="prev" href="/events/${seq - 1}">Event #${seq - 1}</a>` : null}
-    <a rel="next" href="/events/${seq + 1}">Event #${seq + 1}</a>
+    ${seq > 1 ? html`<a rel="prev" href="/events/${seq - 1}">Event #${seq - 1}</a>` : null} ${next}
     ${paths.has('/verify') ? html`<a class="button" href="/verify?seq=${seq}">Verify this event</a>` : null}
   </nav>`
 }

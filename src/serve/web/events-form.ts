@@ -9,7 +9,7 @@ export function eventsForm({ path, query }: View, ranged: boolean): Html {
   // A list of several is one more choice: a form's field holds what was asked.
   const several = types !== undefined && types.length > 1 ? [types.join(',')] : []
   const nonzero = query.flag('nonzero') ? html`checked` : null
-  const isOpen = ['nonzero', 'from', 'to', 'order'].some((name) => query.has(name))
+  const isOpen = ['nonzero', 'tx', 'from', 'to', 'order'].some((name) => query.has(name))
   return html`<form class="ask" method="get" action="${path}" data-chrome>
     <label
       >Type ${choice('type', ['', ...several, ...EVENT_TYPES], types?.join(',') ?? '', 'every type')}</label
@@ -39,6 +39,16 @@ export function eventsForm({ path, query }: View, ranged: boolean): Html {
 function rangeFields(query: View['query']): Html {
   const order = query.word('order') ?? ''
   return html`<label
+      >Transaction
+      <input
+        name="tx"
+        size="24"
+        maxlength="128"
+        value="${query.word('tx') ?? ''}"
+        autocapitalize="none"
+        spellcheck="false"
+    /></label>
+    <label
       >From, UTC <input type="datetime-local" name="from" value="${fieldOf(query.time('from'))}"
     /></label>
     <label>To, UTC <input type="datetime-local" name="to" value="${fieldOf(query.time('to'))}" /></label>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/api-stage.ts'
 import { openApiStage } from '../../../test/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../test/parity.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -17,6 +18,13 @@ const hrefOf = (page: string, rel: 'next' | 'prev'): string | undefined =>
   new RegExp(`<a rel="${rel}" href="([^"]+)"`).exec(page)?.[1]?.replaceAll('&amp;', '&')
 
 const pageAt = async (path: string): Promise<string> => (await stage.get(path)).text()
+
+/** What a page says, as it is read. */
+const wordsOf = (page: string): string =>
+  page
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&#39;', '’')
+    .replaceAll(/\s+/g, ' ')
 
 /** Every seq shown from a page on, by its own links. */
 async function walk(path: string, rel: 'next' | 'prev'): Promise<readonly number[]> {
@@ -52,9 +60,93 @@ suite('the pages of events', () => {
     assert.equal(seqsOf(newer)[0], 101)
   })
 
-  test('say between which events there is none', async () => {
-    const page = (await pageAt('/events?type=expiry')).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
-    assert.match(page, /No expiry between #0 and #243 \(243 events scanned\)\./)
+  const ALL = 'The JSON and the CSV of this view hold all of them.'
+  const SAME = 'The JSON and the CSV of this view hold the same.'
+  const extents: readonly (readonly [path: string, says: string])[] = [
+    ['/events', `Shown: #1 to #100, the first of 243 events after #0 and up to #243. ${ALL}`],
+    ['/events?limit=150', `Shown: #1 to #100, the first of 150 events after #0 and up to #150. ${ALL}`],
+    ['/events?after=143', `Shown: all 100 events after #143 and up to #243. ${SAME}`],
+    ['/events?after=242', `Shown: the only event after #242 and up to #243. ${SAME}`],
+    ['/events?after=2&limit=3', `Shown: all 3 events after #2 and up to #5. ${SAME}`],
+    ['/events?to=2026-10-01T00:03Z', `Shown: all 3 events after #0 and up to #3. ${SAME}`],
+    [
+      '/events?from=2026-10-01T00:03Z&limit=102',
+      `Shown: #4 to #103, the first of 102 events after #3 and up to #105. ${ALL}`,
+    ],
+    [
+      '/events?type=trade',
+      `Shown: #14 to #113, the first of 230 events that match after #0 and up to #243. ${ALL}`,
+    ],
+    ['/events?kind=buy&after=143', `Shown: all 100 events that match after #143 and up to #243. ${SAME}`],
+    ['/events?contestId=2', `Shown: the only event that matches after #0 and up to #243. ${SAME}`],
+    [
+      '/events?order=desc',
+      `Shown: #243 to #144, the newest of 243 events from #1 on and before #244. ${ALL}`,
+    ],
+    [
+      '/events?order=desc&before=203&limit=101',
+      `Shown: #202 to #103, the newest of 101 events from #102 on and before #203. ${ALL}`,
+    ],
+    ['/events?order=desc&before=9&limit=3', `Shown: all 3 events from #6 on and before #9. ${SAME}`],
+    [
+      '/events?type=trade&order=desc',
+      `Shown: #243 to #144, the newest of 230 events that match from #1 on and before #244. ${ALL}`,
+    ],
+    [
+      '/events?nonzero=1&order=desc&before=20&limit=2',
+      `Shown: all 2 events that match from #18 on and before #20. ${SAME}`,
+    ],
+    [
+      '/events?type=payout&order=desc',
+      `Shown: the only event that matches from #1 on and before #244. ${SAME}`,
+    ],
+    ['/stream?type=trade', 'Shown: all 100 events that match from #144 on and before #244.'],
+  ]
+  for (const [path, says] of extents) {
+    test(`${path} says: ${says}`, async () => {
+      const page = await pageAt(path)
+      assert.ok(wordsOf(page).includes(says), wordsOf(page).split('Shown:')[1] ?? 'nothing is shown')
+      const api = /<a data-json href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const { events } = (await (await stage.get(api)).json()) as { events: readonly { seq: number }[] }
+      const shown = seqsOf(page)
+      assert.deepEqual(shown, events.map(({ seq }) => seq).slice(0, 100))
+      const [, first, last] = /Shown: #(\d+) to #(\d+),/.exec(says) ?? []
+      if (first !== undefined) assert.deepEqual([shown.at(0), shown.at(-1)], [Number(first), Number(last)])
+      if (path.startsWith('/stream')) return
+      const csv = await (await stage.get(path.replace('/events', '/events.csv'))).text()
+      assert.equal(csv.trimEnd().split('\r\n').length - 1, events.length)
+    })
+  }
+
+  const LOG_ENDS = 'There is no more of the log in this direction.'
+  const RANGE_ENDS = 'There is no more of the range that was asked for.'
+  const empty: readonly (readonly [path: string, says: string])[] = [
+    ['/events?type=expiry', `No expiry between #0 and #243 (243 events scanned). ${LOG_ENDS}`],
+    ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
+    ['/events?to=2026-09-01', `No event that matches: there is no event in this range. ${RANGE_ENDS}`],
+    [
+      '/events?from=2027-01-01&type=play',
+      `No play that matches: there is no event in this range. ${LOG_ENDS}`,
+    ],
+    ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_ENDS}`],
+    [
+      '/events?type=hold&order=desc&after=200&before=210',
+      `No hold between #201 and #210 (9 events scanned). ${RANGE_ENDS}`,
+    ],
+  ]
+  for (const [path, says] of empty) {
+    test(`${path} says: ${says}`, async () => {
+      const words = wordsOf(await pageAt(path))
+      assert.ok(words.includes(says), words)
+      assert.doesNotMatch(words, /Shown:/)
+    })
+  }
+
+  test('claim of neither more than they show nor of what they show less than there is', async () => {
+    for (const [path] of [...extents, ...empty]) {
+      const page = await pageAt(path)
+      assertParity(page, await Promise.all(sourcesOf(page).map(pageAt)))
+    }
   })
 
   test('leave CSV to the API', async () => {

@@ -1,29 +1,24 @@
 import type { EventsPage } from '../../protocol/resources.ts'
-import { assert } from '../../protocol/brand.ts'
 import { derived, minus } from './derived.ts'
+import { extentOf } from './events-extent.ts'
 import { eventsForm } from './events-form.ts'
 import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Page, View } from './page.ts'
+import { NOT_FINAL } from './transaction-route.ts'
 
 /** `/events`: the log by pages, filtered. */
 export const eventsPage: Page<EventsPage> = {
   endpoint: 'events',
+  news: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
-  head: (_, { site }) =>
-    html`<link
-      rel="alternate"
-      type="application/atom+xml"
-      title="${site.name}: contests, corrections and rewards"
-      href="/feed.atom"
-    />`,
   csv: ({ events, page }) => eventRows(events, page.next),
-  render({ events, page }, view) {
+  render(answer, view) {
+    const { events, page } = answer
     const shown = events.slice(0, EVENTS_SHOWN)
     return html`${waysIn(view)} ${eventsForm(view, true)}
-    ${shown.length === 0 ? emptyOf(page, '', view) : eventsTable(shown, view)}
-    ${events.length === 0 ? null : scannedOf(page)}
+    ${shown.length === 0 ? emptyOf(page, '', view) : html`${extentOf(answer, view)} ${eventsTable(shown, view)}`}
     ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
   },
 }
@@ -40,10 +35,13 @@ function waysIn(view: View): Html {
   const asc = query.format({ ...newest, order: undefined, limit: undefined })
   return html`<nav aria-label="Ends of the log" class="pager" data-chrome>
     <a href="/events${desc}">The newest</a> <a href="/events${asc}">From the first event on</a>
-    ${paths.has('/stream') ? html`<a href="/stream${filtersOf(view)}">Live</a>` : null}
+    ${hasStream(view) ? html`<a href="/stream${filtersOf(view)}">Live</a>` : null}
     ${paths.has('/archive') ? html`<a href="/archive">Whole months as files</a>` : null}
   </nav>`
 }
+
+/** What names one transaction is not followed live: it is all there, or all but what is not published yet. */
+const hasStream = ({ paths, query }: View): boolean => paths.has('/stream') && !query.has('tx')
 
 function filtersOf({ query }: Pick<View, 'query'>): string {
   return query.format({
@@ -56,27 +54,11 @@ function filtersOf({ query }: Pick<View, 'query'>): string {
   })
 }
 
-/** Between which events this is everything that matches: `after` is left out, the other end is in. */
-export function scannedOf(page: EventsPage['page']): Html {
-  return page.before === undefined
-    ? html`<p class="quiet">
-        Every event that matches after ${seqText(page.after)} and up to ${seqText(page.scannedTo)}.
-      </p>`
-    : html`<p class="quiet">
-        Every event that matches from ${seqText(page.scannedTo)} on and before ${seqText(page.before)}.
-      </p>`
-}
-
-function seqText(seq: number | undefined): Html {
-  assert(seq !== undefined, 'a page says where it begins')
-  return html`#${seq}`
-}
-
 /** Why there is nothing: what was looked through, and where to look on. `from` is the answer's address if not the page's own. */
 export function emptyOf(page: EventsPage['page'], from: string, { query }: View): Html {
   const types = query.list('type')
   const what = types === undefined ? 'event' : types.join(' or ')
-  const matching = ['kind', 'contestId', 'nonzero', 'from', 'to'].some((name) => query.has(name))
+  const matching = ['kind', 'contestId', 'nonzero', 'tx', 'from', 'to'].some((name) => query.has(name))
   const [first, last] =
     page.before === undefined
       ? ([
@@ -87,19 +69,35 @@ export function emptyOf(page: EventsPage['page'], from: string, { query }: View)
           { pointer: `${from}/page/before`, figure: page.before },
           { pointer: `${from}/page/scannedTo`, figure: page.scannedTo },
         ] as const)
+  const chosen = `No ${what}${matching ? ' that matches' : ''}`
+  if (last.figure === first.figure && !query.has('tx')) {
+    return html`<p class="lead">${chosen}: there is no event in this range.</p>
+      <p>${onwardOf(page, query)}</p>`
+  }
   const ends = [last.figure, first.figure]
-  return html`<p class="lead">
-      No ${what}${matching ? ' that matches' : ''} between #${ends[0] ?? 0} and #${ends[1] ?? 0}
-      (${derived(minus(first, last))} events scanned).
+  // Of what names a transaction not every event was looked at, and there is more to say.
+  const [scanned, why] = query.has('tx')
+    ? [null, html`<p>${NOT_FINAL}</p>`]
+    : [html` (${derived(minus(first, last))} events scanned)`, null]
+  return html`<p class="lead" data-at="${last.pointer} ${first.pointer}">
+      ${chosen} between #${ends[0] ?? 0} and #${ends[1] ?? 0}${scanned}.
     </p>
-    <p>
-      ${page.hasMore ? 'The log goes on: look further below.' : 'There is no more of the log in this direction.'}
-    </p>`
+    ${why}
+    <p>${onwardOf(page, query)}</p>`
+}
+
+/** What ends a range is the log, or a bound that was asked for: beyond that there may be more. */
+function onwardOf({ hasMore, before }: EventsPage['page'], query: View['query']): string {
+  if (hasMore) return `The log goes on: “${before === undefined ? 'Newer' : 'Older'}” looks further.`
+  const bounds = before === undefined ? ['to'] : ['after', 'from']
+  return bounds.some((name) => query.has(name))
+    ? 'There is no more of the range that was asked for.'
+    : 'There is no more of the log in this direction.'
 }
 
 /** Older and newer events by seq, in either order, under the same filters. */
 function pager(last: number | undefined, cut: boolean, page: EventsPage['page'], view: View): Html {
-  const { query, paths } = view
+  const { query } = view
   const limit = String(EVENTS_SHOWN)
   const { before, after = 0 } = page
   // What is not shown of the answer is asked for from the last row shown; else from where the answer ended.
@@ -115,7 +113,7 @@ function pager(last: number | undefined, cut: boolean, page: EventsPage['page'],
       ${older === undefined ? null : html`<a rel="prev" href="/events${older}">Older: up to #${after}</a>`}
       ${newer === undefined ? null : html`<a rel="next" href="/events${newer}">Newer: after #${onward ?? 0}</a>`}
       ${
-        newer === undefined && paths.has('/stream')
+        newer === undefined && hasStream(view)
           ? html`<a class="button" href="/stream${filtersOf(view)}">Go on live</a>`
           : null
       }

@@ -4,48 +4,55 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { View } from './page.ts'
+import type { Site } from './site.ts'
 import type { Cell, Table } from './table.ts'
+import { transaction } from './transaction.ts'
 
 /** Events on a page: more stand behind a link, and all of an answer in its export. */
 export const EVENTS_SHOWN = 100
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
-/** Events as rows in the order given; `live` for a list that the newest events are put into. */
-export function eventsTable(events: readonly EventWire[], { site }: View, live = false): Html {
+/**
+ * Events as rows in the order given; `live` for a list that the newest events are put into. The address of their answer
+ * is said where it is not the page's own.
+ */
+export function eventsTable(
+  events: readonly EventWire[],
+  { site }: View,
+  { live = false, address = '' }: Readonly<{ live?: boolean; address?: string }> = {},
+): Html {
   return html`<div class="wide" role="region" aria-label="Events" tabindex="0">
-    <table class="events">
+    <table class="events cards" data-list="${address}#/events" data-most="${EVENTS_SHOWN}">
       <thead>
         <tr>
-          <th scope="col">Event</th>
-          <th scope="col">Type / kind</th>
-          <th scope="col" class="r">Amount, ${site.token}</th>
-          <th scope="col">Published</th>
-          <th scope="col" class="fold">Contest</th>
-          <th scope="col" class="fold">Transaction</th>
+          <th scope="col" data-field="seq">Event</th>
+          <th scope="col" data-field="type kind">Type / kind</th>
+          <th scope="col" class="r" data-field="kots">Amount, ${site.token}</th>
+          <th scope="col" data-field="at">Published</th>
+          <th scope="col" data-field="contestId">Contest</th>
+          <th scope="col" data-field="tx">Transaction</th>
         </tr>
       </thead>
       <tbody ${live ? html`data-live-rows` : null}>
-        ${events.map(rowOf)}
+        ${events.map((event) => rowOf(event, site))}
       </tbody>
     </table>
   </div>`
 }
 
-function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire): Html {
+function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Site): Html {
   const contest =
     contestId === null ? null : html`<a href="/contests/${contestId}/ledger">Contest ${contestId}</a>`
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
     <td>${type} / ${kind}</td>
-    <td class="r">${kots === null ? NOTHING : amount(kots)}</td>
-    <td>${momentOf(at)}</td>
-    <td class="fold">${contest ?? NOTHING}</td>
-    <td class="fold">${tx === null ? NOTHING : html`<code class="id cut">${tx}</code>`}</td>
+    <td class="r">${kots === null ? null : amount(kots)}</td>
+    <td class="far">${momentOf(at)}</td>
+    <td>${contest}</td>
+    <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
   </tr>`
 }
-
-const NOTHING = html`<span class="none">none</span>`
 
 /** The eight fields under their own names. */
 export function eventRows(events: readonly EventWire[], next: string | null): Table {

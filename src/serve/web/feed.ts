@@ -1,10 +1,13 @@
+import type { LogIdentity } from '../../log/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { FILTERS } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { EventsPage } from '../../protocol/resources.ts'
+import type { Contest, EventsPage } from '../../protocol/resources.ts'
 import type { Ask, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
+import { contestName } from './contest-name.ts'
+import { entryTitle } from './feed-title.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Site } from './site.ts'
@@ -21,11 +24,11 @@ const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
 )
 
 /** `/feed.atom`: the newest events as an Atom feed (RFC 4287), newest first. */
-export function feedRoute(api: Api, site: Site): Route {
+export function feedRoute(api: Api, site: Site, identity: LogIdentity): Route {
   return {
     path: '/feed.atom',
     parameters: PARAMETERS,
-    allowance: 'none',
+    allowance: 'pages',
     showsLog: true,
     async handle(ask) {
       const type = ask.query.has('type') ? '' : `type=${TYPES}&`
@@ -39,13 +42,39 @@ export function feedRoute(api: Api, site: Site): Route {
         keep: 'revalidate',
         etag: 'of-content',
         type: 'application/atom+xml; charset=utf-8',
-        body: feedOf(events, ask, site),
+        body: feedOf(events, ask, { site, tag: tagOf(identity), nameOf: await namesOf(events, api, ask) }),
       }
     },
   }
 }
 
-function feedOf(events: readonly EventWire[], ask: Ask, site: Site): string {
+/** The year in which the names below were first given: a tag names the one who had the origin's host then. */
+const YEAR = 2026
+
+/** What the identifiers of a log's feeds begin with (RFC 4151), by whatever host they are asked. */
+function tagOf({ origin, id }: LogIdentity): string {
+  const [host = ''] = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/.exec(origin) ?? []
+  return `tag:${host},${YEAR}:${origin.slice(host.length)}/${id}`
+}
+
+/** What every entry is made with. */
+type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
+
+/** The contests of some events by their titles. */
+async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promise<Feed['nameOf']> {
+  const names = new Map<number, string>()
+  for (const id of new Set(events.map(({ contestId }) => contestId))) {
+    if (id === null) continue
+    const asked = await api.ask('contest', ask, { segments: { id: String(id) } })
+    if (!asked.ok) continue
+    const { title }: Contest = JSON.parse(asked.value.json)
+    names.set(id, contestName(id, title))
+  }
+  return (id) => names.get(id) ?? contestName(id, null)
+}
+
+function feedOf(events: readonly EventWire[], ask: Ask, feed: Feed): string {
+  const { site, tag } = feed
   const base = baseOf(hostOf(ask))
   const query = ask.query.format()
   const subject = ask.query.list('type')?.join(', ') ?? 'contests, corrections and rewards'
@@ -53,27 +82,25 @@ function feedOf(events: readonly EventWire[], ask: Ask, site: Site): string {
     <feed xmlns="http://www.w3.org/2005/Atom">
       <title>${site.name}: ${subject}</title>
       <subtitle>${NOTICE}</subtitle>
-      <id>${base}/feed.atom${query}</id>
+      <id>${tag}/feed.atom${query}</id>
       <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
       <link rel="alternate" type="text/html" href="${base}/stream${query}" />
       <updated>${events[0]?.at ?? NEVER}</updated>
       <author><name>${site.name}</name></author>
-      ${events.map((event) => entryOf(event, base, site))}
+      ${site.licence === null ? null : html`<rights>${site.licence}</rights>`}
+      ${events.map((event) => entryOf(event, base, feed))}
     </feed>`.markup
 }
 
-function entryOf(
-  { seq, type, kind, at, contestId, kots, tx }: EventWire,
-  base: string,
-  { token }: Site,
-): Html {
+function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): Html {
+  const { seq, type, kind, at, contestId, kots, tx } = event
   const contest = contestId === null ? '' : ` of contest ${contestId}`
-  const moved = kots === null ? '' : `: ${kots} ${token}`
+  const moved = kots === null ? '' : `: ${kots} ${site.token}`
   const paid = tx === null ? '' : ` Transaction ${tx}.`
   return html`
     <entry>
-      <title>#${seq} ${type} / ${kind}${contest}${moved}</title>
-      <id>${base}/events/${seq}</id>
+      <title>${entryTitle(event, nameOf, site)}</title>
+      <id>${tag}/events/${seq}</id>
       <link rel="alternate" type="text/html" href="${base}/events/${seq}" />
       <published>${at}</published>
       <updated>${at}</updated>

@@ -23,6 +23,9 @@ suite('what is looked for', () => {
     [' 2026-10-01 ', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
     ['2026-10-01T00:05Z', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
     ['2026-10', '/archive#2026-10'],
+    ['transaction-0001', '/events/10'],
+    ['https://explorer.example/tx/transaction-0001?cluster=main', '/events/10'],
+    ['https://daybook.example/contests/c2', '/contests/2/ledger'],
   ]
   for (const [sought, to] of led) {
     test(`as ${JSON.stringify(sought)} leads to ${to}`, async () => {
@@ -41,7 +44,9 @@ suite('what is looked for', () => {
     assert.match(page, /<a href="\/contests\/1\/ledger">Contest 1<\/a>/)
   })
 
-  for (const sought of ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']) {
+  const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
+  // The last day there is ends after the last moment; and no month is the 99th.
+  for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
     test(`as ${JSON.stringify(sought.slice(0, 12))} and is not there is said to be nowhere`, async () => {
       const response = await find(sought)
       assert.equal(response.status, 200)
@@ -50,6 +55,6 @@ suite('what is looked for', () => {
   }
 
   test('is refused when it is longer than anything here', async () => {
-    assert.equal((await find('a'.repeat(201))).status, 400)
+    assert.equal((await find('a'.repeat(301))).status, 400)
   })
 })

@@ -1,7 +1,7 @@
 import type { FlowFigures, Flows } from '../../protocol/resources.ts'
-import type { Panel } from './chart-figure.ts'
-import { linePlot } from './chart-line.ts'
-import type { SeriesStyle } from './chart-plot.ts'
+import type { Panel } from './charts/chart-figure.ts'
+import { linePlot } from './charts/chart-line.ts'
+import type { SeriesStyle } from './charts/chart-plot.ts'
 import type { Site } from './site.ts'
 
 type Flow = Readonly<{ key: keyof FlowFigures; name: string; style: SeriesStyle }>

@@ -1,16 +1,16 @@
 import type { FlowBucket, Flows } from '../../protocol/resources.ts'
 import { BUCKETS } from '../../protocol/resources.ts'
 import { amount, amountOrNone } from './amount.ts'
-import { bucketTable, chartFigure } from './chart-figure.ts'
-import { chartPicture, themeOf } from './chart-picture.ts'
-import { digitsOf } from './chart-scale.ts'
+import { bucketTable, chartFigure } from './charts/chart-figure.ts'
+import { chartPicture, themeOf } from './charts/chart-picture.ts'
+import { digitsOf } from './charts/chart-scale.ts'
 import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { bucketOf, momentOf, textOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { rangeForm } from './range-form.ts'
-import { rangePresets } from './range-presets.ts'
+import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
 
@@ -23,8 +23,18 @@ export const flowsPage: Page<Flows> = {
   title: ({ bucket }) => `Flows by ${bucket}`,
   csv: tableOf,
   svg: pictureOf,
+  embedded: ({ from, to, bucket }) => [
+    {
+      is: 'frame',
+      name: 'The chart in a frame, with a link back',
+      path: `/embed/flows?from=${from}&to=${to}&bucket=${bucket}`,
+      title: `Flows by ${bucket}`,
+      height: 520,
+    },
+  ],
   async render(flows, view) {
     const presets = await rangePresets(view, flows)
+    const before = await beforeLaunch(view, flows)
     const panels = flowPanels(flows, view.site)
     return html`
       ${presets} ${rangeForm(view, flows, BUCKETS)}
@@ -36,11 +46,11 @@ export const flowsPage: Page<Flows> = {
         table: 'buckets',
         buckets: flows.buckets.length,
       })}
-      <p class="quiet">
-        From ${momentOf(flows.from)} up to ${momentOf(flows.to)}, its end not included. What is paid in prizes
+      <p class="quiet" data-at="/from /to">
+        From ${momentOf(flows.from)} up to, not including, ${momentOf(flows.to)}. What is paid in prizes
         leaves out refunds and the loyalty reward.
       </p>
-      ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+      ${before} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
     `
   },
 }
@@ -53,10 +63,20 @@ function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
     { figure: spentOnPlay, pointer: '/totals/spentOnPlay' },
   )
   const most = mostSpent(buckets)
-  return html`${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on
-  play in this range, ${amount(paidInPrizes)} ${site.token} paid in
-  prizes${share === null ? null : html` (${share} of it)`} and ${amount(burned)} ${site.token} burned.
-  ${most === null ? null : html`Most was spent in ${bucketOf(bucket, most.at)}.`}`
+  const shown = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `/totals/${key}`).join(' ')
+  return html`<span data-at="${shown}"
+      >${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on play in
+      this range, ${amount(paidInPrizes)} ${site.token} paid in
+      prizes${share === null ? null : html` (${share} of it)`} and ${amount(burned)} ${site.token}
+      burned.</span
+    >
+    ${
+      most === null
+        ? null
+        : html`<span data-at="/buckets/${buckets.indexOf(most)}/at"
+            >Most was spent ${bucketOf(bucket, most.at)}.</span
+          >`
+    }`
 }
 
 function mostSpent(buckets: readonly FlowBucket[]): FlowBucket | null {
@@ -92,21 +112,21 @@ function totalsOf({ totals }: Flows, { site }: View): Html {
         ({ key, name }) =>
           html`<div>
             <dt>${name}, ${site.token}</dt>
-            <dd>${amount(totals[key])}</dd>
+            <dd data-at="/totals/${key}">${amount(totals[key])}</dd>
           </div>`,
       )}
     </dl>`
 }
 
-function bucketsOf({ buckets, bucket }: Flows, { site }: View): Html {
+function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Html {
   const columns = [
-    'Begins',
-    ...FLOWS.map(({ name }) => `${name}, ${site.token}`),
-    `Price of ${site.token} at its end, USD`,
+    { field: 'at', name: 'Begins' },
+    ...FLOWS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
+    { field: 'tokenPriceUsd', name: `Price of ${site.token} at its end, USD` },
   ]
   return html`<h2>By ${bucket}</h2>
     ${bucketTable(
-      { id: 'buckets', name: `Every ${bucket} of the range`, columns },
+      { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
       buckets.map(
         (one) =>
           html`<tr>

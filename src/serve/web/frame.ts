@@ -1,6 +1,7 @@
+import type { LogIdentity } from '../../log/reader.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import { eventLink } from './amount.ts'
-import type { Assets } from './assets.ts'
+import type { Assets, Island } from './assets.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf, textOf } from './moment.ts'
@@ -10,7 +11,8 @@ import { NOTICE } from './site.ts'
 /** The pages that the navigation names, in its order; one that is not there is left out. */
 const NAVIGATION: readonly (readonly [path: string, label: string])[] = [
   ['/summary', 'Summary'],
-  ['/events', 'Events'],
+  // What a reader wants first is what is new.
+  ['/stream', 'Events'],
   ['/contests', 'Contests'],
   ['/schedule', 'Schedule'],
   ['/payouts', 'Unpaid'],
@@ -47,7 +49,7 @@ export type Frame = Readonly<{
   site: Site
   assets: Assets
   paths: ReadonlySet<string>
-  simulated: boolean
+  identity: LogIdentity
   title: string
   /** The last event counted; null where a page is of no moment. */
   asOf: AsOf | null
@@ -59,7 +61,7 @@ export type Frame = Readonly<{
   canonical: string | null
   /** The same as JSON; null where there is none. */
   api: string | null
-  island: string
+  island: Island
   /** Further elements of the head. */
   head?: Html
   body: Html
@@ -97,10 +99,11 @@ export function formatPage(frame: Frame): string {
         <a class="skip" href="#main">Skip to the content</a>
         ${header(frame)}
         <main id="main" tabindex="-1">
-          ${frame.simulated ? SIMULATED : null}
+          ${frame.identity.simulated ? SIMULATED : null}
           ${frame.paths.has('/find') && frame.path !== '/find' ? SEARCH : null}
           <h1>${title}</h1>
-          ${asOf === null ? null : asOfLine(asOf)} ${frame.past ? pastBanner(frame) : null} ${frame.body}
+          ${asOf === null ? null : asOfLine(asOf, frame.past)} ${frame.past ? pastBanner(frame) : null}
+          ${frame.body}
         </main>
         ${footer(frame)}
       </body>
@@ -116,9 +119,9 @@ const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
   <input
     type="search"
     name="q"
-    maxlength="200"
-    aria-label="Find an event, a contest or a day"
-    placeholder="#event, contest, day"
+    maxlength="300"
+    aria-label="Find an event, a contest, a day or a transaction"
+    placeholder="event, contest, day, tx"
   />
   <button>Find</button>
 </form>`
@@ -126,7 +129,7 @@ const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
 function header(frame: Frame): Html {
   const { site, path, paths } = frame
   const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
-    path === to || path.startsWith(`${to}/`) || (path === '/' && to === '/summary')
+    isWithin(path, to)
       ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
       : html`<li><a href="${to}">${label}</a></li>`,
   )
@@ -141,26 +144,48 @@ function header(frame: Frame): Html {
   </header>`
 }
 
-/** Whether the page keeps up with the log; the script that keeps it up writes into it. */
-function livePill({ past, live, asOf }: Frame): Html | null {
-  if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
-  if (!live) return null
-  return html`<p id="live" class="live" data-state="still" data-live="${asOf?.seq ?? ''}">
-    <span>Reload for newer events</span>
-    <button type="button" hidden>Pause</button>
-  </p>`
+/** Pages that stand under another's name in the navigation. */
+const UNDER: ReadonlyMap<string, string> = new Map([
+  ['/', '/summary'],
+  ['/events', '/stream'],
+])
+
+function isWithin(path: string, to: string): boolean {
+  const [, top = ''] = /^(\/[^/]*)/.exec(path) ?? []
+  return path === to || path.startsWith(`${to}/`) || UNDER.get(top) === to
 }
 
-function asOfLine({ seq, at }: AsOf): Html {
-  if (at === null) return html`<p class="as-of">No event has been published yet.</p>`
-  return html`<p class="as-of">
+/** Whether the page keeps up with the log; the script that keeps it up writes into it. */
+function livePill({ past, live, asOf, identity }: Frame): Html | null {
+  if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
+  if (!live) return null
+  return html`<div
+    id="live"
+    class="live"
+    data-state="still"
+    data-live="${asOf?.seq ?? ''}"
+    data-log="${identity.id}"
+  >
+    <details>
+      <summary><span>Not live</span></summary>
+      <p>Reload the page for newer events. With a script it keeps itself up to date.</p>
+    </details>
+    <button type="button" hidden>Pause</button>
+  </div>`
+}
+
+function asOfLine({ seq, at }: AsOf, past: boolean): Html {
+  if (at === null) {
+    return html`<p class="as-of">${past ? 'Before the first event.' : 'No event has been published yet.'}</p>`
+  }
+  return html`<p class="as-of" data-at="/asOf/at /asOf/seq">
     State at ${momentOf(at)}, up to event ${eventLink(seq)}<span data-relative="${at}"></span>
   </p>`
 }
 
 function pastBanner({ path }: Frame): Html {
   return html`<p class="banner" role="note">
-    This view is settled: it never changes. <a href="${path}">Go to the present one</a>
+    This is how it stood then: it will not change. <a href="${path}">Go to now</a>
   </p>`
 }
 

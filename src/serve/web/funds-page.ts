@@ -1,17 +1,17 @@
 import type { FundFigures, Funds } from '../../protocol/resources.ts'
 import { BUCKETS } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
-import type { Panel } from './chart-figure.ts'
-import { bucketTable, chartFigure } from './chart-figure.ts'
-import { linePlot } from './chart-line.ts'
-import { chartPicture, themeOf } from './chart-picture.ts'
-import type { SeriesStyle } from './chart-plot.ts'
+import type { Panel } from './charts/chart-figure.ts'
+import { bucketTable, chartFigure } from './charts/chart-figure.ts'
+import { linePlot } from './charts/chart-line.ts'
+import { chartPicture, themeOf } from './charts/chart-picture.ts'
+import type { SeriesStyle } from './charts/chart-plot.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf, textOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { rangeForm } from './range-form.ts'
-import { rangePresets } from './range-presets.ts'
+import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { ratioOf } from './share.ts'
 import type { Site } from './site.ts'
 import type { Table } from './table.ts'
@@ -54,7 +54,7 @@ export const fundsPage: Page<Funds> = {
         buckets: funds.buckets.length,
         beside: true,
       })}
-      ${bucketsOf(funds, view)}
+      ${await beforeLaunch(view, funds)} ${bucketsOf(funds, view)}
     `
   },
 }
@@ -79,7 +79,7 @@ function nowOf({ now }: Funds, { site }: View): Html {
         ({ key, name, explained }) =>
           html`<div>
             <dt>${name}, ${site.token}</dt>
-            <dd>${amount(now[key])}</dd>
+            <dd data-at="/now/${key}">${amount(now[key])}</dd>
             <dd class="beside">${explained}</dd>
           </div>`,
       )}
@@ -91,10 +91,16 @@ function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
   const first = buckets[0]
   const last = buckets.at(-1)
   if (first === undefined || last === undefined || first === last) return html`One ${bucket} is shown.`
-  return html`Between the end of the first ${bucket} shown and the end of the last, the treasury went from
-  ${amount(first.treasury)} to ${amount(last.treasury)} ${site.token}, prizes not yet redeemed from
-  ${amount(first.prizesNotRedeemed)} to ${amount(last.prizesNotRedeemed)} ${site.token}. Each fund has an axis
-  of its own.`
+  const ends = [0, buckets.length - 1]
+  const shown = ['treasury', 'prizesNotRedeemed'].flatMap((key) =>
+    ends.map((end) => `/buckets/${end}/${key}`),
+  )
+  return html`<span data-at="${shown.join(' ')}"
+      >Between the end of the first ${bucket} shown and the end of the last, the treasury went from
+      ${amount(first.treasury)} to ${amount(last.treasury)} ${site.token}, prizes not yet redeemed from
+      ${amount(first.prizesNotRedeemed)} to ${amount(last.prizesNotRedeemed)} ${site.token}.</span
+    >
+    Each fund has an axis of its own.`
 }
 
 function unfinishedIn({ buckets }: Funds): number {
@@ -143,13 +149,13 @@ function pictureOf(funds: Funds, view: View): Html {
   )
 }
 
-function bucketsOf({ buckets, bucket }: Funds, { site }: View): Html {
+function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Html {
   const columns = [
-    `Balances at the end of the ${bucket} from`,
-    ...FUNDS.map(({ name }) => `${name}, ${site.token}`),
+    { field: 'at', name: `Balances at the end of the ${bucket} from` },
+    ...FUNDS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
   ]
   return bucketTable(
-    { id: 'buckets', name: `Every ${bucket} of the range`, columns },
+    { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
     buckets.map(
       (one) =>
         html`<tr>

@@ -2,16 +2,19 @@ import { assert } from '../../protocol/brand.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type {
   Contests,
+  EventCorrections,
+  EventDetails,
   EventsPage,
   EventTypes,
   Flows,
   Funds,
+  LogKeys,
   Payouts,
   Schedule,
   Status,
   Summary,
 } from '../../protocol/resources.ts'
-import type { ApiDocument } from './api-document.ts'
+import type { ApiDocument } from './reference/api-document.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Asked, View } from './page.ts'
@@ -26,8 +29,11 @@ type Answers = Readonly<{
   funds: Funds
   events: EventsPage
   event: EventWire
+  eventDetails: EventDetails
+  eventCorrections: EventCorrections
   status: Status
   eventTypes: EventTypes
+  logKeys: LogKeys
   openapi: ApiDocument
 }>
 

@@ -102,4 +102,10 @@ suite('a query out of a form', () => {
   test('loses what is blank, and boxes of one name become a list', () => {
     assert.equal(canonicalQuery('a=&type=play&b=1&type=burn'), 'type=play,burn&b=1')
   })
+
+  test('keeps what is given twice and is no list, which is refused', () => {
+    for (const raw of ['bucket=day&bucket=hour', 'from=1&bucket=day&from=2'])
+      assert.equal(canonicalQuery(raw), raw)
+    assert.equal(canonicalQuery('from=1&to=&type=play&from=2&type=burn'), 'from=1&type=play,burn&from=2')
+  })
 })

@@ -2,6 +2,7 @@ import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/resour
 import { amount, amountOrNone, count, eventLink } from './amount.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { rewardChart, rewardPicture } from './loyalty-chart.ts'
 import { momentOf, momentOrNone } from './moment.ts'
 import type { Page, View } from './page.ts'
 import type { Cell, Table } from './table.ts'
@@ -12,8 +13,12 @@ export const loyaltyPage: Page<LoyaltyRuns> = {
   endpoint: 'loyaltyRuns',
   title: () => 'Loyalty rewards',
   csv: tableOf,
-  render: ({ runs }, view) =>
-    runs.length === 0 ? EMPTY : html`${INTRODUCTION} ${runTable(runs, view)} ${runs.map(filesOf)}`,
+  svg: rewardPicture,
+  render: (answer, view) =>
+    answer.runs.length === 0
+      ? EMPTY
+      : html`${INTRODUCTION} ${rewardChart(answer, view)} ${runTable(answer.runs, view)}
+        ${answer.runs.map(filesOf)}`,
 }
 
 const EMPTY = html`<p class="lead">No loyalty reward has been announced yet.</p>
@@ -26,16 +31,16 @@ const INTRODUCTION = html`<p class="lead">
 
 function runTable(runs: readonly LoyaltyRun[], { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Loyalty rewards by month" tabindex="0">
-    <table>
+    <table class="cards" data-list="/runs">
       <thead>
         <tr>
-          <th scope="col">Month</th>
-          <th scope="col">Planned for</th>
-          <th scope="col" class="r">Reward, ${site.token}</th>
-          <th scope="col" class="r">Paid, ${site.token}</th>
-          <th scope="col" class="r">Not paid, ${site.token}</th>
-          <th scope="col" class="r">Recipients</th>
-          <th scope="col" class="r">Payouts</th>
+          <th scope="col" data-field="month">Month</th>
+          <th scope="col" data-field="paysAt">Planned for</th>
+          <th scope="col" class="r" data-field="total">Reward, ${site.token}</th>
+          <th scope="col" class="r" data-field="paid">Paid, ${site.token}</th>
+          <th scope="col" class="r" data-field="notPaid">Not paid, ${site.token}</th>
+          <th scope="col" class="r" data-field="recipients">Recipients</th>
+          <th scope="col" class="r" data-field="payouts">Payouts</th>
         </tr>
       </thead>
       <tbody>
@@ -49,26 +54,29 @@ function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: Loy
   return html`<tr>
     <th scope="row"><a href="#${month}">${month}</a></th>
     <td>${momentOrNone(paysAt, 'not announced')}</td>
-    <td class="r">${amountOrNone(total, 'not computed yet')}</td>
-    <td class="r">${amount(paid)}</td>
-    <td class="r">${amountOrNone(notPaid, 'not computed yet')}</td>
-    <td class="r">${recipients === null ? html`<span class="none">not known</span>` : count(recipients)}</td>
-    <td class="r">${count(payouts)}</td>
+    <td class="r" data-label="reward">${amountOrNone(total, 'not computed yet')}</td>
+    <td class="r" data-label="paid">${amount(paid)}</td>
+    <td class="r" data-label="not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
+    <td class="r" data-label="recipients">
+      ${recipients === null ? html`<span class="none">not known</span>` : count(recipients)}
+    </td>
+    <td class="r" data-label="payouts">${count(payouts)}</td>
   </tr>`
 }
 
 /** What a month was computed from and what came out, and how anyone checks both. */
-function filesOf({ month, input, output }: LoyaltyRun): Html {
-  return html`<h2 id="${month}">Files of ${month}</h2>
+function filesOf({ month, input, output }: LoyaltyRun, index: number): Html {
+  const run = `/runs/${index}`
+  return html`<h2 id="${month}" data-at="${run}/month">Files of ${month}</h2>
     <dl class="fields">
-      ${fileOf('Input', input, 'Its digest is not published yet.')}
-      ${fileOf('Output', output, 'It does not exist yet.')}
+      ${fileOf('Input', input, 'Its digest is not published yet.', `${run}/input`)}
+      ${fileOf('Output', output, 'It does not exist yet.', `${run}/output`)}
     </dl>`
 }
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/
 
-function fileOf(name: string, file: LoyaltyFile | null, none: string): Html {
+function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: string): Html {
   if (file === null) {
     return html`<dt>${name}</dt>
       <dd><span class="none">${none}</span></dd>`
@@ -76,8 +84,9 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string): Html {
   const { seq, digest, bytes, url, at } = file
   const [, hex = ''] = DIGEST.exec(digest) ?? []
   const check = `echo '${hex}  ${name.toLowerCase()}' | sha256sum --check`
+  const shown = ['digest', 'at', 'seq', 'bytes'].map((field) => `${pointer}/${field}`)
   return html`<dt>${name}</dt>
-    <dd>
+    <dd data-at="${shown.join(' ')}">
       <code class="id">${digest}</code> ${copyButton('Copy', { text: digest })}<br />
       Published ${momentOf(at)} by event
       ${eventLink(seq)}${bytes === null ? null : html`, ${count(bytes)} bytes`}.
@@ -85,7 +94,12 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string): Html {
       <details>
         <summary>Check it</summary>
         <p>Keep the file under this name, then:</p>
-        <pre tabindex="0" role="region" aria-label="How to check it"><code>${check}</code></pre>
+        <pre
+          tabindex="0"
+          role="region"
+          aria-label="How to check the file ${hex.slice(0, 8)}"
+          data-at="${pointer}"
+        ><code>${check}</code></pre>
       </details>
     </dd>`
 }

@@ -14,9 +14,9 @@ export function momentOrNone(at: string | null, none = 'not yet'): Html {
   return at === null ? html`<span class="none">${none}</span>` : momentOf(at)
 }
 
-/** A day that begins at this moment. */
+/** A day of UTC that begins at this moment: it stays one where a reader has chosen other times, and says so. */
 export function dayOf(at: string): Html {
-  return html`<time datetime="${at}" data-form="day">${at.slice(0, 10)}</time>`
+  return html`<time datetime="${at}" data-form="day">${at.slice(0, 10)}</time> (UTC)`
 }
 
 /** `2026-10-03 11:22:33 UTC`, the milliseconds left out. */
@@ -26,9 +26,9 @@ export function textOf(at: string): string {
   return `${match[1]} ${match[2]} UTC`
 }
 
-/** A bucket in prose, by the moment at which it begins. */
+/** When, in prose, for something of a bucket: by the moment at which it begins. */
 export function bucketOf(bucket: Bucket, at: string): Html {
-  if (bucket === 'day') return html`the day ${dayOf(at)}`
-  if (bucket === 'week') return html`the week that began on ${dayOf(at)}`
-  return html`the ${bucket} from ${momentOf(at)}`
+  if (bucket === 'day') return html`on ${dayOf(at)}`
+  if (bucket === 'week') return html`in the week that began on ${dayOf(at)}`
+  return html`in the ${bucket} from ${momentOf(at)}`
 }

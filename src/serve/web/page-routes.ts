@@ -1,23 +1,26 @@
 import type { LogIdentity } from '../../log/reader.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Parameter } from '../../protocol/parameters.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import type { AsOf } from '../../protocol/resources.ts'
-import { JSON_TYPE } from '../projection.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { etagOf } from '../etag.ts'
 import type { Query } from '../query.ts'
-import type { Ask, Keep, Reply, Route } from '../route.ts'
+import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api, ApiReply } from './answers.ts'
-import { fill, jsonOf, stamped } from './answers.ts'
+import { fill, jsonOf } from './answers.ts'
 import type { Assets } from './assets.ts'
-import { THEMES } from './chart-theme.ts'
+import { THEME } from './charts/chart-theme.ts'
 import { errorPage, HTML_TYPE, PAGE_HEADERS } from './error-page.ts'
+import { feedLink } from './feed-link.ts'
 import { formatPage } from './frame.ts'
+import { html } from './html.ts'
+import type { PageCache } from './page-cache.ts'
+import type { Form } from './page-forms.ts'
+import { asOfIn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
 import type { Site } from './site.ts'
-import { hostOf, NOTICE } from './site.ts'
-import { CSV_TYPE, formatCsv } from './table.ts'
+import { hostOf } from './site.ts'
 import { viewBar } from './view-bar.ts'
 
 /** What every page is made with. */
@@ -27,16 +30,10 @@ export type Web = Readonly<{
   api: Api
   assets: () => Promise<Assets>
   paths: ReadonlySet<string>
+  pages: PageCache
+  /** Another one whenever an answer of the API may be another: with each event, and each minute. */
+  present(now: Ms): string
 }>
-
-/** The one thing that is said of a picture and not of what it shows. */
-const THEME: Parameter = {
-  name: 'theme',
-  form: { is: 'one-of', values: THEMES },
-  absent: 'auto',
-  meaning: 'Light or dark paper, or as the system of its reader prefers',
-  example: 'dark',
-}
 
 /** `/flows` for `/api/v1/flows`: the one rule of addresses. */
 export function pathOf(page: AnyPage): string {
@@ -45,9 +42,13 @@ export function pathOf(page: AnyPage): string {
   return ENDPOINT_PATHS[page.endpoint].slice('/api/v1'.length)
 }
 
-type Form = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
+/** Rows that a page asks its endpoint for at most: it shows fewer, and its exports have as many as are asked for. */
+const ROWS_ASKED_MAX = 1_000
+
 const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
-const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+/** What is data in another form costs what the data costs. */
+const DATA_FORMS: ReadonlySet<Form> = new Set(['.csv', '.metadata.json'])
 
 /** The routes of a page: itself, and the forms that stand behind a suffix of its path. */
 export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
@@ -57,9 +58,9 @@ export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
   const route = (at: string, form: Form): Route => ({
     path: at,
     parameters,
-    allowance: 'none',
+    allowance: DATA_FORMS.has(form) ? 'api' : 'pages',
     showsLog: page.endpoint !== null || page.further === true,
-    handle: (ask) => replyOf(web, page, ask, form),
+    handle: (ask) => keptReplyOf(web, page, ask, form),
   })
   const forms = formsOf(page)
   // A variable part takes the suffix with it: such an address is told apart when it is asked for.
@@ -72,7 +73,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
           const cut = (text: string): string => (form === '' ? text : text.slice(0, -form.length))
           const last = /\{(\w+)\}$/.exec(path)?.[1] ?? ''
           const segments = { ...ask.segments, [last]: cut(ask.segments[last] ?? '') }
-          return replyOf(web, page, { ...ask, path: cut(ask.path), segments }, form)
+          return keptReplyOf(web, page, { ...ask, path: cut(ask.path), segments }, form)
         },
       },
     ]
@@ -84,7 +85,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
       ...route(`${path}${form}`, form),
       parameters: form === '.svg' ? [...parameters, THEME] : parameters,
       handle: (ask: Ask) =>
-        replyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -form.length) }, form),
+        keptReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -form.length) }, form),
     })),
   ]
 }
@@ -110,6 +111,13 @@ function formsOf(page: AnyPage): readonly Exclude<Form, ''>[] {
   ]
 }
 
+/** A page that many have open is asked for by all of them at each event: it is written once. */
+function keptReplyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
+  if (form !== '') return replyOf(web, page, ask, form)
+  const key = `${hostOf(ask) ?? ''} ${ask.path}${ask.query.format()}`
+  return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, form))
+}
+
 async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
   const assets = await web.assets()
   const api =
@@ -121,28 +129,25 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
   if (api !== null && ask.query.word('format') === 'csv') {
     return { is: 'elsewhere', status: 303, location: api }
   }
-  const stamp = `${assets.stamp}${form}`
-  // Of a page that asks further endpoints, its own endpoint's ETag says too little.
-  const asked = page.further === true || form !== '' ? { ...ask, holds: () => false } : ask
+  // A page shows the first rows only: of more, what is computed would be thrown away.
+  if (form === '' && (ask.query.integer('limit') ?? 0) > ROWS_ASKED_MAX) {
+    const location = `${ask.path}${ask.query.format({ limit: String(ROWS_ASKED_MAX) })}`
+    return { is: 'elsewhere', status: 303, location }
+  }
   const reply: ApiReply =
     page.endpoint === null
-      ? { is: 'answer', body: 'null', keep: 'revalidate', etag: 'of-content' }
-      : await web.api.reply(page.endpoint, asked, stamp)
+      ? { is: 'answer', body: 'null', keep: 'revalidate' }
+      : await web.api.reply(page.endpoint, ask)
   if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, form, api)
-  const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
-  if (reply.is === 'unchanged') {
-    const etag = reply.etag === null ? null : stamped(reply.etag, stamp)
-    return { is: 'unchanged', keep: reply.keep, etag, headers }
-  }
-  const { view, keeps } = viewOf(web, page, { assets, ask, api, reply })
+  const view = viewOf(web, page, { assets, ask, api, reply })
   const answer: unknown = JSON.parse(view.json)
-  if (form !== '') return otherForm(page, view, answer, form, reply)
+  if (form !== '') return otherForm(page, view, answer, form, reply.keep)
   const location = (await page.elsewhere?.(view)) ?? null
   if (location !== null) return { is: 'elsewhere', status: 303, location }
-  const body = await documentOf(page, view, answer)
-  const alone = page.further !== true && reply.etag !== null && reply.etag !== 'of-content'
-  const etag = alone ? stamped(reply.etag, stamp) : 'of-content'
-  return { is: 'body', keep: leastOf(keeps), etag, type: HTML_TYPE, body, headers }
+  const body = Buffer.from(await documentOf(page, view, answer))
+  // What an answer says may be settled for ever; how a page says it is not.
+  const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
+  return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers }
 }
 
 type Made = Readonly<{
@@ -152,11 +157,10 @@ type Made = Readonly<{
   reply: Extract<ApiReply, { is: 'answer' }>
 }>
 
-function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): { view: View; keeps: Keep[] } {
-  const keeps: Keep[] = [reply.keep]
+function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): View {
   const { site, identity, paths } = web
   const { path, segments, query } = ask
-  const view: View = {
+  return {
     site,
     identity,
     assets,
@@ -168,93 +172,37 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): { v
     json: jsonOf(reply.body),
     past: reply.keep === 'immutable',
     host: hostOf(ask),
-    async ask(endpoint, asked = {}) {
+    now: ask.now,
+    ask(endpoint, asked = {}) {
       assert(page.further === true, 'a page that asks further endpoints says so')
-      const answered = await web.api.ask(endpoint, ask, asked)
-      keeps.push(answered.ok ? answered.value.keep : 'revalidate')
-      return answered
+      return web.api.ask(endpoint, ask, asked)
     },
   }
-  return { view, keeps }
-}
-
-function leastOf(keeps: readonly Keep[]): Keep {
-  return keeps.every((keep) => keep === 'immutable') ? 'immutable' : 'revalidate'
 }
 
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {
   const title = page.title(answer, view)
   const asOf = asOfIn(answer)
   const content = await page.render(answer, view)
-  const permalink = page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
+  const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
-  const head = page.head?.(answer, view)
-  const bar = viewBar(view, { title, asOf, permalink, table, svg: page.svg !== undefined })
+  const news = page.news === true ? feedLink(view.site) : null
+  const head = html`${news}${page.head?.(answer, view) ?? null}`
+  const svg = page.svg !== undefined
+  const embedded = [...(svg ? [pictureOf(title, permalink)] : []), ...(page.embedded?.(answer, view) ?? [])]
+  const bar = viewBar(view, { title, asOf, permalink, table, svg, embedded })
   return formatPage({
     ...view,
-    simulated: view.identity.simulated,
     title,
     asOf,
     // An event is not a view of the past: it is as it is.
     past: view.past && asOf !== null,
-    live: !view.past && (view.api !== null || content.markup.includes(' data-live-rows')),
-    canonical: permalink,
+    live: !view.past && (view.api !== null || page.live === true),
+    canonical: `${view.path}${view.query.format()}`,
     island: page.island ?? 'frame',
-    ...(head === undefined ? {} : { head }),
+    head,
     body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },
   })
-}
-
-/** The `asOf` of an answer that has one: every projection. */
-function asOfIn(answer: unknown): AsOf | null {
-  const known: { asOf?: AsOf } | null = Object(answer) === answer ? Object(answer) : null
-  return known?.asOf ?? null
-}
-
-function otherForm(
-  page: AnyPage,
-  view: View,
-  answer: unknown,
-  form: Exclude<Form, ''>,
-  { keep }: Made['reply'],
-): Reply {
-  const kept = { is: 'body', keep, etag: 'of-content' } as const
-  const name = `daybook${view.path.replaceAll('/', '-')}`
-  const asOf = asOfIn(answer)
-  const upTo = asOf === null ? '' : `-event-${asOf.seq}`
-  const table = page.csv?.(answer, view) ?? null
-  if (form === '.csv' && table !== null) {
-    const headers = {
-      'Content-Disposition': `attachment; filename="${name}${upTo}.csv"`,
-      Link: `<${view.path}.metadata.json${view.query.format()}>; rel="describedby"`,
-    }
-    return { ...kept, type: CSV_TYPE, body: formatCsv(table), headers }
-  }
-  if (form === '.svg' && page.svg !== undefined) {
-    const headers = { 'Content-Security-Policy': SVG_POLICY }
-    return { ...kept, type: 'image/svg+xml', body: page.svg(answer, view).markup, headers }
-  }
-  const { site, identity, api, query, path } = view
-  const csv = table === null ? null : `${path}.csv${query.format()}`
-  const body = JSON.stringify({
-    title: page.title(answer, view),
-    page: page.permalink?.(answer, view) ?? `${path}${query.format()}`,
-    api,
-    csv,
-    asOf,
-    columns: table?.columns ?? null,
-    rows: table?.rows.length ?? null,
-    complete: table === null ? null : table.next === null,
-    next: table?.next ?? null,
-    token: site.token,
-    origin: identity.origin,
-    log: identity.id,
-    simulated: identity.simulated,
-    licence: site.licence,
-    contact: site.contact,
-    notice: NOTICE,
-  })
-  return { ...kept, type: JSON_TYPE, body }
 }
 
 function refusal(
@@ -267,7 +215,7 @@ function refusal(
 ): Reply {
   if (form !== '') return problemReply(problem)
   const { site, identity, paths } = web
-  return errorPage(problem, { site, identity, paths, assets, path: ask.path, api })
+  return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
 }
 
 function linkHeader({ site }: Web, api: string | null): Readonly<Record<string, string>> {

@@ -1,9 +1,10 @@
 import type { LogIdentity } from '../../log/reader.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Query } from '../query.ts'
-import type { Assets } from './assets.ts'
+import type { Assets, Island } from './assets.ts'
 import type { Html } from './html.ts'
 import type { Site } from './site.ts'
 import type { Table } from './table.ts'
@@ -27,6 +28,8 @@ export type View = Readonly<{
   paths: ReadonlySet<string>
   /** The host by which the service was asked, with its port; null where it is not known. */
   host: string | null
+  /** When it was asked: a page is written again with every minute at least. */
+  now: Ms
   /** Asks the API one thing more, in the same service; only of a page that says `further`. */
   ask(endpoint: EndpointId, asked?: Asked): Promise<Parsed<Answered>>
 }>
@@ -36,6 +39,10 @@ export type Asked = Readonly<{ segments?: Readonly<Record<string, string>>; quer
 
 /** An answer of the API as it stands on the wire, and read. */
 export type Answered = Readonly<{ json: string; address: string; value: unknown }>
+
+/** Something of a page that may stand in somebody else's: a picture, or a document in a frame of this height. */
+export type Embedded = Readonly<{ name: string; path: string; title: string }> &
+  (Readonly<{ is: 'picture'; leadsTo?: string }> | Readonly<{ is: 'frame'; height: number }>)
 
 /**
  * The page of an endpoint: the endpoint's path without `/api/v1`, the same query, the same answer. It shows nothing
@@ -54,18 +61,22 @@ export type Page<Answer> = Readonly<{
   title(answer: Answer, view: View): string
   /** What stands under the heading and the line that says as of when. */
   render(answer: Answer, view: View): Html | Promise<Html>
-  /** Whether it asks further endpoints: then it is rendered before it is known to be unchanged. */
+  /** Whether it asks further endpoints, and so shows the log even where it has none of its own. */
   further?: boolean
+  /** Whether the feed has its news. */
+  news?: boolean
   /** Whether a page of no endpoint is kept up to date like the others. */
   live?: boolean
   /** Where to lead a reader whose question has a page of its own; null where this page is to be shown. */
   elsewhere?(view: View): Promise<string | null>
   /** Further elements of the document's head. */
   head?(answer: Answer, view: View): Html
-  /** The island that makes it livelier, `flows` for `island-flows.ts`; `frame` if absent. */
-  island?: string
+  /** The island that makes it livelier; `frame` if absent. */
+  island?: Island
   csv?(answer: Answer, view: View): Table
   svg?(answer: Answer, view: View): Html
+  /** What of it others may show, beside the picture that it is with `.svg`. */
+  embedded?(answer: Answer, view: View): readonly Embedded[]
 }>
 
 /** Any page: the routes hand it what its own endpoint answers. */

@@ -1,6 +1,7 @@
 import { aboutPage } from './about-page.ts'
-import { apiPage } from './api-page.ts'
+import { apiPage } from './reference/api-page.ts'
 import { archivePage } from './archive-page.ts'
+import { comparePage } from './compare-page.ts'
 import { contestLedgerPage } from './contest-ledger-page.ts'
 import { contestsPage } from './contests-page.ts'
 import { eventPage } from './event-page.ts'
@@ -22,6 +23,7 @@ import { verifyPage } from './verify-page.ts'
 export const PAGES: readonly AnyPage[] = [
   homePage,
   summaryPage,
+  comparePage,
   contestsPage,
   contestLedgerPage,
   payoutsPage,

@@ -1,9 +1,9 @@
 import type { PatternFigures, Patterns } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
-import type { Heat } from './chart-heat.ts'
-import { about, DAYS, heatSteps, heatTable, HOURS } from './chart-heat.ts'
-import { framed, themeOf } from './chart-picture.ts'
-import { digitsOf } from './chart-scale.ts'
+import type { Heat } from './charts/chart-heat.ts'
+import { about, DAYS, heatSteps, heatTable, HOURS } from './charts/chart-heat.ts'
+import { framed, themeOf } from './charts/chart-picture.ts'
+import { digitsOf } from './charts/chart-scale.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf, textOf } from './moment.ts'
@@ -35,15 +35,17 @@ export const patternsPage: Page<Patterns> = {
     const heats = heatsOf(patterns, view)
     return html`${rangeForm(patterns, view)}
       <p>${sentenceOf(patterns, view)}</p>
-      <p class="quiet">
-        From ${momentOf(patterns.from)} up to ${momentOf(patterns.to)}, its end not included. Hours are those
-        of UTC${expressed('offset /tz', offsetText(patterns.tz))}, a fixed offset: it does not follow daylight
+      <p class="quiet" data-at="/from /to">
+        From ${momentOf(patterns.from)} up to, not including, ${momentOf(patterns.to)}. Hours are those of
+        UTC${expressed('offset /tz', offsetText(patterns.tz))}, a fixed offset: it does not follow daylight
         saving. Trades of the token are not counted.
       </p>
       ${measures(heats)}
+      <p class="quiet shades">
+        The stronger the colour of a cell, the more: a step for each quarter of the greatest cell.
+      </p>
       <p class="quiet">
-        The darker a cell the more: a step for each quarter of the greatest cell. "≈" stands where decimals or
-        lower digits are cut off; the CSV has every figure in full.
+        "≈" stands where decimals or lower digits are cut off; the CSV has every figure in full.
       </p>
       ${heats.map(
         (heat) =>
@@ -134,8 +136,11 @@ function sentenceOf({ cells }: Patterns, { site }: View): Html {
   if (most === undefined || digitsOf(most.spentOnPlay) <= 0n)
     return html`Nothing was spent on play in this range.`
   const day = LONG_DAYS[most.day - 1] ?? ''
-  return html`Most was spent on play on ${day}, in the hour from ${most.hour} o'clock:
-  ${amount(most.spentOnPlay)} ${site.token}.`
+  const pointer = `/cells/${cells.indexOf(most)}`
+  return html`<span data-at="${pointer}/hour ${pointer}/spentOnPlay"
+    >Most was spent on play on ${day}, in the hour from ${most.hour} o'clock: ${amount(most.spentOnPlay)}
+    ${site.token}.</span
+  >`
 }
 
 const LONG_DAYS = [

@@ -1,20 +1,23 @@
 import { boundOf, DAY_MS, formatAt, msOf, floorTo } from '../../protocol/moment.ts'
-import type { Unpaid } from '../../protocol/resources.ts'
+import type { Payouts } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
-import { barChart } from './chart-bars.ts'
+import type { Bars } from './charts/chart-bars.ts'
+import { barChart } from './charts/chart-bars.ts'
+import { barPicture } from './charts/chart-picture.ts'
+import { digitsOf } from './charts/chart-scale.ts'
+import { dayMark } from './charts/chart-time.ts'
 import type { Derived } from './derived.ts'
 import { derived, sum } from './derived.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { dayOf, momentOf } from './moment.ts'
 import type { View } from './page.ts'
+import type { Site } from './site.ts'
+import type { Placed } from './unpaid-table.ts'
 import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
 
-/** A row of the answer, with its place in it. */
-export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
-
-/** Days that are drawn: what comes later stands in the table. */
-const DAYS_DRAWN_MAX = 30
+/** Days that are drawn, today the first: what comes later stands in the table. */
+const DAYS_DRAWN = 30
 
 type Day = Readonly<{ startMs: number; rows: readonly Placed[]; total: Derived }>
 
@@ -22,51 +25,89 @@ type Day = Readonly<{ startMs: number; rows: readonly Placed[]; total: Derived }
 function daysOf(rows: readonly Placed[]): readonly Day[] {
   const byDay = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
   return [...byDay].flatMap(([startMs, placed]) => {
-    const total = sum(
-      placed.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
-    )
+    const total = sumOf(placed)
     return total === null ? [] : [{ startMs, rows: placed, total }]
   })
 }
 
-/** Fewer days than these say nothing as a picture that their totals do not. */
-const DAYS_DRAWN_MIN = 4
+/** What becomes available on each of the next days, drawn and in a sentence; nothing where nothing does. */
+export function daysChart(payouts: Payouts, rows: readonly Placed[], { site, query }: View): Html | null {
+  const drawn = drawnOf(payouts, rows)
+  const total = sumOf(drawn)
+  const first = mostOf(drawn)?.rows[0]
+  if (total === null || first === undefined) return null
+  const later = sumOf(rows.filter((row) => !drawn.includes(row)))
+  const whole = payouts.next === null && !query.has('after')
+  return barChart(
+    barsOf(payouts, rows, site),
+    html`${whole ? null : 'Of those on this page, '}${derived(total)} ${site.token} become available in the
+      next thirty days, the most on
+      <span data-at="/unpaid/${first.index}/availableAt">${dayOf(first.unpaid.availableAt)}</span
+      >.${later === null ? null : html` ${derived(later)} ${site.token} come later.`}`,
+  )
+}
 
-/** What becomes available on each of the next days; nothing where that is a few days. */
-export function daysChart(rows: readonly Placed[], { site }: View): Html | null {
-  const days = daysOf(rows)
-  const [first] = days
-  const last = days.at(-1)
-  if (first === undefined || last === undefined) return null
-  const length = Math.min(DAYS_DRAWN_MAX, (last.startMs - first.startMs) / DAY_MS + 1)
-  if (length < DAYS_DRAWN_MIN) return null
-  const totals = new Map(days.map(({ startMs, total }) => [startMs, total.figure]))
-  const bars = Array.from({ length }, (_, index) => {
-    const startMs = first.startMs + index * DAY_MS
-    return { label: formatAt(boundOf(startMs)).slice(5, 10), figure: totals.get(startMs) ?? '0.000000000' }
-  })
-  return barChart({
+/** The same bars as a picture of its own. */
+export function daysPicture(payouts: Payouts, rows: readonly Placed[], title: string, view: View): Html {
+  const from = drawnFrom(payouts)
+  const bars = barsOf(payouts, rows, view.site)
+  const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
+  const range = dates.join(' to ')
+  return barPicture(bars, { title, asOf: payouts.asOf, range, legend: bars.title }, view)
+}
+
+function drawnFrom({ now }: Payouts): number {
+  return floorTo(msOf(now.atMs), DAY_MS)
+}
+
+function drawnOf(payouts: Payouts, rows: readonly Placed[]): readonly Placed[] {
+  const end = drawnFrom(payouts) + DAYS_DRAWN * DAY_MS
+  return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
+}
+
+function barsOf(payouts: Payouts, rows: readonly Placed[], { token }: Site): Bars {
+  const from = drawnFrom(payouts)
+  const drawn = drawnOf(payouts, rows)
+  const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
+  const most = mostOf(drawn)?.rows[0]?.unpaid.availableAt.slice(0, 10)
+  return {
     id: 'days',
-    title: `What becomes available day by day, ${site.token}`,
-    description: 'The total of each day; the table below has the same totals.',
-    bars,
-  })
+    title: `What becomes available day by day, ${token}`,
+    description: `The total of each of the next thirty days. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
+    bars: Array.from({ length: DAYS_DRAWN }, (_, index) => {
+      const startMs = from + index * DAY_MS
+      return { label: dayMark(startMs), figure: totals.get(startMs) ?? '0.000000000' }
+    }),
+  }
+}
+
+/** The day on which the most becomes available, the earliest of several. */
+function mostOf(rows: readonly Placed[]): Day | undefined {
+  return daysOf(rows).reduce<Day | undefined>(
+    (most, day) =>
+      most === undefined || digitsOf(day.total.figure) > digitsOf(most.total.figure) ? day : most,
+    undefined,
+  )
+}
+
+function sumOf(rows: readonly Placed[]): Derived | null {
+  return sum(rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })))
 }
 
 /** What the table of days is made with: the contests' titles by number, and whether its last day is cut. */
-type Told = Readonly<{ titles: ReadonlyMap<number, string | null>; cut: boolean }>
+type Told = Readonly<{ titles: ReadonlyMap<number, string | null>; cut: boolean; most: number }>
 
 /** What waits for a date, day by day. */
 export function waitingTable(rows: readonly Placed[], told: Told, { site }: View): Html {
   const days = daysOf(rows)
   return html`<div class="wide" role="region" aria-label="Prizes waiting for a date" tabindex="0">
-    <table>
+    <table class="cards" data-list="/unpaid" data-most="${told.most}">
       <thead>
         <tr>
-          <th scope="col">Contest and kind</th>
-          <th scope="col">State</th>
-          <th scope="col" class="r">${site.token}</th>
-          <th scope="col">Available</th>
+          <th scope="col" data-field="contestId kind">Contest and kind</th>
+          <th scope="col" data-field="status">State</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="availableAt">Available</th>
         </tr>
       </thead>
       ${days.map((day, index) => groupOf(day, told.cut && index === days.length - 1, told))}
@@ -78,17 +119,25 @@ function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
   const [first] = rows
   return html`<tbody>
     <tr class="group" data-key="day">
-      <th scope="rowgroup" colspan="2">${first === undefined ? null : dayOf(first.unpaid.availableAt)}</th>
+      ${
+        first === undefined
+          ? null
+          : html`<th scope="rowgroup" colspan="2" data-at="/unpaid/${first.index}/availableAt">
+              ${dayOf(first.unpaid.availableAt)}
+            </th>`
+      }
       <td class="r">${cut ? html`<span class="none">cut here</span>` : html`<b>${derived(total)}</b>`}</td>
       <td></td>
     </tr>
     ${rows.map(
-      ({ unpaid }) =>
-        html`<tr data-key="${unpaidKey(unpaid)}">
-          <th scope="row">${prizeName(unpaid, titles)}</th>
+      ({ unpaid, index }) =>
+        html`<tr data-key="${unpaidKey(unpaid)}" data-row="/unpaid/${index}">
+          <th scope="row" class="all">${prizeName(unpaid, titles)}</th>
           <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>
           <td class="r">${amount(unpaid.kots)}</td>
-          <td>${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span></td>
+          <td class="all">
+            ${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span>
+          </td>
         </tr>`,
     )}
   </tbody>`

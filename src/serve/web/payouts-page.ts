@@ -1,4 +1,4 @@
-import type { Payouts, Unpaid, UnpaidStatus } from '../../protocol/resources.ts'
+import type { Payouts, UnpaidStatus } from '../../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
 import { contestLink } from './contest-name.ts'
@@ -7,9 +7,11 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
-import type { Placed } from './payouts-days.ts'
-import { daysChart, waitingTable } from './payouts-days.ts'
+import { payoutsSubscription } from './payouts-calendar.ts'
+import { daysChart, daysPicture, waitingTable } from './payouts-days.ts'
+import { nothingOpen } from './payouts-none.ts'
 import type { Table } from './table.ts'
+import type { Placed } from './unpaid-table.ts'
 import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
 
 /** Rows of a group on a page: more stand in the export and on further pages. */
@@ -17,7 +19,7 @@ const ROWS_SHOWN = 200
 
 /** What each state means for who has won. */
 const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
-  locked: 'Won, and paid from a fixed day on: until then it is locked.',
+  locked: 'Won; it can be paid from a fixed day on.',
   in_review: 'Held back while it is checked that the contest went by its rules.',
   awaiting_claim: 'Free to be paid as soon as the winner asks for it on the platform.',
   payable: 'Free to be paid; the platform pays it without being asked.',
@@ -28,31 +30,42 @@ const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
 export const payoutsPage: Page<Payouts> = {
   endpoint: 'payouts',
   further: true,
-  title: (_, { query }) => {
-    const id = query.integer('contestId')
-    return id === undefined ? 'Prizes not yet paid' : `Prizes of contest ${id} not yet paid`
-  },
+  title: (_, view) => titleOf(view),
   csv: tableOf,
+  svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
     const contests = await further(view, 'contests', { query: 'status=paying' })
     const titles = new Map(contests.answer.contests.map(({ id, title }) => [id, title]))
-    const placed = payouts.unpaid.map((unpaid, index) => ({ unpaid, index }))
-    const inOrder = placed.toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
-    const of = (...states: readonly UnpaidStatus[]): readonly Placed[] =>
-      inOrder.filter(({ unpaid }) => states.includes(unpaid.status))
-    return html`${filterOf(view)}
+    return html`${filterOf(payouts, view)}
     ${
       payouts.unpaid.length === 0
-        ? nothingOpen(view)
-        : html`${totalsOf(payouts, view)} ${waiting(of('locked', 'in_review'), titles, view)}
-          ${ready(of('payable', 'awaiting_claim'), titles, view)} ${overpaid(of('overpaid'), titles, view)}
-          ${onwards(payouts, view)}`
+        ? await nothingOpen(view)
+        : html`${totalsOf(payouts, view)} ${waiting(payouts, titles, view)}
+          ${ready(placed(payouts, 'payable', 'awaiting_claim'), titles, view)}
+          ${overpaid(placed(payouts, 'overpaid'), titles, view)} ${onwards(payouts, view)}`
     }
     ${meanings()} ${jsonLine([['the titles of contests', contests]])}`
   },
 }
 
-function filterOf({ query }: View): Html {
+function titleOf({ query }: View): string {
+  const id = query.integer('contestId')
+  return id === undefined ? 'Prizes not yet paid' : `Prizes of contest ${id} not yet paid`
+}
+
+/** The rows in these states, the soonest available first. */
+function placed({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readonly Placed[] {
+  return unpaid
+    .map((one, index) => ({ unpaid: one, index }))
+    .filter((one) => states.includes(one.unpaid.status))
+    .toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
+}
+
+function waitingIn(payouts: Payouts): readonly Placed[] {
+  return placed(payouts, 'locked', 'in_review')
+}
+
+function filterOf({ unpaid }: Payouts, { query }: View): Html {
   const id = query.integer('contestId')
   return html`<form class="ask" method="get" action="/payouts" data-chrome>
     <label
@@ -63,23 +76,10 @@ function filterOf({ query }: View): Html {
     ${
       id === undefined
         ? null
-        : html`<a href="/contests/${id}/ledger">The ledger of this contest</a>
+        : html`${unpaid.length === 0 ? null : html`<a href="/contests/${id}/ledger">The ledger of this contest</a>`}
             <a href="/payouts">All contests</a>`
     }
   </form>`
-}
-
-function nothingOpen({ query }: View): Html {
-  const id = query.integer('contestId')
-  return html`<p class="lead"><b class="ok">✓ Everything that was won is paid.</b></p>
-    <p>
-      ${
-        id === undefined
-          ? html`See <a href="/contests?status=paid">the contests that are paid in full</a>, each with its
-              payouts.`
-          : html`See <a href="/contests/${id}/ledger">every payout of this contest</a>.`
-      }
-    </p>`
 }
 
 /** How much is in each state, whatever the page holds of it. */
@@ -90,17 +90,18 @@ function totalsOf({ totals, now }: Payouts, { site }: View): Html {
         (status) =>
           html`<div>
             <dt>${capital(STATUS_WORDS[status])}, ${site.token}</dt>
-            <dd>${amount(totals[status])}</dd>
+            <dd data-at="/totals/${status}">${amount(totals[status])}</dd>
             <dd class="beside"><a href="#${status}">what this means</a></dd>
           </div>`,
       )}
     </dl>
-    <p class="quiet">States as of ${momentOf(now.at)}.</p>`
+    <p class="quiet" data-at="/now/at">States as of ${momentOf(now.at)}.</p>`
 }
 
 type Titles = ReadonlyMap<number, string | null>
 
-function waiting(rows: readonly Placed[], titles: Titles, view: View): Html {
+function waiting(payouts: Payouts, titles: Titles, view: View): Html {
+  const rows = waitingIn(payouts)
   if (rows.length === 0) {
     return html`<h2>Waiting for a date</h2>
       <p>Nothing is locked or in review.</p>`
@@ -108,7 +109,8 @@ function waiting(rows: readonly Placed[], titles: Titles, view: View): Html {
   const cut = rows.length > ROWS_SHOWN
   return html`<h2>Waiting for a date</h2>
     <p>Locked or in review; by the day on which it becomes available.</p>
-    ${daysChart(rows, view)} ${waitingTable(rows.slice(0, ROWS_SHOWN), { titles, cut }, view)}
+    ${daysChart(payouts, rows, view)} ${payoutsSubscription(view.query.integer('contestId'), view)}
+    ${waitingTable(rows.slice(0, ROWS_SHOWN), { titles, cut, most: ROWS_SHOWN }, view)}
     ${cut ? moreInTheExport() : null}`
 }
 
@@ -119,24 +121,23 @@ function ready(rows: readonly Placed[], titles: Titles, view: View): Html {
       <p>Nothing is ready to be paid or claimed.</p>`
   }
   const { contestId, kind, availableAt } = oldest.unpaid
+  const pointer = `/unpaid/${oldest.index}`
   return html`<h2>Ready to be paid, or awaiting a claim</h2>
-    <p>
+    <p data-at="${pointer}/kind ${pointer}/contestId ${pointer}/availableAt">
       Open for the longest time: ${kind} of ${contestLink(contestId, titles.get(contestId) ?? null)},
       available since ${momentOf(availableAt)}.
     </p>
-    ${unpaidTable(rowsOf(rows), view, { name: 'Prizes ready to be paid or awaiting a claim', titles })}
+    ${unpaidTable(rows, view, { name: 'Prizes ready to be paid or awaiting a claim', titles, ...LIST })}
     ${rows.length > ROWS_SHOWN ? moreInTheExport() : null}`
 }
 
 function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | null {
   if (rows.length === 0) return null
   return html`<h2>Overpaid</h2>
-    ${unpaidTable(rowsOf(rows), view, { name: 'Prizes overpaid', titles })}`
+    ${unpaidTable(rows, view, { name: 'Prizes overpaid', titles, ...LIST })}`
 }
 
-function rowsOf(rows: readonly Placed[]): readonly Unpaid[] {
-  return rows.slice(0, ROWS_SHOWN).map(({ unpaid }) => unpaid)
-}
+const LIST = { list: '/unpaid', most: ROWS_SHOWN } as const
 
 function moreInTheExport(): Html {
   return html`<p class="quiet">Not all are shown here: the CSV and the JSON below have them all.</p>`
@@ -161,8 +162,8 @@ function meanings(): Html {
       )}
     </dl>
     <p>
-      Here are totals of each contest and kind of prize, and nobody’s name or wallet: who has won sees on the
-      platform which of it is theirs.
+      Here are totals of each contest and kind of prize, and nobody’s name or wallet. Winners see their own
+      share on the platform.
     </p>`
 }
 

@@ -1,9 +1,11 @@
 import type { CountableTimeInterval } from 'd3-time'
 import { utcDay, utcHour, utcMonday } from 'd3-time'
+import type { EventWire } from '../../protocol/event.ts'
 import { parseQueryTime } from '../../protocol/moment.ts'
 import type { AsOf, Bucket, Range } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { momentOf } from './moment.ts'
 import type { View } from './page.ts'
 
 type Width = Exclude<Bucket, 'minute'>
@@ -35,16 +37,41 @@ const BUCKET_MS: Readonly<Record<Bucket, number>> = {
 /** Links to ranges that end where the one shown ends, and to the whole of the log. */
 export async function rangePresets(view: View, range: Range & Readonly<{ asOf: AsOf }>): Promise<Html> {
   const last = lastOf(view, range)
-  const links = PRESETS.map(({ label, bucket, buckets }) => {
-    const to = endOf(bucket, last)
-    return linkTo(view, range, { label, bucket, from: INTERVALS[bucket].offset(to, -buckets), to })
-  })
   const launch = await launchOf(view)
+  const all = launch === null ? null : sinceLaunch(view, launch, last)
+  const offered = PRESETS.map(({ label, bucket, buckets }) => {
+    const to = endOf(bucket, last)
+    const from = INTERVALS[bucket].offset(to, -buckets)
+    // Before the launch there is nothing to see.
+    const first = launch === null ? from : INTERVALS[bucket].floor(launch)
+    return { label, bucket, from: first > from && first < to ? first : from, to }
+  })
+  const links = offered
+    .filter((one, index) => offered.findIndex((other) => sameRange(one, other)) === index)
+    .filter((one) => all === null || !sameRange(one, all))
+    .map((one) => linkTo(view, range, one))
   return html`<nav aria-label="Ranges" data-chrome>
     <ul class="tabs">
-      ${links} ${launch === null ? null : linkTo(view, range, sinceLaunch(view, launch, last))}
+      ${links} ${all === null ? null : linkTo(view, range, all)}
     </ul>
   </nav>`
+}
+
+function sameRange(one: Linked, other: Linked): boolean {
+  return one.bucket === other.bucket && one.from.getTime() === other.from.getTime()
+}
+
+/** Says of a range that begins before the log does that what it shows there is no figure. */
+export async function beforeLaunch(view: View, { fromMs }: Range): Promise<Html | null> {
+  const asked = await view.ask('event', { segments: { seq: '1' } })
+  if (!asked.ok) return null
+  const { at, atMs }: EventWire = JSON.parse(asked.value.json)
+  // A bucket that the log begins in is of the log.
+  if (atMs - fromMs < BUCKET_MS.week) return null
+  return html`<p class="quiet" data-at="${asked.value.address}#/at">
+    The log begins at ${momentOf(at)} (<a data-json href="${asked.value.address}">its first event</a>): zeros
+    before that say only that there was none.
+  </p>`
 }
 
 /**

@@ -1,18 +1,23 @@
 import type { LogIdentity } from '../../log/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
 import type { Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
+import { openRouter } from '../router.ts'
 import { openApi } from './answers.ts'
 import { assetRoute, openAssets } from './assets.ts'
-import { embedRoute } from './embed.ts'
+import { embedRefusal, embedRoute } from './embed.ts'
 import { errorPage } from './error-page.ts'
 import { feedRoute } from './feed.ts'
 import { canonicalQuery } from './form-query.ts'
 import { otherWays } from './other-ways.ts'
+import { openPageCache } from './page-cache.ts'
 import type { Web } from './page-routes.ts'
 import { pageRoutes, pathOf } from './page-routes.ts'
 import { PAGES } from './pages.ts'
+import { payoutsCalendarRoute } from './payouts-calendar.ts'
 import type { Site } from './site.ts'
+import { transactionRoute } from './transaction-route.ts'
 import { verifierRoute } from './verifier.ts'
 
 /** The pages for people: their routes, and what is answered outside the API where there is no answer. */
@@ -22,28 +27,41 @@ export type WebRoutes = Readonly<{
 }>
 
 /** Opens the pages over the routes of the API, which they ask for everything that they show. */
-export function openWeb(api: readonly Route[], identity: LogIdentity, site: Site): WebRoutes {
+export function openWeb(
+  api: readonly Route[],
+  identity: LogIdentity,
+  site: Site,
+  present: Web['present'],
+): WebRoutes {
   const assets = openAssets()
   const paths = new Set(PAGES.map(pathOf))
-  const web: Web = { site, identity, api: openApi(api), assets, paths }
+  const twins = openRouter(api)
+  const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
+  const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {
+    if (/\.(?:csv|svg|json|atom|ics)$/.test(path) || path.startsWith('/assets/')) return problemReply(problem)
+    const asked = PROBLEMS[problem.code].status === 400
+    const canonical = canonicalQuery(rawQuery)
+    if (asked && canonical !== rawQuery) {
+      return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
+    }
+    if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
+    const query = rawQuery === '' ? '' : `?${rawQuery}`
+    // The API refuses the same question, and is not ready either; what it allows is counted by itself.
+    const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
+    const twin = same ? `/api/v1${path}${query}` : null
+    return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin })
+  }
   return {
     routes: [
       ...PAGES.flatMap((page) => pageRoutes(web, page)),
-      ...otherWays(web.api),
-      feedRoute(web.api, site),
+      ...otherWays(web.api, refuse, web),
+      transactionRoute(web),
+      feedRoute(web.api, site, identity),
+      payoutsCalendarRoute(web.api, site, identity.origin),
       embedRoute(web.api, site, identity.simulated, assets),
       assetRoute(assets),
-      verifierRoute(assets),
+      verifierRoute(assets, site),
     ],
-    async refuse(problem, path, rawQuery) {
-      if (/\.(?:csv|svg|json)$/.test(path) || path.startsWith('/assets/')) return problemReply(problem)
-      const canonical = canonicalQuery(rawQuery)
-      if (problem.code !== 'not-found' && canonical !== rawQuery) {
-        return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
-      }
-      const query = rawQuery === '' ? '' : `?${rawQuery}`
-      const twin = problem.code === 'not-found' ? null : `/api/v1${path}${query}`
-      return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin })
-    },
+    refuse,
   }
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { ApiStage } from '../../../test/api-stage.ts'
-import { openApiStage } from '../../../test/api-stage.ts'
+import { openApiStage, plan } from '../../../test/api-stage.ts'
 import { sendRaw } from '../../../test/raw-request.ts'
+import { HOUR_MS } from '../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -13,7 +15,9 @@ after(() => stage[Symbol.asyncDispose]())
 suite('the schedule', () => {
   test('is told day by day, the soonest first', async () => {
     const page = await (await stage.get('/schedule')).text()
-    const days = [...page.matchAll(/scope="rowgroup" colspan="2"><time[^>]*>([^<]*)</g)].map(([, day]) => day)
+    const days = [...page.matchAll(/scope="rowgroup" colspan="2"[^>]*>\s*<time[^>]*>([^<]*)</g)].map(
+      ([, day]) => day,
+    )
     assert.deepEqual(days, ['2026-10-06', '2026-10-07', '2026-10-10'])
     assert.match(page, /<b>opens<\/b>/)
     assert.match(page, /Loyalty reward for 2026-09 is paid/)
@@ -33,6 +37,8 @@ suite('the schedule', () => {
   test('is subscribed to at the host that was asked', async () => {
     const page = await (await stage.get('/schedule')).text()
     assert.match(page, new RegExp(`href="webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics"`))
+    // Not every program knows the scheme; every one takes an address.
+    assert.match(page, new RegExp(`<code>http://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics</code>`))
     assert.match(page, /href="\/schedule\.ics"/)
   })
 
@@ -53,6 +59,27 @@ suite('the schedule', () => {
     assert.equal(page.headers.get('content-type'), 'text/calendar; charset=utf-8')
     assert.equal(page.headers.get('etag'), api.headers.get('etag'))
     assert.equal(await page.text(), await api.text())
+  })
+
+  test('of very many shows the soonest, and leads to all of them', async () => {
+    const story = Array.from({ length: 5_100 }, (_, index) =>
+      plan(index + 1, `Sketch ${index * 7_919} of the ${index}th hour`, (index + 1) * HOUR_MS),
+    )
+    await using many = await openApiStage({ story })
+    const page = await (await many.get('/schedule')).text()
+    const rows = [...page.matchAll(/<tr data-key="(?:opens|closes) /g)].length
+    assert.equal(rows, 200)
+    assert.match(page, /<tr data-key="opens 1"/)
+    const bytes = gzipSync(page, { level: 9 }).length
+    assert.ok(bytes <= 30 * 1024, `${bytes} bytes`)
+    const [, all = ''] = /<a href="([^"]*)">all of them as CSV/.exec(page) ?? []
+    assert.equal((await (await many.get(all)).text()).trimEnd().split('\r\n').length, 1 + 10_200)
+    const feed = await (await many.get('/schedule.ics')).text()
+    assert.equal([...feed.matchAll(/BEGIN:VEVENT/g)].length, 500)
+  })
+
+  test('that is short leads to no more', async () => {
+    assert.doesNotMatch(await (await stage.get('/schedule')).text(), /all of them as CSV/)
   })
 
   test('is a row for each plan as CSV', async () => {

@@ -1,4 +1,5 @@
 import type { Schedule } from '../../protocol/resources.ts'
+import { calendarLinks } from './calendar-links.ts'
 import { contestLink } from './contest-name.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
@@ -6,12 +7,17 @@ import { dayOf, momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import type { Table } from './table.ts'
 
+/** Plans on the page: more stand in the export. */
+const PLANS_SHOWN = 200
+
 /** `/schedule`: what is planned, day by day. */
 export const schedulePage: Page<Schedule> = {
   endpoint: 'schedule',
+  news: true,
   title: () => 'Schedule',
   csv: tableOf,
-  render: (schedule, view) => html`${loyaltyOf(schedule, view)} ${subscription(view)} ${daysOf(schedule)}`,
+  render: (schedule, view) =>
+    html`${loyaltyOf(schedule, view)} ${calendarLinks('/schedule.ics', view)} ${daysOf(schedule)}`,
 }
 
 /** One planned moment: which, of what, and when. */
@@ -22,38 +28,37 @@ type Plan = Readonly<{
   month: string | null
   at: string
   atMs: number
+  /** Where it stands in the answer. */
+  pointer: string
 }>
 
 /** All that is planned, soonest first. */
 function plansOf({ opens, closes, nextLoyaltyPayment }: Schedule): readonly Plan[] {
   const payment = nextLoyaltyPayment === null ? [] : [nextLoyaltyPayment]
   return [
-    ...opens.map((one) => ({ ...one, what: 'opens', month: null }) as const),
-    ...closes.map((one) => ({ ...one, what: 'closes', month: null }) as const),
-    ...payment.map((one) => ({ ...one, what: 'pays', contestId: null, title: null }) as const),
+    ...opens.map(
+      (one, index) => ({ ...one, what: 'opens', month: null, pointer: `/opens/${index}` }) as const,
+    ),
+    ...closes.map(
+      (one, index) => ({ ...one, what: 'closes', month: null, pointer: `/closes/${index}` }) as const,
+    ),
+    ...payment.map(
+      (one) =>
+        ({ ...one, what: 'pays', contestId: null, title: null, pointer: '/nextLoyaltyPayment' }) as const,
+    ),
   ].toSorted((a, b) => a.atMs - b.atMs)
 }
 
 function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Html {
-  const runs = paths.has('/loyalty/runs')
-    ? html` <a href="/loyalty/runs">Every month’s reward so far</a>.`
-    : null
+  const runs = paths.has('/loyalty/runs') ? html` <a href="/loyalty/runs">Every month’s reward</a>.` : null
   return next === null
     ? html`<p>The day of the next loyalty payment is not announced yet.${runs}</p>`
-    : html`<p class="lead">
+    : html`<p class="lead" data-at="/nextLoyaltyPayment/month /nextLoyaltyPayment/at">
         Next loyalty payment: for ${next.month}, at ${momentOf(next.at)}<span
           data-relative="${next.at}"
         ></span
         >.${runs}
       </p>`
-}
-
-/** The same as a calendar that keeps itself up to date. */
-function subscription({ host }: View): Html {
-  return html`<p data-subscribe>
-    ${host === null ? null : html`<a class="button" href="webcal://${host}/schedule.ics">Subscribe in a calendar</a> `}
-    <a class="button" href="/schedule.ics">Calendar file (schedule.ics)</a>
-  </p>`
 }
 
 function daysOf(schedule: Schedule): Html {
@@ -64,15 +69,15 @@ function daysOf(schedule: Schedule): Html {
       planned next will be in the calendar.
     </p>`
   }
-  const days = [...Map.groupBy(plans, ({ at }) => at.slice(0, 10)).values()]
+  const days = [...Map.groupBy(plans.slice(0, PLANS_SHOWN), ({ at }) => at.slice(0, 10)).values()]
   const upTo = schedule.asOf.atMs ?? 0
   return html`<h2>Planned, day by day</h2>
     <p class="quiet">A plan can change: a contest opens or closes when the event says so.</p>
     <div class="wide" role="region" aria-label="Planned, day by day" tabindex="0">
-      <table>
+      <table data-list="/opens /closes" data-most="${PLANS_SHOWN}">
         <thead>
           <tr>
-            <th scope="col">When</th>
+            <th scope="col" data-field="at">When</th>
             <th scope="col">What</th>
           </tr>
         </thead>
@@ -83,29 +88,38 @@ function daysOf(schedule: Schedule): Html {
             </tbody>`,
         )}
       </table>
-    </div>`
+    </div>
+    ${plans.length > PLANS_SHOWN ? moreInTheExport() : null}`
+}
+
+function moreInTheExport(): Html {
+  return html`<p class="quiet">
+    Only the soonest are shown here: <a href="/schedule.csv">all of them as CSV</a>, or as the JSON below.
+  </p>`
 }
 
 function groupHead([first]: readonly Plan[]): Html | null {
   return first === undefined
     ? null
     : html`<tr class="group" data-key="day">
-        <th scope="rowgroup" colspan="2">${dayOf(first.at)}</th>
+        <th scope="rowgroup" colspan="2" data-at="${first.pointer}/at">${dayOf(first.at)}</th>
       </tr>`
 }
 
 function rowOf(plan: Plan, upToMs: number): Html {
   const passed = plan.atMs <= upToMs ? html` <em>the time has passed, the event has not come yet</em>` : null
-  return html`<tr data-key="${plan.what} ${plan.contestId ?? ''}">
+  return html`<tr data-key="${plan.what} ${plan.contestId ?? ''}" data-row="${plan.pointer}">
     <td>${momentOf(plan.at)}<span data-relative="${plan.at}"></span>${passed}</td>
-    <td>${whatOf(plan)}</td>
+    ${whatOf(plan)}
   </tr>`
 }
 
-function whatOf({ what, contestId, title, month }: Plan): Html {
+function whatOf({ what, contestId, title, month, pointer }: Plan): Html {
   return contestId === null
-    ? html`Loyalty reward for ${month} is paid`
-    : html`${contestLink(contestId, title)} <b>${what}</b>`
+    ? html`<td data-at="${pointer}/month">Loyalty reward for ${month} is paid</td>`
+    : html`<td data-at="${pointer}/title ${pointer}/contestId">
+        ${contestLink(contestId, title)} <b>${what}</b>
+      </td>`
 }
 
 const COLUMNS = ['what', 'contestId', 'title', 'month', 'at', 'atMs'] as const

@@ -1,4 +1,4 @@
-import { digitsOf } from './chart-scale.ts'
+import { digitsOf } from './charts/chart-scale.ts'
 import type { Term } from './derived.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'

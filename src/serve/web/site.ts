@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Ask } from '../route.ts'
 
 /** What an operator says of the site; the log says the rest. */
@@ -6,13 +7,16 @@ export type Site = Readonly<{
   name: string
   /** The token's symbol, the unit of every amount. */
   token: string
-  /** Addresses of public explorers, each with `{tx}` in it: two or more, so that nobody has to trust one. */
-  explorers: readonly string[]
+  /** Public explorers: two or more, so that nobody has to trust one. */
+  explorers: readonly Explorer[]
   /** The address of the licence of what is published; null when none is stated. */
   licence: string | null
   /** An address that people may write to, `https:` or `mailto:`; null when none is stated. */
   contact: string | null
 }>
+
+/** A site that shows transactions: its host, and the address of one, with `{tx}` wherever its id stands. */
+export type Explorer = Readonly<{ host: string; template: string }>
 
 export const DEFAULT_SITE: Site = {
   name: 'Daybook',
@@ -22,22 +26,46 @@ export const DEFAULT_SITE: Site = {
   contact: null,
 }
 
+const TX = '{tx}'
+/** Stands for a transaction's id while an address is read: a URL would encode the braces. */
+const SAMPLE = 'id-of-a-transaction'
+
+/** The explorer of a template; undefined where a transaction's id would decide the host, or is not in the address. */
+export function parseExplorer(text: string): Explorer | undefined {
+  const url = URL.parse(text.replaceAll(TX, SAMPLE))
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '')
+    return undefined
+  const template = url.href.replaceAll(SAMPLE, TX)
+  return url.host.includes(SAMPLE) || !template.includes(TX) ? undefined : { host: url.host, template }
+}
+
+/** The address of a transaction at an explorer. */
+export function addressAt({ template }: Explorer, tx: string): string {
+  return template.replaceAll(TX, encodeURIComponent(tx))
+}
+
 /** What every page says, in these words. */
 export const NOTICE =
   'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'
 
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1)(?::|$)/
-
-/** The address that commands and feeds begin with; of this machine without TLS, of any other with it. */
+/** The address that commands and feeds begin with: only what has a name has a certificate. */
 export function baseOf(host: string | null): string {
   if (host === null) return 'https://daybook.example'
-  return `${LOOPBACK.test(host) ? 'http' : 'https'}://${host}`
+  const [, name = ''] = HOST.exec(host) ?? []
+  const named = !name.startsWith('[') && !isIPv4(name) && name.toLowerCase() !== 'localhost'
+  return `${named ? 'https' : 'http'}://${host}`
 }
 
-const HOST = /^[\w.-]{1,253}(?::\d{1,5})?$/
+const HOST = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** The host by which the service was asked, with its port; null where it is not known. */
+/** A host as a request names it, with its port; null for what is none. */
+export function parseHost(text: string): string | null {
+  const [, name] = HOST.exec(text) ?? []
+  if (name === undefined || (name.startsWith('[') && !isIPv6(name.slice(1, -1)))) return null
+  return text
+}
+
+/** The host by which the service was asked; null where it is not known. */
 export function hostOf(ask: Ask): string | null {
-  const host = ask.header('host')
-  return host !== undefined && HOST.test(host) ? host : null
+  return parseHost(ask.header('host') ?? '')
 }

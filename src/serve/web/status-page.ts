@@ -9,11 +9,11 @@ import type { Table } from './table.ts'
 /** `/status`: whether the service keeps up, and what it is. */
 export const statusPage: Page<Status> = {
   endpoint: 'status',
+  news: true,
   title: () => 'Status',
   csv: tableOf,
   render: (status, { paths }) =>
-    html`<p class="lead">${verdictOf(status)}</p>
-      ${fieldsOf(status)}
+    html`${verdictOf(status)} ${fieldsOf(status)}
       <p class="quiet">
         The age of the newest event says when the platform last published, not how late this service is: an
         event is here as soon as it is acknowledged.
@@ -27,33 +27,47 @@ export const statusPage: Page<Status> = {
 
 function verdictOf({ head, following }: Status): Html {
   if (following.behind > 0) {
-    return html`This node is <b>${count(following.behind)} events behind</b> the log that it follows.`
+    return html`<p class="lead" data-at="/following/behind">
+      This node is <b>${count(following.behind)} events behind</b> the log that it follows.
+    </p>`
   }
-  if (head.at === null) return html`<b>Up to date.</b> No event has been published yet.`
-  return html`<b>Up to date.</b> The newest event is ${eventLink(head.seq)}, published
-    ${momentOf(head.at)}<span data-relative="${head.at}"></span>.`
+  if (head.at === null) return html`<p class="lead"><b>Up to date.</b> No event has been published yet.</p>`
+  return html`<p class="lead" data-at="/head/seq /head/at">
+    <b>Up to date.</b> The newest event is ${eventLink(head.seq)}, published ${momentOf(head.at)}<span
+      data-relative="${head.at}"
+    ></span
+    >.
+  </p>`
 }
 
 function fieldsOf(status: Status): Html {
   const { head, now, following, version, origin, log, chain, simulated } = status
-  const fields: readonly (readonly [name: string, value: Part])[] = [
-    ['Newest event', head.seq === 0 ? html`<span class="none">none yet</span>` : eventLink(head.seq)],
-    ['Published', momentOrNone(head.at)],
-    ['Its age, ms', head.ageMs === null ? html`<span class="none">none yet</span>` : count(head.ageMs)],
-    ['This answer is of', momentOf(now.at)],
-    ['This node', following.state === 'leader' ? 'has the log itself' : 'follows the log'],
-    ['Behind, events', count(following.behind)],
-    ['Version', version],
-    ['Name of the log', html`<code>${origin}</code>`],
-    ['Id of the log', html`<code class="id">${log}</code>`],
-    ['Transactions are of', chain],
+  const fields: readonly (readonly [name: string, value: Part, pointer?: string])[] = [
+    [
+      'Newest event',
+      head.seq === 0 ? html`<span class="none">none yet</span>` : eventLink(head.seq),
+      '/head/seq?',
+    ],
+    ['Published', momentOrNone(head.at), '/head/at'],
+    ['Answered in minute', momentOf(now.at), '/now/at'],
+    [
+      'Event’s age then, ms',
+      head.ageMs === null ? html`<span class="none">none yet</span>` : count(head.ageMs),
+      '/head/ageMs',
+    ],
+    ['This node', following.state === 'leader' ? 'holds the log' : 'follows the log'],
+    ['Behind, events', count(following.behind), '/following/behind'],
+    ['Version', version, '/version'],
+    ['Name of the log', html`<code>${origin}</code>`, '/origin'],
+    ['Id of the log', html`<code class="id">${log}</code>`, '/log'],
+    ['Transactions are of', chain, '/chain'],
     ['Simulated', simulated ? 'yes: no event here is of real money' : 'no'],
   ]
   return html`<dl class="fields">
     ${fields.map(
-      ([name, value]) =>
+      ([name, value, pointer]) =>
         html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
+          ${pointer === undefined ? html`<dd>${value}</dd>` : html`<dd data-at="${pointer}">${value}</dd>`}`,
     )}
   </dl>`
 }

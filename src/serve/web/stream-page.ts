@@ -1,6 +1,7 @@
-import { FILTERS } from '../../protocol/parameters.ts'
+import { AFTER, FILTERS } from '../../protocol/parameters.ts'
+import { extentOf } from './events-extent.ts'
 import { eventsForm } from './events-form.ts'
-import { emptyOf, eventsTitle, scannedOf } from './events-page.ts'
+import { emptyOf, eventsTitle } from './events-page.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
 import { further, jsonLine } from './further.ts'
 import { html } from './html.ts'
@@ -10,8 +11,11 @@ import { copyButton } from './view-bar.ts'
 /** `/stream`: the newest events, and whatever comes; without a script, as of when it was loaded. */
 export const streamPage: Page<null> = {
   endpoint: null,
+  news: true,
   path: '/stream',
-  parameters: FILTERS,
+  // A place in the stream is a page of events.
+  parameters: [...FILTERS, AFTER],
+  elsewhere: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
   further: true,
   live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
@@ -27,8 +31,8 @@ export const streamPage: Page<null> = {
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >
-      ${events.length === 0 ? emptyOf(page, `${asked.address}#`, view) : eventsTable(events, view, true)}
-      ${scannedOf(page)}
+      ${events.length === 0 ? emptyOf(page, `${asked.address}#`, view) : eventsTable(events, view, { live: true, address: asked.address })}
+      ${events.length === 0 ? null : extentOf(asked.answer, view, asked.address)}
       <nav aria-label="Older events" class="pager" data-chrome>
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
         <a href="/events${filters}">From the first event on</a>

@@ -1,7 +1,7 @@
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../protocol/moment.ts'
 import type { Flows, Funds, Summary } from '../../protocol/resources.ts'
 import { amount, amountOrNone, count } from './amount.ts'
-import { sparkline } from './chart-spark.ts'
+import { sparkline } from './charts/chart-spark.ts'
 import { derived, minus } from './derived.ts'
 import type { Further } from './further.ts'
 import { further, jsonLine } from './further.ts'
@@ -16,11 +16,11 @@ const SPARK_DAYS = 30
 export type Before = Readonly<{
   dayBefore: Further<Summary>
   flows: Further<Flows>
-  /** Only of the present: no answer of balances is settled, since each says the present ones too. */
-  funds: Further<Funds> | null
+  /** Never settled as a whole, since it says the present balances too; those of past days are, and no others are shown. */
+  funds: Further<Funds>
 }>
 
-/** Asks for what came before a summary: nothing before the first event. Of a settled summary all of it is settled. */
+/** Asks for what came before a summary: nothing before the first event. */
 export async function askBefore(summary: Summary, view: View): Promise<Before | null> {
   const { atMs } = summary.asOf
   if (atMs === null) return null
@@ -34,13 +34,14 @@ export async function askBefore(summary: Summary, view: View): Promise<Before | 
   return {
     dayBefore: await further(view, 'summary', { query: `at=${dayBefore}` }),
     flows: await further(view, 'flows', { query }),
-    funds: asked === undefined ? await further(view, 'funds', { query }) : null,
+    funds: await further(view, 'funds', { query }),
   }
 }
 
+type AmountKey = Exclude<FlowKey, 'tokenPriceUsd'> | FundKey | 'paidInLoyalty'
 type FlowKey = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'tokenPriceUsd'
 type FundKey = 'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed'
-type Line = (before: Before) => readonly (string | null)[] | null
+type Line = (before: Before) => readonly (string | null)[]
 
 const ofFlows =
   (key: FlowKey): Line =>
@@ -51,10 +52,15 @@ const ofFlows =
 const ofFunds =
   (key: FundKey): Line =>
   ({ funds }) =>
-    funds?.answer.buckets.map((bucket) => bucket[key]) ?? null
+    funds.answer.buckets.map((bucket) => bucket[key])
 
 /** Amounts in the order of who asks for them; each with what is said of it where nothing came before. */
-const AMOUNTS = [
+export const AMOUNTS: readonly (readonly [
+  key: AmountKey,
+  label: string,
+  explained: string,
+  line: Line | null,
+])[] = [
   ['spentOnPlay', 'Spent on play', 'by players', ofFlows('spentOnPlay')],
   ['paidInPrizes', 'Paid in prizes', 'to players', ofFlows('paidInPrizes')],
   ['prizesNotRedeemed', 'Prizes not yet redeemed', 'won, and not yet paid', ofFunds('prizesNotRedeemed')],
@@ -63,17 +69,32 @@ const AMOUNTS = [
   ['treasury', 'Treasury', 'what the platform holds', ofFunds('treasury')],
   ['loyaltyFund', 'Loyalty fund', 'for monthly rewards', ofFunds('loyaltyFund')],
   ['paidInLoyalty', 'Paid as loyalty reward', 'to players', null],
-] as const
+]
 
-const COUNTS = [
-  ['entries', 'Entries'],
-  ['plays', 'Plays'],
-  ['payouts', 'Payouts'],
-  ['events', 'Events'],
-] as const
+/** What is counted, in the same order wherever it stands. */
+export const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] =
+  [
+    ['entries', 'Entries'],
+    ['plays', 'Plays'],
+    ['payouts', 'Payouts'],
+    ['events', 'Events'],
+  ]
+
+/** The small lines by their names, with their figures of the days that are over, and when the first of them begins. */
+export function daysOf(before: Before): Readonly<{ fromMs: number; lines: readonly DayLine[] }> {
+  const { fromMs, buckets } = before.flows.answer
+  const over = buckets.filter(({ complete }) => complete).length
+  const lines = AMOUNTS.flatMap(([, label, , line]): readonly DayLine[] =>
+    line === null ? [] : [[label, line(before).slice(0, over)]],
+  )
+  return { fromMs, lines }
+}
+
+type DayLine = readonly [name: string, figures: readonly (string | null)[]]
 
 /** The headline figures, each with its change since the day before and a line of its last thirty days. */
-export function figuresOf(summary: Summary, before: Before | null, { site }: View): Html {
+export function figuresOf(summary: Summary, before: Before | null, view: View): Html {
+  const { site } = view
   const beside = (key: Changing, otherwise: string | null): Html | null => {
     const said = changeOf(summary, before, key) ?? otherwise
     return said === null ? null : html`<dd class="beside">${said}</dd>`
@@ -83,7 +104,7 @@ export function figuresOf(summary: Summary, before: Before | null, { site }: Vie
         ([key, label, explained, line]) =>
           html`<div>
             <dt>${label}, ${site.token}</dt>
-            <dd>${amount(summary[key])}</dd>
+            <dd data-at="/${key}">${amount(summary[key])}</dd>
             ${beside(key, explained)} ${drawn(before === null ? null : (line?.(before) ?? null))}
           </div>`,
       )}
@@ -91,19 +112,19 @@ export function figuresOf(summary: Summary, before: Before | null, { site }: Vie
     <dl class="counts">
       <div>
         <dt>Token price, USD</dt>
-        <dd>${amountOrNone(summary.tokenPriceUsd)}</dd>
+        <dd data-at="/tokenPriceUsd">${amountOrNone(summary.tokenPriceUsd)}</dd>
         ${beside('tokenPriceUsd', null)}
       </div>
       ${COUNTS.map(
         ([key, label]) =>
           html`<div>
             <dt>${label}</dt>
-            <dd>${count(summary[key])}</dd>
+            <dd data-at="/${key}">${count(summary[key])}</dd>
             ${beside(key, null)}
           </div>`,
       )}
     </dl>
-    ${before === null ? null : howComputed(before)}`
+    ${before === null ? null : howComputed(before, view)}`
 }
 
 function drawn(figures: readonly (string | null)[] | null): Html | null {
@@ -126,15 +147,15 @@ function changeOf(summary: Summary, before: Before | null, key: Changing): Html 
   return html`${sign}${derived(change)} in a day`
 }
 
-function howComputed({ dayBefore, flows, funds }: Before): Html {
-  const levels = funds === null ? '' : ', and what was held at the end of each'
+function howComputed({ dayBefore, flows, funds }: Before, { query }: View): Html {
   return html`<p class="quiet">
-      A change is the figure less that of twenty-four hours before. The small lines show thirty days: what was
-      spent, paid and burned in each that is over${levels}.
+      A change is the figure less that of twenty-four hours
+      before${query.has('at') ? null : html` (<a href="/compare">side by side</a>)`}. The small lines show
+      thirty days: what was spent, paid and burned in each that is over, and what was held at the end of each.
     </p>
     ${jsonLine([
       ['the day before', dayBefore],
       ['flows', flows],
-      ...(funds === null ? [] : ([['funds', funds]] as const)),
+      ['funds', funds],
     ])}`
 }

@@ -1,6 +1,6 @@
 import type { Flows } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
-import { legend, plotOnPage } from './chart-plot.ts'
+import { legend, plotOnPage } from './charts/chart-plot.ts'
 import { flowPanels, unfinishedIn } from './flows-chart.ts'
 import type { Further } from './further.ts'
 import type { Html } from './html.ts'
@@ -12,8 +12,9 @@ export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: Vi
   const [{ plot, lines }] = flowPanels(answer, site)
   const { spentOnPlay, paidInPrizes, burned } = answer.totals
   const page = address.slice('/api/v1'.length)
+  const totals = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `${address}#/totals/${key}`)
   return html`<h2>Thirty days</h2>
-    <p>
+    <p data-at="${totals.join(' ')}">
       ${amount(spentOnPlay)} ${site.token} spent on play, ${amount(paidInPrizes)} ${site.token} paid in
       prizes, ${amount(burned)} ${site.token} burned.
     </p>

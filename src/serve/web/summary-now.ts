@@ -1,7 +1,15 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import type { ContestWire, EventsPage, Planned, Schedule, Summary } from '../../protocol/resources.ts'
+import type {
+  Contests,
+  ContestWire,
+  EventsPage,
+  Planned,
+  Schedule,
+  Summary,
+} from '../../protocol/resources.ts'
 import { amount, amountOrNone, eventLink } from './amount.ts'
 import { contestLink, statusPill } from './contest-name.ts'
+import type { Further } from './further.ts'
 import { further, jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
@@ -13,14 +21,13 @@ const EVENTS_SHOWN = 10
 
 /** What is under way: contests that run or pay, and what is next. Only of the present: no answer knows it of a past one. */
 export async function underWay(summary: Summary, view: View): Promise<Html> {
-  const query = `status=running,paying&limit=${CONTESTS_SHOWN}`
-  const contests = await further(view, 'contests', { query })
+  const contests = await further(view, 'contests', { query: 'status=running,paying' })
   const schedule = await further(view, 'schedule')
   const { upcoming, running, paying, paid } = summary.contests
   return html`<h2>Contests</h2>
-    <p>
+    <p data-at="/contests/running /contests/paying /contests/upcoming /contests/paid">
       ${running} running, ${paying} paying out prizes, ${upcoming} to come, ${paid} paid in full.
-      ${nextOf(schedule.answer)}
+      ${nextOf(schedule)}
     </p>
     ${
       contests.answer.contests.length === 0
@@ -28,7 +35,7 @@ export async function underWay(summary: Summary, view: View): Promise<Html> {
             No contest is running or paying now. <a href="/schedule">See what is planned</a>, or
             <a href="/contests">all contests</a>.
           </p>`
-        : contestTable(contests.answer.contests, view)
+        : contestTable(contests, view)
     }
     ${jsonLine([
       ['contests', contests],
@@ -36,34 +43,39 @@ export async function underWay(summary: Summary, view: View): Promise<Html> {
     ])}`
 }
 
-function nextOf({ opens, closes }: Schedule): Html {
-  const said = (word: string, [next]: readonly Planned[]): Html | null =>
+function nextOf({ answer: { opens, closes }, address }: Further<Schedule>): Html {
+  const said = (word: string, [next]: readonly Planned[], pointer: string): Html | null =>
     next === undefined
       ? null
-      : html`Next to ${word}: ${contestLink(next.contestId, next.title)}, planned for ${momentOf(next.at)}. `
-  return html`${said('open', opens)}${said('close', closes)}`
+      : html`<span data-at="${pointer}/title ${pointer}/contestId ${pointer}/at"
+          >Next to ${word}: ${contestLink(next.contestId, next.title)}, planned for
+          ${momentOf(next.at)}.</span
+        > `
+  return html`${said('open', opens, `${address}#/opens/0`)}${said('close', closes, `${address}#/closes/0`)}`
 }
 
-function contestTable(contests: readonly ContestWire[], { site }: View): Html {
-  return html`<div class="wide" role="region" aria-label="Contests that run or pay" tabindex="0">
-      <table>
+function contestTable({ answer: { contests }, address }: Further<Contests>, { site }: View): Html {
+  const list = `${address}#/contests`
+  return html`<p class="quiet">Those that run first, by when they close; then those that pay.</p>
+    <div class="wide" role="region" aria-label="Contests that run or pay" tabindex="0">
+      <table class="cards" data-list="${list}" data-most="${CONTESTS_SHOWN}">
         <thead>
           <tr>
-            <th scope="col">Contest</th>
-            <th scope="col">State</th>
-            <th scope="col" class="r">Pool, ${site.token}</th>
-            <th scope="col" class="r">Not yet redeemed, ${site.token}</th>
-            <th scope="col">Closes</th>
+            <th scope="col" data-field="title id">Contest</th>
+            <th scope="col" data-field="status">State</th>
+            <th scope="col" class="r" data-field="pool">Pool, ${site.token}</th>
+            <th scope="col" class="r" data-field="prizesNotRedeemed">Not yet redeemed, ${site.token}</th>
+            <th scope="col" data-field="closedAt|closesAt">Closes or closed</th>
           </tr>
         </thead>
         <tbody>
-          ${contests.map(
-            (one) =>
-              html`<tr>
-                <th scope="row">${contestLink(one.id, one.title)}</th>
+          ${soonestFirst(contests).map(
+            ({ one, index }) =>
+              html`<tr data-row="${list}/${index}">
+                <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
                 <td>${statusPill(one.status)}</td>
-                <td class="r">${amount(one.pool)}</td>
-                <td class="r">${amount(one.prizesNotRedeemed)}</td>
+                <td class="r" data-label="pool">${amount(one.pool)}</td>
+                <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
                 <td>${momentOf(one.closedAt ?? one.closesAt)}</td>
               </tr>`,
           )}
@@ -75,28 +87,39 @@ function contestTable(contests: readonly ContestWire[], { site }: View): Html {
     </p>`
 }
 
+/** Those that run by when they are to close, then those that pay as the answer has them, each with its place there. */
+function soonestFirst(
+  contests: readonly ContestWire[],
+): readonly Readonly<{ one: ContestWire; index: number }>[] {
+  const rank = ({ status, closesAtMs }: ContestWire): number => (status === 'running' ? closesAtMs : Infinity)
+  return contests
+    .map((one, index) => ({ one, index }))
+    .toSorted((a, b) => (rank(a.one) === rank(b.one) ? 0 : rank(a.one) - rank(b.one)))
+    .slice(0, CONTESTS_SHOWN)
+}
+
 /** The newest events that the summary counts. */
 export async function newestEvents({ asOf }: Summary, view: View): Promise<Html | null> {
   if (asOf.seq === 0) return null
   const query = `order=desc&before=${asOf.seq + 1}&limit=${EVENTS_SHOWN}`
   const events = await further(view, 'events', { query })
   const all = view.paths.has('/events')
-    ? html`<p><a href="/events?order=desc&before=${asOf.seq + 1}&limit=100">More of them, backwards</a></p>`
+    ? html`<p><a href="/events?order=desc&before=${asOf.seq + 1}&limit=100">Older events</a></p>`
     : null
   return html`<h2>Newest events</h2>
-    ${eventTable(events.answer, view)} ${all} ${jsonLine([['events', events]])}`
+    ${eventTable(events, view)} ${all} ${jsonLine([['events', events]])}`
 }
 
-function eventTable({ events }: EventsPage, { site }: View): Html {
+function eventTable({ answer: { events }, address }: Further<EventsPage>, { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Newest events" tabindex="0">
-    <table>
+    <table class="cards" data-list="${address}#/events">
       <thead>
         <tr>
-          <th scope="col">Event</th>
-          <th scope="col">Type and kind</th>
-          <th scope="col">Published</th>
-          <th scope="col">Contest</th>
-          <th scope="col" class="r">${site.token}</th>
+          <th scope="col" data-field="seq">Event</th>
+          <th scope="col" data-field="type kind">Type and kind</th>
+          <th scope="col" data-field="contestId">Contest</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="at">Published</th>
         </tr>
       </thead>
       <tbody data-live-rows="beside">
@@ -104,12 +127,12 @@ function eventTable({ events }: EventsPage, { site }: View): Html {
           ({ seq, type, kind, at, contestId, kots }) =>
             html`<tr>
               <th scope="row">${eventLink(seq)}</th>
-              <td>${type} / ${kind}</td>
-              <td>${momentOf(at)}</td>
+              <td class="n">${type} / ${kind}</td>
               <td>
                 ${contestId === null ? null : html`<a href="/contests/${contestId}/ledger">#${contestId}</a>`}
               </td>
               <td class="r">${amountOrNone(kots, '')}</td>
+              <td class="far">${momentOf(at)}</td>
             </tr>`,
         )}
       </tbody>
@@ -120,9 +143,9 @@ function eventTable({ events }: EventsPage, { site }: View): Html {
 /** Why to believe it, and how not to have to. */
 export function checkIt({ paths }: View): Html {
   const way = paths.has('/verify')
-    ? html`<a href="/verify">Check it yourself</a>: every figure can be computed again from the public files.`
+    ? html`Every figure can be computed again from the public files: <a href="/verify">verify the log</a>.`
     : html`Every figure can be computed again from the public files. The log’s
         <a href="${ENDPOINT_PATHS.logCheckpoint}">signed checkpoint</a>.`
-  return html`<h2>Do not trust this page</h2>
+  return html`<h2>Check it yourself</h2>
     <p>Nothing in the log is ever rubbed out, and its history is signed. ${way}</p>`
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/api-stage.ts'
-import { openApiStage } from '../../../test/api-stage.ts'
+import type { ApiStage, Told } from '../../../test/api-stage.ts'
+import { openApiStage, plan } from '../../../test/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../test/parity.ts'
+import { HOUR_MS } from '../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -29,6 +30,31 @@ suite('the summary', () => {
     assert.match(page, /<a href="\/contests\/1\/ledger">First<\/a>/)
   })
 
+  test('lists what runs by when it closes, then what pays', async () => {
+    const opened = (id: number, hours: number): readonly Told[] => [
+      plan(id, null, hours * HOUR_MS),
+      { type: 'contest', kind: 'opened', contestId: id },
+    ]
+    const story: readonly Told[] = [
+      ...opened(1, 3),
+      ...opened(2, 1),
+      ...opened(3, 2),
+      { type: 'pool', kind: 'top_up', contestId: 3, kots: '10' },
+      { type: 'contest', kind: 'closed', contestId: 3 },
+      { type: 'prize', kind: 'winner', contestId: 3, kots: '10' },
+      ...opened(4, 2),
+    ]
+    await using other = await openApiStage({
+      story: [{ type: 'treasury', kind: 'deposit', kots: '1000' }, ...story],
+    })
+    const page = await (await other.get('/')).text()
+    const table = /aria-label="Contests that run or pay"[^]*?<\/table>/.exec(page)?.[0] ?? ''
+    const listed = [...table.matchAll(/<a href="\/contests\/(\d)\/ledger">/g)].map(([, id]) => Number(id))
+    assert.deepEqual(listed, [2, 4, 1, 3])
+    const answers = sourcesOf(page).map(async (source) => (await other.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+  })
+
   test('is cited with the moment of its last event', async () => {
     assert.match(await see('/summary'), /data-cite href="\/summary\?at=2026-10-01T00:12:00\.000Z"/)
   })
@@ -49,12 +75,24 @@ suite('the summary', () => {
 suite('the summary of a past moment', () => {
   test('is settled, and shows nothing of the present', async () => {
     const page = await see('/summary?at=2026-10-01T00:05Z')
-    assert.match(page, /This view is settled: it never changes\./)
+    assert.match(page, /it (?:never changes|will not change)\./)
     assert.match(page, /later corrections are not applied/)
     assert.doesNotMatch(page, /Next to (?:open|close)/)
     for (const source of sourcesOf(page)) {
-      assert.match((await stage.get(source)).headers.get('cache-control') ?? '', /immutable/, source)
+      const kept = (await stage.get(source)).headers.get('cache-control') ?? ''
+      // Beside the balances of past days, which are shown, their answer says the present ones.
+      assert.equal(kept.endsWith('immutable'), !source.startsWith('/api/v1/funds?'), source)
     }
+  })
+
+  test('draws what was held then too, and says the same after further events', async () => {
+    const path = '/summary?at=2026-10-02'
+    await using later = await openApiStage()
+    later.trade(2 * 24 * 60)
+    const first = await (await later.get(path)).text()
+    assert.equal(first.match(/<dd class="drawn">/g)?.length, 7)
+    later.tell([{ type: 'treasury', kind: 'deposit', kots: '5' }])
+    assert.equal(await (await later.get(path)).text(), first)
   })
 
   test('leads a step on, and to now', async () => {

@@ -14,6 +14,7 @@ import type { Table } from './table.ts'
 /** `/summary`: the headline figures, now or as of a past moment. */
 export const summaryPage: Page<Summary> = {
   endpoint: 'summary',
+  news: true,
   further: true,
   island: 'summary',
   // A present state is cited as of its last event.
@@ -26,7 +27,7 @@ export const summaryPage: Page<Summary> = {
     const before = await askBefore(summary, view)
     const present = !view.query.has('at')
     return html`${nothingYet(summary, first)} ${figuresOf(summary, before, view)}
-    ${travelOf(summary, first, view)} ${before === null ? null : flowsOf(before.flows, view)}
+    ${travelOf(summary, first, before, view)} ${before === null ? null : flowsOf(before.flows, view)}
     ${present ? await underWay(summary, view) : correctionsSince(summary, view)}
     ${await newestEvents(summary, view)} ${checkIt(view)}`
   },
@@ -49,7 +50,8 @@ function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
       does.
     </p>`
   }
-  return html`<p class="lead">
+  const pointer = '/api/v1/events/1#'
+  return html`<p class="lead" data-at="${pointer}/seq ${pointer}/at">
     At that moment nothing had been published. The first event is ${eventLink(first.seq)}, of
     ${momentOf(first.at)};
     <a href="/summary?at=${first.at}">see the state after it</a>.

@@ -1,13 +1,13 @@
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Site } from './site.ts'
+import { addressAt } from './site.ts'
 
 /** A transaction's whole id in little room, with where to see it for oneself. */
 export function transaction(tx: string, { explorers }: Site): Html {
-  const links = explorers.map((template) => {
-    const href = template.replace('{tx}', encodeURIComponent(tx))
-    return html` <a rel="noreferrer" href="${href}">${new URL(href).host}</a>`
-  })
+  const links = explorers.map(
+    (explorer) => html` <a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a>`,
+  )
   return html`<code class="id cut">${tx}</code>${links}`
 }
 

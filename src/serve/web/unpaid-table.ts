@@ -15,8 +15,19 @@ export const STATUS_WORDS: Readonly<Record<UnpaidStatus, string>> = {
   overpaid: 'overpaid',
 }
 
-/** How a table of unpaid prizes is called, and the contests' titles by number; null on the page of one contest. */
-export type UnpaidTable = Readonly<{ name: string; titles: ReadonlyMap<number, string | null> | null }>
+/** A row of the answer, with its place in it. */
+export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
+
+/**
+ * How a table of unpaid prizes is called, the contests' titles by number, null on the page of one contest, and the list
+ * that its rows are of.
+ */
+export type UnpaidTable = Readonly<{
+  name: string
+  titles: ReadonlyMap<number, string | null> | null
+  list: string
+  most?: number
+}>
 
 /** The contest of a prize, and its kind below. */
 export function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<number, string | null>): Html {
@@ -24,27 +35,33 @@ export function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<numbe
 }
 
 /** Prizes won and not yet paid, each with when it can be. */
-export function unpaidTable(rows: readonly Unpaid[], { site }: View, { name, titles }: UnpaidTable): Html {
+export function unpaidTable(
+  rows: readonly Placed[],
+  { site }: View,
+  { name, titles, list, most }: UnpaidTable,
+): Html {
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
-    <table>
+    <table class="cards" data-list="${list}" ${most === undefined ? null : html`data-most="${most}"`}>
       <thead>
         <tr>
-          <th scope="col">${titles === null ? 'Kind' : 'Contest and kind'}</th>
-          <th scope="col">State</th>
-          <th scope="col" class="r">${site.token}</th>
-          <th scope="col">Available</th>
-          <th scope="col" class="fold">Unlocks</th>
-          <th scope="col" class="fold">In review until</th>
+          <th scope="col" data-field="${titles === null ? 'kind' : 'contestId kind'}">
+            ${titles === null ? 'Kind' : 'Contest and kind'}
+          </th>
+          <th scope="col" data-field="status">State</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="availableAt">Available</th>
+          <th scope="col" class="fold" data-field="unlocksAt">Unlocks</th>
+          <th scope="col" class="fold" data-field="reviewUntil">In review until</th>
         </tr>
       </thead>
       <tbody>
-        ${rows.map(
-          (one) =>
-            html`<tr data-key="${unpaidKey(one)}">
-              <th scope="row">${titles === null ? one.kind : prizeName(one, titles)}</th>
+        ${rows.slice(0, most).map(
+          ({ unpaid: one, index }) =>
+            html`<tr data-key="${unpaidKey(one)}" data-row="${list}/${index}">
+              <th scope="row" class="all">${titles === null ? one.kind : prizeName(one, titles)}</th>
               <td><span class="pill ${one.status}">${STATUS_WORDS[one.status]}</span></td>
               <td class="r">${amount(one.kots)}</td>
-              <td>${momentOf(one.availableAt)}</td>
+              <td class="all" data-label="available">${momentOf(one.availableAt)}</td>
               <td class="fold">${momentOrNone(one.unlocksAt, 'no lock')}</td>
               <td class="fold">${momentOrNone(one.reviewUntil, 'no review')}</td>
             </tr>`,

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { assert } from '../../protocol/brand.ts'
-import type { Route } from '../route.ts'
+import type { Ask, Route } from '../route.ts'
 import type { Assets } from './assets.ts'
 import { HTML_TYPE } from './error-page.ts'
+import type { Html } from './html.ts'
 import { html } from './html.ts'
+import type { Site } from './site.ts'
+import { baseOf, hostOf } from './site.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 
 /** Where the verifier is that is saved to disk. */
@@ -11,15 +14,15 @@ export const VERIFIER_PATH = '/verify/daybook-verify.html'
 
 const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
 label{display:block}input{display:block;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
-.steps{padding-left:1.25rem}.wrong b{color:light-dark(#a3262a,#ff8f8f)}.right b{color:light-dark(#0b6b3a,#5fd39a)}`
+code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b{color:light-dark(#a3262a,#ff8f8f)}.right b{color:light-dark(#0b6b3a,#5fd39a)}`
 
 /** One file with all that it needs, which works from a disk: any log may be asked from anywhere. */
-export function verifierRoute(assets: () => Promise<Assets>): Route {
+export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site): Route {
   return {
     path: VERIFIER_PATH,
     parameters: [],
-    allowance: 'none',
-    async handle() {
+    allowance: 'pages',
+    async handle(ask) {
       const script = (await assets()).files.get('verifier.js')
       assert(script !== undefined, 'there is a script of the verifier')
       return {
@@ -27,7 +30,10 @@ export function verifierRoute(assets: () => Promise<Assets>): Route {
         keep: 'revalidate',
         etag: 'of-content',
         type: HTML_TYPE,
-        body: formatVerifier(Buffer.from(script.body).toString('utf8')),
+        body: formatVerifier(
+          Buffer.from(script.body).toString('utf8'),
+          checkForms({ seq: null, base: baseIn(ask), explorers, otherwise: WITHOUT }),
+        ),
         headers: {
           'Content-Disposition': 'attachment; filename="daybook-verify.html"',
           'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -37,8 +43,16 @@ export function verifierRoute(assets: () => Promise<Assets>): Route {
   }
 }
 
+/** The address that the file is saved from; nothing where it is not known. */
+function baseIn(ask: Ask): string {
+  const host = hostOf(ask)
+  return host === null ? '' : baseOf(host)
+}
+
+const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`
+
 /** Its policy allows its own script and style alone, and asking any log. */
-function formatVerifier(source: string): string {
+function formatVerifier(source: string, checks: Html): string {
   // The end of the element, wherever it stood in a script, would end it there.
   const script = source.trim().replaceAll('</script', String.raw`<\/script`)
   const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(STYLE)}'; connect-src *`
@@ -60,8 +74,8 @@ function formatVerifier(source: string): string {
             This file checks a log from your own disk. It asks nobody but the log whose address you give, and
             what it keeps of your visits stays in this browser.
           </p>
-          ${checkForms({ seq: null, asksBase: true, otherwise: html`<p>The checks need a script.</p>` })}
-          ${NOT_PROVED}
+          <h2>What you can check</h2>
+          ${checks} ${NOT_PROVED}
         </main>
         <script>
           ${{ markup: script }}

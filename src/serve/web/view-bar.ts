@@ -1,8 +1,9 @@
 import type { AsOf } from '../../protocol/resources.ts'
+import { embedding } from './embedding.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { textOf } from './moment.ts'
-import type { View } from './page.ts'
+import type { Embedded, View } from './page.ts'
 import type { Table } from './table.ts'
 
 /** A longer answer is linked and not shown: the page would be longer than what it shows. */
@@ -15,6 +16,7 @@ export type Bar = Readonly<{
   permalink: string
   table: Table | null
   svg: boolean
+  embedded: readonly Embedded[]
 }>
 
 /** The same block as JSON, CSV, picture, command and citation, always in this order. */
@@ -33,7 +35,7 @@ export function viewBar(view: View, bar: Bar): Html | null {
       <li><code>GET ${api}</code> ${copyButton('Copy curl', { curl: api })}</li>
       <li><a href="${suffixed('.metadata.json')}">About this export</a></li>
     </ul>
-    ${citation(view, bar)} ${bar.svg ? embedding(suffixed('.svg'), bar.title) : null} ${shownJson(view, api)}
+    ${citation(view, bar)} ${embedding(view, bar.embedded)} ${shownJson(view, api)}
   </section>`
 }
 
@@ -45,26 +47,23 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
 }
 
 function csvLabel({ rows, next }: Table): string {
+  if (rows.length === 0) return 'CSV (no rows)'
   const unit = rows.length === 1 ? 'row' : 'rows'
   return next === null ? `CSV (all ${rows.length} ${unit})` : `CSV (the first ${rows.length} ${unit})`
 }
 
 function citation({ site }: View, { title, asOf, permalink }: Bar): Html {
   const state = asOf === null || asOf.at === null ? '' : ` State at ${textOf(asOf.at)}, event #${asOf.seq}.`
-  const licence = site.licence === null ? '' : ` Licence: ${site.licence}.`
-  return html`<details>
+  const licence =
+    site.licence === null
+      ? null
+      : html` Licence: <a rel="license" href="${site.licence}">${site.licence}</a>.`
+  return html`<details class="cite">
     <summary>Cite</summary>
     <p>
       <cite>${title}</cite>. ${site.name}.${state}
       <a data-cite href="${permalink}">${permalink}</a>.${licence}
     </p>
-  </details>`
-}
-
-function embedding(picture: string, title: string): Html {
-  return html`<details>
-    <summary>Embed</summary>
-    <p><code data-embed>${`<img src="${picture}" alt="${title}">`}</code></p>
   </details>`
 }
 
@@ -74,6 +73,11 @@ function shownJson({ json }: View, api: string): Html {
   }
   return html`<details>
     <summary>Show the JSON</summary>
-    <pre tabindex="0" role="region" aria-label="The JSON of this view"><code>${json}</code></pre>
+    <p class="quiet">Broken into lines to be read; the bytes are at <a href="${api}">its address</a>.</p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="The JSON of this view"
+    ><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>
   </details>`
 }

@@ -1,0 +1,42 @@
+import type { ArchiveMonth } from '../../protocol/resources.ts'
+import { barChart } from './charts/chart-bars.ts'
+import { legend } from './charts/chart-plot.ts'
+import { monthMark } from './charts/chart-time.ts'
+import type { Derived } from './derived.ts'
+import { derived, sumOfAll } from './derived.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { expressed } from './share.ts'
+
+/** How much came in each month; of a single one its row says as much. */
+export function monthChart(months: readonly ArchiveMonth[]): Html | null {
+  const events = eventsOf(months)
+  if (events === null || months.length < 2) return null
+  const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
+  const growing = months.some(({ state }) => state === 'open')
+  const sentence = html`${derived(events)} events in ${expressed('count /months', String(months.length))}
+    months, the most of them in
+    <span data-at="/months/${months.indexOf(most)}/month">${most.month}</span
+    >.${growing ? legend([], true) : null}`
+  return barChart(
+    {
+      id: 'months',
+      title: 'Events of each month',
+      description: `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`,
+      bars: months.map((one) => ({
+        ...monthMark(one.month),
+        figure: String(one.events),
+        unfinished: one.state === 'open',
+      })),
+    },
+    sentence,
+  )
+}
+
+/** All events of all months. */
+export function eventsOf(months: readonly ArchiveMonth[]): Derived | null {
+  return sumOfAll(
+    '/months/*/events',
+    months.map((one) => one.events),
+  )
+}

@@ -1,0 +1,60 @@
+import './island-frame.ts'
+
+const DAY_MS = 86_400_000
+
+/** What the summary has of script: the slider says what it points at, and leads there when it is let go or Enter is pressed. */
+function startSlider(form: HTMLFormElement): void {
+  const slider = form.querySelector('input')
+  const said = form.querySelector('output')
+  if (slider === null || said === null) return
+  // A page that is kept for ever cannot know how late it is.
+  if (form.dataset['slider'] === 'past') {
+    const { min, step } = slider
+    const hours = Math.floor((Date.now() - Number(min)) / Number(step))
+    slider.max = String(Math.max(Number(slider.max), Number(min) + hours * Number(step)))
+  }
+  const preview = form.querySelector('p')
+  const { from, told, days = '[]' } = preview?.dataset ?? {}
+  const lines: readonly (readonly [name: string, figures: readonly string[]])[] = JSON.parse(days)
+  /** The last step of a page of the present is the present. */
+  const isNow = (): boolean => form.dataset['slider'] !== 'past' && slider.value === slider.max
+  const go = (): void =>
+    location.assign(
+      isNow() ? '/summary' : `/summary?at=${new Date(Number(slider.value)).toISOString().slice(0, 16)}Z`,
+    )
+  const write = (): void => {
+    const at = new Date(Number(slider.value))
+    const format = (options: Intl.DateTimeFormatOptions): string =>
+      at.toLocaleString('en-GB', { ...options, timeZone: 'UTC' })
+    const text = isNow() ? 'now' : `${format({ dateStyle: 'long' })}, ${format({ timeStyle: 'short' })} UTC`
+    said.value = text
+    slider.setAttribute('aria-valuetext', text)
+  }
+  // What the page it leads to draws last: the day that was over then.
+  const show = (): void => {
+    const day = Math.floor((Number(slider.value) - Number(from)) / DAY_MS) - 1
+    const known = lines.flatMap(([name, { [day]: figure }]) =>
+      figure === undefined ? [] : `${name} ${figure}`,
+    )
+    if (preview !== null) preview.textContent = known.length > 0 ? `${told} ${known.join(' · ')}` : ''
+  }
+  // By keys every step is a change, and whoever steps is not there yet: Enter leads there.
+  let dragged = false
+  slider.addEventListener('pointerdown', () => (dragged = true))
+  slider.addEventListener('keydown', (event) => {
+    dragged = false
+    if (event.key !== 'Enter') return
+    // Not every browser sends a form by Enter from a slider, and none may send it twice.
+    event.preventDefault()
+    go()
+  })
+  slider.addEventListener('input', write)
+  slider.addEventListener('input', show)
+  slider.addEventListener('change', () => {
+    if (dragged) go()
+  })
+  write()
+  form.hidden = false
+}
+
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-slider]')) startSlider(form)

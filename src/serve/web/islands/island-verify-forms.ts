@@ -1,0 +1,133 @@
+import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
+import type { Log, Step, Steps } from './island-verify-log.ts'
+import { NotServed, unchecked, wrong } from './island-verify-log.ts'
+import { checkMonth } from './island-verify-month.ts'
+import type { Visits } from './island-verify-visit.ts'
+import { checkVisit } from './island-verify-visit.ts'
+
+/** The mark of a step, and its words: the shape says it as well as the text. */
+const MARKS: Readonly<Record<Step['is'], readonly [shape: string, word: string]>> = {
+  right: ['✔', 'done'],
+  wrong: ['✖', 'failed'],
+  unchecked: ['–', 'not checked'],
+}
+
+/** A word this long is a digest, a key or a transaction, and may be broken anywhere. */
+const LONG_CHARS = 24
+
+/** What this browser keeps of earlier visits; nothing where it keeps nothing. */
+const VISITS: Visits = {
+  get(name) {
+    try {
+      return localStorage.getItem(`daybook-visit ${name}`) ?? ''
+    } catch {
+      return ''
+    }
+  },
+  keep(name, text) {
+    try {
+      localStorage.setItem(`daybook-visit ${name}`, text)
+      return true
+    } catch {
+      return false
+    }
+  },
+}
+
+/** Makes each form of checks run its own, and shows the steps as they come. */
+export function startVerify(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-check]')) {
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      void run(form)
+    })
+  }
+  const checks = document.querySelector<HTMLElement>('[data-checks]')
+  if (checks !== null) checks.hidden = false
+}
+
+async function run(form: HTMLFormElement): Promise<void> {
+  const list = form.querySelector('ol')
+  const button = form.querySelector('button')
+  if (list === null || button === null || button.disabled) return
+  list.replaceChildren()
+  // They stand outside of every form, which would ask for them.
+  for (const input of document.querySelectorAll<HTMLInputElement>('[data-ask] input')) {
+    if (!input.reportValidity()) return
+  }
+  button.disabled = true
+  list.setAttribute('aria-busy', 'true')
+  try {
+    for await (const step of stepsOf(form)) list.append(shown(step))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ''
+    if (error instanceof NotServed) {
+      list.append(shown(unchecked(why)))
+    } else {
+      // What is served is not what it has to be.
+      list.append(shown(wrong(`It could not be read: ${why}`)))
+      list.append(shown(unchecked('What would have come after it was not checked')))
+    }
+  } finally {
+    list.removeAttribute('aria-busy')
+    button.disabled = false
+  }
+}
+
+async function* stepsOf(form: HTMLFormElement): Steps {
+  const said = (name: string): string =>
+    document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
+  const log: Log = { base: said('base').replace(/\/+$/, ''), vkey: said('vkey') }
+  switch (form.dataset['check'] ?? '') {
+    case 'event':
+      yield* checkEvent(log, Number(said('seq')))
+      return
+    case 'payment':
+      return yield* checkPayment(log, Number(said('payment')), explorersOf(form))
+    case 'visit':
+      return yield* checkVisit(
+        log,
+        log.base || location.origin,
+        VISITS,
+        new Date().toISOString().slice(0, 10),
+      )
+    case 'month':
+      return yield* checkMonth(log, said('month'))
+    case 'file': {
+      const file = form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0]
+      if (file !== undefined) yield* checkLoyaltyFile(log, file)
+      return
+    }
+    default:
+      throw new Error('there is no such check')
+  }
+}
+
+function explorersOf(form: HTMLFormElement): readonly string[] {
+  const templates: readonly string[] = JSON.parse(form.dataset['explorers'] ?? '[]')
+  return templates
+}
+
+function shown({ is, said, links = [] }: Step): HTMLElement {
+  const line = document.createElement('li')
+  line.className = is
+  const [shape, word] = MARKS[is]
+  const mark = document.createElement('b')
+  mark.textContent = `${shape} ${word}`
+  line.append(mark)
+  for (const part of said.split(' ')) line.append(' ', part.length < LONG_CHARS ? part : coded(part))
+  for (const href of links) {
+    const link = document.createElement('a')
+    link.href = href
+    link.rel = 'noreferrer'
+    link.textContent = link.host
+    line.append(' ', link)
+  }
+  return line
+}
+
+function coded(word: string): HTMLElement {
+  const code = document.createElement('code')
+  code.textContent = word
+  return code
+}

@@ -1,0 +1,80 @@
+import type { AsOf } from '../../protocol/resources.ts'
+import { JSON_TYPE } from '../projection.ts'
+import type { Keep, Reply } from '../route.ts'
+import { exportName } from './export-name.ts'
+import type { AnyPage, Embedded, View } from './page.ts'
+import { NOTICE } from './site.ts'
+import { CSV_TYPE, formatCsv } from './table.ts'
+
+/** A page's own path, and what stands behind a suffix of it. */
+export type Form = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
+
+const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+/** A page's address for a citation. */
+export function permalinkOf(page: AnyPage, view: View, answer: unknown): string {
+  return page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
+}
+
+/** The chart of a page, of the range that is shown and no other. */
+export function pictureOf(title: string, permalink: string): Embedded {
+  return { is: 'picture', name: 'The chart as a picture', path: suffixedOf(permalink, '.svg'), title }
+}
+
+/** A page's address with a suffix behind its path. */
+function suffixedOf(address: string, suffix: string): string {
+  const [path = '', query] = address.split('?')
+  return `${path}${suffix}${query === undefined ? '' : `?${query}`}`
+}
+
+/** The `asOf` of an answer that has one: every projection. */
+export function asOfIn(answer: unknown): AsOf | null {
+  const known: { asOf?: AsOf } | null = Object(answer) === answer ? Object(answer) : null
+  return known?.asOf ?? null
+}
+
+/** An answer in a form that is no page: as a table, as a picture, or what an export says of itself. */
+export function otherForm(
+  page: AnyPage,
+  view: View,
+  answer: unknown,
+  form: Exclude<Form, ''>,
+  keep: Keep,
+): Reply {
+  const kept = { is: 'body', keep, etag: 'of-content' } as const
+  const asOf = asOfIn(answer)
+  const table = page.csv?.(answer, view) ?? null
+  if (form === '.csv' && table !== null) {
+    const headers = {
+      'Content-Disposition': `attachment; filename="${exportName(view, table, asOf)}"`,
+      Link: `<${view.path}.metadata.json${view.query.format()}>; rel="describedby"`,
+    }
+    return { ...kept, type: CSV_TYPE, body: formatCsv(table), headers }
+  }
+  if (form === '.svg' && page.svg !== undefined) {
+    const headers = { 'Content-Security-Policy': SVG_POLICY }
+    return { ...kept, type: 'image/svg+xml', body: page.svg(answer, view).markup, headers }
+  }
+  const { site, identity } = view
+  // What is taken for granted is said in all of them: tomorrow they are still of the same range.
+  const permalink = permalinkOf(page, view, answer)
+  const body = JSON.stringify({
+    title: page.title(answer, view),
+    page: permalink,
+    api: `/api/v1${permalink}`,
+    csv: table === null ? null : suffixedOf(permalink, '.csv'),
+    asOf,
+    columns: table?.columns ?? null,
+    rows: table?.rows.length ?? null,
+    complete: table === null ? null : table.next === null,
+    next: table?.next ?? null,
+    token: site.token,
+    origin: identity.origin,
+    log: identity.id,
+    simulated: identity.simulated,
+    licence: site.licence,
+    contact: site.contact,
+    notice: NOTICE,
+  })
+  return { ...kept, type: JSON_TYPE, body }
+}

@@ -1,0 +1,58 @@
+/** A question to the API as the typed client asks it. */
+export type Call = Readonly<{
+  id: string
+  base: string
+  request: string
+  /** What stands in the path where it has a variable part; null where it has none. */
+  place: string | null
+  query: readonly (readonly [name: string, value: string])[]
+  /** The parameters that are lists. */
+  lists: ReadonlySet<string>
+}>
+
+/** Answers that are bytes and no text. */
+export const BYTES: ReadonlySet<string> = new Set(['logTile', 'logEntries'])
+
+/** A program that asks it with the client of this project. */
+export function typescriptOf(call: Call): string {
+  return `import { openDaybook } from 'daybook/client'
+
+const daybook = openDaybook('${call.base}')
+${linesOf(call)}`
+}
+
+function linesOf({ id, request, place, query, lists }: Call): string {
+  if (BYTES.has(id)) {
+    return `const answer = await daybook.ask.get('${request}')\nconsole.log(answer.bytes().length)`
+  }
+  if (id === 'archiveFile') {
+    return `for await (const event of daybook.month('${monthIn(place)}')) console.log(event.seq)`
+  }
+  const fields = query
+    // The client's answers are objects, whatever is asked.
+    .filter(([name]) => name !== 'format')
+    .map(([name, value]) => {
+      const written = lists.has(name) ? `[${value.split(',').map(textOf).join(', ')}]` : literalOf(value)
+      return `${name}: ${written}`
+    })
+  const asked = fields.length === 0 ? [] : [`{ ${fields.join(', ')} }`]
+  if (id === 'stream') {
+    return `for await (const event of daybook.stream(${asked.join('')})) console.log(event)`
+  }
+  const placed = place === null ? [] : [literalOf(place)]
+  const method = id === 'events' ? 'page' : id
+  return `console.log(await daybook.${method}(${[...placed, ...asked].join(', ')}))`
+}
+
+/** The month that a file is of. */
+export function monthIn(place: string | null): string {
+  return place?.slice(0, 'yyyy-mm'.length) ?? ''
+}
+
+function literalOf(value: string): string {
+  return /^-?\d{1,15}$/.test(value) ? value : textOf(value)
+}
+
+function textOf(value: string): string {
+  return `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`
+}

@@ -1,0 +1,49 @@
+import type { ProblemCode } from '../../../protocol/problem.ts'
+import { PROBLEMS } from '../../../protocol/problem.ts'
+import type { Endpoint } from './api-document.ts'
+
+/** The problems that any endpoint may answer with. */
+export const ANYWHERE: readonly ProblemCode[] = [
+  'bad-request',
+  'unknown-parameter',
+  'method-not-allowed',
+  'rate-limited',
+  'internal-error',
+  'not-ready',
+]
+
+/** What a parameter may be refused for, by its name. */
+const OF_PARAMETERS: Readonly<Record<string, readonly ProblemCode[]>> = {
+  from: ['invalid-range'],
+  to: ['invalid-range'],
+  bucket: ['in-the-future', 'too-many-buckets'],
+  tz: ['in-the-future', 'range-too-long'],
+  at: ['in-the-future'],
+}
+
+/** What the variable part of a path may be refused for, by its name. */
+const OF_PLACES: Readonly<Record<string, ProblemCode>> = {
+  id: 'contest-not-found',
+  seq: 'event-not-found',
+  file: 'month-not-found',
+}
+
+const OF_ENDPOINTS: Readonly<Record<string, readonly ProblemCode[]>> = {
+  events: ['cursor-ahead'],
+  stream: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
+  archiveFile: ['range-not-satisfiable'],
+}
+
+/** What an endpoint may refuse besides what any may: by status, then in the order of the table of problems. */
+export function problemsOf({ operationId, parameters }: Endpoint): readonly ProblemCode[] {
+  const asked = parameters.filter((one) => one.in === 'query')
+  const codes = new Set<ProblemCode>([
+    ...(asked.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
+    ...asked.flatMap(({ name }) => OF_PARAMETERS[name] ?? []),
+    ...parameters.flatMap(({ name, in: place }) =>
+      place === 'path' ? [OF_PLACES[name] ?? ('not-found' as const)] : [],
+    ),
+    ...(OF_ENDPOINTS[operationId] ?? []),
+  ])
+  return [...codes].toSorted((one, other) => PROBLEMS[one].status - PROBLEMS[other].status)
+}

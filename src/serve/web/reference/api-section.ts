@@ -1,0 +1,86 @@
+import type { Answer, Shown } from './api-answers.ts'
+import type { ApiDocument, Endpoint } from './api-document.ts'
+import { mediaOf } from './api-document.ts'
+import { fieldsOf, namedOf, refsIn, sharedIn } from './api-fields.ts'
+import { askOf, parametersOf } from './api-form.ts'
+import { anchorOf, sentence } from './api-prose.ts'
+import { fieldsTable } from './api-shared.ts'
+import { snippetsOf } from './api-snippets.ts'
+import { termsOf } from './api-terms.ts'
+import type { Html } from '../html.ts'
+import { html } from '../html.ts'
+import type { View } from '../page.ts'
+import { baseOf } from '../site.ts'
+import { copyButton } from '../view-bar.ts'
+
+/** A longer answer is cut: the whole is one press of its form away. */
+const SHOWN_CHARS_MAX = 1_200
+
+/** What an endpoint is, takes and answers, with a form that asks it. */
+export function sectionOf(endpoint: Endpoint, shown: Shown, document: ApiDocument, view: View): Html {
+  const { operationId: id, path, summary } = endpoint
+  const template = path.slice('/api/v1'.length)
+  const page = view.paths.has(template) ? template : null
+  return html`<section aria-labelledby="${id}" data-chrome>
+    <h2 id="${id}">GET ${path}</h2>
+    <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
+    ${parametersOf(endpoint)} ${askOf(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
+    ${shown.answer === null ? null : answerPart(id, shown.answer)}
+    ${fieldsPart(endpoint, document, view.site.token)} ${termsOf(endpoint)}
+  </section>`
+}
+
+function requestPart(endpoint: Endpoint, shown: Shown, view: View): Html {
+  return html`<details>
+    <summary>The request: curl, TypeScript, Python, command line</summary>
+    ${snippetsOf(baseOf(view.host), endpoint, shown).map(
+      ({ language, text }) =>
+        html`<p>${language} ${copyButton('Copy', { text })}</p>
+          <pre><code>${text}</code></pre>`,
+    )}
+  </details>`
+}
+
+function answerPart(id: string, { type, text, of, request }: Answer): Html {
+  const isCut = text.length > SHOWN_CHARS_MAX
+  return html`<details>
+    <summary>An answer: ${type}</summary>
+    <p class="quiet">
+      ${
+        of === 'service'
+          ? html`What this service answers now to <a data-json href="${request}"><code>${request}</code></a>`
+          : html`What a sample answered to <code>${request}</code>`
+      }${isCut ? html`, the first ${SHOWN_CHARS_MAX} of ${text.length} characters` : null}:
+    </p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="An answer of ${id}"
+    ><code>${isCut ? `${text.slice(0, SHOWN_CHARS_MAX)}\n… cut here` : text}</code></pre>
+  </details>`
+}
+
+/** What stands in each media type of an answer. */
+function fieldsPart(endpoint: Endpoint, document: ApiDocument, token: string): Html {
+  const shared = new Set(sharedIn(document))
+  const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
+  return html`<details>
+    <summary>What the answer says</summary>
+    ${mediaOf(endpoint).map(([type, { schema = {}, 'x-itemSchema': parts }]) => {
+      const name = namedOf(schema)
+      const isShared = name !== null && shared.has(name)
+      const within = refsIn(parts).filter((one) => shared.has(one))
+      const said = schema.description ?? document.components.schemas[name ?? '']?.description
+      return html`<p>
+          <code>${type}</code>${said === undefined ? '.' : html`: ${sentence(said)}`}
+          ${isShared ? html`Its fields are those of ${link(name)}.` : null}
+          ${within.length === 0 ? null : html`Its parts: ${within.map((one) => html`${link(one)} `)}`}
+        </p>
+        ${
+          name === null || isShared
+            ? null
+            : fieldsTable(`Fields of ${endpoint.operationId}`, fieldsOf(name, document), token)
+        }`
+    })}
+  </details>`
+}

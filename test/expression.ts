@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+
+/**
+ * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off,
+ * `ratio /a /b` is how many times a is b, likewise, `about /a` is a cut short, `offset /a` is minutes as a clock shows
+ * them, `sum /a /b` adds what all pointers lead to. Pointers are those of RFC 6901; `*` in one leads to every element, and one
+ * after an address and `#` is of another answer that the page links. Figures are computed exactly, with the decimals
+ * that they have.
+ */
+export function evaluate(
+  expression: string,
+  answer: unknown,
+  answers: ReadonlyMap<string, unknown> = new Map(),
+): string {
+  const [operator = '', ...pointers] = expression.split(' ')
+  const found = pointers.map((pointer) => {
+    const [address = '', inside] = pointer.split('#')
+    if (inside === undefined) return valuesAt(answer, pointer)
+    assert.ok(answers.has(address), `${address} is linked as JSON`)
+    return valuesAt(answers.get(address), inside)
+  })
+  const [[first] = [], [second] = []] = found
+  switch (operator) {
+    case 'count':
+      assert.ok(Array.isArray(first))
+      return String(first.length)
+    case 'minus':
+      assert.equal(placesOf(first), placesOf(second), expression)
+      return decimal(digitsOf(first) - digitsOf(second), placesOf(first))
+    case 'percent': {
+      assert.equal(placesOf(first), placesOf(second), expression)
+      const whole = digitsOf(second)
+      return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)} %`
+    }
+    case 'ratio':
+      assert.equal(placesOf(first), placesOf(second), expression)
+      return decimal((digitsOf(first) * 10n) / digitsOf(second), 1)
+    case 'about':
+      return shortened(String(first))
+    case 'offset': {
+      const minutes = Number(first)
+      const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
+      return `${minutes < 0 ? '-' : '+'}${clock}`
+    }
+    case 'sum': {
+      const terms = found.flat()
+      assert.ok(terms.length > 0, `${expression} adds something`)
+      const [places = 0, ...others] = new Set(terms.map(placesOf))
+      assert.deepEqual(others, [], `${expression} adds like things`)
+      return decimal(
+        terms.map(digitsOf).reduce((a, b) => a + b),
+        places,
+      )
+    }
+    default:
+      throw new Error(`there is no operator ${operator}`)
+  }
+}
+
+/** At most three digits of a figure, cut off: 1 in `units` is shown with one decimal, less than 1 with two. */
+function shortened(figure: string): string {
+  const value = digitsOf(figure)
+  const one = 10n ** BigInt(placesOf(figure))
+  const size = value < 0n ? -value : value
+  const units = [
+    [10n ** 12n, 'T'],
+    [10n ** 9n, 'B'],
+    [10n ** 6n, 'M'],
+    [1_000n, 'k'],
+    [1n, ''],
+  ] as const
+  const [unit, letter] = units.find(([least]) => size >= least * one) ?? [1n, '']
+  const hundredths = (size * 100n) / (unit * one)
+  const step = hundredths < 100n ? 1n : hundredths < 1_000n ? 10n : 100n
+  const shown = (hundredths / step) * step
+  const cut = shown * unit * one !== size * 100n
+  const whole = (shown / 100n).toLocaleString('en')
+  const decimals = String(shown % 100n)
+    .padStart(2, '0')
+    .replace(/0+$/, '')
+  return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
+}
+
+/** What a pointer leads to: one value, or with `*` in it as many as there are. */
+export function valuesAt(answer: unknown, pointer: string): readonly unknown[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<readonly unknown[]>(
+      (here, key) => {
+        if (key === '*') return here.flatMap((one) => Object.values(one as object))
+        return here.map(
+          (one) => (one as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+        )
+      },
+      [answer],
+    )
+}
+
+function digitsOf(value: unknown): bigint {
+  return BigInt(String(value).replace('.', ''))
+}
+
+function placesOf(value: unknown): number {
+  return String(value).split('.')[1]?.length ?? 0
+}
+
+function decimal(value: bigint, places: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
+  const point = digits.length - places
+  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}${places === 0 ? '' : `.${digits.slice(point)}`}`
+}

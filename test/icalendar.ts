@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+
+/** Fails unless a feed is a calendar as RFC 5545 wants it: lines, folds, and what every entry says. */
+export function assertCalendar(feed: string): void {
+  const lines = Buffer.from(feed).toString('latin1').split('\r\n')
+  assert.equal(lines.pop(), '', 'the last line ends too')
+  for (const line of lines) {
+    assert.ok(line.length <= 75 && !line.includes('\n'), line)
+    assert.ok(!Buffer.from(line, 'latin1').toString('utf8').includes('\uFFFD'), 'no fold within a character')
+  }
+  const unfolded = feed.replaceAll('\r\n ', '').trimEnd().split('\r\n')
+  assert.equal(unfolded[0], 'BEGIN:VCALENDAR')
+  assert.equal(unfolded.at(-1), 'END:VCALENDAR')
+  assert.ok(unfolded.includes('VERSION:2.0'))
+  assert.ok(unfolded.includes('REFRESH-INTERVAL;VALUE=DURATION:PT1H'))
+  const [head = '', ...entries] = unfolded.join('\r\n').split('BEGIN:VEVENT\r\n')
+  assert.match(head, /^PRODID:-\/\/Daybook\/\/[\w ]+\/\/EN\r$/m)
+  for (const entry of entries) {
+    for (const name of ['UID', 'SEQUENCE', 'DTSTAMP', 'DTSTART', 'SUMMARY']) {
+      assert.equal(valuesOf(entry, name).length, 1, `an entry has one ${name}`)
+    }
+    assert.deepEqual(valuesOf(entry, 'DTEND'), [], 'a moment has no length')
+  }
+  const uids = valuesOf(feed, 'UID')
+  assert.equal(new Set(uids).size, uids.length, 'an identifier of its own')
+}
+
+/** All that a feed says by a name, in its order, with its folds undone. */
+export function valuesOf(feed: string, name: string): readonly string[] {
+  const unfolded = feed.replaceAll('\r\n ', '')
+  return [...unfolded.matchAll(new RegExp(`^${name}:(.*)\r$`, 'gm'))].map(([, value = '']) => value)
+}

@@ -1,0 +1,213 @@
+/** A way in which a page could say what its JSON does not; each page that it applies to makes as many lies as it can. */
+export type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
+
+const CHROME = /<(section|nav|form)\b[^>]*data-chrome[^]*?<\/\1>/g
+const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
+const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
+const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
+const TABLE = /<table\b[^>]*data-list[^]*?<\/table>/g
+/** More lies of one kind than these on one page are not told: the first, and others spread over the page. */
+const LIES_MAX = 6
+
+/** The places in a page's `main` where a pattern stands in what it says of its answer. */
+function placesOf(page: string, pattern: RegExp): readonly RegExpExecArray[] {
+  const [from, to] = [page.indexOf('<main'), page.indexOf('</main>')]
+  const chrome = [...page.matchAll(CHROME)].map(({ index, 0: text }) => [index, index + text.length] as const)
+  return [...page.matchAll(pattern)].filter(
+    ({ index }) =>
+      index > from && index < to && chrome.every(([begin, end]) => index < begin || index >= end),
+  )
+}
+
+/** A page for each of these places with something else there; nothing where it would be the same. */
+function changedAt(
+  page: string,
+  pattern: RegExp,
+  change: (match: RegExpExecArray, all: readonly RegExpExecArray[]) => string,
+): readonly string[] {
+  const all = placesOf(page, pattern)
+  const step = Math.max(1, Math.floor(all.length / LIES_MAX))
+  return all
+    .filter((_, index) => index % step === 0)
+    .map(
+      (match) => page.slice(0, match.index) + change(match, all) + page.slice(match.index + match[0].length),
+    )
+    .filter((lie) => lie !== page)
+}
+
+/** What stands elsewhere on the page in the same form, and says something else. */
+function another(match: RegExpExecArray, all: readonly RegExpExecArray[]): string {
+  return all.find((one) => one[1] !== match[1])?.[0] ?? match[0]
+}
+
+const next = (number: string | undefined): string => String(Number(number) + 1)
+
+/** The cells of markup with their figures alone: words beside them, and for what is not there, claim nothing. */
+const closely = (markup: string): string =>
+  markup
+    .replaceAll(/<(?!\/?t[dhr]\b)[^>]*>/g, '')
+    .replaceAll(/>[^<\d]*</g, '><')
+    .trim()
+
+function inTables(page: string, change: (table: string) => readonly string[]): readonly string[] {
+  return placesOf(page, TABLE).flatMap(({ index, 0: table }) =>
+    change(table)
+      .filter((changed) => closely(changed) !== closely(table))
+      .map((changed) => page.slice(0, index) + changed + page.slice(index + table.length)),
+  )
+}
+
+/** The rows of the elements of a list, changed: heads of groups stand as they are. */
+function rowsChanged(table: string, change: (rows: readonly string[]) => readonly string[]): string {
+  return table.replace(BODY, (_, open: string, inside: string, close: string) => {
+    const rows = inside.match(ROW) ?? []
+    const groups = rows.filter((row) => row.includes('class="group"'))
+    return `${open}${[...groups, ...change(rows.filter((row) => !groups.includes(row)))].join('')}${close}`
+  })
+}
+
+/** A table with what stands in two neighbouring columns exchanged. */
+function columnsExchanged(table: string, column: number): string {
+  return rowsChanged(table, (rows) =>
+    rows.map((row) => {
+      const inside = [...row.matchAll(CELL)].map(([, , content = '']) => content)
+      if (column + 1 >= inside.length) return row
+      let index = -1
+      return row.replace(CELL, (_, open: string, _content: string, close: string) => {
+        index += 1
+        const from = index === column ? column + 1 : index === column + 1 ? column : index
+        return `${open}${inside[from] ?? ''}${close}`
+      })
+    }),
+  )
+}
+
+const added =
+  (sentence: string): Lie['of'] =>
+  (page) => [
+    page.replace('</h1>', `</h1><p>${sentence}</p>`),
+    page.replace('</main>', `<p>${sentence}</p></main>`),
+  ]
+
+export const LIES: readonly Lie[] = [
+  {
+    name: 'a sentence with figures of its own',
+    pagesLeast: 41,
+    of: added('57 contests were cancelled, 83 players were not paid.'),
+  },
+  {
+    name: 'a sentence with figures that stand elsewhere in the answer',
+    pagesLeast: 41,
+    of: added('1 contest was cancelled.'),
+  },
+  {
+    name: 'a state that no contest has told',
+    pagesLeast: 41,
+    of: added('<span class="pill paid">paid</span>'),
+  },
+  {
+    name: 'another state',
+    pagesLeast: 6,
+    of: (page) =>
+      changedAt(
+        page,
+        /(<span class="pill[^"]*">)([^<]*)/g,
+        ([, open, word]) => `${open}${word === 'paid' ? 'running' : 'paid'}`,
+      ),
+  },
+  {
+    name: 'every state the same',
+    pagesLeast: 8,
+    of: (page) =>
+      [page.replaceAll(/(<span class="pill[^"]*">)[^<]*/g, '$1paid')].filter((lie) => lie !== page),
+  },
+  {
+    name: 'columns exchanged',
+    pagesLeast: 12,
+    of: (page) =>
+      inTables(page, (table) => [0, 1, 2, 3, 4, 5].map((column) => columnsExchanged(table, column))),
+  },
+  {
+    name: 'no rows',
+    pagesLeast: 12,
+    of: (page) => inTables(page, (table) => [rowsChanged(table, () => [])]),
+  },
+  {
+    name: 'one row less',
+    pagesLeast: 12,
+    of: (page) =>
+      inTables(page, (table) => [
+        rowsChanged(table, (rows) => rows.slice(1)),
+        rowsChanged(table, (rows) => rows.slice(0, -1)),
+      ]),
+  },
+  {
+    name: 'a row twice',
+    pagesLeast: 12,
+    of: (page) => inTables(page, (table) => [rowsChanged(table, (rows) => [...rows, ...rows.slice(-1)])]),
+  },
+  {
+    name: 'rows exchanged',
+    pagesLeast: 8,
+    of: (page) =>
+      inTables(page, (table) =>
+        // Rows that say which element they are of may stand in any order.
+        table.includes('data-row') ? [] : [rowsChanged(table, (rows) => rows.toReversed())],
+      ),
+  },
+  {
+    name: 'the number of another event or contest',
+    pagesLeast: 25,
+    of: (page) => changedAt(page, /#(\d+)(?=[<\s.,)])/g, ([, number]) => `#${next(number)}`),
+  },
+  {
+    name: 'the heading of another',
+    pagesLeast: 5,
+    of: (page) => changedAt(page, /(<h1>[^<]*?)(\d+)/g, ([, text, number]) => `${text}${next(number)}`),
+  },
+  {
+    name: 'a link to another event or contest',
+    pagesLeast: 15,
+    of: (page) =>
+      changedAt(
+        page,
+        /(<a class="seq" href="\/events\/|<th scope="row"[^>]*><a href="\/contests\/)(\d+)/g,
+        ([, link, number]) => `${link}${next(number)}`,
+      ),
+  },
+  {
+    name: 'another figure of the same page',
+    pagesLeast: 25,
+    of: (page) => changedAt(page, /<data\b[^>]*value="([^"]*)"[^>]*>[^]*?<\/data\s*>/g, another),
+  },
+  {
+    name: 'a figure that is shown otherwise than it is',
+    pagesLeast: 25,
+    of: (page) => changedAt(page, /(<data\b[^>]*value=")(\d)/g, ([, open, digit]) => `${open}${next(digit)}`),
+  },
+  {
+    name: 'another moment of the same page',
+    pagesLeast: 15,
+    of: (page) => changedAt(page, /<time\b[^>]*datetime="([^"]*)"[^>]*>[^]*?<\/time\s*>/g, another),
+  },
+  {
+    name: 'another kind',
+    pagesLeast: 8,
+    of: (page) =>
+      changedAt(
+        page,
+        /\b(voter_share|winner|top_up|deposit|(?<=\/ )(?:opened|closed))(?=<(?!\/a>))/g,
+        ([kind]) => (kind === 'winner' ? 'voter_share' : 'winner'),
+      ),
+  },
+  {
+    name: 'a computed figure that does not follow',
+    pagesLeast: 12,
+    of: (page) =>
+      changedAt(
+        page,
+        /(data-expr="[^"]*"[^>]*>(?:<data[^>]*>)?[+-]?)(\d)/g,
+        ([, open, digit]) => `${open}${next(digit)}`,
+      ),
+  },
+]
