@@ -76,15 +76,6 @@ suite('the page of checks', () => {
     })
   }
 
-  test('never marks a signature as checked that the browser cannot check', async () => {
-    await using sight = await browser.see('about:blank')
-    await sight.page.addInitScript(() => {
-      Object.defineProperty(crypto, 'subtle', { value: undefined })
-    })
-    await sight.page.goto(urlOf('/verify?seq=42'))
-    assert.deepEqual(await check(sight.page, 'event'), ['not checked', 'done'])
-  })
-
   test('takes the key that the reader gives, and no other', async () => {
     await using sight = await browser.see(urlOf('/verify?seq=42'))
     const keys = (await (await service.get('/api/v1/log/keys')).json()) as { keys: { vkey: string }[] }

@@ -21,7 +21,10 @@ export const ISLANDS = [
 ] as const
 export type Island = (typeof ISLANDS)[number]
 
-/** The files that pages load: one style, one script for each island. */
+/** What an island imports by its address, once it needs it: `verify-signature` is `island-verify-signature.ts`. */
+const MODULES = ['verify-signature'] as const
+
+/** The files that pages load: one style, one script for each island, and the modules. */
 export type Assets = Readonly<{
   /** The address of a file by its plain name, `style.css` or `flows.js`. */
   path(name: string): string
@@ -81,21 +84,28 @@ const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
 async function bundle(folder: string): Promise<readonly Asset[]> {
   // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
   const { build, stop } = await import('esbuild-wasm')
-  // Its process holds some hundred MiB, and may outlive ours.
-  const { outputFiles } = await build({
-    absWorkingDir: folder,
-    entryPoints: ISLANDS.map((name) => `islands/island-${name}.ts`),
-    outdir: folder,
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'iife',
-    platform: 'browser',
-    target: 'es2022',
-    legalComments: 'none',
-    logLevel: 'silent',
-  }).finally(() => stop())
-  return outputFiles.map((file) => assetOf(basename(file.path).replace(/^island-/, ''), file.contents))
+  const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Asset[]> => {
+    const { outputFiles } = await build({
+      absWorkingDir: folder,
+      entryPoints: names.map((name) => `islands/island-${name}.ts`),
+      outdir: folder,
+      bundle: true,
+      minify: true,
+      write: false,
+      format,
+      platform: 'browser',
+      target: 'es2022',
+      legalComments: 'none',
+      logLevel: 'silent',
+    })
+    return outputFiles.map((file) => assetOf(basename(file.path).replace(/^island-/, ''), file.contents))
+  }
+  try {
+    return [...(await built(ISLANDS, 'iife')), ...(await built(MODULES, 'esm'))]
+  } finally {
+    // Its process holds some hundred MiB, and may outlive ours.
+    await stop()
+  }
 }
 
 function assetOf(name: string, body: Uint8Array): Asset {

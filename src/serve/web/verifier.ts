@@ -32,7 +32,7 @@ export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site
         type: HTML_TYPE,
         body: formatVerifier(
           Buffer.from(script.body).toString('utf8'),
-          checkForms({ seq: null, base: baseIn(ask), explorers, otherwise: WITHOUT }),
+          checkForms({ seq: null, base: baseIn(ask), explorers, ed25519: null, otherwise: WITHOUT }),
         ),
         headers: {
           'Content-Disposition': 'attachment; filename="daybook-verify.html"',

@@ -10,14 +10,16 @@ export type CheckForms = Readonly<{
   base: string | null
   /** Who shows transactions. */
   explorers: readonly Explorer[]
+  /** Where a browser that has no Ed25519 finds one; null in a file that was saved, which runs nothing but itself. */
+  ed25519: string | null
   /** Shown in place of the forms where no script runs. */
   otherwise: Html
 }>
 
 /** The checks that a browser runs: the same on the page and in the file that is saved. */
-export function checkForms({ seq, base, explorers, otherwise }: CheckForms): Html {
+export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckForms): Html {
   return html`<noscript>${otherwise}</noscript>
-    <div data-checks hidden>
+    <div data-checks hidden data-ed25519="${ed25519 ?? ''}">
       ${base === null ? null : baseField(base)}
       <h3>This event is in the log</h3>
       <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>

@@ -52,6 +52,7 @@ export const verifyPage: Page<null> = {
           seq: view.query.integer('seq') ?? (seq === 0 ? null : seq),
           base: null,
           explorers: view.site.explorers,
+          ed25519: view.assets.path('verify-signature.js'),
           otherwise: WITHOUT,
         })}
       </section>

@@ -77,7 +77,11 @@ async function run(form: HTMLFormElement): Promise<void> {
 async function* stepsOf(form: HTMLFormElement): Steps {
   const said = (name: string): string =>
     document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
-  const log: Log = { base: said('base').replace(/\/+$/, ''), vkey: said('vkey') }
+  const log: Log = {
+    base: said('base').replace(/\/+$/, ''),
+    vkey: said('vkey'),
+    ed25519: form.closest<HTMLElement>('[data-checks]')?.dataset['ed25519'] ?? '',
+  }
   switch (form.dataset['check'] ?? '') {
     case 'event':
       yield* checkEvent(log, Number(said('seq')))

@@ -33,8 +33,11 @@ export const unchecked = (said: string, links: readonly string[] = []): Step => 
   links,
 })
 
-/** The log that is checked: where it is served, and the key that the reader has from elsewhere, if any. */
-export type Log = Readonly<{ base: string; vkey: string }>
+/**
+ * The log that is checked: where it is served, the key that the reader has from elsewhere, if any, and where an Ed25519
+ * can be had for a browser without one, if anywhere.
+ */
+export type Log = Readonly<{ base: string; vkey: string; ed25519: string }>
 
 /** SHA-256 that needs no secure context and no promise for each hash. */
 export const sha256 = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
@@ -93,9 +96,10 @@ export async function* signedCheckpoint(log: Log, note: string): Steps<Signed> {
   const given = log.vkey === '' ? [] : [parseVkey(sha256, log.vkey)].filter((key) => key !== undefined)
   if (log.vkey !== '' && given.length === 0) return yield* no('The key that you gave is no key of a log')
   if (given.some(({ name }) => name !== origin)) return yield* no(DOUBTS['other-origin'])
-  const verify = await openEd25519()
+  const verify = await openEd25519(log)
   if (verify === undefined) {
-    yield unchecked('The signature is not checked by this browser: it has no Ed25519 here')
+    const other = log.ed25519 === '' ? 'this file brings none' : 'the one of this page could not be loaded'
+    yield unchecked(`The signature is not checked: this browser has no Ed25519 here, and ${other}`)
     return { ...checkpoint, keys: [] }
   }
   const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, origin, given)
@@ -143,7 +147,7 @@ export async function keysFrom(
   origin: string,
   trusted: readonly VerifierKey[],
 ): Promise<readonly VerifierKey[]> {
-  const verify = await openEd25519()
+  const verify = await openEd25519(log)
   const found = [...trusted]
   for (const { vkey, fromSize, statement } of await listedKeys(log)) {
     const key = parseVkey(sha256, vkey)
@@ -155,8 +159,11 @@ export async function keysFrom(
   return found
 }
 
-/** Ed25519 as this browser has it; undefined where it has none, or where the page is not of a secure origin. */
-async function openEd25519(): Promise<VerifyEd25519 | undefined> {
+/**
+ * Ed25519 as this browser has it, or as the page brings it where the browser is too old or the page is not of a secure
+ * origin; undefined where there is none.
+ */
+async function openEd25519({ ed25519 }: Log): Promise<VerifyEd25519 | undefined> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
   const keyOf = (bytes: Uint8Array): Promise<CryptoKey> =>
     subtle.importKey('raw', new Uint8Array(bytes), 'Ed25519', false, ['verify'])
@@ -164,8 +171,20 @@ async function openEd25519(): Promise<VerifyEd25519 | undefined> {
     // The base point: any browser that knows the curve takes it as a key.
     await keyOf(Uint8Array.of(0x58, ...Array.from({ length: 31 }, () => 0x66)))
   } catch {
-    return undefined
+    return loadEd25519(ed25519)
   }
   return async (key, message, signature) =>
     subtle.verify('Ed25519', await keyOf(key), new Uint8Array(signature), new Uint8Array(message))
+}
+
+type Brought = typeof import('./island-verify-signature.ts')
+
+async function loadEd25519(path: string): Promise<VerifyEd25519 | undefined> {
+  if (path === '') return undefined
+  try {
+    const { verifyEd25519 }: Brought = await import(path)
+    return verifyEd25519
+  } catch {
+    return undefined
+  }
 }
