@@ -61,16 +61,21 @@ export function asyncapi(version: string): JsonSchema {
           title: 'A position',
           summary: 'Of type `position`, with the last seq scanned as its `id`: the heartbeat and the cursor',
           contentType: 'application/json',
-          headers: headers({ id: ID, event: { type: 'string', const: 'position' } }),
+          headers: headers({
+            id: ID,
+            event: { type: 'string', const: 'position', description: 'Tells it from an event' },
+          }),
           payload: referTo('Position'),
         },
         eventLine: {
           title: 'An event as a line',
+          summary: 'Once, in order and without a gap: its exact line',
           contentType: 'application/json',
           payload: referTo('Event'),
         },
         positionLine: {
           title: 'A position as a line',
+          summary: 'The heartbeat and the cursor: `seq` is the last one scanned',
           contentType: 'application/json',
           payload: referTo('PositionLine'),
         },

@@ -1,110 +1,105 @@
 import { z } from 'zod'
-import { WORD } from '../../protocol/catalogue.ts'
 import type * as resources from '../../protocol/resources.ts'
-import { EVENT_TYPES } from '../../protocol/rules.ts'
+import { asOf, bytes, id, momentOrNull, month, now, number, seq, text } from './field-schemas.ts'
 
-// What every answer is made of, and the answers that are of the log itself.
+const events = number.describe('Events of the month')
+const firstSeq = id.nullable().describe('Seq of its first event; null without events')
+const lastSeq = id.nullable().describe('Seq of its last event; null without events')
 
-export const seq: z.ZodType<number> = z.int().min(0)
-export const id: z.ZodType<number> = z.int().min(1)
-export const number: z.ZodType<number> = z.int()
-export const amount: z.ZodType<string> = z.string().regex(/^-?(?:0|[1-9]\d*)\.\d{9}$/)
-export const price: z.ZodType<string | null> = z
-  .string()
-  .regex(/^(?:0|[1-9]\d*)\.\d{12}$/)
-  .nullable()
-export const at: z.ZodType<string> = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-export const atMs: z.ZodType<number> = z.int()
-export const month: z.ZodType<string> = z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
-export const next: z.ZodType<string | null> = z
-  .string()
-  .nullable()
-  .describe('Path of the next page; null on the last')
-export const digest: z.ZodType<string> = z.string()
-
-export const event: z.ZodType<resources.ContestLedger['payouts'][number]> = z
+export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> = z
   .strictObject({
-    seq: id.describe('Position in the log, contiguous'),
-    type: z.enum(EVENT_TYPES),
-    kind: z.string().regex(WORD).describe('Expect kinds that you do not know'),
-    at: at.describe('The moment of publication'),
-    atMs,
-    contestId: id.nullable(),
-    kots: amount.nullable().describe('Amount of tokens; only of a correction negative'),
-    tx: z.string().nullable().describe('Identifier of the blockchain transaction'),
+    month,
+    state: z.enum(['open', 'closed']).describe('A closed month never changes'),
+    url: text.describe('Path of its file of events'),
+    detailsUrl: text.describe('Path of its file of details'),
+    bytes: bytes.nullable().describe('Size of the file; null while open'),
+    events,
+    firstSeq,
+    lastSeq,
+    sha256: text.nullable().describe('SHA-256 of the file, in hex; null while open'),
+    linesSha256: text.nullable().describe('The same of its lines, unpacked'),
   })
-  .describe(
-    'An event: these eight keys in this order, for ever. /api/v1/event-types/{type} has a schema for each type',
-  )
+  .describe('A month of the archive')
 
-export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> = z.strictObject({
-  month,
-  state: z.enum(['open', 'closed']),
-  url: z.string(),
-  detailsUrl: z.string(),
-  bytes: number.nullable(),
-  events: number,
-  firstSeq: id.nullable(),
-  lastSeq: id.nullable(),
-  sha256: z.string().nullable(),
-  linesSha256: z.string().nullable(),
+export const archiveIndex: z.ZodType<resources.ArchiveIndex> = z
+  .strictObject({
+    months: z.array(archiveMonth).describe('Every month since the first event, the first first'),
+  })
+  .describe('The months of the archive')
+
+/** The size and the digest of something. */
+const weighed = (what: string): Readonly<{ bytes: z.ZodType<number>; sha256: z.ZodType<string> }> => ({
+  bytes: bytes.describe(`Bytes of ${what}`),
+  sha256: text.describe(`SHA-256 of ${what}, in hex`),
 })
 
-const bytesWithDigest = { bytes: number, sha256: digest }
 export const manifest: z.ZodType<resources.ArchiveManifest> = z
   .strictObject({
     month,
-    firstSeq: id.nullable(),
-    lastSeq: id.nullable(),
-    events: number,
+    firstSeq,
+    lastSeq,
+    events,
     firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
     size: number.describe('Size of the log’s tree at the month’s end'),
     root: z.base64().describe('Its root'),
-    checkpoint: z.string().describe('Its signed checkpoint'),
-    lines: z.strictObject(bytesWithDigest).describe('Of the month’s lines, unpacked'),
-    gzip: z.strictObject(bytesWithDigest).describe('Of the file as served'),
-    details: z.strictObject({ ...bytesWithDigest, lines: z.strictObject(bytesWithDigest) }),
+    checkpoint: text.describe('Its signed checkpoint'),
+    lines: z.strictObject(weighed('the lines, unpacked')).describe('Of the month’s lines, unpacked'),
+    gzip: z.strictObject(weighed('the file as served')).describe('Of the file as served'),
+    details: z
+      .strictObject({
+        ...weighed('the details’ file as served'),
+        lines: z.strictObject(weighed('its lines, unpacked')).describe('Of the details’ lines, unpacked'),
+      })
+      .describe('Of the details’ file as served'),
   })
   .describe('What is recorded of a closed month, once and for ever')
 
-export const logKeys: z.ZodType<resources.LogKeys> = z.strictObject({
-  origin: z.string(),
-  logId: z.string(),
-  keys: z.array(
-    z.strictObject({
-      vkey: z.string().describe('The key as C2SP signed-note writes it'),
-      state: z.enum(['signing', 'retired']),
-      fromSize: number.describe('It signs trees that are larger'),
-      toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
-      statement: z.string().nullable().describe('A signed note in which an older key vouches for this one'),
-    }),
-  ),
-  formerLogs: z.array(z.strictObject({ id: z.string(), origin: z.string(), size: number })),
+const origin = text.describe('The log’s name, which its checkpoints begin with')
+const signedBy = z.strictObject({
+  vkey: text.describe('The key as C2SP signed-note writes it'),
+  state: z.enum(['signing', 'retired']).describe('Whether it signs now'),
+  fromSize: number.describe('It signs trees that are larger'),
+  toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
+  statement: text.nullable().describe('A signed note in which an older key vouches for this one'),
+})
+const formerLog = z.strictObject({
+  id: text.describe('Id of a log that this one goes on from'),
+  origin,
+  size: number.describe('Events of it that are in this one'),
 })
 
-export const eventType: z.ZodType<resources.EventTypes['types'][number]> = z.strictObject({
-  type: z.enum(EVENT_TYPES),
-  kinds: z
-    .array(
-      z.strictObject({
-        kind: z.string().describe('A fixed kind, or `*` for every other word of the operator'),
-        meaning: z.string(),
-        posting: z.strictObject({ from: z.string(), to: z.string() }).nullable(),
-      }),
-    )
-    .describe('What the type may say, and which account gives and which receives'),
-  seen: z
-    .array(z.strictObject({ kind: z.string(), firstSeq: id }))
-    .describe('The kinds that there have been'),
-  schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12), as /api/v1/event-types/{type}'),
-})
+export const logKeys: z.ZodType<resources.LogKeys> = z
+  .strictObject({
+    origin,
+    logId: text.describe('The log’s id'),
+    keys: z.array(signedBy).describe('Every key that signs or ever signed the log'),
+    formerLogs: z.array(formerLog).describe('The logs that this one goes on from'),
+  })
+  .describe('By which keys the log is known')
 
-export const page: z.ZodType = z.strictObject({
-  after: seq.optional(),
-  before: seq.optional(),
-  limit: number,
-  count: number,
-  scannedTo: seq.describe('The last event’s seq when the page is full, else the last seq examined'),
-  hasMore: z.boolean().describe('Only false means the end'),
-  next,
-})
+export const status: z.ZodType<resources.Status> = z
+  .strictObject({
+    asOf,
+    now,
+    head: z
+      .strictObject({
+        seq: seq.describe('Seq of the newest event'),
+        ...momentOrNull('at', 'Its moment; null of an empty log'),
+        ageMs: number
+          .nullable()
+          .meta({ description: 'How old it is; null of an empty log', 'x-unit': 'milliseconds' }),
+      })
+      .describe('The newest event'),
+    version: text.describe('Version of the software'),
+    log: text.describe('The log’s id'),
+    origin,
+    chain: text.describe('The blockchain whose transactions are named'),
+    simulated: z.boolean().describe('Whether the platform is simulated'),
+    following: z
+      .strictObject({
+        state: z.enum(['leader', 'follower']).describe('Whether this node writes the log or follows it'),
+        behind: number.meta({ description: 'Events that it lacks', 'x-unit': 'events' }),
+      })
+      .describe('Whether this node keeps up'),
+  })
+  .describe('The head of the log, and what answers')

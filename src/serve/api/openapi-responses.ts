@@ -24,44 +24,6 @@ export function responsesOf(endpoint: Endpoint): JsonSchema {
   }
 }
 
-/** The RFC 9457 document of every refusal. */
-export const PROBLEM_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'RFC 9457. Nothing of the request is repeated in it.',
-  required: ['type', 'title', 'status', 'detail', 'code'],
-  properties: {
-    type: { type: 'string', format: 'uri-reference' },
-    title: { type: 'string' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'For people' },
-    code: {
-      type: 'string',
-      pattern: '^[a-z]+(?:-[a-z]+)*$',
-      description: 'Stable: what a program may rely on. Expect codes that you do not know',
-    },
-    head: { type: 'integer', description: 'With `cursor-ahead` and `event-not-found`: the head of the log' },
-    requested: { type: 'integer', description: 'With `too-many-buckets`' },
-    max: { type: 'integer', description: 'With `too-many-buckets`' },
-    bucket: {
-      type: ['string', 'null'],
-      description: 'With `too-many-buckets`: the narrowest bucket that would fit',
-    },
-    maxDays: { type: 'integer', description: 'With `range-too-long`' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['parameter', 'message'],
-        properties: {
-          parameter: { type: 'string' },
-          message: { type: 'string' },
-          allowed: { type: 'array', items: { type: 'string' } },
-        },
-      },
-    },
-  },
-}
-
 /** What each header of an answer says, by name. */
 export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Daybook-Log': {
@@ -175,13 +137,21 @@ function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
     case 'asyncapi':
       return { 'application/json': { schema: { type: 'object', description: endpoint.meaning } } }
     default:
-      return schemaOfAnswer(endpoint.answer)
+      return schemaOfAnswer(endpoint)
   }
 }
 
-function schemaOfAnswer(answer: string): Readonly<Record<string, JsonSchema>> {
+/** What answers in plain text are written in. */
+const TEXTS: Readonly<Record<string, string>> = {
+  scheduleCalendar: 'iCalendar (RFC 5545)',
+  logCheckpoint: 'A signed note (C2SP tlog-checkpoint)',
+  logProof: 'C2SP tlog-proof',
+}
+
+function schemaOfAnswer({ id, answer }: Endpoint): Readonly<Record<string, JsonSchema>> {
   if (RESOURCE_SCHEMAS[answer] !== undefined) return { 'application/json': { schema: referTo(answer) } }
-  return { [answer]: answer.startsWith('text/') ? { schema: { type: 'string' } } : {} }
+  const description = TEXTS[id]
+  return { [answer]: description === undefined ? {} : { schema: { type: 'string', description } } }
 }
 
 // OpenAPI 3.2 calls the schema of a stream's parts `itemSchema`; 3.1 has no word for it.

@@ -3,13 +3,17 @@ import type { Endpoint } from '../../protocol/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { NOTICE, SUBJECT, TERMS } from '../information.ts'
-import { JSON_TYPE } from '../projection.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { problemsOf } from '../endpoint-problems.ts'
+import { costOf, keptOf } from '../endpoint-terms.ts'
+import { JSON_TYPE } from '../projection.ts'
 import type { Route } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-parameters.ts'
-import { HEADERS, PROBLEM_SCHEMA, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
+import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
+import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
 /** `/openapi.json`: made once, since only another build has another. */
 export function openapiRoute(version: string): Route {
@@ -93,6 +97,7 @@ function operation(endpoint: Endpoint): JsonSchema {
     operationId: endpoint.id,
     tags: [tagOf(endpoint)],
     summary: endpoint.meaning,
+    description: describe(endpoint),
     parameters: [
       ...pathParameters(templateOf(endpoint.path)),
       ...endpoint.parameters.map(queryParameter),
@@ -100,4 +105,12 @@ function operation(endpoint: Endpoint): JsonSchema {
     ],
     responses: responsesOf(endpoint),
   }
+}
+
+/** What is to be known of an endpoint beside what it answers. */
+function describe(endpoint: Endpoint): string {
+  const codes = problemsOf(endpoint).map((code) => `${PROBLEMS[code].status} \`${code}\``)
+  const refused =
+    codes.length === 0 ? 'as any endpoint may' : `with ${codes.join(', ')}, and as any endpoint may`
+  return `Refuses ${refused}. Kept ${keptOf(endpoint)}. Counts ${costOf(endpoint)}.`
 }

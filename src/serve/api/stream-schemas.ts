@@ -1,23 +1,21 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { moment, seq } from './field-schemas.ts'
 import { referTo } from './schema-reference.ts'
-
-const seq = z.int().min(0)
 
 const position = z
   .strictObject({
     seq: seq.describe('The last event scanned: resume after it'),
     head: seq.describe('The newest event'),
     live: z.boolean().describe('Whether all of history has been sent'),
-    at: z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
-    atMs: z.int().describe('The server’s present'),
+    ...moment('at', 'The server’s present'),
   })
   .describe('How far the stream has come: at once, at the switch to live, and as its heartbeat')
 
 /** What the stream says beside events, by the names that the documents give it. */
 export const STREAM_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Position: position,
-  PositionLine: z.strictObject({ position }),
+  PositionLine: z.strictObject({ position }).describe('A position as a line of JSON'),
 }
 
 const message = (name: string, fields: JsonSchema): JsonSchema => ({
@@ -25,7 +23,12 @@ const message = (name: string, fields: JsonSchema): JsonSchema => ({
   properties: {
     ...fields,
     id: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$', description: 'A seq: resume after it' },
-    data: { type: 'string', contentMediaType: 'application/json', contentSchema: referTo(name) },
+    data: {
+      type: 'string',
+      contentMediaType: 'application/json',
+      contentSchema: referTo(name),
+      description: `The ${name.toLowerCase()} as JSON`,
+    },
   },
   required: [...Object.keys(fields), 'id', 'data'],
 })
@@ -45,7 +48,13 @@ const retry: JsonSchema = {
 /** One part of a stream in each of its framings; of Server-Sent Events the fields of a message. */
 export const STREAM_PARTS: Readonly<Record<'text/event-stream' | 'application/x-ndjson', JsonSchema>> = {
   'text/event-stream': {
-    oneOf: [message('Event', {}), message('Position', { event: { const: 'position' } }), retry],
+    oneOf: [
+      message('Event', {}),
+      message('Position', {
+        event: { const: 'position', description: 'Tells it from an event' },
+      }),
+      retry,
+    ],
   },
   'application/x-ndjson': { oneOf: [referTo('Event'), referTo('PositionLine')] },
 }

@@ -1,3 +1,7 @@
+import { assert } from '../../../protocol/brand.ts'
+import type { Endpoint as Row } from '../../../protocol/endpoint.ts'
+import { ENDPOINTS } from '../../../protocol/endpoints.ts'
+
 /** What the reference shows of the OpenAPI document. */
 export type ApiDocument = Readonly<{
   info: Readonly<{ version: string }>
@@ -11,6 +15,7 @@ export type Operation = Readonly<{
   operationId: string
   tags: readonly string[]
   summary: string
+  description: string
   parameters: readonly ApiParameter[]
   responses: Readonly<Record<string, ApiResponse>>
 }>
@@ -43,6 +48,7 @@ export type ValueSchema = Readonly<{
   properties?: Readonly<Record<string, ValueSchema>>
   required?: readonly string[]
   additionalProperties?: ValueSchema
+  'x-unit'?: string
 }>
 
 /** One media type of an answer. */
@@ -60,6 +66,13 @@ export type ApiExample = Readonly<{ summary: string; value: unknown }>
 
 export function endpointsOf({ paths }: ApiDocument): readonly Endpoint[] {
   return Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
+}
+
+/** The row of the table of endpoints that the document has it from. */
+export function rowOf({ operationId }: Operation): Row {
+  const found = ENDPOINTS.find(({ id }) => id === operationId)
+  assert(found !== undefined, `the table of endpoints has a row ${operationId}`)
+  return found
 }
 
 /** How the value of a parameter is written. */

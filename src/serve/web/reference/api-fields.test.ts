@@ -4,7 +4,6 @@ import { openapi } from '../../api/openapi.ts'
 import type { ApiDocument } from './api-document.ts'
 import { endpointsOf, mediaOf } from './api-document.ts'
 import { fieldsOf, namedOf, sharedIn } from './api-fields.ts'
-import { WORDS } from './api-words.ts'
 
 const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
 const answers = endpointsOf(document).flatMap((one) =>
@@ -54,17 +53,5 @@ suite('a field of an answer', () => {
     assert.equal(field('Summary', 'tokenPriceUsd')?.of, 'price')
     assert.equal(field('Problem', 'maxDays')?.optional, true)
     assert.equal(field('EventDetails', 'details.*')?.nullable, false)
-  })
-
-  test('is explained beside the document only where the document says nothing', () => {
-    const paths = told.flatMap((name) =>
-      fieldsOf(name, document).map((one) => [`.${name}.${one.name}`, one] as const),
-    )
-    for (const [end, meaning] of Object.entries(WORDS)) {
-      assert.ok(
-        paths.some(([path, one]) => path.endsWith(`.${end}`) && one.meaning === meaning),
-        end,
-      )
-    }
   })
 })

@@ -1,5 +1,4 @@
 import type { ApiDocument, ValueSchema } from './api-document.ts'
-import { wordsOf } from './api-words.ts'
 
 /** A field of an answer: parts of its name stand behind dots, `[]` is each element and `*` any name. */
 export type Field = Readonly<{
@@ -11,6 +10,7 @@ export type Field = Readonly<{
   nullable: boolean
   optional: boolean
   meaning: string
+  /** In which unit it counts, where its form does not say it. */
   unit: string | null
 }>
 
@@ -57,8 +57,9 @@ export function fieldsOf(root: string, document: ApiDocument): readonly Field[] 
     const { bare, nullable } = withoutNull(outer)
     const named = namedOf(bare)
     const row = (form: string | null, of: string | null, part: ValueSchema = {}): Field => {
-      const described = outer.description ?? bare.description
-      const { meaning, unit } = wordsOf(`${root}.${path}`, described, part.description)
+      // Of a shared part it is what it is here; where that is not said, what it is anywhere.
+      const meaning = outer.description ?? bare.description ?? part.description ?? ''
+      const unit = outer['x-unit'] ?? bare['x-unit'] ?? null
       return { name: path, form, of, nullable, optional, meaning, unit }
     }
     if (named !== null && elsewhere.has(named)) return [row(null, named, schemas[named])]

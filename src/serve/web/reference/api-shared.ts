@@ -1,12 +1,12 @@
 import { keysOf } from '../../../protocol/brand.ts'
+import { ENDPOINTS } from '../../../protocol/endpoints.ts'
 import type { ProblemCode } from '../../../protocol/problem.ts'
 import { PROBLEMS } from '../../../protocol/problem.ts'
+import { ANYWHERE, problemsOf } from '../../endpoint-problems.ts'
 import { PROBLEM_BASE } from '../../problem-document.ts'
 import type { ApiDocument } from './api-document.ts'
-import { endpointsOf } from './api-document.ts'
 import type { Field } from './api-fields.ts'
 import { fieldsOf, sharedIn } from './api-fields.ts'
-import { ANYWHERE, problemsOf } from './api-problems.ts'
 import { anchorOf, prose, sentence } from './api-prose.ts'
 import type { Html } from '../html.ts'
 import { html } from '../html.ts'
@@ -38,7 +38,7 @@ function rowOf({ name, form, of, nullable, optional, unit, meaning }: Field, tok
     <td>
       ${of === null ? form : html`<a href="#${anchorOf(of)}">${of}</a>`}${nullable ? ' or null' : null}${optional ? ', not always there' : null}
     </td>
-    <td>${unit ?? units[of ?? ''] ?? '–'}</td>
+    <td>${units[of ?? ''] ?? unit ?? '–'}</td>
     <td>${prose(meaning)}</td>
   </tr>`
 }
@@ -72,7 +72,7 @@ export function sharedParts(document: ApiDocument, token: string): Html {
 
 /** Every problem of the public API, and the document that tells it. */
 export function problemParts(document: ApiDocument, token: string): Html {
-  const codes = new Set<ProblemCode>([...ANYWHERE, ...endpointsOf(document).flatMap(problemsOf)])
+  const codes = new Set<ProblemCode>([...ANYWHERE, ...ENDPOINTS.flatMap(problemsOf)])
   return html`<section aria-labelledby="problems" data-chrome>
     <h2 id="problems">Problems</h2>
     <p>

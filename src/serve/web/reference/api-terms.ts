@@ -1,52 +1,24 @@
-import type { Caching } from '../../../protocol/endpoint.ts'
-import { ENDPOINTS } from '../../../protocol/endpoints.ts'
 import { SECOND_MS } from '../../../protocol/moment.ts'
 import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../../../protocol/parameters.ts'
 import { PROBLEMS } from '../../../protocol/problem.ts'
-import { STREAMS_PER_CALLER } from '../../stream-slots.ts'
+import { problemsOf } from '../../endpoint-problems.ts'
+import { costOf, keptOf } from '../../endpoint-terms.ts'
 import type { Endpoint } from './api-document.ts'
-import { problemsOf } from './api-problems.ts'
+import { rowOf } from './api-document.ts'
 import { prose } from './api-prose.ts'
 import type { Html } from '../html.ts'
 import { html } from '../html.ts'
 
-const KEPT: Readonly<Record<Exclude<Caching, 'by-range'>, string>> = {
-  immutable: 'for ever',
-  revalidate: 'until asked again',
-  never: 'not at all',
-}
-
-/** When the answer of an endpoint is settled, where that depends on what was asked. */
-const SETTLED: Readonly<Record<string, string>> = {
-  summary: 'with `at` before the newest event',
-  flows: 'with `from` or `to`, once an event at or after the range’s end is published',
-  patterns: 'with `from` or `to`, once an event at or after the range’s end is published',
-  events: 'where `hasMore` is true, descending with `before` up to the head',
-  archiveFile: 'of a closed month',
-}
-
 /** What an endpoint refuses, how its answer may be kept and what it costs of the allowance. */
 export function termsOf(endpoint: Endpoint): Html {
-  const codes = problemsOf(endpoint)
+  const row = rowOf(endpoint)
+  const codes = problemsOf(row)
   return html`<p class="quiet">
     Refused
     ${codes.length === 0 ? null : html`with ${codes.map((code) => html`${PROBLEMS[code].status} <code>${code}</code>, `)}and`}
-    as <a href="#problems">any may be</a>. <a href="#kept">Kept</a> ${prose(keptOf(endpoint.operationId))}.
-    <a href="#kept">Counts</a> ${costOf(endpoint.operationId)}.
+    as <a href="#problems">any may be</a>. <a href="#kept">Kept</a> ${prose(keptOf(row))}.
+    <a href="#kept">Counts</a> ${costOf(row)}.
   </p>`
-}
-
-function keptOf(id: string): string {
-  const caching = ENDPOINTS.find((one) => one.id === id)?.caching ?? 'revalidate'
-  return caching === 'by-range' ? `for ever ${SETTLED[id] ?? ''}; else ${KEPT.revalidate}` : KEPT[caching]
-}
-
-function costOf(id: string): string {
-  if (id === 'logTile' || id === 'logEntries') return 'as one request of an allowance of its own'
-  if (id === 'stream') {
-    return `as one request when it is opened, its events as none; ${STREAMS_PER_CALLER} may be open at once`
-  }
-  return 'as one request'
 }
 
 /** How answers are kept and requests counted, told once. */

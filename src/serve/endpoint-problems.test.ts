@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/api-stage.ts'
-import { openApiStage } from '../../../../test/api-stage.ts'
-import type { ProblemCode } from '../../../protocol/problem.ts'
-import { openapi } from '../../api/openapi.ts'
-import type { ApiDocument, Endpoint } from './api-document.ts'
-import { endpointsOf } from './api-document.ts'
-import { ANYWHERE, problemsOf } from './api-problems.ts'
-
-const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
+import type { ApiStage } from '../../test/api-stage.ts'
+import { openApiStage } from '../../test/api-stage.ts'
+import type { Endpoint } from '../protocol/endpoint.ts'
+import { ENDPOINTS } from '../protocol/endpoints.ts'
+import type { ProblemCode } from '../protocol/problem.ts'
+import { ANYWHERE, problemsOf } from './endpoint-problems.ts'
 
 /** Questions that are refused wherever the endpoint has these parameters. */
 const QUESTIONS: readonly string[] = [
@@ -45,10 +42,9 @@ after(() => stage[Symbol.asyncDispose]())
 
 /** The codes by which an endpoint refuses whatever of the above can be put to it. */
 async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<string>> {
-  const queried = parameters.filter((one) => one.in === 'query')
-  const names = queried.map(({ name }) => name)
+  const names = parameters.map(({ name }) => name)
   const fill = (table: Readonly<Record<string, string>>): string =>
-    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => table[name] ?? '')
+    path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => table[name] ?? '')
   const there = fill({
     id: '1',
     seq: '10',
@@ -57,7 +53,7 @@ async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<str
     level: '0',
     tile: '000.p/13',
   })
-  const [first] = queried.map(({ name, example }) => [name, String(example)] as const)
+  const [first] = parameters.map(({ name, example }) => [name, example] as const)
   const fit = QUESTIONS.filter((one) =>
     [...new URLSearchParams(one).keys()].every((key) => names.includes(key)),
   )
@@ -80,9 +76,9 @@ async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<str
   return new Set(codes.flat())
 }
 
-suite('the problems that the reference names are those that come, of', () => {
-  for (const endpoint of endpointsOf(document)) {
-    test(endpoint.operationId, async () => {
+suite('the problems that the descriptions name are those that come, of', () => {
+  for (const endpoint of ENDPOINTS) {
+    test(endpoint.id, async () => {
       const named = problemsOf(endpoint).filter((code) => !OTHERWISE.has(code))
       const found = await refusals(endpoint)
       assert.deepEqual(

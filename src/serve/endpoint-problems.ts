@@ -1,6 +1,6 @@
-import type { ProblemCode } from '../../../protocol/problem.ts'
-import { PROBLEMS } from '../../../protocol/problem.ts'
-import type { Endpoint } from './api-document.ts'
+import type { Endpoint } from '../protocol/endpoint.ts'
+import type { ProblemCode } from '../protocol/problem.ts'
+import { PROBLEMS } from '../protocol/problem.ts'
 
 /** The problems that any endpoint may answer with. */
 export const ANYWHERE: readonly ProblemCode[] = [
@@ -35,15 +35,13 @@ const OF_ENDPOINTS: Readonly<Record<string, readonly ProblemCode[]>> = {
 }
 
 /** What an endpoint may refuse besides what any may: by status, then in the order of the table of problems. */
-export function problemsOf({ operationId, parameters }: Endpoint): readonly ProblemCode[] {
-  const asked = parameters.filter((one) => one.in === 'query')
+export function problemsOf({ id, path, parameters }: Endpoint): readonly ProblemCode[] {
+  const places = [...path.matchAll(/\{(\w+)/g)].map(([, name = '']) => name)
   const codes = new Set<ProblemCode>([
-    ...(asked.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
-    ...asked.flatMap(({ name }) => OF_PARAMETERS[name] ?? []),
-    ...parameters.flatMap(({ name, in: place }) =>
-      place === 'path' ? [OF_PLACES[name] ?? ('not-found' as const)] : [],
-    ),
-    ...(OF_ENDPOINTS[operationId] ?? []),
+    ...(parameters.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
+    ...parameters.flatMap(({ name }) => OF_PARAMETERS[name] ?? []),
+    ...places.map((name) => OF_PLACES[name] ?? 'not-found'),
+    ...(OF_ENDPOINTS[id] ?? []),
   ])
   return [...codes].toSorted((one, other) => PROBLEMS[one].status - PROBLEMS[other].status)
 }

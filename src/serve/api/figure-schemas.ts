@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { keysOf, recordOf } from '../../protocol/brand.ts'
+import type * as resources from '../../protocol/resources.ts'
+import { BUCKETS } from '../../protocol/resources.ts'
+import { amount, asOf, moment, number, price } from './field-schemas.ts'
+
+const entries = number.describe('Plays of kind `entry`')
+const plays = number.describe('Plays, each event by its count')
+
+const flowFigures = {
+  spentOnPlay: amount.describe('All that was spent on plays'),
+  paidInPrizes: amount.describe('All payouts but refunds and loyalty rewards'),
+  burned: amount.describe('All burns, each from the platform’s income'),
+}
+const fundFigures = {
+  treasury: amount.describe('Balance of the treasury'),
+  runningPools: amount.describe('What stands in the pools of all contests'),
+  loyaltyFund: amount.describe('Balance of the loyalty fund'),
+  prizesNotRedeemed: amount.describe('Won, not paid and not lapsed'),
+}
+
+export const summary: z.ZodType<resources.Summary> = z
+  .strictObject({
+    asOf,
+    contests: z
+      .strictObject({
+        upcoming: number.describe('Contests planned and not yet open'),
+        running: number.describe('Contests that are open'),
+        paying: number.describe('Contests closed whose prizes are being paid'),
+        paid: number.describe('Contests with nothing left to pay'),
+      })
+      .describe('Contests, by how far they have come'),
+    entries,
+    plays,
+    events: number.describe('All events, corrections included'),
+    payouts: number.describe('Payout events, refunds and loyalty rewards included'),
+    spentOnPlay: flowFigures.spentOnPlay,
+    paidInPrizes: flowFigures.paidInPrizes,
+    paidInLoyalty: amount.describe('Payouts of loyalty rewards'),
+    burned: flowFigures.burned,
+    ...fundFigures,
+    tokenPriceUsd: price,
+  })
+  .describe('Counts and sums since the first event, and what stands')
+
+const range = {
+  ...moment('from', 'Start of the range, inclusive, as it was used'),
+  ...moment('to', 'End of the range, exclusive, as it was used'),
+}
+const bucket = z.enum(BUCKETS).describe('The width of a bucket')
+const bucketAt = {
+  ...moment('at', 'Its start'),
+  complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
+}
+
+export const flows: z.ZodType<resources.Flows> = z
+  .strictObject({
+    asOf,
+    ...range,
+    bucket,
+    buckets: z
+      .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: price }))
+      .describe('Every bucket of the range, the first first: what moved in it, and the price at its end'),
+    totals: z
+      .strictObject(recordOf(keysOf(flowFigures), () => amount.describe('Sum of the whole range')))
+      .describe('The buckets added up'),
+  })
+  .describe('What moved, bucket by bucket')
+
+export const funds: z.ZodType<resources.Funds> = z
+  .strictObject({
+    asOf,
+    ...range,
+    bucket,
+    now: z.strictObject(fundFigures).describe('The balances after the last event counted'),
+    buckets: z
+      .array(z.strictObject({ ...bucketAt, ...fundFigures }))
+      .describe('Every bucket of the range, the first first: the balances at its end'),
+  })
+  .describe('What stands, bucket by bucket')
+
+const patternFigures = {
+  ...flowFigures,
+  byKind: z.record(z.string(), amount).describe('Spent on plays, by kind'),
+  plays,
+}
+const hour = z
+  .int()
+  .min(0)
+  .max(23)
+  .meta({ description: 'Hour of the day, 0 to 23, in local time', 'x-unit': 'hours' })
+const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
+
+export const patterns: z.ZodType<resources.Patterns> = z
+  .strictObject({
+    asOf,
+    ...range,
+    tz: number.meta({ description: 'Minutes by which local time is ahead of UTC', 'x-unit': 'minutes' }),
+    byHour: z.array(z.strictObject({ hour, ...patternFigures })).describe('The 24 hours of the day'),
+    byDay: z.array(z.strictObject({ day, ...patternFigures })).describe('The 7 days of the week'),
+    cells: z
+      .array(z.strictObject({ day, hour, ...patternFigures }))
+      .describe('The 168 hours of the week, Monday’s first hour first'),
+  })
+  .describe('What moved, by the hour of the day and the day of the week')

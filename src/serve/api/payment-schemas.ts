@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { recordOf } from '../../protocol/brand.ts'
+import type * as resources from '../../protocol/resources.ts'
+import { UNPAID_STATUSES } from '../../protocol/resources.ts'
+import {
+  amount,
+  asOf,
+  bytes,
+  contestId,
+  id,
+  moment,
+  momentOrNull,
+  month,
+  next,
+  now,
+  number,
+  text,
+} from './field-schemas.ts'
+
+export const unpaid: z.ZodType<resources.Unpaid> = z
+  .strictObject({
+    contestId,
+    kind: text.describe('The kind of prize'),
+    kots: amount.describe('What of it is still to be paid; negative where more was paid than won'),
+    status: z.enum(UNPAID_STATUSES).describe('What it waits for'),
+    ...momentOrNull('unlocksAt', 'Before it nothing is paid; null where nothing is locked'),
+    ...momentOrNull('reviewUntil', 'Until then it is looked at again; null without a review'),
+    ...moment('availableAt', 'The later of both, else when it was won'),
+  })
+  .describe('What of one kind of prize of a contest is unpaid on the same terms')
+
+export const payouts: z.ZodType<resources.Payouts> = z
+  .strictObject({
+    asOf,
+    now,
+    unpaid: z.array(unpaid).describe('The unpaid prizes of this page'),
+    totals: z
+      .strictObject(recordOf(UNPAID_STATUSES, () => amount.describe('Sum of this status, of all pages')))
+      .describe('All that is unpaid, by status'),
+    next,
+  })
+  .describe('Prizes won and not yet paid')
+
+export const loyaltyFile: z.ZodType<resources.LoyaltyFile> = z
+  .strictObject({
+    seq: id.describe('Seq of the event that published it'),
+    digest: text.describe('`sha256:` and its digest in hex'),
+    bytes: bytes.nullable().describe('Its size; null where it was not said'),
+    url: text.nullable().describe('Where it is; null where that was not said'),
+    ...moment('at', 'When it was published'),
+  })
+  .describe('A published file of a loyalty reward')
+
+export const loyaltyRun: z.ZodType<resources.LoyaltyRun> = z
+  .strictObject({
+    month: month.describe('The month that is rewarded'),
+    ...momentOrNull('paysAt', 'When it is planned to be paid; null while it is not'),
+    input: loyaltyFile.nullable().describe('What it was computed from; null until published'),
+    output: loyaltyFile.nullable().describe('What came of it; null until published'),
+    recipients: number.nullable().describe('How many are rewarded; null until there is an output'),
+    total: amount.nullable().describe('All rewards of the month; null until there is an output'),
+    paid: amount.describe('What of them was paid'),
+    notPaid: amount.nullable().describe('What of them is still to be paid; null until there is an output'),
+    payouts: number.describe('Payouts made, corrected ones not counted'),
+  })
+  .describe('The loyalty reward of a month')
+
+export const loyaltyRuns: z.ZodType<resources.LoyaltyRuns> = z
+  .strictObject({ asOf, runs: z.array(loyaltyRun).describe('The months that are rewarded') })
+  .describe('The loyalty rewards of all months')
