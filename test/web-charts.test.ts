@@ -217,48 +217,6 @@ suite('charts of what was set right', () => {
   })
 })
 
-suite('a picture', () => {
-  for (const path of ['/flows.svg', '/funds.svg', '/patterns.svg', '/payouts.svg']) {
-    test(`${path} stands alone: its own type, policy, size and colours`, async () => {
-      const response = await stage.get(path)
-      const svg = await response.text()
-      assert.equal(response.status, 200)
-      assert.match(response.headers.get('content-type') ?? '', /^image\/svg\+xml/)
-      assert.equal(
-        response.headers.get('content-security-policy'),
-        "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      )
-      assert.equal(response.headers.get('access-control-allow-origin'), '*')
-      assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
-      assert.match(svg, /^<svg\s+xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
-      assert.match(svg, /<title id="title">[^<]+<\/title>\s*<desc id="desc">[^<]+<\/desc>/)
-      assert.match(svg, /simulated platform, no real money · Informational only\./)
-      assert.doesNotMatch(svg, /NaN|undefined|<script|href=/)
-      const etag = response.headers.get('etag') ?? ''
-      assert.equal((await stage.get(path, { 'If-None-Match': etag })).status, 304)
-    })
-
-    test(`${path} is light, dark or as its reader prefers, and nothing else`, async () => {
-      assert.doesNotMatch(await textOf(`${path}?theme=light`), /#0e1218/)
-      assert.doesNotMatch(await textOf(`${path}?theme=dark`), /\.bg\{fill:#fff\}/)
-      assert.equal(await textOf(`${path}?theme=auto`), await textOf(path))
-      const refused = await stage.get(`${path}?theme=pink`)
-      assert.equal(refused.status, 400)
-      assert.match(await refused.text(), /`theme` must be one of light, dark, auto\./)
-    })
-  }
-
-  test('of what is settled is kept for ever', async () => {
-    const response = await stage.get('/flows.svg?from=2026-09-01&to=2026-09-30&theme=dark')
-    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-  })
-
-  test('has a theme, and the page and its JSON have none', async () => {
-    assert.equal((await stage.get('/flows?theme=dark')).status, 400)
-    assert.equal((await stage.get('/flows.csv?theme=dark')).status, 400)
-  })
-})
-
 suite('the longest chart', () => {
   const query = `?from=2026-10-01&to=${msOf(LAUNCH + DAY_MS + HOUR_MS)}&bucket=minute`
 

@@ -15,7 +15,19 @@ const embeddedOn = (page: string): readonly string[] =>
   [...page.matchAll(/<code data-embed>([^]*?)<\/code>/g)].map(([, code = '']) => plain(code))
 
 suite('what a page offers to embed', () => {
-  for (const path of ['/flows', '/funds', '/patterns', '/payouts', '/contests/1/ledger']) {
+  for (const path of [
+    '/',
+    '/summary',
+    '/summary?at=2026-10-01T00:05Z',
+    '/flows',
+    '/funds',
+    '/patterns',
+    '/payouts',
+    '/schedule',
+    '/archive',
+    '/loyalty/runs',
+    '/contests/1/ledger',
+  ]) {
     test(`of ${path} is there at the whole address that is written`, async () => {
       const offered = embeddedOn(await pageOf(path))
       assert.ok(offered.length > 0)
@@ -32,6 +44,12 @@ suite('what a page offers to embed', () => {
       for (const code of embeddedOn(await pageOf(path))) assert.match(code, /[?&;]from=.*[?&;]to=/)
     })
   }
+
+  test('of the summary goes on, unless it is of a past moment', async () => {
+    for (const path of ['/', '/summary']) assert.match(embeddedOn(await pageOf(path)).join(), /summary\.svg"/)
+    const past = embeddedOn(await pageOf('/summary?at=2026-10-01T00:05Z')).join()
+    assert.match(past, /summary\.svg\?at=2026-10-01T00:05Z"/)
+  })
 
   test('is a frame too where there is one, and a badge of a contest', async () => {
     assert.match(embeddedOn(await pageOf('/flows')).join('\n'), /<iframe src="[^"]*\/embed\/flows\?/)

@@ -1,6 +1,6 @@
 import type { ArchiveIndex, ArchiveMonth } from '../../protocol/resources.ts'
 import { count, eventLink } from './amount.ts'
-import { eventsOf, monthChart } from './archive-chart.ts'
+import { eventsOf, monthChart, monthPicture } from './archive-chart.ts'
 import { derived, sum } from './derived.ts'
 import type { Html } from './html.ts'
 import { html, jsonBlock } from './html.ts'
@@ -13,6 +13,7 @@ export const archivePage: Page<ArchiveIndex> = {
   endpoint: 'archive',
   title: () => 'Archive',
   csv: tableOf,
+  svg: monthPicture,
   head: ({ months }, view) => jsonBlock('application/ld+json', datasetOf(months, view)),
   render: ({ months }, view) =>
     html`<p class="lead">Every event since the first, a file for each month. No key and no sign-up.</p>

@@ -1,7 +1,7 @@
 import type { ContestLedger, ContestWire, Payouts, Unpaid } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
 import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
-import { paidChart } from './contest-ledger-chart.ts'
+import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from './contest-name.ts'
 import { derived, sumOfAll } from './derived.ts'
@@ -22,6 +22,7 @@ export const contestLedgerPage: Page<ContestLedger> = {
   further: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: tableOf,
+  svg: paidPicture,
   embedded: ({ contest: { id, title } }) => [
     {
       is: 'picture',

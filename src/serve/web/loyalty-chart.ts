@@ -50,7 +50,10 @@ function barsOf(computed: readonly Computed[], token: string): Bars {
   return {
     id: 'rewards',
     title: 'Loyalty reward of each month',
-    description: computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
+    description:
+      computed.length === 0
+        ? 'No reward is computed yet.'
+        : computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
     bars: computed.map(({ run, total }) => ({ ...monthMark(run.month), figure: total })),
   }
 }

@@ -16,9 +16,9 @@ export function permalinkOf(page: AnyPage, view: View, answer: unknown): string 
   return page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
 }
 
-/** The chart of a page, of the range that is shown and no other. */
-export function pictureOf(title: string, permalink: string): Embedded {
-  return { is: 'picture', name: 'The chart as a picture', path: suffixedOf(permalink, '.svg'), title }
+/** The chart of the page at an address: where a citation says its range, of the range that is shown and no other. */
+export function pictureOf(title: string, address: string): Embedded {
+  return { is: 'picture', name: 'The chart as a picture', path: suffixedOf(address, '.svg'), title }
 }
 
 /** A page's address with a suffix behind its path. */
@@ -34,13 +34,13 @@ export function asOfIn(answer: unknown): AsOf | null {
 }
 
 /** An answer in a form that is no page: as a table, as a picture, or what an export says of itself. */
-export function otherForm(
+export async function otherForm(
   page: AnyPage,
   view: View,
   answer: unknown,
   form: Exclude<Form, ''>,
   keep: Keep,
-): Reply {
+): Promise<Reply> {
   const kept = { is: 'body', keep, etag: 'of-content' } as const
   const asOf = asOfIn(answer)
   const table = page.csv?.(answer, view) ?? null
@@ -53,7 +53,8 @@ export function otherForm(
   }
   if (form === '.svg' && page.svg !== undefined) {
     const headers = { 'Content-Security-Policy': SVG_POLICY }
-    return { ...kept, type: 'image/svg+xml', body: page.svg(answer, view).markup, headers }
+    const { markup } = await page.svg(answer, view)
+    return { ...kept, type: 'image/svg+xml', body: markup, headers }
   }
   const { site, identity } = view
   // What is taken for granted is said in all of them: tomorrow they are still of the same range.

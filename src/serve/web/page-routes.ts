@@ -189,7 +189,8 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const news = page.news === true ? feedLink(view.site) : null
   const head = html`${news}${page.head?.(answer, view) ?? null}`
   const svg = page.svg !== undefined
-  const embedded = [...(svg ? [pictureOf(title, permalink)] : []), ...(page.embedded?.(answer, view) ?? [])]
+  const pictured = page.pictured?.(answer, view) ?? permalink
+  const embedded = [...(svg ? [pictureOf(title, pictured)] : []), ...(page.embedded?.(answer, view) ?? [])]
   const bar = viewBar(view, { title, asOf, permalink, table, svg, embedded })
   return formatPage({
     ...view,

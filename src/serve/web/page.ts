@@ -74,7 +74,9 @@ export type Page<Answer> = Readonly<{
   /** The island that makes it livelier; `frame` if absent. */
   island?: Island
   csv?(answer: Answer, view: View): Table
-  svg?(answer: Answer, view: View): Html
+  svg?(answer: Answer, view: View): Html | Promise<Html>
+  /** The page whose picture is offered to others, where that is not what a citation leads to. */
+  pictured?(answer: Answer, view: View): string
   /** What of it others may show, beside the picture that it is with `.svg`. */
   embedded?(answer: Answer, view: View): readonly Embedded[]
 }>

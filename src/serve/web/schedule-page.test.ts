@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ApiStage } from '../../../test/api-stage.ts'
 import { openApiStage, plan } from '../../../test/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../test/parity.ts'
 import { sendRaw } from '../../../test/raw-request.ts'
 import { HOUR_MS } from '../../protocol/moment.ts'
 
@@ -80,6 +81,60 @@ suite('the schedule', () => {
 
   test('that is short leads to no more', async () => {
     assert.doesNotMatch(await (await stage.get('/schedule')).text(), /all of them as CSV/)
+  })
+
+  test('draws each contest from its opening to its closing, and says the same in its list', async () => {
+    await using told = await openApiStage({
+      story: [
+        plan(1, 'Of today', HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        plan(2, null, 48 * HOUR_MS),
+      ],
+    })
+    const page = await (await told.get('/schedule')).text()
+    const answers = sourcesOf(page).map(async (source) => (await told.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    const described = /<desc id="timeline-desc">([^<]*)</.exec(page)?.[1]
+    assert.equal(
+      described,
+      'Of today (contest 1): open since 2026-10-01 00:01:00 UTC, planned to close at 2026-10-02 01:00:00 UTC. ' +
+        'Contest 2: planned to open at 2026-10-03 00:00:00 UTC, planned to close at 2026-10-04 00:00:00 UTC.',
+    )
+    assert.match(page, /<b>closes<\/b>, open since <time datetime="2026-10-01T00:01:00\.000Z">/)
+    const bars = [...page.matchAll(/<rect\s+(?:class|fill)="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
+    // Seventy-two hours are shown, less a minute: the first contest has been open for one.
+    assert.deepEqual(
+      bars.map(([, style, x, width]) => [style, x, width]),
+      [
+        ['url(#timeline-hatch)', '0.02%', '34.69%'],
+        ['s1', '0.02%', '34.69%'],
+        ['f1', '0%', '0.4%'],
+        ['url(#timeline-hatch)', '66.66%', '33.34%'],
+        ['s1', '66.66%', '33.34%'],
+      ],
+    )
+  })
+
+  test('of many draws those that close first, and says that there are more', async () => {
+    const story = Array.from({ length: 20 }, (_, index) => plan(index + 1, null, (20 - index) * HOUR_MS))
+    await using many = await openApiStage({ story })
+    const page = await (await many.get('/schedule')).text()
+    const marks = [...page.matchAll(/class="y"[^>]*>\s*(#\d+)\s*</g)].map(([, mark]) => mark)
+    assert.deepEqual(marks, ['#20', '#19', '#18', '#17', '#16', '#15', '#14', '#13'])
+    assert.match(page, /of all those that are planned to close first/)
+  })
+
+  test('of an open contest whose close is overdue draws it up to now', async () => {
+    await using late = await openApiStage({
+      story: [
+        plan(1, 'Late', -48 * HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        { type: 'trade', kind: 'buy', kots: '1' },
+      ],
+    })
+    const page = await (await late.get('/schedule')).text()
+    assert.match(page, /<rect\s+class="f1"\s+x="0%"\s+width="100%"/)
+    assert.doesNotMatch(page, /<rect\s+class="s1"|NaN/)
   })
 
   test('is a row for each plan as CSV', async () => {

@@ -1,10 +1,13 @@
 import type { Schedule } from '../../protocol/resources.ts'
 import { calendarLinks } from './calendar-links.ts'
 import { contestLink } from './contest-name.ts'
+import { jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { dayOf, momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
+import type { Open } from './schedule-timeline.ts'
+import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
 import type { Table } from './table.ts'
 
 /** Plans on the page: more stand in the export. */
@@ -14,10 +17,16 @@ const PLANS_SHOWN = 200
 export const schedulePage: Page<Schedule> = {
   endpoint: 'schedule',
   news: true,
+  further: true,
   title: () => 'Schedule',
   csv: tableOf,
-  render: (schedule, view) =>
-    html`${loyaltyOf(schedule, view)} ${calendarLinks('/schedule.ics', view)} ${daysOf(schedule)}`,
+  svg: timelinePicture,
+  async render(schedule, view) {
+    const open = await askOpen(schedule, view)
+    return html`${loyaltyOf(schedule, view)} ${calendarLinks('/schedule.ics', view)}
+    ${timeline(schedule, open)} ${daysOf(schedule, open)}
+    ${open === null ? null : jsonLine([['the contests that are open', open]])}`
+  },
 }
 
 /** One planned moment: which, of what, and when. */
@@ -61,7 +70,7 @@ function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Htm
       </p>`
 }
 
-function daysOf(schedule: Schedule): Html {
+function daysOf(schedule: Schedule, open: Open): Html {
   const plans = plansOf(schedule)
   if (plans.length === 0) {
     return html`<p>
@@ -71,6 +80,7 @@ function daysOf(schedule: Schedule): Html {
   }
   const days = [...Map.groupBy(plans.slice(0, PLANS_SHOWN), ({ at }) => at.slice(0, 10)).values()]
   const upTo = schedule.asOf.atMs ?? 0
+  const opened = openingsOf(open)
   return html`<h2>Planned, day by day</h2>
     <p class="quiet">A plan can change: a contest opens or closes when the event says so.</p>
     <div class="wide" role="region" aria-label="Planned, day by day" tabindex="0">
@@ -84,7 +94,7 @@ function daysOf(schedule: Schedule): Html {
         ${days.map(
           (day) =>
             html`<tbody>
-              ${groupHead(day)} ${day.map((plan) => rowOf(plan, upTo))}
+              ${groupHead(day)} ${day.map((plan) => rowOf(plan, upTo, opened))}
             </tbody>`,
         )}
       </table>
@@ -106,20 +116,39 @@ function groupHead([first]: readonly Plan[]): Html | null {
       </tr>`
 }
 
-function rowOf(plan: Plan, upToMs: number): Html {
+function rowOf(plan: Plan, upToMs: number, opened: Openings): Html {
   const passed = plan.atMs <= upToMs ? html` <em>the time has passed, the event has not come yet</em>` : null
   return html`<tr data-key="${plan.what} ${plan.contestId ?? ''}" data-row="${plan.pointer}">
     <td>${momentOf(plan.at)}<span data-relative="${plan.at}"></span>${passed}</td>
-    ${whatOf(plan)}
+    ${whatOf(plan, opened)}
   </tr>`
 }
 
-function whatOf({ what, contestId, title, month, pointer }: Plan): Html {
-  return contestId === null
-    ? html`<td data-at="${pointer}/month">Loyalty reward for ${month} is paid</td>`
-    : html`<td data-at="${pointer}/title ${pointer}/contestId">
-        ${contestLink(contestId, title)} <b>${what}</b>
-      </td>`
+function whatOf({ what, contestId, title, month, pointer }: Plan, opened: Openings): Html {
+  if (contestId === null) return html`<td data-at="${pointer}/month">Loyalty reward for ${month} is paid</td>`
+  const opening = what === 'closes' ? opened.get(contestId) : undefined
+  const shown = [
+    `${pointer}/title`,
+    `${pointer}/contestId`,
+    ...(opening === undefined ? [] : [opening.pointer]),
+  ]
+  return html`<td data-at="${shown.join(' ')}">
+    ${contestLink(contestId, title)}
+    <b>${what}</b>${opening === undefined ? null : html`, open since ${momentOf(opening.at)}`}
+  </td>`
+}
+
+/** When the contests that are open were opened, by their numbers. */
+type Openings = ReadonlyMap<number, Readonly<{ at: string; pointer: string }>>
+
+function openingsOf(open: Open): Openings {
+  if (open === null) return new Map()
+  const { answer, address } = open
+  return new Map(
+    answer.contests.flatMap(({ id, openedAt: at }, index) =>
+      at === null ? [] : [[id, { at, pointer: `${address}#/contests/${index}/openedAt` }]],
+    ),
+  )
 }
 
 const COLUMNS = ['what', 'contestId', 'title', 'month', 'at', 'atMs'] as const

@@ -1,3 +1,4 @@
+import type { Ms } from '../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../protocol/moment.ts'
 import type { Flows, Funds, Summary } from '../../protocol/resources.ts'
 import { amount, amountOrNone, count } from './amount.ts'
@@ -26,16 +27,28 @@ export async function askBefore(summary: Summary, view: View): Promise<Before | 
   if (atMs === null) return null
   const asked = view.query.time('at')
   const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? atMs) - DAY_MS)))
-  // A past view ends with the last day that was over then: a part of a day is not as it was known then.
-  const to = asked === undefined ? ceilTo(boundOf(atMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
-  const from = boundOf(Math.max(0, to - SPARK_DAYS * DAY_MS))
-  if (from >= to) return null
-  const query = `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
+  const query = daysBefore(asked, atMs)
   return {
     dayBefore: await further(view, 'summary', { query: `at=${dayBefore}` }),
     flows: await further(view, 'flows', { query }),
     funds: await further(view, 'funds', { query }),
   }
+}
+
+/** The flows of the same days; while there is no event, of those up to now. */
+export function flowsBefore({ asOf }: Summary, view: View): Promise<Further<Flows>> {
+  return further(view, 'flows', { query: daysBefore(view.query.time('at'), asOf.atMs ?? view.now) })
+}
+
+/** The last days at a moment that is asked for, or up to that of the newest event. */
+function daysBefore(asked: Ms | undefined, newestMs: number): string {
+  // A past view ends with the last day that was over then: a part of a day is not as it was known then.
+  const end =
+    asked === undefined ? ceilTo(boundOf(newestMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
+  // The first day that can be said has none before it.
+  const to = boundOf(Math.max(DAY_MS, end))
+  const from = boundOf(Math.max(0, to - SPARK_DAYS * DAY_MS))
+  return `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
 }
 
 type AmountKey = Exclude<FlowKey, 'tokenPriceUsd'> | FundKey | 'paidInLoyalty'

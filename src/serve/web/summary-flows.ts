@@ -1,11 +1,29 @@
-import type { Flows } from '../../protocol/resources.ts'
+import type { Flows, Summary } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
+import { chartPicture, sourceOf, themeOf } from './charts/chart-picture.ts'
 import { legend, plotOnPage } from './charts/chart-plot.ts'
 import { flowPanels, unfinishedIn } from './flows-chart.ts'
 import type { Further } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { textOf } from './moment.ts'
 import type { View } from './page.ts'
+import { flowsBefore } from './summary-figures.ts'
+
+/** The same chart as a picture; the same days of nothing too, while or where there is nothing before it. */
+export async function flowsPicture(summary: Summary, view: View): Promise<Html> {
+  const { answer } = await flowsBefore(summary, view)
+  return chartPicture(
+    {
+      title: 'Flows by day',
+      asOf: summary.asOf,
+      range: `${textOf(answer.from)} to ${textOf(answer.to)}`,
+      ...sourceOf(view),
+    },
+    flowPanels(answer, view.site).slice(0, 1),
+    themeOf(view),
+  )
+}
 
 /** The days before a summary as a chart; their table is on the page of flows. */
 export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: View): Html {

@@ -6,7 +6,7 @@ import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { askBefore, figuresOf } from './summary-figures.ts'
-import { flowsOf } from './summary-flows.ts'
+import { flowsOf, flowsPicture } from './summary-flows.ts'
 import { checkIt, newestEvents, underWay } from './summary-now.ts'
 import { travelOf } from './summary-travel.ts'
 import type { Table } from './table.ts'
@@ -22,6 +22,9 @@ export const summaryPage: Page<Summary> = {
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
   title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
   csv: tableOf,
+  svg: flowsPicture,
+  // Cited it is of its moment; in somebody else's page it goes on.
+  pictured: (_, { query }) => `/summary${query.format()}`,
   async render(summary, view) {
     const first = await firstEvent(view)
     const before = await askBefore(summary, view)

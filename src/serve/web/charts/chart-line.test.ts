@@ -7,7 +7,7 @@ import { linePlot } from './chart-line.ts'
 import { plotOnPage } from './chart-plot.ts'
 import type { Figure } from './chart-scale.ts'
 import { sparkline } from './chart-spark.ts'
-import { stepChart } from './chart-step.ts'
+import { stepPlot } from './chart-step.ts'
 
 const HOUR_MS = 3_600_000
 const amounts = fc
@@ -141,14 +141,15 @@ suite('a chart of steps', () => {
       fc.property(fc.array(step, { maxLength: 20 }), fc.constantFrom(0, HOUR_MS), (steps, toMs) => {
         const ordered = steps.toSorted((a, b) => a.atMs - b.atMs)
         const series = [{ name: 'Owed', style: 1, steps: ordered }] as const
-        assertWellFormed(stepChart({ id: 'x', title: 'T', description: 'D', fromMs: 0, toMs, series }).markup)
+        const plot = stepPlot({ id: 'x', title: 'T', description: 'D', fromMs: 0, toMs, series })
+        assertWellFormed(plotOnPage(plot).markup)
       }),
     )
     const steps = [
       { atMs: 0, figure: '0.000000000' },
       { atMs: 500, figure: '1.000000000' },
     ]
-    const { markup } = stepChart({
+    const plot = stepPlot({
       id: 'x',
       title: 'T',
       description: 'D',
@@ -156,7 +157,7 @@ suite('a chart of steps', () => {
       toMs: 1_000,
       series: [{ name: 'Owed', style: 1, steps }],
     })
-    assert.equal(pathIn(markup), 'M0,1000L500,1000L500,0L1000,0L1000,0')
+    assert.equal(pathIn(plotOnPage(plot).markup), 'M0,1000L500,1000L500,0L1000,0L1000,0')
   })
 })
 

@@ -19,6 +19,8 @@ const LEGEND = 28
 const DATES = 48
 const FOOT = 28
 const HEIGHTS = { tall: 230, short: 110 } as const
+/** A longer title of this size would stand out of the picture; its element holds it whole. */
+const NAME_CHARS_MAX = 70
 
 /** The width of the plots of a picture. */
 export const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
@@ -26,7 +28,8 @@ export const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
 /** What a picture says of itself: it may be seen anywhere. */
 export type Caption = Readonly<{
   title: string
-  asOf: AsOf
+  /** Null where the answer says none. */
+  asOf: AsOf | null
   range: string
   source: string
   simulated: boolean
@@ -59,7 +62,10 @@ export function framed(
   }: Readonly<{ body: Html; height: number; description: string; theme: Theme }>,
 ): Html {
   const whole = height + FOOT
-  const state = asOf.at === null ? 'no event yet' : `state at ${textOf(asOf.at)}, event #${asOf.seq}`
+  const state =
+    asOf === null
+      ? ''
+      : `; ${asOf.at === null ? 'no event yet' : `state at ${textOf(asOf.at)}, event #${asOf.seq}`}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     viewBox="0 0 ${PICTURE_WIDTH} ${whole}"
@@ -74,8 +80,8 @@ export function framed(
       ${{ markup: pictureStyle(theme) }}
     </style>
     <rect class="bg" width="100%" height="100%" />
-    <text class="name" x="${RIGHT}" y="36">${title}</text>
-    <text x="${RIGHT}" y="60">${range}; ${state}</text>
+    <text class="name" x="${RIGHT}" y="36">${clipped(title, NAME_CHARS_MAX)}</text>
+    <text x="${RIGHT}" y="60">${range}${state}</text>
     ${body}
     <text x="${RIGHT}" y="${whole - 14}">
       ${source}${simulated ? ' · simulated platform, no real money' : ''} · Informational only.
@@ -97,14 +103,35 @@ function legendIn(lines: Panel['lines'], y: number): Html {
 /** Bars as a picture of its own; the legend names what they measure. */
 export function barPicture(
   bars: Bars,
-  { title, asOf, range, legend }: Readonly<{ title: string; asOf: AsOf; range: string; legend: string }>,
+  {
+    title,
+    asOf,
+    range,
+    legend,
+  }: Readonly<{ title: string; asOf: AsOf | null; range: string; legend: string }>,
   view: View,
 ): Html {
   return chartPicture(
-    { title, asOf, range, source: view.site.name, simulated: view.identity.simulated },
+    { title, asOf, range, ...sourceOf(view) },
     [{ plot: barPlot({ ...bars, size: 'tall' }), lines: [{ name: legend, style: 1 }] }],
     themeOf(view),
   )
+}
+
+/** What a page says of a picture of its own: where it comes from, and whether that is pretended. */
+export function sourceOf({ site, identity }: View): Pick<Caption, 'source' | 'simulated'> {
+  return { source: site.name, simulated: identity.simulated }
+}
+
+/** A text that is cut where it would be longer. */
+export function clipped(text: string, charsMax: number): string {
+  const chars = Array.from(text)
+  return chars.length <= charsMax
+    ? text
+    : `${chars
+        .slice(0, charsMax - 1)
+        .join('')
+        .trimEnd()}…`
 }
 
 /** The colours that a picture is asked in. */

@@ -113,10 +113,11 @@ export function hatched(id: string, from: number): Html {
     <rect x="${percent(from)}" width="${percent(1 - from)}" height="100%" fill="url(#${id}-hatch)" />`
 }
 
-/** The lines of a chart by name, each beside a sample of it. */
+/** The lines of a chart by name, each beside a sample of it, and what hatching means where there is some. */
 export function legend(
   lines: readonly Readonly<{ name: string; style: SeriesStyle }>[],
   unfinished: boolean,
+  meaning = 'not over yet',
 ): Html {
   return html`<ul class="legend">
     ${lines.map(
@@ -128,6 +129,6 @@ export function legend(
           ${name}
         </li>`,
     )}
-    ${unfinished ? html`<li><span class="hatched"></span> hatched: not over yet</li>` : null}
+    ${unfinished ? html`<li><span class="hatched"></span> hatched: ${meaning}</li>` : null}
   </ul>`
 }

@@ -1,10 +1,9 @@
 import { curveStepAfter, line } from 'd3-shape'
-import type { SeriesStyle } from './chart-plot.ts'
-import { BOX, legend, plotOnPage } from './chart-plot.ts'
+import type { Plot, SeriesStyle } from './chart-plot.ts'
+import { BOX } from './chart-plot.ts'
 import type { Scale } from './chart-scale.ts'
 import { scaleOf } from './chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
-import type { Html } from '../html.ts'
 import { html } from '../html.ts'
 
 /** A figure that holds from a moment on, until the next one. */
@@ -23,8 +22,8 @@ export type Steps = Readonly<{
   series: readonly StepSeries[]
 }>
 
-/** A chart of steps with its legend. What it shows stands in a table of the page that draws it. */
-export function stepChart({ id, title, description, fromMs, toMs, series }: Steps): Html {
+/** A plot of steps. What it shows stands in a table of the page that draws it. */
+export function stepPlot({ id, title, description, fromMs, toMs, series }: Steps): Plot {
   const scale = scaleOf(series.flatMap(({ steps }) => steps.map(({ figure }) => figure)))
   const width = Math.max(1, toMs - fromMs)
   const paths = series.map(({ style, steps }) => {
@@ -32,21 +31,18 @@ export function stepChart({ id, title, description, fromMs, toMs, series }: Step
     const held = last === undefined ? steps : [...steps, { atMs: toMs, figure: last.figure }]
     return html`<path class="s${style}" d="${stepPath(held, scale, (atMs) => (atMs - fromMs) / width)}" />`
   })
-  return html`<figure class="chart">
-    ${legend(series, false)}
-    ${plotOnPage({
-      id,
-      title,
-      description,
-      y: scale.marks,
-      x: timeMarks(fromMs, toMs),
-      paths: html`${paths}`,
-      shapes: null,
-      size: 'tall',
-      dated: true,
-      points: 1,
-    })}
-  </figure>`
+  return {
+    id,
+    title,
+    description,
+    y: scale.marks,
+    x: timeMarks(fromMs, toMs),
+    paths: html`${paths}`,
+    shapes: null,
+    size: 'tall',
+    dated: true,
+    points: 1,
+  }
 }
 
 function stepPath(steps: readonly Step[], scale: Scale, share: (atMs: number) => number): string {
