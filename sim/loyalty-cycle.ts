@@ -16,13 +16,15 @@ import { percentOf, split } from './sums.ts'
 const PAID_PERCENT = 92
 const PAYOUTS_MAX = 400
 
-/** Rewards loyalty month by month: planned on the 24th, input, output and payouts in the month after. */
+/** Rewards loyalty month by month: planned as the month begins, input, output and payouts in the month after. */
 export function beginLoyalty(world: World): void {
   const cycle = (month: Month): void => {
     const start = monthStart(month)
     const end = monthStart(nextMonth(month))
     const paysAt = end + 4 * DAY_MS + 15 * HOUR_MS
-    world.at(start + 23 * DAY_MS + 10 * HOUR_MS, () => {
+    // The month in which all begins is planned late: there is a schedule without a payment, too.
+    const announcedAt = world.now() > start ? start + 23 * DAY_MS + 10 * HOUR_MS : start + 10 * HOUR_MS
+    world.at(announcedAt, () => {
       const details = { month, paysAt: formatAt(msOf(paysAt)) }
       world.say({ type: 'loyalty', kind: 'scheduled', details })
     })
