@@ -4,6 +4,8 @@ import { basename, join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
 import type { Route } from '../route.ts'
 import { problemReply } from '../route.ts'
+import type { Script } from './bundle-cache.ts'
+import { cached } from './bundle-cache.ts'
 
 /** A file that pages load, under a name that its content decides. */
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
@@ -53,7 +55,8 @@ export function openAssets(folder: string = import.meta.dirname): () => Promise<
 
 async function makeAssets(folder: string): Promise<Assets> {
   const style = assetOf('style.css', readFileSync(join(folder, 'style.css')))
-  const all = [style, ...(readBundled(folder) ?? (await bundleIslands(folder)))]
+  const scripts = readBundled(folder) ?? (await cached(join(folder, '../../..'), () => bundleIslands(folder)))
+  const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
     files,
@@ -66,14 +69,14 @@ async function makeAssets(folder: string): Promise<Assets> {
 }
 
 /** The scripts as the published package has them, which brings no bundler; nothing in a clone. */
-function readBundled(folder: string): readonly Asset[] | undefined {
+function readBundled(folder: string): readonly Script[] | undefined {
   const bundled = join(folder, BUNDLED)
   if (!existsSync(bundled)) return undefined
-  return readdirSync(bundled).map((name) => assetOf(name, readFileSync(join(bundled, name))))
+  return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
 }
 
 /** Each island with all that it imports as one script, `x.js`; one bundling after another, since each ends the bundler. */
-export function bundleIslands(folder: string): Promise<readonly Asset[]> {
+export function bundleIslands(folder: string): Promise<readonly Script[]> {
   const made = bundling.last.then(() => bundle(folder))
   bundling.last = made.catch(() => undefined)
   return made
@@ -81,10 +84,10 @@ export function bundleIslands(folder: string): Promise<readonly Asset[]> {
 
 const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
 
-async function bundle(folder: string): Promise<readonly Asset[]> {
+async function bundle(folder: string): Promise<readonly Script[]> {
   // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
   const { build, stop } = await import('esbuild-wasm')
-  const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Asset[]> => {
+  const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Script[]> => {
     const { outputFiles } = await build({
       absWorkingDir: folder,
       entryPoints: names.map((name) => `islands/island-${name}.ts`),
@@ -98,7 +101,10 @@ async function bundle(folder: string): Promise<readonly Asset[]> {
       legalComments: 'none',
       logLevel: 'silent',
     })
-    return outputFiles.map((file) => assetOf(basename(file.path).replace(/^island-/, ''), file.contents))
+    return outputFiles.map((file) => ({
+      name: basename(file.path).replace(/^island-/, ''),
+      body: file.contents,
+    }))
   }
   try {
     return [...(await built(ISLANDS, 'iife')), ...(await built(MODULES, 'esm'))]

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, suite, test } from 'node:test'
+import type { Script } from './bundle-cache.ts'
+import { cached } from './bundle-cache.ts'
+
+suite('the scripts of a clone', () => {
+  let root: string
+  let bundled: number
+  const kept = (): readonly string[] => readdirSync(join(root, 'node_modules/.cache/daybook-islands'))
+  const ask = (): Promise<readonly string[]> =>
+    cached(root, () => {
+      bundled += 1
+      return Promise.resolve([{ name: 'a.js', body: Buffer.from(`bundle ${bundled}`) }])
+    }).then((scripts) => scripts.map(textOf))
+  const textOf = ({ name, body }: Script): string => `${name}: ${Buffer.from(body).toString()}`
+
+  beforeEach(() => {
+    bundled = 0
+    root = mkdtempSync(join(tmpdir(), 'daybook-bundle-'))
+    mkdirSync(join(root, 'src/below'), { recursive: true })
+    for (const name of ['package-lock.json', 'tsconfig.json', 'src/a.ts', 'src/below/b.ts']) {
+      writeFileSync(join(root, name), name)
+    }
+  })
+  afterEach(() => rmSync(root, { recursive: true }))
+
+  test('are bundled once', async () => {
+    assert.deepEqual([await ask(), await ask()], [['a.js: bundle 1'], ['a.js: bundle 1']])
+  })
+
+  for (const name of ['package-lock.json', 'tsconfig.json', 'src/a.ts', 'src/below/b.ts', 'src/below/c.ts']) {
+    test(`are bundled again when ${name} is another, and the earlier ones are kept no longer`, async () => {
+      await ask()
+      writeFileSync(join(root, name), 'another')
+      assert.deepEqual(await ask(), ['a.js: bundle 2'])
+      assert.equal(kept().length, 1)
+    })
+  }
+
+  test('are kept once by two processes that bundle at the same time', async () => {
+    const both = await Promise.all([ask(), ask()])
+    assert.deepEqual(both, [['a.js: bundle 1'], ['a.js: bundle 2']])
+    assert.equal(kept().length, 1)
+  })
+
+  test('are bundled where nothing can be kept', async () => {
+    writeFileSync(join(root, 'node_modules'), 'no folder')
+    assert.deepEqual([await ask(), await ask()], [['a.js: bundle 1'], ['a.js: bundle 2']])
+  })
+})
