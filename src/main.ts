@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
+import { systemReason } from './command/given-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/world.ts'
 import { CommandError, outsideReason } from './command/world.ts'
@@ -10,17 +11,25 @@ import { msOf } from './protocol/moment.ts'
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
-/** Whether whoever reads standard output has gone away, as `head` does: the command ends, and nothing has failed. */
-let isUnread = false
+/**
+ * What became of standard output: whoever reads it has gone away, as `head` does, which is no failure, or it cannot be
+ * written, as on a full disk. Both end the command.
+ */
+let output: 'taken' | 'unread' | 'lost' = 'taken'
 process.stdout.on('error', (error) => {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
-  isUnread = true
+  if (output === 'taken') {
+    output = 'code' in error && error.code === 'EPIPE' ? 'unread' : 'lost'
+    if (output === 'lost')
+      process.stderr.write(`daybook: standard output cannot be written: ${systemReason(error)}\n`)
+  }
   stop.abort()
 })
-// What is told beside the answers may go unread as well.
-process.stderr.on('error', (error) => {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
+// The last of it may be lost after the command has ended well.
+process.once('exit', () => {
+  if (output === 'lost') process.exitCode = 1
 })
+// What is told beside the answers may go unread as well, and there is nobody to be told of it.
+process.stderr.on('error', () => undefined)
 
 const world: World = {
   now: () => msOf(Date.now()),
@@ -71,7 +80,8 @@ function openFilesMax(): number | null {
 }
 
 function exitCodeOf(error: unknown): ExitCode {
-  if (isUnread) return 0
+  // What follows from it is not told again.
+  if (output !== 'taken') return output === 'unread' ? 0 : 1
   // Commander has said what is wrong; help and version end with its code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandError) {

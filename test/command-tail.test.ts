@@ -106,7 +106,7 @@ suite('tail', () => {
     writeFileSync(file, '{"log":"another","seq":3}')
     const foreign = await run(['tail', service.url, '--cursor', file])
     assert.equal(foreign.code, 1)
-    assert.match(foreign.stderr, /daybook: the cursor file is of another log/)
+    assert.match(foreign.stderr, /daybook: the cursor is of another log/)
     writeFileSync(file, 'no cursor')
     assert.equal((await run(['tail', service.url, '--cursor', file])).code, 2)
   })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { backupStore } from '../log/backup.ts'
 import { hasStore, storePath } from '../log/store.ts'
+import { asPathError, checkFileFolder } from './given-paths.ts'
 import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError } from './world.ts'
@@ -9,6 +10,7 @@ import { CommandError } from './world.ts'
 export async function backUp(data: string, to: string, world: World): Promise<ExitCode> {
   if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
   if (existsSync(to)) throw new CommandError(2, `${to} exists already`)
+  checkFileFolder(to, '--to')
   const progress = openProgress('copying', 'pages', world)
   try {
     const { events } = await backupStore(storePath(data), to, (left, total) => {
@@ -17,7 +19,16 @@ export async function backUp(data: string, to: string, world: World): Promise<Ex
     })
     world.stdout.write(`${to} holds ${events} events\n`)
     return 0
+  } catch (error) {
+    throw asCopyError(error)
   } finally {
     progress.end()
   }
+}
+
+/** SQLite does not say which of the two files failed: neither the store nor the copy is blamed. */
+function asCopyError(error: unknown): unknown {
+  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+  if (!isSqlite) return asPathError(error, '--to')
+  return new CommandError(1, `no copy was made: ${error.message}`, { cause: error })
 }

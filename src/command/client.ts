@@ -2,6 +2,7 @@ import { DaybookError } from '../client/daybook-error.ts'
 import type { Daybook } from '../client/daybook.ts'
 import { openDaybook } from '../client/daybook.ts'
 import { SURROUNDINGS } from '../client/surroundings.ts'
+import { readAddress } from './address.ts'
 import { harmless } from './output.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
@@ -9,13 +10,7 @@ import { CommandError, tell } from './world.ts'
 
 /** Opens the client of the service at an address that the user gave. */
 export function openClient(url: string, world: World): Daybook {
-  const base = /^https?:\/\//.test(url) ? URL.parse(url) : null
-  if (base === null || base.pathname !== '/' || base.search !== '') {
-    throw new CommandError(
-      2,
-      'give the address of the service without a path, such as https://data.example.org',
-    )
-  }
+  const base = readAddress(url)
   let isAnswered = false
   let isTold = false
   return openDaybook({

@@ -7,14 +7,14 @@ import type { EventType } from '../protocol/rules.ts'
 import { EVENT_TYPES } from '../protocol/rules.ts'
 import { exportEvents } from './export.ts'
 import { addGetCommands } from './get.ts'
-import { listOf, optionOf, wholeBetween } from './options.ts'
+import { kindWord, listOf, optionOf, wholeBetween } from './options.ts'
 import type { EventFormat } from './output-events.ts'
 import { EVENT_FORMATS } from './output-events.ts'
 import { pull } from './pull.ts'
 import type { TailStart } from './tail.ts'
 import { tail } from './tail.ts'
 import type { MonthRange } from './time-options.ts'
-import { monthRange, TIME_FORMS, timeOption } from './time-options.ts'
+import { monthRange, pastTimeOption, TIME_FORMS, timeOption } from './time-options.ts'
 import type { ExitCode, World } from './world.ts'
 
 type FilterOptions = Readonly<{
@@ -57,7 +57,7 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
     .addOption(option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'last']))
     .addOption(
       option('--since <time>', `begin at this moment: ${TIME_FORMS}`)
-        .argParser(timeOption(world.now))
+        .argParser(pastTimeOption(world.now))
         .conflicts('last'),
     )
     .addOption(
@@ -150,7 +150,7 @@ function filterOptions(command: Command, option: ReturnType<typeof optionOf>): C
     .addOption(
       option('--type <types>', 'only events of these types, comma-separated').argParser(listOf(EVENT_TYPES)),
     )
-    .addOption(option('--kind <kind>', 'only events of this kind'))
+    .addOption(option('--kind <kind>', 'only events of this kind').argParser(kindWord))
     .addOption(option('--contest-id <id>', 'only events of this contest').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(option('--nonzero', 'only events with an amount other than zero'))
 }

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { asPathError, checkFile } from './given-paths.ts'
 import { CommandError } from './world.ts'
 
 /** Where a reader stands in which log: everything up to `seq` has been written out. */
@@ -8,12 +9,17 @@ export type Cursor = Readonly<{ log: string; seq: number }>
 export type CursorFile = Readonly<{ kept: Cursor | null; save(cursor: Cursor): void }>
 
 export function openCursorFile(path: string): CursorFile {
+  checkFile(path, '--cursor')
   return {
     kept: readCursor(path),
     save(cursor) {
       const next = `${path}.next`
-      writeFileSync(next, `${JSON.stringify(cursor)}\n`)
-      renameSync(next, path)
+      try {
+        writeFileSync(next, `${JSON.stringify(cursor)}\n`)
+        renameSync(next, path)
+      } catch (error) {
+        throw asPathError(error, '--cursor')
+      }
     },
   }
 }

@@ -8,8 +8,9 @@ import type { Ms } from '../protocol/moment.ts'
 import { asCommandError, openClient } from './client.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
-import { print } from './output.ts'
+import { print, quoted } from './output.ts'
 import { openProgress } from './progress.ts'
+import { strayCursor } from './stray-cursor.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError, tell } from './world.ts'
 
@@ -38,7 +39,12 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
   const progress = openProgress('exporting', 'events read', world)
   const run = { printed: 0, seq: settings.after }
   try {
-    const { after, end, months } = await boundsOf(daybook, settings, world.stop)
+    const { after, end, head, months } = await boundsOf(daybook, settings, world.stop)
+    if (settings.after > head && settings.after > (await daybook.status({ signal: world.stop })).head.seq) {
+      const cursor = { log: null, seq: settings.after, url: settings.url }
+      const resume = (seq: number): string => `daybook export ${quoted(settings.url)} --after ${seq}`
+      throw await strayCursor({ ...cursor, resume }, daybook, world)
+    }
     run.seq = after
     // A file without events has its header all the same.
     await print(text([]), world)
@@ -76,7 +82,7 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
 }
 
 type Month = Readonly<{ month: string; firstSeq: number | null; lastSeq: number | null }>
-type Bounds = Readonly<{ after: number; end: number; months: readonly Month[] }>
+type Bounds = Readonly<{ after: number; end: number; head: number; months: readonly Month[] }>
 
 /** Moments become seqs, and the head is fixed: what is published meanwhile is not of this export. */
 async function boundsOf(
@@ -91,6 +97,7 @@ async function boundsOf(
   return {
     after: Math.max(after, from === null ? 0 : await seqBefore(from)),
     end: Math.min(head, to === null ? head : await seqBefore(to)),
+    head,
     months,
   }
 }

@@ -100,7 +100,7 @@ function integerBetween(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= min && value <= max))
-      throw new InvalidArgumentError(`a whole number from ${min} to ${max}`)
+      throw new InvalidArgumentError(`give a whole number from ${min} to ${max}`)
     return value
   }
 }

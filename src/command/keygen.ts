@@ -9,7 +9,7 @@ export function keygen({ to, show, origin }: KeygenOptions, world: World): ExitC
   if ((to === undefined) === (show === undefined)) {
     throw new CommandError(2, 'keygen takes one of --to, for a new key, and --show, for one that is there')
   }
-  const key = to === undefined ? readKeyFile(show ?? '', world) : makeKeyFile(to)
+  const key = to === undefined ? readKeyFile(show ?? '', world) : makeKeyFile(to, '--to')
   if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it where no server is`)
   world.stdout.write(`${vkeyOf(key, origin)}\n`)
   return 0

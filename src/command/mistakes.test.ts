@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -56,7 +56,7 @@ suite('a mistake of the user', () => {
 
   const ports = ['--port', '0', '--publish-port', '0']
   const table: readonly (readonly [what: string, code: 1 | 2, args: readonly string[]])[] = [
-    ['a data directory that is a file', 1, ['serve', '--data', at('file'), ...ports]],
+    ['a data directory that is a file', 2, ['serve', '--data', at('file'), ...ports]],
     ['a store that is none', 1, ['serve', '--data', at('broken'), ...ports]],
     ['a store that is none, to be checked', 1, ['check', '--data', at('broken')]],
     ['a store of a newer Daybook', 1, ['serve', '--data', at('newer'), ...ports]],
@@ -76,6 +76,36 @@ suite('a mistake of the user', () => {
       assert.ok(isOneLine(ended), ended.said)
     })
   }
+
+  // Where the system makes no folder, a way to make it that tries for ever would never end.
+  const proc = '/proc/no-folder'
+  const made: readonly (readonly [option: string, args: readonly string[]])[] = [
+    ['--save', ['verify', 'http://127.0.0.1:9', '--save', proc]],
+    ['--to', ['pull', 'http://127.0.0.1:9', '--to', proc]],
+    ['--to', ['keygen', '--to', `${proc}/key`]],
+    ['--data', ['serve', '--data', proc, ...ports]],
+  ]
+  for (const [option, args] of made) {
+    test(
+      `is told in one line and at once: a folder that ${args[0]} cannot make`,
+      { skip: !existsSync('/proc/self') },
+      async () => {
+        const ended = await daybook(...args)
+        assert.equal(ended.code, 2, ended.said)
+        assert.match(ended.said, new RegExp(`^daybook: ${option}: ${proc}\\S* cannot be made: [^\\n]+\\n$`))
+      },
+    )
+  }
+
+  test('is told in one line, and blames no store: a disk that is full under a copy', async (t) => {
+    const limit = ['--fsize=30000:30000']
+    if (spawnSync('prlimit', [...limit, 'true']).status !== 0) return t.skip('no limit can be set here')
+    const args = [MAIN, 'backup', '--data', at('real'), '--to', at('copy.db')]
+    const ended = spawnSync('prlimit', [...limit, process.execPath, ...args], { encoding: 'utf8' })
+    assert.equal(ended.status, 1, ended.stderr)
+    assert.match(ended.stderr, /^daybook: no copy was made: [^\n]+\n$/)
+    assert.ok(!existsSync(at('copy.db')))
+  })
 
   for (const which of ['--port', '--publish-port']) {
     test(`is told in one line, and ends the command: a ${which} that is taken`, async () => {

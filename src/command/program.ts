@@ -9,6 +9,7 @@ import type { Chain } from '../protocol/tx.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { addConsumerCommands } from './consumer-program.ts'
+import { makeFolder } from './given-paths.ts'
 import type { KeygenOptions } from './keygen.ts'
 import { keygen } from './keygen.ts'
 import { demo, holdsRealLog } from './demo.ts'
@@ -116,6 +117,7 @@ function addDataCommands(
       .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
       .addOption(dataOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
+        makeFolder(options.data, '--data')
         const newLog = newLogOf(options, false)
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
         done(await runImport({ files, ...options, newLog, keys }, world))
@@ -243,6 +245,7 @@ function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+  makeFolder(options.data, '--data')
   const newLog = newLogOf(options, simulated)
   return {
     data: options.data,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { Ask, OpenAnswer } from '../client/ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from '../client/ask.ts'
 import { DaybookError } from '../client/daybook-error.ts'
@@ -34,7 +33,6 @@ export async function pullFile(
   came: (bytes: number) => void,
 ): Promise<void> {
   const part = `${file}.part`
-  await mkdir(dirname(file), { recursive: true })
   let wrong = 0
   for (let attempt = 1; ; attempt++) {
     try {

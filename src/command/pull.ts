@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Daybook } from '../client/daybook.ts'
 import { pathOf } from '../client/query.ts'
 import { parseMonth } from '../protocol/moment.ts'
 import type { ArchiveManifest, ArchiveMonth } from '../protocol/resources.ts'
 import { asCommandError, openClient } from './client.ts'
+import { asPathError, checkFolder, makeFolder } from './given-paths.ts'
 import { openProgress } from './progress.ts'
 import type { Expected } from './pull-file.ts'
 import { isRight, pullFile } from './pull-file.ts'
@@ -24,6 +25,7 @@ type Tally = { came: number; there: number; bytes: number }
  */
 export async function pull(settings: PullSettings, world: World): Promise<ExitCode> {
   const daybook = openClient(settings.url, world)
+  for (const folder of ['archive', 'log']) checkFolder(join(settings.to, folder), '--to')
   const tally: Tally = { came: 0, there: 0, bytes: 0 }
   try {
     const months = await pullAll(daybook, settings, tally, world)
@@ -35,7 +37,7 @@ export async function pull(settings: PullSettings, world: World): Promise<ExitCo
       tell(world, `${months.at(-1)?.month} is open: it ends at the head of now`)
     return 0
   } catch (error) {
-    if (!world.stop.aborted) throw asCommandError(error)
+    if (!world.stop.aborted) throw asPathError(asCommandError(error), '--to')
     throw new CommandError(1, 'stopped: the same command goes on from there', { cause: error })
   }
 }
@@ -64,7 +66,7 @@ async function pullAll(
   }
   const progress = openProgress('pulling', 'bytes', world)
   const archive = join(to, 'archive')
-  await mkdir(archive, { recursive: true })
+  for (const folder of [archive, join(to, 'log')]) makeFolder(folder, '--to')
   try {
     let total = 0
     const came = (bytes: number): void => {
@@ -143,7 +145,6 @@ function monthsIn(archive: string): readonly string[] {
 }
 
 async function replace(file: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
   await writeFile(`${file}.part`, bytes)
   await rename(`${file}.part`, file)
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { base64urlnopad } from '@scure/base'
 import type { SigningKey } from '../log/signer.ts'
@@ -8,6 +8,7 @@ import { verifierKeyOf } from '../log/signer.ts'
 import { SIGNING_KEYS_MAX } from '../log/signing-keys.ts'
 import { hasStore } from '../log/store.ts'
 import { formatVkey } from '../tlog/vkey.ts'
+import { makeFolder, systemReason } from './given-paths.ts'
 import type { World } from './world.ts'
 import { CommandError, tell } from './world.ts'
 
@@ -31,7 +32,7 @@ export function readSigningKeys(
 ): readonly SigningKey[] {
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
-    const key = makeKeyFile(path)
+    const key = makeKeyFile(path, '--data')
     tell(world, `made the key that signs this log: ${path}. Keep a copy of it, and publish its vkey:`)
     tell(world, vkeyOf(key, origin))
     return [key]
@@ -58,15 +59,21 @@ export function readKnownKeys(
 }
 
 /** Makes a new key in a file that does not exist yet, which only its owner may read: PKCS #8, PEM. */
-export function makeKeyFile(path: string): SigningKey {
+export function makeKeyFile(path: string, option: string): SigningKey {
   const { privateKey } = generateKeyPairSync('ed25519')
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path), option)
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
     // A log must not outlive the key that signed it, whatever happens to the machine next.
     writeFileSync(path, pem, { mode: 0o600, flag: 'wx', flush: true })
   } catch (cause) {
-    throw new CommandError(2, `${path}: a key is written to a new file only`, { cause })
+    const isThere = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
+    if (isThere) throw new CommandError(2, `${path}: a key is written to a new file only`, { cause })
+    // What came of a key on a full disk is none, and would stand in the way of the next.
+    rmSync(path, { force: true })
+    throw new CommandError(2, `${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
+      cause,
+    })
   }
   return signingKey(privateKey)
 }

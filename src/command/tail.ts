@@ -1,3 +1,4 @@
+import { DaybookError } from '../client/daybook-error.ts'
 import type { Daybook } from '../client/daybook.ts'
 import type { Filter } from '../client/filter.ts'
 import { isWanted } from '../client/filter.ts'
@@ -5,13 +6,13 @@ import type { StreamStatus } from '../client/stream.ts'
 import type { EventWire } from '../protocol/event.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { asCommandError, asking, openClient } from './client.ts'
-import type { CursorFile } from './cursor-file.ts'
 import { openCursorFile } from './cursor-file.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
 import { print, quoted } from './output.ts'
-import type { ExitCode, World } from './world.ts'
-import { CommandError, tell } from './world.ts'
+import { strayCursor } from './stray-cursor.ts'
+import type { CommandError, ExitCode, World } from './world.ts'
+import { tell } from './world.ts'
 
 /** Columns where a table is asked for and there is no terminal. */
 const COLUMNS_DEFAULT = 120
@@ -53,7 +54,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     throw error
   })
   if (status === null) return 0
-  const { log, head } = status
+  const { log, head, following } = status
   const run: Run = { shown: 0, read: 0, seq: 0 }
 
   const left = (): number => (count === null ? Infinity : count - run.shown)
@@ -74,10 +75,20 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq })
   }
 
+  const stray = (of: string | null, seq: number): Promise<CommandError> =>
+    asking(() =>
+      strayCursor({ log: of, seq, url, resume: (at) => anewCommand(settings, at) }, daybook, world),
+    )
+
   try {
-    const start = startOf(settings.start, file, log)
+    const kept = file?.kept ?? null
+    if (kept !== null && kept.log !== log) throw await stray(kept.log, kept.seq)
+    const start: TailStart = kept === null ? settings.start : { is: 'after', seq: kept.seq }
     const { after, events } = await placeOf(daybook, start, head.seq, filter, world.stop)
-    if (!follow && after > head.seq) throw new CommandError(2, `the log ends at seq ${head.seq}`)
+    // A node that follows another may catch up; the one that publishes has nobody to wait for.
+    if (after > head.seq && (!follow || following.state === 'leader')) {
+      throw await stray(kept?.log ?? null, after)
+    }
     if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} on · Ctrl-C ends it`)
     await show(events, after)
     const asked = { after, signal: world.stop, onStatus: openOutages(world) }
@@ -91,6 +102,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   } catch (error) {
     if (!world.stop.aborted) {
       if (run.read > 0) report(settings, run, world)
+      // The log was exchanged, or became shorter, while it was read.
+      if (isStray(error)) throw await stray(log, run.seq)
       throw asCommandError(error)
     }
   }
@@ -98,12 +111,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   return 0
 }
 
-function startOf(start: TailStart, file: CursorFile | null, log: string): TailStart {
-  if (file === null || file.kept === null) return start
-  if (file.kept.log !== log) {
-    throw new CommandError(1, 'the cursor file is of another log than this service has')
-  }
-  return { is: 'after', seq: file.kept.seq }
+function isStray(error: unknown): boolean {
+  return error instanceof DaybookError && /^(?:another-log|cursor-ahead)$/.test(error.code)
 }
 
 /** The cursor to follow from, and the events before it that are to be shown first. */
@@ -171,4 +180,11 @@ export function resumeCommand({ url, filter, follow, cursor, format }: TailSetti
     ...(cursor === null ? ['--after', String(seq)] : ['--cursor', cursor]),
   ]
   return ['daybook', 'tail', url, ...words].map(quoted).join(' ')
+}
+
+/** The command that begins anew after a seq: a cursor that is kept would come before it. */
+function anewCommand(settings: TailSettings, seq: number): string {
+  const { cursor } = settings
+  const words = resumeCommand({ ...settings, cursor: null }, seq)
+  return cursor === null ? words : `${words} --cursor ${quoted(cursor)}, once that file is moved away`
 }

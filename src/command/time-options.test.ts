@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { InvalidArgumentError } from 'commander'
 import { formatAt, msOf } from '../protocol/moment.ts'
-import { monthRange, timeOption } from './time-options.ts'
+import { monthRange, pastTimeOption, timeOption } from './time-options.ts'
 
 const NOW = msOf(Date.UTC(2026, 9, 3, 12))
 const read = timeOption(() => NOW)
@@ -37,6 +37,25 @@ suite('a moment of an option', () => {
 
   test('in seconds is asked whether it was meant', () => {
     assert.throws(() => read('1790000000'), /did you mean milliseconds\?/)
+  })
+
+  test('is told what is wrong with it', () => {
+    for (const text of ['2026-02-30', '2026-13', '1969-12-31', '2026-09-01T25:00Z']) {
+      assert.throws(() => read(text), /there is no such day or time/, text)
+    }
+    for (const text of ['2026-09-01T12:00', '2026-09-01T12:00+02:00']) {
+      assert.throws(() => read(text), /ends with Z/, text)
+    }
+    for (const text of ['2026', 'yesterday', '2026-9']) {
+      assert.throws(() => read(text), /a moment is written 2026-09-01, /, text)
+    }
+  })
+
+  test('that is still to come is refused where events are read from it on', () => {
+    const past = pastTimeOption(() => NOW)
+    assert.equal(past(String(NOW)), NOW)
+    assert.throws(() => past(String(NOW + 1)), /still to come/)
+    assert.throws(() => past('2027'), InvalidArgumentError)
   })
 })
 

@@ -32,10 +32,28 @@ export function timeOption(now: () => Ms): (text: string) => Ms {
     if (month !== undefined) return monthStart(month)
     const time = parseQueryTime(text)
     if ('ms' in time) return time.ms
-    throw new InvalidArgumentError(
-      time.reason === 'seconds' ? 'did you mean milliseconds?' : `a moment is written ${TIME_FORMS}`,
-    )
+    throw new InvalidArgumentError(faultOf(text, time.reason))
   }
+}
+
+/** Reads a moment that has been: nothing is published at one that is still to come. */
+export function pastTimeOption(now: () => Ms): (text: string) => Ms {
+  const read = timeOption(now)
+  return (text) => {
+    const ms = read(text)
+    if (ms > now()) throw new InvalidArgumentError('it is still to come')
+    return ms
+  }
+}
+
+const DAY_AND_TIME = /^\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?)?$/
+
+function faultOf(text: string, reason: 'not-a-time' | 'seconds'): string {
+  if (DAY_AND_TIME.test(text)) return 'there is no such day or time since 1970'
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'a time is in UTC and ends with Z, as 2026-09-01T12:00Z does'
+  // Four digits are meant as a year.
+  if (reason === 'seconds' && text.length > 4) return 'did you mean milliseconds?'
+  return `a moment is written ${TIME_FORMS}`
 }
 
 /** Months from one to another, both inclusive; null where the archive itself is the bound. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Audit } from '../verify/audit.ts'
 import type { Evidence, SavedNote } from '../verify/saved-checkpoint.ts'
+import { asPathError, checkFolder, makeFolder } from './given-paths.ts'
 
 /** Checkpoints that a directory may hold. */
 const SAVED_MAX = 100_000
@@ -18,14 +19,20 @@ export type VerifyShelf = Readonly<{
 }>
 
 export function openVerifyShelf(directory: string): VerifyShelf {
-  mkdirSync(directory, { recursive: true })
+  checkFolder(directory, '--save')
+  makeFolder(directory, '--save')
   const at = (name: string): string => join(directory, name)
   return {
-    saved: () =>
-      readdirSync(directory)
-        .filter((name) => CHECKPOINT.test(name))
-        .slice(-SAVED_MAX)
-        .map((name) => ({ name: at(name), note: readFileSync(at(name)), named: false })),
+    saved() {
+      try {
+        return readdirSync(directory)
+          .filter((name) => CHECKPOINT.test(name))
+          .slice(-SAVED_MAX)
+          .map((name) => ({ name: at(name), note: readFileSync(at(name)), named: false }))
+      } catch (error) {
+        throw asPathError(error, '--save')
+      }
+    },
     keysOf(origin) {
       const file = at(`${nameOf(origin)}.vkeys`)
       return existsSync(file)
@@ -36,11 +43,11 @@ export function openVerifyShelf(directory: string): VerifyShelf {
     },
     keep({ origin, size, note, vkeys }) {
       writeNew(at(`${nameOf(origin)}-${size}.checkpoint`), note)
-      writeFileSync(at(`${nameOf(origin)}.vkeys`), vkeys.map((vkey) => `${vkey}\n`).join(''))
+      writeWhole(at(`${nameOf(origin)}.vkeys`), vkeys.map((vkey) => `${vkey}\n`).join(''))
     },
     keepEvidence({ origin, name, files }) {
       const folder = at(`${nameOf(origin)}-${name}`)
-      mkdirSync(folder, { recursive: true })
+      makeFolder(folder, '--save')
       for (const [file, bytes] of Object.entries(files)) writeNew(join(folder, file), bytes)
       return folder
     },
@@ -49,7 +56,13 @@ export function openVerifyShelf(directory: string): VerifyShelf {
 
 /** What is kept is never written over: a checkpoint of this size was there, and is the same. */
 function writeNew(file: string, bytes: Uint8Array): void {
-  if (!existsSync(file)) writeFileSync(file, bytes, { flag: 'wx' })
+  if (!existsSync(file)) writeWhole(file, bytes)
+}
+
+/** A disk that is full, or an end in between, leaves no half of a file under its name. */
+function writeWhole(file: string, bytes: Uint8Array | string): void {
+  writeFileSync(`${file}.part`, bytes, { flush: true })
+  renameSync(`${file}.part`, file)
 }
 
 /** Origins have slashes: files are named by the beginning of their SHA-256. */

@@ -14,6 +14,9 @@ import { formatReport, isRight } from '../verify/report.ts'
 import type { SavedNote } from '../verify/saved-checkpoint.ts'
 import { openLiveSource } from '../verify/live-source.ts'
 import type { Source } from '../verify/source.ts'
+import { fetchSameOrigin, isAddress, readAddress } from './address.ts'
+import { asPathError, systemReason } from './given-paths.ts'
+import { quoted } from './output.ts'
 import { openProgress } from './progress.ts'
 import { openFolder } from './verify-folder.ts'
 import type { VerifyShelf } from './verify-shelf.ts'
@@ -59,10 +62,10 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
   const { source, requests } = openTarget(settings.target, world)
   const shelf = settings.save === null ? null : openVerifyShelf(settings.save)
   const found = await audited(settings, source, since, shelf, world)
-  const evidence = keep(found, shelf)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
   world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
-  for (const line of evidence) tell(world, line)
+  // After the report, which must not be lost to a disk that is full.
+  for (const line of keep(found, shelf)) tell(world, line)
   return isRight(found) ? 0 : 1
 }
 
@@ -103,19 +106,24 @@ async function audited(
 
 /** Keeps what is worth keeping and tells where evidence lies. */
 function keep(found: Audit, shelf: VerifyShelf | null): readonly string[] {
-  if (shelf !== null && found.keep !== null) shelf.keep(found.keep)
-  if (found.evidence.length === 0) return []
-  if (shelf === null) return ['evidence was found and is not kept: give --save DIR']
-  return found.evidence.map((one) => `evidence is kept in ${shelf.keepEvidence(one)}`)
+  if (shelf === null) {
+    return found.evidence.length > 0 ? ['evidence was found and is not kept: give --save DIR'] : []
+  }
+  try {
+    if (found.keep !== null) shelf.keep(found.keep)
+    return found.evidence.map((one) => `evidence is kept in ${shelf.keepEvidence(one)}`)
+  } catch (error) {
+    throw asPathError(error, '--save')
+  }
 }
 
 type Target = Readonly<{ source: Source; requests(): number }>
 
 function openTarget(target: string, world: World): Target {
   let count = 0
-  if (!/^https?:\/\//.test(target)) {
+  if (!isAddress(target)) {
     if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new CommandError(2, `${target} is no address (http://…) and no folder`)
+      throw new CommandError(2, `${quoted(target)} is no address (http://…) and no folder`)
     }
     const mirrored = join(target, 'api', 'v1')
     const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true
@@ -127,19 +135,14 @@ function openTarget(target: string, world: World): Target {
     }
     return { source: { ...folder, read }, requests: () => count }
   }
-  if (!URL.canParse(target) || new URL(target).pathname !== '/') {
-    throw new CommandError(
-      2,
-      'give the address of the service without a path, such as https://data.example.org',
-    )
-  }
+  const fetch = fetchSameOrigin((url, init) => SURROUNDINGS.fetch(url, init))
   const ask = openAsk({
-    base: target,
+    base: readAddress(target),
     now: world.monotonicMs,
     random: world.random,
     fetch(url, init) {
       count += 1
-      return SURROUNDINGS.fetch(url, init)
+      return fetch(url, init)
     },
   })
   return { source: openLiveSource(ask, SURROUNDINGS.sleep, world.stop), requests: () => count }
@@ -150,11 +153,11 @@ function readSince(file: string): SavedNote {
   try {
     note = readFileSync(file)
   } catch (cause) {
-    throw new CommandError(2, `${file} cannot be read`, { cause })
+    throw new CommandError(2, `--since: ${quoted(file)} cannot be read: ${systemReason(cause)}`, { cause })
   }
   const parsed = parseNote(note)
   if (!parsed.ok || parseCheckpoint(parsed.value.text) === undefined) {
-    throw new CommandError(2, `${file} is no checkpoint`)
+    throw new CommandError(2, `--since: ${quoted(file)} is no checkpoint`)
   }
   return { name: file, note, named: true }
 }
