@@ -1,4 +1,6 @@
+import { keysOf } from '../protocol/brand.ts'
 import type { Endpoint } from '../protocol/endpoint.ts'
+import { ENDPOINTS } from '../protocol/endpoints.ts'
 import type { ProblemCode } from '../protocol/problem.ts'
 import { PROBLEMS } from '../protocol/problem.ts'
 
@@ -44,4 +46,12 @@ export function problemsOf({ id, path, parameters }: Endpoint): readonly Problem
     ...(OF_ENDPOINTS[id] ?? []),
   ])
   return [...codes].toSorted((one, other) => PROBLEMS[one].status - PROBLEMS[other].status)
+}
+
+/** Every problem of the public API, in the order of the table of problems. */
+export const PUBLIC_CODES: readonly ProblemCode[] = publicCodes()
+
+function publicCodes(): readonly ProblemCode[] {
+  const codes = new Set([...ANYWHERE, ...ENDPOINTS.flatMap(problemsOf)])
+  return keysOf(PROBLEMS).filter((code) => codes.has(code))
 }

@@ -54,6 +54,8 @@ What to know before asking:
 
 ## Descriptions
 
+- [Reference](/api.md): every endpoint with its parameters, a request by curl, each field of its answer and what it refuses, as
+  Markdown
 - [OpenAPI 3.1](${openapi}): every endpoint, parameter and answer, with examples
 - [AsyncAPI 3.0](${asyncapi}): the stream
 - [Types of events](${eventTypes}): what each type and kind says, with a JSON Schema

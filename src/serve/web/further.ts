@@ -42,7 +42,7 @@ export type Further<Answer> = Readonly<{ address: string; answer: Answer }>
 
 /** Asks the API something that it cannot refuse. */
 export async function further<Id extends keyof Answers>(
-  view: View,
+  view: Pick<View, 'ask'>,
   endpoint: Id,
   asked: Asked = {},
 ): Promise<Further<Answers[Id]>> {

@@ -10,13 +10,17 @@ import { embedRefusal, embedRoute } from './embed.ts'
 import { errorPage } from './error-page.ts'
 import { feedRoute } from './feed.ts'
 import { canonicalQuery } from './form-query.ts'
+import { iconRoute } from './icon.ts'
 import { otherWays } from './other-ways.ts'
 import { openPageCache } from './page-cache.ts'
 import type { Web } from './page-routes.ts'
 import { pageRoutes, pathOf } from './page-routes.ts'
 import { PAGES } from './pages.ts'
 import { payoutsCalendarRoute } from './payouts-calendar.ts'
+import { apiMarkdownRoute } from './reference/api-markdown-route.ts'
+import { robotsRoute } from './robots-text.ts'
 import type { Site } from './site.ts'
+import { sitemapRoute } from './sitemap.ts'
 import { transactionRoute } from './transaction-route.ts'
 import { verifierRoute } from './verifier.ts'
 
@@ -38,7 +42,8 @@ export function openWeb(
   const twins = openRouter(api)
   const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {
-    if (/\.(?:csv|svg|json|atom|ics)$/.test(path) || path.startsWith('/assets/')) return problemReply(problem)
+    if (/\.(?:csv|svg|json|atom|ics|md)$/.test(path) || path.startsWith('/assets/'))
+      return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
     const canonical = canonicalQuery(rawQuery)
     if (asked && canonical !== rawQuery) {
@@ -55,12 +60,16 @@ export function openWeb(
     routes: [
       ...PAGES.flatMap((page) => pageRoutes(web, page)),
       ...otherWays(web.api, refuse, web),
+      apiMarkdownRoute(web),
       transactionRoute(web),
       feedRoute(web.api, site, identity),
       payoutsCalendarRoute(web.api, site, identity.origin),
       embedRoute(web.api, site, identity.simulated, assets),
       assetRoute(assets),
       verifierRoute(assets, site),
+      iconRoute(),
+      robotsRoute(),
+      sitemapRoute(web, PAGES),
     ],
     refuse,
   }

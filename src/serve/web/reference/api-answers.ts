@@ -9,14 +9,17 @@ import { exampleOf, mediaOf, requestOf } from './api-document.ts'
 import { further } from '../further.ts'
 import type { Asked, View } from '../page.ts'
 
-/** A request that this service answers, and its answer where the reference can show one. */
-export type Shown = Readonly<{
+/** A request that this service answers, or that a sample has answered. */
+export type Question = Readonly<{
   request: string
   /** The variable parts of its path, and its query without a `?`. */
   segments: Readonly<Record<string, string>>
   query: string
-  answer: Answer | null
+  of: 'service' | 'sample'
 }>
+
+/** A request, and its answer where the reference can show one. */
+export type Shown = Question & Readonly<{ answer: Answer | null }>
 
 /** An answer as text: this service's own, just now, or that of the sample whose request is named. */
 export type Answer = Readonly<{ type: string; text: string; of: 'service' | 'sample'; request: string }>
@@ -29,25 +32,36 @@ const UNSHOWN: ReadonlySet<string> = new Set(['openapi', 'asyncapi', 'archiveFil
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/schema+json'])
 const TILE_WIDTH = 256
 
+/** Whom the reference asks. */
+type Asking = Pick<View, 'ask'>
+
 /** What to ask each endpoint, of things that this very log has. */
-export async function openAnswers(view: View): Promise<(endpoint: Endpoint) => Promise<Shown>> {
-  const subjects = await subjectsOf(view)
-  return async (endpoint) => {
+export async function openQuestions(asking: Asking): Promise<(endpoint: Endpoint) => Question> {
+  const subjects = await subjectsOf(asking)
+  return (endpoint) => {
     const asked = askedOf(endpoint, subjects)
     if (asked === null) return ofSample(endpoint)
     const { segments = {}, query = '' } = asked
     const path = fill(endpoint.path, segments)
-    const request = `${path}${query === '' ? '' : `?${query}`}`
-    return { request, segments, query, answer: await answerOf(view, endpoint, asked, request) }
+    return { request: `${path}${query === '' ? '' : `?${query}`}`, segments, query, of: 'service' }
   }
 }
 
-async function subjectsOf(view: View): Promise<Subjects | null> {
-  const [head] = (await further(view, 'events', { query: 'order=desc&limit=1' })).answer.events
+/** The same with what each is answered. */
+export async function openAnswers(asking: Asking): Promise<(endpoint: Endpoint) => Promise<Shown>> {
+  const questionOf = await openQuestions(asking)
+  return async (endpoint) => {
+    const question = questionOf(endpoint)
+    return { ...question, answer: (await answerOf(asking, endpoint, question)) ?? answerOfSample(endpoint) }
+  }
+}
+
+async function subjectsOf(asking: Asking): Promise<Subjects | null> {
+  const [head] = (await further(asking, 'events', { query: 'order=desc&limit=1' })).answer.events
   if (head === undefined) return null
-  const payouts = await further(view, 'events', { query: 'type=payout&order=desc&limit=1' })
-  const closed = await further(view, 'contests', { query: 'status=closed&limit=1' })
-  const any = await further(view, 'contests', { query: 'limit=1' })
+  const payouts = await further(asking, 'events', { query: 'type=payout&order=desc&limit=1' })
+  const closed = await further(asking, 'contests', { query: 'status=closed&limit=1' })
+  const any = await further(asking, 'contests', { query: 'limit=1' })
   const event = payouts.answer.events[0] ?? head
   return { head, event, contest: closed.answer.contests[0] ?? any.answer.contests[0] }
 }
@@ -84,31 +98,31 @@ function askedOf({ operationId, parameters }: Endpoint, subjects: Subjects | nul
   return { segments, query: queries[operationId] ?? '' }
 }
 
-async function answerOf(
-  view: View,
-  endpoint: Endpoint,
-  asked: Asked,
-  request: string,
-): Promise<Answer | null> {
+/** What the service answers now, where that is read as it is; null of everything else. */
+async function answerOf(asking: Asking, endpoint: Endpoint, question: Question): Promise<Answer | null> {
+  const { operationId: id } = endpoint
   const type = mediaOf(endpoint)[0]?.[0] ?? ''
-  if (!JSON_TYPES.has(type) || !isEndpointId(endpoint.operationId)) return ofSample(endpoint).answer
-  if (UNSHOWN.has(endpoint.operationId)) return ofSample(endpoint).answer
-  const answered = await view.ask(endpoint.operationId, asked)
-  if (!answered.ok) return ofSample(endpoint).answer
-  return { type, text: JSON.stringify(answered.value.value, null, 2), of: 'service', request }
+  if (question.of === 'sample' || !JSON_TYPES.has(type) || !isEndpointId(id) || UNSHOWN.has(id)) return null
+  const answered = await asking.ask(id, question)
+  if (!answered.ok) return null
+  const text = JSON.stringify(answered.value.value, null, 2)
+  return { type, text, of: 'service', request: question.request }
 }
 
-/** The document's own example, and its request. */
-function ofSample(endpoint: Endpoint): Shown {
+/** The document's own example as it was asked. */
+function ofSample(endpoint: Endpoint): Question {
   const request = requestOf(endpoint)
   const [path = '', query = ''] = request.split('?')
   const form = endpoint.path.replaceAll('.', String.raw`\.`).replaceAll(/\{(\w+)\}/g, '(?<$1>.+)')
-  const segments = { ...new RegExp(`^${form}$`).exec(path)?.groups }
+  return { request, segments: { ...new RegExp(`^${form}$`).exec(path)?.groups }, query, of: 'sample' }
+}
+
+function answerOfSample(endpoint: Endpoint): Answer | null {
   const example = exampleOf(endpoint)
-  if (example === undefined) return { request, segments, query, answer: null }
+  if (example === undefined) return null
   const { type, value } = example
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  return { request, segments, query, answer: { type, text, of: 'sample', request } }
+  return { type, text, of: 'sample', request: requestOf(endpoint) }
 }
 
 function isEndpointId(id: string): id is EndpointId {

@@ -98,6 +98,11 @@ export function meaningOf({ description, in: place }: ApiParameter): readonly [s
   return [meaning, absent ?? (place === 'path' ? 'none: it is needed' : 'not sent')]
 }
 
+/** The example of a parameter as it is written in an address. */
+export function exampleIn({ example = '' }: ApiParameter): string {
+  return typeof example === 'object' ? example.join(',') : String(example)
+}
+
 /** What an endpoint answers, by media type. */
 export function mediaOf({ responses }: Operation): readonly (readonly [type: string, media: Media])[] {
   return Object.entries(responses['200']?.content ?? {})

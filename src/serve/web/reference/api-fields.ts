@@ -23,6 +23,38 @@ const TEXTS: readonly (readonly [like: string, of: 'amount' | 'price' | 'moment'
   ['2026-10-01T00:00:00.000Z', 'moment'],
 ]
 
+/** What these are, with code between backticks. */
+export function formsOf(token: string): readonly (readonly [name: string, said: string])[] {
+  return [
+    [
+      'amount',
+      `An amount of ${token} as a text with exactly nine decimals, \`"12.345678901"\`; only what is corrected or ` +
+        'overpaid is negative. Never put it through floating point.',
+    ],
+    ['price', `What 1 ${token} costs in USD, as a text with exactly twelve decimals.`],
+    [
+      'moment',
+      'Always a pair: `at`, a text in UTC with three decimals (`"2026-10-01T12:00:00.000Z"`), and `atMs`, the same ' +
+        'as milliseconds since 1970. Where one is null, so is the other.',
+    ],
+  ]
+}
+
+/** What the value of a field is, and what else it may be. */
+export function formOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
+  return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', not always there' : ''}`]
+}
+
+/** In which unit a field counts; a dash where it counts nothing. */
+export function unitOf({ of, unit }: Field, token: string): string {
+  const units: Readonly<Record<string, string>> = {
+    amount: token,
+    price: `USD for 1 ${token}`,
+    moment: 'UTC',
+  }
+  return units[of ?? ''] ?? unit ?? '–'
+}
+
 const shared = new WeakMap<ApiDocument, readonly string[]>()
 
 /** The schemas that more than one place of the document refers to: they are told once. */

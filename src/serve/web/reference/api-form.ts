@@ -1,5 +1,5 @@
 import type { ApiParameter, Endpoint } from './api-document.ts'
-import { boundsOf, formOf, meaningOf, mediaOf } from './api-document.ts'
+import { boundsOf, exampleIn, formOf, meaningOf, mediaOf } from './api-document.ts'
 import { anchorOf, prose } from './api-prose.ts'
 import type { Html } from '../html.ts'
 import { html } from '../html.ts'
@@ -35,10 +35,6 @@ function rowOf(parameter: ApiParameter): Html {
     <td><code>${exampleIn(parameter)}</code></td>
     <td>${prose(meaning)}</td>
   </tr>`
-}
-
-function exampleIn({ example = '' }: ApiParameter): string {
-  return typeof example === 'object' ? example.join(',') : String(example)
 }
 
 /** The form that asks: what is typed is sent as it is, so that a mistake is answered as the API answers it. */

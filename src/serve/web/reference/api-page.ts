@@ -5,9 +5,9 @@ import { fill } from '../answers.ts'
 import { openAnswers } from './api-answers.ts'
 import type { ApiDocument } from './api-document.ts'
 import { endpointsOf } from './api-document.ts'
+import { MARKDOWN_PATH } from './api-markdown-route.ts'
 import { sectionOf } from './api-section.ts'
-import { problemParts, sharedParts } from './api-shared.ts'
-import { KEPT_AND_COUNTED } from './api-terms.ts'
+import { KEPT_PART, problemParts, sharedParts } from './api-shared.ts'
 import { further, jsonLine } from '../further.ts'
 import type { Html } from '../html.ts'
 import { html } from '../html.ts'
@@ -41,6 +41,7 @@ export const apiPage: Page<null> = {
   island: 'api',
   title: () => 'API',
   permalink: () => '/api',
+  head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
   elsewhere: async (view) => askedOf(view),
   async render(_, view) {
     const openapi = await further(view, 'openapi')
@@ -53,7 +54,7 @@ export const apiPage: Page<null> = {
     return html`<p class="lead" data-at="${openapi.address}#/info/version">
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
-      ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${KEPT_AND_COUNTED}
+      ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${KEPT_PART}
       ${problemParts(document, token)} ${jsonLine([['the OpenAPI document', openapi]])}`
   },
 }
@@ -63,6 +64,7 @@ const IN_SHORT = html`<section aria-label="In short" data-chrome>
   <p>
     For tools: <a href="/api/v1/openapi.json">OpenAPI 3.1</a>,
     <a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a>, <a href="/llms.txt">llms.txt</a>,
+    <a href="${MARKDOWN_PATH}" type="text/markdown">this page as Markdown</a>,
     <a href="/api/v1/event-types">every type of event with its JSON Schema</a>.
   </p>
 </section>`

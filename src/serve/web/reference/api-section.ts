@@ -1,8 +1,7 @@
 import type { Answer, Shown } from './api-answers.ts'
 import type { ApiDocument, Endpoint } from './api-document.ts'
-import { mediaOf } from './api-document.ts'
-import { fieldsOf, namedOf, refsIn, sharedIn } from './api-fields.ts'
 import { askOf, parametersOf } from './api-form.ts'
+import { saidBy } from './api-media.ts'
 import { anchorOf, sentence } from './api-prose.ts'
 import { fieldsTable } from './api-shared.ts'
 import { snippetsOf } from './api-snippets.ts'
@@ -62,25 +61,17 @@ function answerPart(id: string, { type, text, of, request }: Answer): Html {
 
 /** What stands in each media type of an answer. */
 function fieldsPart(endpoint: Endpoint, document: ApiDocument, token: string): Html {
-  const shared = new Set(sharedIn(document))
   const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
   return html`<details>
     <summary>What the answer says</summary>
-    ${mediaOf(endpoint).map(([type, { schema = {}, 'x-itemSchema': parts }]) => {
-      const name = namedOf(schema)
-      const isShared = name !== null && shared.has(name)
-      const within = refsIn(parts).filter((one) => shared.has(one))
-      const said = schema.description ?? document.components.schemas[name ?? '']?.description
-      return html`<p>
-          <code>${type}</code>${said === undefined ? '.' : html`: ${sentence(said)}`}
-          ${isShared ? html`Its fields are those of ${link(name)}.` : null}
-          ${within.length === 0 ? null : html`Its parts: ${within.map((one) => html`${link(one)} `)}`}
-        </p>
-        ${
-          name === null || isShared
-            ? null
-            : fieldsTable(`Fields of ${endpoint.operationId}`, fieldsOf(name, document), token)
-        }`
-    })}
+    ${saidBy(endpoint, document).map(
+      ({ type, meaning, is, parts, fields }) =>
+        html`<p>
+            <code>${type}</code>${meaning === undefined ? '.' : html`: ${sentence(meaning)}`}
+            ${is === null ? null : html`Its fields are those of ${link(is)}.`}
+            ${parts.length === 0 ? null : html`Its parts: ${parts.map((one) => html`${link(one)} `)}`}
+          </p>
+          ${fields.length === 0 ? null : fieldsTable(`Fields of ${endpoint.operationId}`, fields, token)}`,
+    )}
   </details>`
 }

@@ -1,4 +1,4 @@
-import type { Shown } from './api-answers.ts'
+import type { Question } from './api-answers.ts'
 import type { Call } from './api-call.ts'
 import { BYTES, monthIn, typescriptOf } from './api-call.ts'
 import type { Endpoint } from './api-document.ts'
@@ -11,14 +11,14 @@ export type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'C
 type Asking = Call & Readonly<{ url: string; isJson: boolean }>
 
 /** How a request is made with curl, with the typed client, in Python and on the command line. */
-export function snippetsOf(base: string, endpoint: Endpoint, shown: Shown): readonly Snippet[] {
+export function snippetsOf(base: string, endpoint: Endpoint, question: Question): readonly Snippet[] {
   const asking: Asking = {
     id: endpoint.operationId,
     base,
-    request: shown.request,
-    url: `${base}${shown.request}`,
-    place: Object.values(shown.segments)[0] ?? null,
-    query: [...new URLSearchParams(shown.query)],
+    request: question.request,
+    url: `${base}${question.request}`,
+    place: Object.values(question.segments)[0] ?? null,
+    query: [...new URLSearchParams(question.query)],
     lists: new Set(
       endpoint.parameters.flatMap(({ name, schema }) => (schema.type === 'array' ? [name] : [])),
     ),

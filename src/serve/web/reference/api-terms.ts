@@ -1,7 +1,7 @@
 import { SECOND_MS } from '../../../protocol/moment.ts'
 import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../../../protocol/parameters.ts'
 import { PROBLEMS } from '../../../protocol/problem.ts'
-import { problemsOf } from '../../endpoint-problems.ts'
+import { ANYWHERE, problemsOf } from '../../endpoint-problems.ts'
 import { costOf, keptOf } from '../../endpoint-terms.ts'
 import type { Endpoint } from './api-document.ts'
 import { rowOf } from './api-document.ts'
@@ -21,19 +21,18 @@ export function termsOf(endpoint: Endpoint): Html {
   </p>`
 }
 
-/** How answers are kept and requests counted, told once. */
-export const KEPT_AND_COUNTED: Html = html`<section aria-labelledby="kept" data-chrome>
-  <h2 id="kept">What is kept, and what counts</h2>
-  <p>
-    What is kept for ever is <code>public, max-age=31536000, immutable</code>. What is kept until asked again
-    is <code>public, max-age=0, must-revalidate</code>: its <code>ETag</code>, sent back as
-    <code>If-None-Match</code>, is answered with 304 and no body while it holds. Problems are
-    <code>no-store</code>.
-  </p>
-  <p>
-    An address may ask ${ALLOWANCE_REQUESTS} times in any ${ALLOWANCE_WINDOW_MS / SECOND_MS} seconds, counting
-    what is refused or answered with 304. <code>RateLimit: "default";r=59;t=1</code> on an answer says that 59
-    are left, and that there is one more in a second; <code>RateLimit-Policy</code> says which allowance it
-    is. Beyond it, 429 says by <code>Retry-After</code> in how many seconds to ask again.
-  </p>
-</section>`
+/** How answers are kept and requests counted, told once: paragraphs with code between backticks. */
+export const KEPT_AND_COUNTED: readonly string[] = [
+  'What is kept for ever is `public, max-age=31536000, immutable`. What is kept until asked again is ' +
+    '`public, max-age=0, must-revalidate`: its `ETag`, sent back as `If-None-Match`, is answered with 304 and no ' +
+    'body while it holds. Problems are `no-store`.',
+  `An address may ask ${ALLOWANCE_REQUESTS} times in any ${ALLOWANCE_WINDOW_MS / SECOND_MS} seconds, counting ` +
+    'what is refused or answered with 304. `RateLimit: "default";r=59;t=1` on an answer says that 59 are left, and ' +
+    'that there is one more in a second; `RateLimit-Policy` says which allowance it is. Beyond it, 429 says by ' +
+    '`Retry-After` in how many seconds to ask again.',
+]
+
+/** What every refusal is, and which any endpoint may answer with. */
+export const REFUSALS: string =
+  'A refusal is `application/problem+json` (RFC 9457), never kept, and repeats nothing of what was sent. A program ' +
+  `goes by \`code\`. These any endpoint may answer: ${ANYWHERE.map((code) => `\`${code}\``).join(', ')}.`

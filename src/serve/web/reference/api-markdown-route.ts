@@ -1,0 +1,39 @@
+import type { Ask, Reply, Route } from '../../route.ts'
+import { further } from '../further.ts'
+import type { Web } from '../page-routes.ts'
+import type { View } from '../page.ts'
+import { baseOf, hostOf } from '../site.ts'
+import { openQuestions } from './api-answers.ts'
+import { formatReference } from './api-markdown.ts'
+
+export const MARKDOWN_PATH = '/api.md'
+
+const TYPE = 'text/markdown; charset=utf-8'
+
+/** `/api.md`: the reference of `/api` for those who read it as text. */
+export function apiMarkdownRoute(web: Web): Route {
+  return {
+    path: MARKDOWN_PATH,
+    parameters: [],
+    allowance: 'pages',
+    // Its requests are about what the log has.
+    showsLog: true,
+    handle(ask) {
+      const key = `${hostOf(ask) ?? ''} ${MARKDOWN_PATH}`
+      return web.pages.reply(key, web.present(ask.now), () => replyOf(web, ask))
+    },
+  }
+}
+
+async function replyOf({ api, site, identity }: Web, ask: Ask): Promise<Reply> {
+  const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
+  const { answer: document } = await further(asking, 'openapi')
+  const body = formatReference({
+    document,
+    site,
+    simulated: identity.simulated,
+    base: baseOf(hostOf(ask)),
+    questionOf: await openQuestions(asking),
+  })
+  return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }
+}
