@@ -2,7 +2,7 @@ import type { Contests, ContestStatus, ContestWire, Summary } from '../../protoc
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { amount, count } from './amount.ts'
 import { cancelledAmong } from './contest-course.ts'
-import { contestLink, redeemedMeter, statusPill } from './contest-name.ts'
+import { contestLink, contestName, redeemedMeter, statusPill } from './contest-name.ts'
 import { derived, sum } from './derived.ts'
 import type { Further } from './further.ts'
 import { further, jsonLine } from './further.ts'
@@ -21,6 +21,10 @@ export const contestsPage: Page<Contests> = {
   endpoint: 'contests',
   further: true,
   title: (_, { query }) => titleOf(query.list('status')),
+  description: ({ contests: [first] }) =>
+    first === undefined
+      ? null
+      : `${contestName(first.id, first.title)}, ${first.status}, and those before it: each with its pool, its entries and what of its prizes is redeemed.`,
   csv: tableOf,
   async render({ contests, next }, view) {
     const summary = await further(view, 'summary')

@@ -9,6 +9,7 @@ import { THEME } from './charts/chart-theme.ts'
 import { HTML_TYPE, PAGE_HEADERS, refreshOf, refusalReply } from './error-page.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { ICON_HREF } from './icon.ts'
 import type { Site } from './site.ts'
 
 /** As every page, but for who may frame it: everyone. */
@@ -88,7 +89,7 @@ function documentOf({ site, assets }: Frames, { title, theme, head, main }: Fram
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <link rel="stylesheet" href="${assets.path('style.css')}" />
-        <link rel="icon" href="data:," />
+        <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
         ${head}
       </head>
       <body class="embed">

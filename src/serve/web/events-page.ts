@@ -1,3 +1,4 @@
+import type { EventWire } from '../../protocol/event.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import { derived, minus } from './derived.ts'
 import { extentOf } from './events-extent.ts'
@@ -5,6 +6,7 @@ import { eventsForm } from './events-form.ts'
 import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { textOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { NOT_FINAL } from './transaction-route.ts'
 
@@ -13,6 +15,7 @@ export const eventsPage: Page<EventsPage> = {
   endpoint: 'events',
   news: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
+  description: ({ events }) => endsIn(events.slice(0, EVENTS_SHOWN)),
   csv: ({ events, page }) => eventRows(events, page.next),
   render(answer, view) {
     const { events, page } = answer
@@ -21,6 +24,15 @@ export const eventsPage: Page<EventsPage> = {
     ${shown.length === 0 ? emptyOf(page, '', view) : html`${extentOf(answer, view)} ${eventsTable(shown, view)}`}
     ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
   },
+}
+
+/** From which event to which a page shows, and when these were; null where it shows none. */
+function endsIn(events: readonly EventWire[]): string | null {
+  const [first] = events
+  const last = events.at(-1)
+  if (first === undefined || last === undefined) return null
+  const said = ({ seq, type, kind, at }: EventWire): string => `#${seq} (${type}, ${kind}) of ${textOf(at)}`
+  return first === last ? `Event ${said(first)}.` : `From event ${said(first)} to event ${said(last)}.`
 }
 
 export function eventsTitle(types: readonly string[] | undefined): string {

@@ -24,6 +24,10 @@ export const findPage: Page<null> = {
   parameters: [SOUGHT],
   further: true,
   title: () => 'Find',
+  description: (_, view) =>
+    soughtIn(view) === ''
+      ? 'Leads from the number of an event or of a contest, a day, a month or a transaction to its page.'
+      : null,
   permalink: () => '/find',
   async elsewhere(view) {
     const { places } = await lookFor(soughtIn(view), view)

@@ -8,6 +8,7 @@ import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { bucketOf, momentOf, textOf } from './moment.ts'
+import { plainText } from './page-lead.ts'
 import type { Page, View } from './page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
@@ -21,6 +22,7 @@ export const flowsPage: Page<Flows> = {
   island: 'chart',
   permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
   title: ({ bucket }) => `Flows by ${bucket}`,
+  description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: tableOf,
   svg: pictureOf,
   embedded: ({ from, to, bucket }) => [

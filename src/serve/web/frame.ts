@@ -4,7 +4,9 @@ import { eventLink } from './amount.ts'
 import type { Assets, Island } from './assets.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { ICON_HREF } from './icon.ts'
 import { momentOf, textOf } from './moment.ts'
+import { describedIn, leadIn } from './page-lead.ts'
 import type { Site } from './site.ts'
 import { NOTICE } from './site.ts'
 
@@ -51,6 +53,8 @@ export type Frame = Readonly<{
   paths: ReadonlySet<string>
   identity: LogIdentity
   title: string
+  /** What other programs show of a link to it; what it begins with if null. */
+  description?: string | null
   /** The last event counted; null where a page is of no moment. */
   asOf: AsOf | null
   past: boolean
@@ -74,6 +78,7 @@ export const PAGE_POLICY =
 /** A whole document. */
 export function formatPage(frame: Frame): string {
   const { site, assets, title, asOf } = frame
+  const description = describedIn(frame.description ?? leadIn(frame.body) ?? title, frame.identity.simulated)
   const stateAt = asOf === null || asOf.at === null ? [] : [textOf(asOf.at)]
   return html`<!doctype html>
     <html lang="en">
@@ -82,10 +87,15 @@ export function formatPage(frame: Frame): string {
         <title>${[title, ...stateAt, site.name].join(' · ')}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        <meta name="description" content="${description}" />
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content="${site.name}" />
+        <meta property="og:title" content="${[title, ...stateAt].join(' · ')}" />
+        <meta property="og:description" content="${description}" />
         <script src="${assets.path('theme.js')}"></script>
         <link rel="stylesheet" href="${assets.path('style.css')}" />
         <script defer src="${assets.path(`${frame.island}.js`)}"></script>
-        <link rel="icon" href="data:," />
+        <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
         ${frame.canonical === null ? null : html`<link rel="canonical" href="${frame.canonical}" />`}
         ${
           frame.api === null

@@ -9,7 +9,8 @@ import { CSV_TYPE, formatCsv } from './table.ts'
 /** A page's own path, and what stands behind a suffix of it. */
 export type Form = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
 
-const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+/** Of a picture with its colours in it. */
+export const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 /** A page's address for a citation. */
 export function permalinkOf(page: AnyPage, view: View, answer: unknown): string {

@@ -195,6 +195,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   return formatPage({
     ...view,
     title,
+    description: page.description?.(answer, view) ?? null,
     asOf,
     // An event is not a view of the past: it is as it is.
     past: view.past && asOf !== null,

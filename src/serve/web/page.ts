@@ -59,6 +59,8 @@ export type Page<Answer> = Readonly<{
   permalink?(answer: Answer, view: View): string
   /** The heading, and the first part of the document's title. */
   title(answer: Answer, view: View): string
+  /** What other programs show of a link to it; what it begins with if absent or null. */
+  description?(answer: Answer, view: View): string | null
   /** What stands under the heading and the line that says as of when. */
   render(answer: Answer, view: View): Html | Promise<Html>
   /** Whether it asks further endpoints, and so shows the log even where it has none of its own. */

@@ -7,6 +7,7 @@ import { digitsOf } from './charts/chart-scale.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf, textOf } from './moment.ts'
+import { plainText } from './page-lead.ts'
 import type { Page, View } from './page.ts'
 import { expressed } from './share.ts'
 import type { Cell, Table } from './table.ts'
@@ -29,6 +30,7 @@ export const patternsPage: Page<Patterns> = {
   island: 'patterns',
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
   title: () => 'Patterns of the week',
+  description: (patterns, view) => plainText(sentenceOf(patterns, view)),
   csv: tableOf,
   svg: pictureOf,
   render(patterns, view) {

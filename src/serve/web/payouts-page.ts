@@ -31,6 +31,12 @@ export const payoutsPage: Page<Payouts> = {
   endpoint: 'payouts',
   further: true,
   title: (_, view) => titleOf(view),
+  description: ({ unpaid, totals }, { site }) =>
+    unpaid.length === 0
+      ? null
+      : `Won and not paid yet: ${statesIn(totals)
+          .map((status) => `${totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
+          .join(', ')}.`,
   csv: tableOf,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
@@ -82,9 +88,14 @@ function filterOf({ unpaid }: Payouts, { query }: View): Html {
   </form>`
 }
 
+/** The states that there are totals of; nothing is said of what seldom happens where it has not. */
+function statesIn(totals: Payouts['totals']): readonly UnpaidStatus[] {
+  return UNPAID_STATUSES.filter((status) => status !== 'overpaid' || /[1-9]/.test(totals[status]))
+}
+
 /** How much is in each state, whatever the page holds of it. */
 function totalsOf({ totals, now }: Payouts, { site }: View): Html {
-  const shown = UNPAID_STATUSES.filter((status) => status !== 'overpaid' || /[1-9]/.test(totals[status]))
+  const shown = statesIn(totals)
   return html`<dl class="figures">
       ${shown.map(
         (status) =>

@@ -1,10 +1,10 @@
 import type { Schedule } from '../../protocol/resources.ts'
 import { calendarLinks } from './calendar-links.ts'
-import { contestLink } from './contest-name.ts'
+import { contestLink, contestName } from './contest-name.ts'
 import { jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { dayOf, momentOf } from './moment.ts'
+import { dayOf, momentOf, textOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import type { Open } from './schedule-timeline.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
@@ -19,6 +19,7 @@ export const schedulePage: Page<Schedule> = {
   news: true,
   further: true,
   title: () => 'Schedule',
+  description: (schedule) => soonestIn(schedule),
   csv: tableOf,
   svg: timelinePicture,
   async render(schedule, view) {
@@ -56,6 +57,18 @@ function plansOf({ opens, closes, nextLoyaltyPayment }: Schedule): readonly Plan
         ({ ...one, what: 'pays', contestId: null, title: null, pointer: '/nextLoyaltyPayment' }) as const,
     ),
   ].toSorted((a, b) => a.atMs - b.atMs)
+}
+
+/** What comes next, in a sentence; null where nothing is planned. */
+function soonestIn(schedule: Schedule): string | null {
+  const [soonest] = plansOf(schedule)
+  if (soonest === undefined) return null
+  const { what, contestId, title, month, at } = soonest
+  const said =
+    contestId === null
+      ? `the loyalty reward for ${month ?? ''} is paid`
+      : `${contestName(contestId, title)} ${what}`
+  return `Planned next: ${said}, at ${textOf(at)}.`
 }
 
 function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Html {

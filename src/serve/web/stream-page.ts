@@ -19,6 +19,7 @@ export const streamPage: Page<null> = {
   further: true,
   live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
+  description: () => 'The newest events of the log, and whatever comes, as it is published.',
   async render(_, view) {
     const filters = view.query.format()
     const newest = `order=desc&limit=${EVENTS_SHOWN}`

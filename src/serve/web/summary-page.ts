@@ -5,6 +5,7 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
+import type { Site } from './site.ts'
 import { askBefore, figuresOf } from './summary-figures.ts'
 import { flowsOf, flowsPicture } from './summary-flows.ts'
 import { checkIt, newestEvents, underWay } from './summary-now.ts'
@@ -21,6 +22,7 @@ export const summaryPage: Page<Summary> = {
   permalink: ({ asOf }, { query }) =>
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
   title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
+  description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,
   // Cited it is of its moment; in somebody else's page it goes on.
@@ -34,6 +36,12 @@ export const summaryPage: Page<Summary> = {
     ${present ? await underWay(summary, view) : correctionsSince(summary, view)}
     ${await newestEvents(summary, view)} ${checkIt(view)}`
   },
+}
+
+/** The figures that most come for, in a sentence. */
+function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
+  const { spentOnPlay, paidInPrizes, prizesNotRedeemed, treasury } = figures
+  return `${spentOnPlay} ${token} spent on play, ${paidInPrizes} ${token} paid in prizes, ${prizesNotRedeemed} ${token} won and not yet redeemed, ${treasury} ${token} in the treasury, up to event #${asOf.seq}.`
 }
 
 /** `/`: the same. */

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { html } from './html.ts'
+import { describedIn, DESCRIPTION_CHARS_MAX, leadIn, plainText } from './page-lead.ts'
+
+suite('what a page begins with', () => {
+  test('is its lead, or else the first paragraph that is no aside', () => {
+    assert.equal(
+      leadIn(
+        html`<p>First.</p>
+          <p class="lead" data-at="/x">The <b>lead</b>.</p>`,
+      ),
+      'The lead.',
+    )
+    assert.equal(
+      leadIn(
+        html`<p class="quiet">Aside.</p>
+          <p data-at="/x">First.<br />Second.</p>`,
+      ),
+      'First. Second.',
+    )
+    assert.equal(leadIn(html`<h2>No paragraph</h2>`), null)
+  })
+
+  test('is what is to be known first, where that is something', () => {
+    const page = html`<p class="banner warn" role="note">Gone. <a data-json href="/x">JSON</a></p>
+      <p class="lead">It was.</p>`
+    assert.equal(leadIn(page), 'Gone. It was.')
+  })
+
+  test('has the state that it is marked with as what it is said of', () => {
+    assert.equal(plainText(html`<span class="pill paying">paying</span> All of it.`), 'Paying: All of it.')
+  })
+
+  test('is the text that was put in, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (text) => {
+        const words = `X${text}`.replaceAll(/\s+/g, ' ').trim()
+        assert.equal(plainText(html`<p>X${text}</p>`), words)
+      }),
+    )
+  })
+})
+
+suite('what is said of a link', () => {
+  test('is never longer than is shown, and whole words of what there is to say', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z0-9.]{1,40}$/), { minLength: 1, maxLength: 60 })
+    fc.assert(
+      fc.property(words, fc.boolean(), (all, simulated) => {
+        const described = describedIn(all.join(' '), simulated)
+        assert.ok(described.length <= DESCRIPTION_CHARS_MAX)
+        const said = described.replace('A simulated platform, no real money. ', '').replace(/…$/, '')
+        assert.deepEqual(said.split(' '), all.slice(0, said.split(' ').length))
+      }),
+    )
+  })
+})

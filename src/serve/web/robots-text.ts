@@ -1,0 +1,48 @@
+import type { Route } from '../route.ts'
+import { baseOf, hostOf } from './site.ts'
+
+/** Where robots find the addresses of all pages. */
+export const SITEMAP_PATH = '/sitemap.xml'
+
+/**
+ * What robots are asked to leave alone: what never ends, what others' questions have answered, and every place in the
+ * log and every minute of its history as pages of their own. Whole months of it are files.
+ */
+const LEFT_ALONE: readonly string[] = [
+  '/api/v1/stream',
+  '/compare?',
+  '/events?',
+  '/find?',
+  '/stream?',
+  '/*bucket=minute',
+]
+/** What is passed on as the address of a payment is read by who shows a link, too. */
+const READ_ALL_THE_SAME: readonly string[] = ['/events?tx=']
+
+/** `/robots.txt` (RFC 9309). */
+export function robotsRoute(): Route {
+  return {
+    path: '/robots.txt',
+    parameters: [],
+    allowance: 'none',
+    handle: (ask) => ({
+      is: 'body',
+      keep: 'revalidate',
+      etag: 'of-content',
+      type: 'text/plain; charset=utf-8',
+      body: robotsText(hostOf(ask)),
+    }),
+  }
+}
+
+function robotsText(host: string | null): string {
+  return [
+    '# Programs are welcome: /llms.txt says how to ask, /archive has every event as files.',
+    'User-agent: *',
+    ...READ_ALL_THE_SAME.map((path) => `Allow: ${path}`),
+    ...LEFT_ALONE.map((path) => `Disallow: ${path}`),
+    // A sitemap is named by its whole address or not at all.
+    ...(host === null ? [] : ['', `Sitemap: ${baseOf(host)}${SITEMAP_PATH}`]),
+    '',
+  ].join('\n')
+}
