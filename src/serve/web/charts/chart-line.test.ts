@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { billionths, formatAmount } from '../../../protocol/amount.ts'
 import { barChart } from './chart-bars.ts'
 import { linePlot } from './chart-line.ts'
 import { plotOnPage } from './chart-plot.ts'
 import type { Figure } from './chart-scale.ts'
+import { scaleOf } from './chart-scale.ts'
 import { sparkline } from './chart-spark.ts'
 import { stepPlot } from './chart-step.ts'
 
@@ -158,6 +160,38 @@ suite('a chart of steps', () => {
       series: [{ name: 'Owed', style: 1, steps }],
     })
     assert.equal(pathIn(plotOnPage(plot).markup), 'M0,1000L500,1000L500,0L1000,0L1000,0')
+  })
+})
+
+suite('a chart of very many steps', () => {
+  const steps = Array.from({ length: 10_000 }, (_, index) => ({
+    atMs: index * 997,
+    figure: formatAmount(billionths(BigInt(index) * 1_234_567_891n)),
+  }))
+  const path = pathIn(
+    plotOnPage(
+      stepPlot({
+        id: 'x',
+        title: 'T',
+        description: 'D',
+        fromMs: 0,
+        toMs: 10_000_000,
+        series: [{ name: 'Paid', style: 1, steps }],
+      }),
+    ).markup,
+  )
+
+  test('has one for each place that can be told from the next, and weighs no more than a page can bear', () => {
+    const places = [...path.matchAll(/[ML]([\d.]+),[\d.]+/g)].map(([, x]) => Number(x))
+    assert.equal(places.join(), places.toSorted((a, b) => a - b).join())
+    assert.ok(places.length < 2_100, `${places.length} points`)
+    assert.ok(gzipSync(path).length < 8_192, `${gzipSync(path).length} bytes`)
+  })
+
+  test('begins at its first figure and ends at its last', () => {
+    assert.match(path, /^M0,1000L/)
+    const last = steps.at(-1)?.figure ?? ''
+    assert.ok(path.endsWith(`,${Math.round(scaleOf([last]).place(last) * 1_000)}`))
   })
 })
 

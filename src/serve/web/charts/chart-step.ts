@@ -45,11 +45,23 @@ export function stepPlot({ id, title, description, fromMs, toMs, series }: Steps
   }
 }
 
+/** More steps than these are drawn at whole places of the box: a page could not bear the weight of ten thousand. */
+const STEPS_EXACT_MAX = 300
+
+type Place = readonly [x: number, y: number]
+
 function stepPath(steps: readonly Step[], scale: Scale, share: (atMs: number) => number): string {
-  const draw = line<Step>()
-    .curve(curveStepAfter)
-    .x(({ atMs }) => Math.min(1, Math.max(0, share(atMs))) * BOX)
-    .y(({ figure }) => scale.place(figure) * BOX)
-    .digits(1)
-  return draw(steps) ?? ''
+  const places = steps.map(({ atMs, figure }): Place => [
+    Math.min(1, Math.max(0, share(atMs))) * BOX,
+    scale.place(figure) * BOX,
+  ])
+  const draw = line<Place>().curve(curveStepAfter).digits(1)
+  return draw(steps.length > STEPS_EXACT_MAX ? wholePlaces(places) : places) ?? ''
+}
+
+/** The figure with which each whole place is left, and the one that the first begins with. */
+function wholePlaces(places: readonly Place[]): readonly Place[] {
+  const byX = new Map(places.map(([x, y]) => [Math.round(x), Math.round(y)]))
+  const first = places.slice(0, 1).map(([x, y]): Place => [Math.round(x), Math.round(y)])
+  return [...first, ...byX]
 }
