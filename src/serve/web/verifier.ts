@@ -14,7 +14,8 @@ export const VERIFIER_PATH = '/verify/daybook-verify.html'
 
 const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
 label{display:block}input{display:block;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
-code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b{color:light-dark(#a3262a,#ff8f8f)}.right b{color:light-dark(#0b6b3a,#5fd39a)}`
+code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:light-dark(#a3262a,#ff8f8f)}.right b,.ok{color:light-dark(#0b6b3a,#5fd39a)}
+@media(forced-colors:active){.ok,.bad{color:CanvasText}}`
 
 /** One file with all that it needs, which works from a disk: any log may be asked from anywhere. */
 export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site): Route {

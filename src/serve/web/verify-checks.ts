@@ -23,7 +23,7 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckFo
       ${base === null ? null : baseField(base)}
       <h3>This event is in the log</h3>
       <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
-      ${form('event', eventField('seq', seq), 'Check the event')}
+      ${form('event', eventField('seq', seq), 'Check the event')} ${PATH}
       <h3>Nothing has changed since you came last</h3>
       <p>
         This browser keeps the signed checkpoint that it saw, and proves that the log only grew from there.
@@ -96,6 +96,21 @@ function form(check: string, fields: Html | null, button: string, explorers: rea
     <ol class="steps" aria-live="polite" aria-label="Steps of this check"></ol>
   </form>`
 }
+
+/** Where the check of an event shows the path that it took: a picture, and the same in words. */
+const PATH = html`<div class="pair" data-path="event" hidden>
+  <div></div>
+  <div>
+    <p>
+      From the event up to the root. The hashes in full lines were made here, each out of the two below it;
+      those in dashes are of the log’s tree. Each is shown by the letters that its base64 begins with.
+    </p>
+    <details>
+      <summary>The same in words, with whole hashes</summary>
+      <ol></ol>
+    </details>
+  </div>
+</div>`
 
 /** What none of these checks can say. */
 export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>

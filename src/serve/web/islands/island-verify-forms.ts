@@ -2,6 +2,7 @@ import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-chec
 import type { Log, Step, Steps } from './island-verify-log.ts'
 import { NotServed, unchecked, wrong } from './island-verify-log.ts'
 import { checkMonth } from './island-verify-month.ts'
+import { drawPath, linesOf } from './island-verify-path.ts'
 import type { Visits } from './island-verify-visit.ts'
 import { checkVisit } from './island-verify-visit.ts'
 
@@ -42,6 +43,10 @@ export function startVerify(): void {
       void run(form)
     })
   }
+  // Words that stand beside their picture hide nothing below them.
+  const isWide = matchMedia('(min-width: 56rem)').matches
+  for (const words of document.querySelectorAll<HTMLDetailsElement>('[data-path] details'))
+    words.open = isWide
   const checks = document.querySelector<HTMLElement>('[data-checks]')
   if (checks !== null) checks.hidden = false
 }
@@ -50,7 +55,9 @@ async function run(form: HTMLFormElement): Promise<void> {
   const list = form.querySelector('ol')
   const button = form.querySelector('button')
   if (list === null || button === null || button.disabled) return
+  const place = document.querySelector<HTMLElement>(`[data-path=${form.dataset['check']}]`)
   list.replaceChildren()
+  if (place !== null) place.hidden = true
   // They stand outside of every form, which would ask for them.
   for (const input of document.querySelectorAll<HTMLInputElement>('[data-ask] input')) {
     if (!input.reportValidity()) return
@@ -58,7 +65,10 @@ async function run(form: HTMLFormElement): Promise<void> {
   button.disabled = true
   list.setAttribute('aria-busy', 'true')
   try {
-    for await (const step of stepsOf(form)) list.append(shown(step))
+    for await (const step of stepsOf(form)) {
+      list.append(shown(step))
+      if (place !== null) showPath(place, step)
+    }
   } catch (error) {
     const why = error instanceof Error ? error.message : ''
     if (error instanceof NotServed) {
@@ -119,7 +129,7 @@ function shown({ is, said, links = [] }: Step): HTMLElement {
   const mark = document.createElement('b')
   mark.textContent = `${shape} ${word}`
   line.append(mark)
-  for (const part of said.split(' ')) line.append(' ', part.length < LONG_CHARS ? part : coded(part))
+  say(line, said)
   for (const href of links) {
     const link = document.createElement('a')
     link.href = href
@@ -130,8 +140,26 @@ function shown({ is, said, links = [] }: Step): HTMLElement {
   return line
 }
 
+function say(line: HTMLElement, said: string): void {
+  for (const part of said.split(' ')) line.append(' ', part.length < LONG_CHARS ? part : coded(part))
+}
+
 function coded(word: string): HTMLElement {
   const code = document.createElement('code')
   code.textContent = word
   return code
+}
+
+/** The path that a step took, as a picture and in words. */
+function showPath(place: HTMLElement, { is, path }: Step): void {
+  if (path === undefined) return
+  const holds = is === 'right'
+  place.firstElementChild?.replaceChildren(drawPath(path, holds))
+  const lines = linesOf(path, holds).map((said) => {
+    const line = document.createElement('li')
+    say(line, said)
+    return line
+  })
+  place.querySelector('ol')?.replaceChildren(...lines)
+  place.hidden = false
 }

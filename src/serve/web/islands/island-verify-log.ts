@@ -14,6 +14,7 @@ import { formatUtf8 } from '../../../tlog/text.ts'
 import { DOUBTS } from '../../../tlog/verdict.ts'
 import type { VerifierKey } from '../../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../../tlog/vkey.ts'
+import type { Path } from './island-verify-path.ts'
 
 /** One step of a check: it held, it did not, or it did not run. Only a step that ran and held is right. */
 export type Step = Readonly<{
@@ -21,12 +22,14 @@ export type Step = Readonly<{
   said: string
   /** Where the reader can look on. */
   links?: readonly string[]
+  /** The path through the tree that it took. */
+  path?: Path | undefined
 }>
 /** A check as it runs; what it gives in the end is undefined where a step was wrong. */
 export type Steps<T = void> = AsyncGenerator<Step, T | undefined, undefined>
 
-export const right = (said: string): Step => ({ is: 'right', said })
-export const wrong = (said: string): Step => ({ is: 'wrong', said })
+export const right = (said: string, path?: Path): Step => ({ is: 'right', said, path })
+export const wrong = (said: string, path?: Path): Step => ({ is: 'wrong', said, path })
 export const unchecked = (said: string, links: readonly string[] = []): Step => ({
   is: 'unchecked',
   said,
@@ -123,8 +126,8 @@ export async function* newestCheckpoint(log: Log): Steps<Signed> {
 }
 
 /** Says what is wrong, and ends a check. */
-export async function* no(said: string): Steps<never> {
-  yield wrong(said)
+export async function* no(said: string, path?: Path): Steps<never> {
+  yield wrong(said, path)
   yield unchecked('What would have come after it was not checked')
   return undefined
 }

@@ -4,16 +4,16 @@ import type { Tree } from '../../../tlog/consistency.ts'
 import { consistencyProof, isConsistent, tilesOfConsistency } from '../../../tlog/consistency.ts'
 import { formatEntry } from '../../../tlog/entries.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from '../../../tlog/inclusion.ts'
-import { formatHex } from '../../../tlog/text.ts'
 import { DOUBTS } from '../../../tlog/verdict.ts'
-import type { Log, Steps } from './island-verify-log.ts'
+import type { Log, Signed, Steps } from './island-verify-log.ts'
 import { hasher, no, right, servedText, tileReader, unchecked } from './island-verify-log.ts'
+import { lettersOf, noting } from './island-verify-path.ts'
 
 /** An event with its details, once it is proved to stand in a tree at the place that its seq says. */
 export type ProvedEvent = EventWire & Pick<EventDetails, 'details'>
 
 /** Proves an event under a root: from its line and its details' to the leaf, and by the tree's hashes to the root. */
-export async function* provedEvent(log: Log, { size, root }: Tree, seq: number): Steps<ProvedEvent> {
+export async function* provedEvent(log: Log, { size, root, keys }: Signed, seq: number): Steps<ProvedEvent> {
   const index = seq - 1
   const tiles = tilesOfInclusion(index, size)
   if (tiles === undefined) {
@@ -27,10 +27,13 @@ export async function* provedEvent(log: Log, { size, root }: Tree, seq: number):
   if (event.seq !== seq || of !== seq) return yield* no('The lines are of another event')
   const leaf = hasher.leaf(formatEntry(line, details === null ? null : beside))
   const proof = inclusionProof(hasher, index, size, await tileReader(log, tiles)) ?? []
-  if (!isIncluded(hasher, { leaf, index, size, root }, proof)) return yield* no(DOUBTS['not-included'])
-  const begins = formatHex(leaf).slice(0, 16)
+  const { noter, steps } = noting(hasher, leaf)
+  const holds = isIncluded(noter, { leaf, index, size, root }, proof)
+  const path = { seq, leaf, steps, size, root, isSigned: keys.length > 0 }
+  if (!holds) return yield* no(DOUBTS['not-included'], path)
   yield right(
-    `The line of event #${seq} and its details make the leaf that begins ${begins}, and ${proof.length} hashes lead from it to that root`,
+    `The line of event #${seq} and its details make the leaf that begins ${lettersOf(leaf)}, and ${proof.length} hashes lead from it to that root`,
+    path,
   )
   return { ...event, details }
 }
