@@ -9,18 +9,18 @@ const title = text.nullable().describe('The contest’s title; null where it has
 const fields = {
   id: contestId,
   title,
-  status: z.enum(CONTEST_STATUSES).describe('How far it has come'),
-  ...moment('opensAt', 'When it is planned to open'),
-  ...moment('closesAt', 'When it is planned to close'),
-  ...momentOrNull('openedAt', 'When it opened; null until then'),
-  ...momentOrNull('closedAt', 'When it closed; null until then'),
+  status: z.enum(CONTEST_STATUSES).describe('How far the contest has come'),
+  ...moment('opensAt', 'When the contest is planned to open'),
+  ...moment('closesAt', 'When the contest is planned to close'),
+  ...momentOrNull('openedAt', 'When the contest opened; null until then'),
+  ...momentOrNull('closedAt', 'When the contest closed; null until then'),
   ...momentOrNull('paidAt', 'When all had been paid; null until then'),
-  pool: amount.describe('What has been put in'),
+  pool: amount.describe('What has been put into the contest’s pool'),
   entries: number.describe('Plays of kind `entry`'),
   plays: number.describe('Plays, each event by its count'),
   spentOnPlay: amount.describe('All that was spent on plays'),
-  prizesOwed: amount.describe('All that was won'),
-  prizesRedeemed: amount.describe('Payouts but refunds'),
+  prizesOwed: amount.describe('All prizes that were won'),
+  prizesRedeemed: amount.describe('What of the prizes was paid: payouts but refunds'),
   prizesNotRedeemed: amount.describe('Won, not paid and not lapsed'),
 }
 
@@ -38,10 +38,10 @@ export const contests: z.ZodType<resources.Contests> = z
 
 const prizeLine = z.strictObject({
   kind: text.describe('The kind of prize'),
-  owed: amount.describe('All that was won of it'),
-  redeemed: amount.describe('What of it was paid'),
-  expired: amount.describe('What of it has lapsed'),
-  notRedeemed: amount.describe('What of it is still to be paid'),
+  owed: amount.describe('All that was won of this kind'),
+  redeemed: amount.describe('What of that was paid'),
+  expired: amount.describe('What of that has lapsed'),
+  notRedeemed: amount.describe('What of that is still to be paid'),
 })
 
 export const ledger: z.ZodType<resources.ContestLedger> = z
@@ -62,7 +62,7 @@ export const ledger: z.ZodType<resources.ContestLedger> = z
   .describe('The books of one contest')
 
 export const planned: z.ZodType<resources.Planned> = z
-  .strictObject({ contestId, title, ...moment('at', 'When it is planned') })
+  .strictObject({ contestId, title, ...moment('at', 'When the contest is planned to open or close') })
   .describe('A planned moment of a contest')
 
 export const schedule: z.ZodType<resources.Schedule> = z
@@ -73,7 +73,7 @@ export const schedule: z.ZodType<resources.Schedule> = z
     nextLoyaltyPayment: z
       .strictObject({
         month: month.describe('The month that is rewarded'),
-        ...moment('at', 'When it is planned'),
+        ...moment('at', 'When the payment is planned'),
       })
       .nullable()
       .describe('The next payment of loyalty rewards; null while none is planned'),

@@ -52,21 +52,25 @@ export const eventCorrections: z.ZodType<resources.EventCorrections> = z
   .strictObject({
     asOf,
     seq: seqAsked,
-    correctedBy: id.nullable().describe('Seq of the correction that took it back; null while it stands'),
-    restatedBy: id.nullable().describe('Seq of the event that took its place; null while there is none'),
+    correctedBy: id
+      .nullable()
+      .describe('Seq of the correction that took the event back; null while it stands'),
+    restatedBy: id
+      .nullable()
+      .describe('Seq of the event that took the place of this one; null while there is none'),
   })
   .describe('What later events say of this one')
 
 const kindRule = z.strictObject({
   kind: text.describe('A fixed kind, or `*` for every other word of the operator'),
-  meaning: text.describe('What it says, in words'),
+  meaning: text.describe('What such an event says, in words'),
   posting: z
     .strictObject({
       from: text.describe('The account that gives'),
       to: text.describe('The account that receives'),
     })
     .nullable()
-    .describe('What it moves; null where it moves nothing'),
+    .describe('What such an event moves; null where it moves nothing'),
 })
 
 const kindSeen = z.strictObject({

@@ -56,7 +56,7 @@ export function momentOrNull<Name extends string>(
 export const asOf: z.ZodType<{ seq: number; at: string | null; atMs: number | null }> = z
   .strictObject({
     seq: seq.describe('The last event counted; 0 of an empty log'),
-    ...momentOrNull('at', 'Its moment; null of an empty log'),
+    ...momentOrNull('at', 'The moment of the last event counted; null of an empty log'),
   })
   .describe('The last event counted; seq 0 with null moments on an empty log')
 

@@ -49,7 +49,7 @@ const range = {
 }
 const bucket = z.enum(BUCKETS).describe('The width of a bucket')
 const bucketAt = {
-  ...moment('at', 'Its start'),
+  ...moment('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
 }
 

@@ -3,21 +3,21 @@ import type * as resources from '../../protocol/resources.ts'
 import { asOf, bytes, id, momentOrNull, month, now, number, seq, text } from './field-schemas.ts'
 
 const events = number.describe('Events of the month')
-const firstSeq = id.nullable().describe('Seq of its first event; null without events')
-const lastSeq = id.nullable().describe('Seq of its last event; null without events')
+const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
+const lastSeq = id.nullable().describe('Seq of the month’s last event; null without events')
 
 export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> = z
   .strictObject({
     month,
     state: z.enum(['open', 'closed']).describe('A closed month never changes'),
-    url: text.describe('Path of its file of events'),
-    detailsUrl: text.describe('Path of its file of details'),
-    bytes: bytes.nullable().describe('Size of the file; null while open'),
+    url: text.describe('Path of the month’s file of events'),
+    detailsUrl: text.describe('Path of the month’s file of details'),
+    bytes: bytes.nullable().describe('Size of the file of events; null while open'),
     events,
     firstSeq,
     lastSeq,
-    sha256: text.nullable().describe('SHA-256 of the file, in hex; null while open'),
-    linesSha256: text.nullable().describe('The same of its lines, unpacked'),
+    sha256: text.nullable().describe('SHA-256 of the file of events, in hex; null while open'),
+    linesSha256: text.nullable().describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
   })
   .describe('A month of the archive')
 
@@ -41,14 +41,16 @@ export const manifest: z.ZodType<resources.ArchiveManifest> = z
     events,
     firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
     size: number.describe('Size of the log’s tree at the month’s end'),
-    root: z.base64().describe('Its root'),
-    checkpoint: text.describe('Its signed checkpoint'),
-    lines: z.strictObject(weighed('the lines, unpacked')).describe('Of the month’s lines, unpacked'),
-    gzip: z.strictObject(weighed('the file as served')).describe('Of the file as served'),
+    root: z.base64().describe('Root of that tree'),
+    checkpoint: text.describe('Signed checkpoint of that tree'),
+    lines: z.strictObject(weighed('the month’s lines, unpacked')).describe('Of the month’s lines, unpacked'),
+    gzip: z.strictObject(weighed('the file of events as served')).describe('Of the file of events as served'),
     details: z
       .strictObject({
         ...weighed('the details’ file as served'),
-        lines: z.strictObject(weighed('its lines, unpacked')).describe('Of the details’ lines, unpacked'),
+        lines: z
+          .strictObject(weighed('the details’ lines, unpacked'))
+          .describe('Of the details’ lines, unpacked'),
       })
       .describe('Of the details’ file as served'),
   })
@@ -57,15 +59,15 @@ export const manifest: z.ZodType<resources.ArchiveManifest> = z
 const origin = text.describe('The log’s name, which its checkpoints begin with')
 const signedBy = z.strictObject({
   vkey: text.describe('The key as C2SP signed-note writes it'),
-  state: z.enum(['signing', 'retired']).describe('Whether it signs now'),
-  fromSize: number.describe('It signs trees that are larger'),
+  state: z.enum(['signing', 'retired']).describe('Whether the key signs now'),
+  fromSize: number.describe('The key signs trees that are larger'),
   toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
   statement: text.nullable().describe('A signed note in which an older key vouches for this one'),
 })
 const formerLog = z.strictObject({
   id: text.describe('Id of a log that this one goes on from'),
   origin,
-  size: number.describe('Events of it that are in this one'),
+  size: number.describe('Events of that log that are in this one'),
 })
 
 export const logKeys: z.ZodType<resources.LogKeys> = z
@@ -84,10 +86,13 @@ export const status: z.ZodType<resources.Status> = z
     head: z
       .strictObject({
         seq: seq.describe('Seq of the newest event'),
-        ...momentOrNull('at', 'Its moment; null of an empty log'),
+        ...momentOrNull('at', 'The moment of the newest event; null of an empty log'),
         ageMs: number
           .nullable()
-          .meta({ description: 'How old it is; null of an empty log', 'x-unit': 'milliseconds' }),
+          .meta({
+            description: 'How old the newest event is; null of an empty log',
+            'x-unit': 'milliseconds',
+          }),
       })
       .describe('The newest event'),
     version: text.describe('Version of the software'),
@@ -98,7 +103,7 @@ export const status: z.ZodType<resources.Status> = z
     following: z
       .strictObject({
         state: z.enum(['leader', 'follower']).describe('Whether this node writes the log or follows it'),
-        behind: number.meta({ description: 'Events that it lacks', 'x-unit': 'events' }),
+        behind: number.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
       })
       .describe('Whether this node keeps up'),
   })

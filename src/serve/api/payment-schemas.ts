@@ -21,11 +21,11 @@ export const unpaid: z.ZodType<resources.Unpaid> = z
   .strictObject({
     contestId,
     kind: text.describe('The kind of prize'),
-    kots: amount.describe('What of it is still to be paid; negative where more was paid than won'),
-    status: z.enum(UNPAID_STATUSES).describe('What it waits for'),
-    ...momentOrNull('unlocksAt', 'Before it nothing is paid; null where nothing is locked'),
-    ...momentOrNull('reviewUntil', 'Until then it is looked at again; null without a review'),
-    ...moment('availableAt', 'The later of both, else when it was won'),
+    kots: amount.describe('What of the prize is still to be paid; negative where more was paid than won'),
+    status: z.enum(UNPAID_STATUSES).describe('What the prize waits for'),
+    ...momentOrNull('unlocksAt', 'Before it nothing of the prize is paid; null where nothing is locked'),
+    ...momentOrNull('reviewUntil', 'Until then the prize is looked at again; null without a review'),
+    ...moment('availableAt', 'The later of `unlocksAt` and `reviewUntil`, else when the prize was won'),
   })
   .describe('What of one kind of prize of a contest is unpaid on the same terms')
 
@@ -43,24 +43,26 @@ export const payouts: z.ZodType<resources.Payouts> = z
 
 export const loyaltyFile: z.ZodType<resources.LoyaltyFile> = z
   .strictObject({
-    seq: id.describe('Seq of the event that published it'),
-    digest: text.describe('`sha256:` and its digest in hex'),
-    bytes: bytes.nullable().describe('Its size; null where it was not said'),
-    url: text.nullable().describe('Where it is; null where that was not said'),
-    ...moment('at', 'When it was published'),
+    seq: id.describe('Seq of the event that published the file'),
+    digest: text.describe('`sha256:` and the file’s digest in hex'),
+    bytes: bytes.nullable().describe('Size of the file; null where it was not said'),
+    url: text.nullable().describe('Where the file is; null where that was not said'),
+    ...moment('at', 'When the file was published'),
   })
   .describe('A published file of a loyalty reward')
 
 export const loyaltyRun: z.ZodType<resources.LoyaltyRun> = z
   .strictObject({
     month: month.describe('The month that is rewarded'),
-    ...momentOrNull('paysAt', 'When it is planned to be paid; null while it is not'),
-    input: loyaltyFile.nullable().describe('What it was computed from; null until published'),
-    output: loyaltyFile.nullable().describe('What came of it; null until published'),
+    ...momentOrNull('paysAt', 'When the rewards are planned to be paid; null while they are not'),
+    input: loyaltyFile.nullable().describe('What the rewards were computed from; null until published'),
+    output: loyaltyFile.nullable().describe('What was computed: the rewards; null until published'),
     recipients: number.nullable().describe('How many are rewarded; null until there is an output'),
     total: amount.nullable().describe('All rewards of the month; null until there is an output'),
-    paid: amount.describe('What of them was paid'),
-    notPaid: amount.nullable().describe('What of them is still to be paid; null until there is an output'),
+    paid: amount.describe('What of the rewards was paid'),
+    notPaid: amount
+      .nullable()
+      .describe('What of the rewards is still to be paid; null until there is an output'),
     payouts: number.describe('Payouts made, corrected ones not counted'),
   })
   .describe('The loyalty reward of a month')
