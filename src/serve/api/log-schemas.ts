@@ -87,12 +87,10 @@ export const status: z.ZodType<resources.Status> = z
       .strictObject({
         seq: seq.describe('Seq of the newest event'),
         ...momentOrNull('at', 'The moment of the newest event; null of an empty log'),
-        ageMs: number
-          .nullable()
-          .meta({
-            description: 'How old the newest event is; null of an empty log',
-            'x-unit': 'milliseconds',
-          }),
+        ageMs: number.nullable().meta({
+          description: 'How old the newest event is; null of an empty log',
+          'x-unit': 'milliseconds',
+        }),
       })
       .describe('The newest event'),
     version: text.describe('Version of the software'),
