@@ -183,6 +183,17 @@ suite('the icon', () => {
   })
 })
 
+suite('what programs ask for unbidden, and is not there', () => {
+  for (const path of ['/apple-touch-icon.png', '/ads.txt', '/sitemap_index.xml']) {
+    test(`is refused in a few words: ${path}`, async () => {
+      const response = await stage.get(path, { Accept: 'text/html' })
+      assert.equal(response.status, 404)
+      assert.equal(response.headers.get('content-type'), 'application/problem+json')
+      assert.ok((await response.text()).length < 500)
+    })
+  }
+})
+
 suite('docs/pages.md names', () => {
   for (const path of ['/favicon.ico', '/robots.txt', '/sitemap.xml']) {
     test(`${path}, which is there`, async () => {

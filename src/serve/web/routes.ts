@@ -42,7 +42,7 @@ export function openWeb(
   const twins = openRouter(api)
   const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {
-    if (/\.(?:csv|svg|json|atom|ics|md)$/.test(path) || path.startsWith('/assets/'))
+    if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
     const canonical = canonicalQuery(rawQuery)

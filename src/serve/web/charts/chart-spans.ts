@@ -23,6 +23,7 @@ const SHORT_ROWS_MAX = 3
 const NAME_SHARE = 0.42
 const BAR_SHARE = 0.55
 const BAR_HEIGHT_SHARE = 0.28
+const UPRIGHT_SHARE = 0.48
 /** What is shorter than this share of the time shown can be seen all the same. */
 const WIDTH_SHARE_MIN = 0.004
 
@@ -44,7 +45,7 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
     paths: html``,
     shapes: html`${spans.length > 0 ? hatchOf(id) : null}
       ${spans.map((span, row) => barOf(span, { id, share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
-      ${isInSight ? html`<line class="axis" x1="${percent(share(nowMs))}" x2="${percent(share(nowMs))}" y2="100%" />` : null}
+      ${isInSight ? spans.map((_, row) => upright(share(nowMs), row * height, height)) : null}
       <svg width="100%" height="100%">
         ${spans.map(({ name }, row) => html`<text y="${percent((row + NAME_SHARE) * height)}">${name}</text>`)}
       </svg>`,
@@ -59,6 +60,18 @@ export function extentOf(spans: readonly Span[], nowMs: number): Readonly<{ from
   const fromMs = Math.min(...spans.map((span) => span.fromMs))
   const toMs = Math.max(...spans.map((span) => span.toMs))
   return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
+}
+
+/** A piece of the line through all rows, so that it stands in no name. */
+function upright(x: number, top: number, height: number): Html {
+  const [y1, y2] = [top + UPRIGHT_SHARE * height, top + height]
+  return html`<line
+    class="axis"
+    x1="${percent(x)}"
+    x2="${percent(x)}"
+    y1="${percent(y1)}"
+    y2="${percent(y2)}"
+  />`
 }
 
 type Place = Readonly<{ id: string; share: (ms: number) => number; top: number; height: number }>
