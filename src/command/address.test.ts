@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { suite, test } from 'node:test'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, suite, test } from 'node:test'
+import { text as whole } from 'node:stream/consumers'
 import { run } from '../../test/command-stage.ts'
 import { fetchSameOrigin, readAddress } from './address.ts'
 import { CommandError } from './world.ts'
@@ -65,6 +70,80 @@ suite('the address of a service', () => {
       assert.equal(code, 2)
       assert.match(stderr, /^daybook: give the address of the service without a name or password or a query/)
     }
+  })
+})
+
+suite('nobody at an address', () => {
+  test('is told at once by verify too, which tries for a while', async () => {
+    const stop = new AbortController()
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    await new Promise((resolve) => free.close(resolve))
+    const stderr = new PassThrough()
+    stderr.once('data', () => stop.abort())
+    const said = whole(stderr)
+    const { code } = await run(['verify', `http://127.0.0.1:${port}`], { stderr, stop: stop.signal })
+    stderr.end()
+    assert.equal(code, 1)
+    assert.match(await said, new RegExp(`^no answer from 127\\.0\\.0\\.1:${port} yet\n`))
+  })
+
+  test('is not waited for at a port that web clients are kept from', async () => {
+    for (const words of [['get', 'status'], ['verify']]) {
+      const { code, stderr } = await run([...words, 'http://127.0.0.1:6000'])
+      assert.equal(code, 1)
+      assert.match(stderr, /^daybook: port 6000 is one that no web client asks[^\n]*\n$/)
+    }
+  })
+})
+
+suite('the address of the publish door', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-door-'))
+  const at = (name: string): string => join(folder, name)
+  before(() => {
+    writeFileSync(at('token'), 't'.repeat(40))
+    writeFileSync(at('drafts'), '{}\n')
+  })
+  after(() => rmSync(folder, { recursive: true }))
+  const words = (to: string, token = at('token')): readonly string[] => [
+    'publish',
+    at('drafts'),
+    '--token-file',
+    token,
+    '--to',
+    to,
+  ]
+
+  test('is refused with what would be left out of it, and no password is repeated', async () => {
+    const { code, stderr } = await run(words('http://me:secret@127.0.0.1:9/publish'))
+    assert.equal(code, 2)
+    assert.equal(
+      stderr,
+      'daybook: give the address of the publish door with --to without a name or password or a path, such as http://127.0.0.1:8081\n',
+    )
+  })
+
+  test('is not that of the readers, which is told apart', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(404, { 'Daybook-Log': 'a'.repeat(32) }).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code, stderr } = await run(words(`http://127.0.0.1:${port}`))
+    server.closeAllConnections()
+    server.close()
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      new RegExp(`127.0.0.1:${port} is where readers ask: give --to the address of the publish`),
+    )
+  })
+
+  test('is asked with a token from a file, of which no more than a beginning is read', async () => {
+    const { code, stderr } = await run(words('http://127.0.0.1:9', '/dev/zero'))
+    assert.equal(code, 2)
+    assert.match(stderr, /the first line of \/dev\/zero is no token/)
   })
 })
 

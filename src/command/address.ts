@@ -6,16 +6,21 @@ import { CommandError } from './world.ts'
 /** Redirects within one service that an answer may need. */
 const REDIRECTS_MAX = 5
 
+/** What an address is of, as it is asked for, and one of the kind. */
+type Named = Readonly<{ what: string; example: string }>
+
+const SERVED: Named = { what: 'the address of the service', example: 'https://data.example.org' }
+
 /** Whether a word that a user gave is meant as an address. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
 /** Reads the address of a service. What would be left out of it without a word is refused; no password is repeated. */
-export function readAddress(text: string): URL {
+export function readAddress(text: string, { what, example }: Named = SERVED): URL {
   const url = isAddress(text) ? URL.parse(text) : null
   if (url === null) {
-    throw new CommandError(2, 'give the address of the service, such as https://data.example.org')
+    throw new CommandError(2, `give ${what}, such as ${example}`)
   }
   const beyond = [
     ...(url.username === '' && url.password === '' ? [] : ['a name or password']),
@@ -24,10 +29,7 @@ export function readAddress(text: string): URL {
     ...(text.includes('#') ? ['a fragment'] : []),
   ]
   if (beyond.length > 0) {
-    throw new CommandError(
-      2,
-      `give the address of the service without ${beyond.join(' or ')}, such as https://data.example.org`,
-    )
+    throw new CommandError(2, `give ${what} without ${beyond.join(' or ')}, such as ${example}`)
   }
   return url
 }

@@ -1,6 +1,7 @@
 import { DaybookError } from '../client/daybook-error.ts'
 import type { Daybook } from '../client/daybook.ts'
 import { openDaybook } from '../client/daybook.ts'
+import type { Surroundings } from '../client/surroundings.ts'
 import { SURROUNDINGS } from '../client/surroundings.ts'
 import { readAddress } from './address.ts'
 import { harmless } from './output.ts'
@@ -11,27 +12,41 @@ import { CommandError, tell } from './world.ts'
 /** Opens the client of the service at an address that the user gave. */
 export function openClient(url: string, world: World): Daybook {
   const base = readAddress(url)
-  let isAnswered = false
-  let isTold = false
   return openDaybook({
     base,
-    async fetch(address, init) {
-      try {
-        const response = await SURROUNDINGS.fetch(address, init)
-        isAnswered = true
-        return response
-      } catch (error) {
-        // A wrong address looks like a service that starts again: the person who waits knows which it is.
-        if (!isAnswered && !isTold && !world.stop.aborted) tell(world, `no answer from ${base.host} yet`)
-        isTold = true
-        throw error
-      }
-    },
+    fetch: fetchTelling(base, world),
     sleep: SURROUNDINGS.sleep,
     now: world.monotonicMs,
     random: world.random,
     headers: { 'User-Agent': `daybook/${VERSION}` },
   })
+}
+
+/** A `fetch` that says once when nobody has answered yet, since what asks by it tries again for a while. */
+export function fetchTelling(base: URL, world: World): Surroundings['fetch'] {
+  let isAnswered = false
+  let isTold = false
+  return async (address, init) => {
+    try {
+      const response = await SURROUNDINGS.fetch(address, init)
+      isAnswered = true
+      return response
+    } catch (error) {
+      if (isForbidden(error)) {
+        const message = `port ${base.port} is one that no web client asks: the service has to be at another`
+        throw new DaybookError('unexpected-answer', message)
+      }
+      // A wrong address looks like a service that starts again: the person who waits knows which it is.
+      if (!isAnswered && !isTold && !world.stop.aborted) tell(world, `no answer from ${base.host} yet`)
+      isTold = true
+      throw error
+    }
+  }
+}
+
+/** Whether a port is one of those that the Fetch standard keeps clients from, which says nothing of who is there. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port'
 }
 
 /**

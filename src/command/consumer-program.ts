@@ -107,7 +107,10 @@ function addPull(program: Command, world: World, done: (code: ExitCode) => void)
         .default({ from: null, to: null }, 'every month'),
     )
     .addOption(
-      optionOf('pull')('--to <dir>', 'folder, laid out as the service’s paths').makeOptionMandatory(),
+      optionOf('pull')(
+        '--to <dir>',
+        'folder, laid out as the service’s paths; required',
+      ).makeOptionMandatory(),
     )
     .addHelpText(
       'after',

@@ -78,6 +78,17 @@ suite('a path that is given', () => {
       ['import', at('file'), '--data', at('file')],
       /--data: \S+\/file is a file/,
     ],
+    ['no file of an import', ['import', at('none'), '--data', at('imported')], /\/none does not exist/],
+    [
+      'a folder for a file of an import',
+      ['import', at('folder'), '--data', at('imported')],
+      /\/folder is a folder; a file/,
+    ],
+    [
+      'a folder for a key that is shown',
+      ['keygen', '--show', at('folder')],
+      /\/folder cannot be read: it is a folder/,
+    ],
     ['a file for the data of a service', ['serve', '--data', at('file')], /--data: \S+\/file is a file/],
   ]
   for (const [what, words, said] of table) {

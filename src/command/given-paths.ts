@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { quoted } from './output.ts'
@@ -49,6 +49,24 @@ export function checkFile(path: string, option: string): void {
   if (!found.isFile()) {
     const what = found.isDirectory() ? 'a folder' : 'no ordinary file'
     throw new CommandError(2, `${option}: ${quoted(path)} is ${what}; a file is needed`)
+  }
+}
+
+/**
+ * The first bytes of a file, as text. A file that is given by mistake may be large, and a device has no end: neither is
+ * held whole. A pipe is read to its end as a file is.
+ */
+export function readBeginning(path: string, bytesMax: number): string {
+  const buffer = Buffer.alloc(bytesMax)
+  const file = openSync(path, 'r')
+  try {
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytesMax; length += read) {
+      read = readSync(file, buffer, length, bytesMax - length, null)
+    }
+    return buffer.toString('utf8', 0, length)
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs'
 import { LockedError } from '../log/lock.ts'
 import type { SigningKey } from '../log/signer.ts'
 import type { NewLog } from '../log/store.ts'
 import { importFiles } from '../publish/import.ts'
+import { STDIN } from '../publish/import-lines.ts'
+import { isFolder } from './given-paths.ts'
+import { quoted } from './output.ts'
 import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError, tell } from './world.ts'
@@ -13,6 +17,15 @@ export type ImportSettings = Readonly<{
   keys: readonly SigningKey[]
   balances: 'refuse' | 'report'
 }>
+
+/** Refuses files that are not there before anything is made for them. */
+export function checkFiles(files: readonly string[]): void {
+  for (const file of files) {
+    if (file === STDIN) continue
+    if (isFolder(file)) throw new CommandError(2, `${quoted(file)} is a folder; a file of drafts is needed`)
+    if (!existsSync(file)) throw new CommandError(2, `${quoted(file)} does not exist`)
+  }
+}
 
 /** Loads history into a data directory that nobody serves: all of it or nothing. */
 export async function runImport(settings: ImportSettings, world: World): Promise<ExitCode> {

@@ -54,9 +54,15 @@ export function listOf<Value extends string>(values: readonly Value[]): (text: s
     })
 }
 
+const RATE_MAX = 10_000
+
 /** Requests of one caller in any 60 s, or `off`. */
 export function rateLimit(text: string): number | 'off' {
-  return text === 'off' ? text : wholeBetween(1, 10_000)(text)
+  if (text === 'off') return text
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > RATE_MAX) {
+    throw new InvalidArgumentError(`give a whole number from 1 to ${RATE_MAX}, or off`)
+  }
+  return Number(text)
 }
 
 /** The networks of `--trust-proxy`, as they are written: each thread reads them anew. */

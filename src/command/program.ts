@@ -13,7 +13,7 @@ import { makeFolder } from './given-paths.ts'
 import type { KeygenOptions } from './keygen.ts'
 import { keygen } from './keygen.ts'
 import { demo, holdsRealLog } from './demo.ts'
-import { runImport } from './import.ts'
+import { checkFiles, runImport } from './import.ts'
 import { keyFiles, networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
 import { addOperatorCommands } from './operator-program.ts'
 import { publish } from './publish.ts'
@@ -74,6 +74,10 @@ export function openProgram(
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)
+    .addHelpText(
+      'after',
+      '\nTo see it all at work: daybook demo --data demo, then daybook tail http://127.0.0.1:8080',
+    )
     .showSuggestionAfterError()
     .showHelpAfterError('(--help shows how)')
     .configureOutput({
@@ -117,6 +121,7 @@ function addDataCommands(
       .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
       .addOption(dataOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
+        checkFiles(files)
         makeFolder(options.data, '--data')
         const newLog = newLogOf(options, false)
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
@@ -128,7 +133,7 @@ function addDataCommands(
       .description('send drafts to a publish door')
       .argument('[file]', 'JSON lines of drafts; standard input when absent')
       .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
-      .addOption(option('--token-file <file>', 'file with the publish token').makeOptionMandatory())
+      .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
       .action(async (file: string | undefined, options: { to: string; tokenFile: string }) =>
         done(await publish({ file: file ?? null, ...options }, input, world)),
       ),
@@ -160,7 +165,7 @@ function addDataCommands(
       .description('copy a log to one file, also while it is served')
       .addOption(dataOption())
       .addOption(
-        option('--to <file>', 'file to write; it must not exist')
+        option('--to <file>', 'file to write; it must not exist; required')
           .env('DAYBOOK_BACKUP_TO')
           .makeOptionMandatory(),
       )
@@ -169,7 +174,7 @@ function addDataCommands(
 }
 
 function dataOption() {
-  return option('--data <dir>', 'data directory').makeOptionMandatory()
+  return option('--data <dir>', 'data directory; required').makeOptionMandatory()
 }
 
 function logOptions(command: Command): Command {

@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readAddress } from './address.ts'
+import { readBeginning } from './given-paths.ts'
 import { CommandError } from './world.ts'
 
 /** Tries of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
+/** Bytes that are read of a file with a token. */
+const TOKEN_FILE_BYTES_MAX = 4_096
 
 /** Where the door is, what opens it, and the signal that calls the command off. */
 export type Door = Readonly<{ address: URL; token: string; stop: AbortSignal }>
@@ -19,19 +22,16 @@ export type Sent = Readonly<{ ok: true; receipts: readonly DoorReceipt[] } | { o
 
 /** Takes the address and the token of a publish door as its user gave them; nothing is sent. */
 export function openDoor(to: string, tokenFile: string, stop: AbortSignal): Door {
-  return { address: addressOf(to), token: readToken(tokenFile), stop }
+  const base = readAddress(to, DOOR)
+  return { address: new URL('/publish', base), token: readToken(tokenFile), stop }
 }
 
-function addressOf(to: string): URL {
-  const url = /^https?:\/\//.test(to) ? URL.parse('/publish', to) : null
-  if (url === null) throw new CommandError(2, '--to is an address such as http://127.0.0.1:8081')
-  return url
-}
+const DOOR = { what: 'the address of the publish door with --to', example: 'http://127.0.0.1:8081' }
 
 function readToken(file: string): string {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readBeginning(file, TOKEN_FILE_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(2, `the token file ${file} cannot be read`, { cause })
   }
@@ -46,7 +46,7 @@ export async function sendDrafts(door: Door, lines: readonly string[]): Promise<
     const response = await post(door, lines)
     if (response === null) {
       if (door.stop.aborted) return failed('stopped; what became of the last request is unknown')
-      if (attempt === TRIES_MAX) return failed('the publish door cannot be reached')
+      if (attempt === TRIES_MAX) return failed(`the publish door at ${door.address.host} cannot be reached`)
       await pause(RETRY_MS, door.stop)
       continue
     }
@@ -58,6 +58,10 @@ export async function sendDrafts(door: Door, lines: readonly string[]): Promise<
     if ((response.status === 503 || response.status === 507) && attempt < TRIES_MAX) {
       await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000, door.stop)
       continue
+    }
+    // The public listener says of every answer which log it is of; the door does not.
+    if (response.headers.has('daybook-log')) {
+      return failed(`${door.address.host} is where readers ask: give --to the address of the publish door`)
     }
     return { ok: false, failure: failureOf(answer) }
   }

@@ -30,8 +30,8 @@ export async function pull(settings: PullSettings, world: World): Promise<ExitCo
   try {
     const months = await pullAll(daybook, settings, tally, world)
     const { came, there, bytes } = tally
-    const range = months.length === 0 ? '' : `: ${months[0]?.month} to ${months.at(-1)?.month}`
-    tell(world, `${months.length} months${range}`)
+    const [first, last] = [months[0]?.month, months.at(-1)?.month]
+    tell(world, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
     tell(world, `${came} files came (${bytes} bytes), ${there} were there and right`)
     if (months.at(-1)?.state === 'open')
       tell(world, `${months.at(-1)?.month} is open: it ends at the head of now`)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { TOKEN_BYTES_MIN } from '../publish/door.ts'
+import { readBeginning } from './given-paths.ts'
 import type { Service, ServiceSettings } from './service.ts'
 import { startService } from './service.ts'
 import type { ExitCode, World } from './world.ts'
@@ -10,6 +11,8 @@ import { CommandError, tell } from './world.ts'
 
 /** The file in the data directory that holds a token made at the first start. */
 export const TOKEN_FILE = 'publish-token'
+/** Bytes that are read of a file with tokens. */
+const TOKEN_FILE_BYTES_MAX = 4_096
 
 /**
  * The tokens that open the publish door: the lines of `file`, at most two (the present one and the next, while
@@ -24,7 +27,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
   }
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readBeginning(path, TOKEN_FILE_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(2, `the token file ${path} cannot be read`, { cause })
   }

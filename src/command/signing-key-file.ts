@@ -82,7 +82,10 @@ export function makeKeyFile(path: string, option: string): SigningKey {
 export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): SigningKey {
   let key: KeyObject
   try {
-    if ((statSync(path).mode & OTHERS) !== 0 && world.hasFileModes) {
+    const found = statSync(path)
+    if (found.isDirectory())
+      throw new CommandError(2, `the signing key file ${path} cannot be read: it is a folder`)
+    if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
       throw new CommandError(2, `${path} may be read by others: chmod 600 makes it private`)
     }
     key = createPrivateKey(readFileSync(path))

@@ -22,6 +22,13 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
         .argParser(collect)
         .default([], 'the one kept in --save, else the one that is served'),
     )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
+  daybook verify copy`,
+    )
     .action(async (target: string, { since, save, key }: VerifyOptions) =>
       done(await verify({ target, since: since ?? null, save: save ?? null, keys: key }, world)),
     )

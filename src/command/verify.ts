@@ -15,6 +15,7 @@ import type { SavedNote } from '../verify/saved-checkpoint.ts'
 import { openLiveSource } from '../verify/live-source.ts'
 import type { Source } from '../verify/source.ts'
 import { fetchSameOrigin, isAddress, readAddress } from './address.ts'
+import { fetchTelling } from './client.ts'
 import { asPathError, systemReason } from './given-paths.ts'
 import { quoted } from './output.ts'
 import { openProgress } from './progress.ts'
@@ -135,9 +136,10 @@ function openTarget(target: string, world: World): Target {
     }
     return { source: { ...folder, read }, requests: () => count }
   }
-  const fetch = fetchSameOrigin((url, init) => SURROUNDINGS.fetch(url, init))
+  const base = readAddress(target)
+  const fetch = fetchSameOrigin(fetchTelling(base, world))
   const ask = openAsk({
-    base: readAddress(target),
+    base,
     now: world.monotonicMs,
     random: world.random,
     fetch(url, init) {
