@@ -115,6 +115,16 @@ suite('the schedule', () => {
     )
   })
 
+  test('cuts a long title in its picture between words: a figure in it stays what it is', async () => {
+    await using told = await openApiStage({
+      story: [plan(1, `Photographs of each bridge of ${20_262_027}`, HOUR_MS)],
+    })
+    const page = await (await told.get('/schedule')).text()
+    const answers = sourcesOf(page).map(async (source) => (await told.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    assert.match(page, />Photographs of each bridge of…</)
+  })
+
   test('of many draws those that close first, and says that there are more', async () => {
     const story = Array.from({ length: 20 }, (_, index) => plan(index + 1, null, (20 - index) * HOUR_MS))
     await using many = await openApiStage({ story })

@@ -37,13 +37,11 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
     id,
     title,
     description,
-    y: spans.map(({ mark }, row) => ({
-      share: rounded((row + BAR_SHARE + BAR_HEIGHT_SHARE / 2) * height),
-      label: mark,
-    })),
+    y: [],
     x: timeMarks(fromMs, toMs),
     paths: html``,
-    shapes: html`${spans.length > 0 ? hatchOf(id) : null}
+    shapes: html`${spans.map(({ mark }, row) => rowOf(mark, (row + BAR_SHARE + BAR_HEIGHT_SHARE / 2) * height))}
+      ${spans.length > 0 ? hatchOf(id) : null}
       ${spans.map((span, row) => barOf(span, { id, share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
       ${isInSight ? spans.map((_, row) => upright(share(nowMs), row * height, height)) : null}
       <svg width="100%" height="100%">
@@ -60,6 +58,12 @@ export function extentOf(spans: readonly Span[], nowMs: number): Readonly<{ from
   const fromMs = Math.min(...spans.map((span) => span.fromMs))
   const toMs = Math.max(...spans.map((span) => span.toMs))
   return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
+}
+
+/** A row's line with its mark: no scale, so it is held to what the answers say like all words of a picture. */
+function rowOf(mark: string, share: number): Html {
+  return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" />
+    <text class="y" x="-8" y="${percent(share)}" dy="4">${mark}</text>`
 }
 
 /** A piece of the line through all rows, so that it stands in no name. */
