@@ -123,15 +123,13 @@ export function sourceOf({ site, identity }: View): Pick<Caption, 'source' | 'si
   return { source: site.name, simulated: identity.simulated }
 }
 
-/** A text that is cut where it would be longer. */
+/** A text that is cut where it would be longer: between words where it has any, so that no figure in it becomes another. */
 export function clipped(text: string, charsMax: number): string {
   const chars = Array.from(text)
-  return chars.length <= charsMax
-    ? text
-    : `${chars
-        .slice(0, charsMax - 1)
-        .join('')
-        .trimEnd()}…`
+  if (chars.length <= charsMax) return text
+  const [words = chars.slice(0, charsMax - 1).join('')] =
+    /^[^]*\S(?=\s)/.exec(chars.slice(0, charsMax).join('')) ?? []
+  return `${words}…`
 }
 
 /** The colours that a picture is asked in. */
