@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { HOUR_MS } from '../src/protocol/moment.ts'
 import { pathOf } from '../src/serve/web/page-routes.ts'
 import { PAGES } from '../src/serve/web/pages.ts'
 import type { ApiStage } from './api-stage.ts'
-import { openApiStage } from './api-stage.ts'
+import { openApiStage, plan } from './api-stage.ts'
 import { textOf as documentText } from './document.ts'
 
 let stage: ApiStage
@@ -84,6 +85,7 @@ suite('a picture', () => {
     assert.equal(svg.match(/<path class="s[12]"/g)?.length, 2)
     const open = await textOf('/contests/2/ledger.svg')
     assert.match(open, /<desc[^>]*>Nothing is won before the contest closes\.</)
+    assert.match(open, />Nothing is won before the contest closes; state at/)
     assert.doesNotMatch(open, /<path/)
     assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
   })
@@ -106,5 +108,18 @@ suite('a picture', () => {
   test('has a theme, and the page and its JSON have none', async () => {
     assert.equal((await stage.get('/flows?theme=dark')).status, 400)
     assert.equal((await stage.get('/flows.csv?theme=dark')).status, 400)
+  })
+})
+
+suite('a document in XML', () => {
+  test('holds no character that XML has not, whatever a title holds: no reader would take it', async () => {
+    await using odd = await openApiStage({
+      story: [plan(1, 'Round\uFFFE one\uFFFF', HOUR_MS), { type: 'contest', kind: 'opened', contestId: 1 }],
+    })
+    for (const path of ['/schedule.svg', '/contests/1/ledger.svg', '/feed.atom']) {
+      const text = await (await odd.get(path)).text()
+      assert.doesNotMatch(text, /[\uFFFE\uFFFF]/, path)
+      assert.match(text, /Round\uFFFD one\uFFFD/, path)
+    }
   })
 })

@@ -9,7 +9,7 @@ import type { Api } from './answers.ts'
 import { contestName } from './contest-name.ts'
 import { entryTitle } from './feed-title.ts'
 import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { html, xmlOf } from './html.ts'
 import type { Site } from './site.ts'
 import { baseOf, hostOf, NOTICE } from './site.ts'
 
@@ -78,18 +78,20 @@ function feedOf(events: readonly EventWire[], ask: Ask, feed: Feed): string {
   const base = baseOf(hostOf(ask))
   const query = ask.query.format()
   const subject = ask.query.list('type')?.join(', ') ?? 'contests, corrections and rewards'
-  return html`<?xml version="1.0" encoding="utf-8"?>
-    <feed xmlns="http://www.w3.org/2005/Atom">
-      <title>${site.name}: ${subject}</title>
-      <subtitle>${NOTICE}</subtitle>
-      <id>${tag}/feed.atom${query}</id>
-      <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
-      <link rel="alternate" type="text/html" href="${base}/stream${query}" />
-      <updated>${events[0]?.at ?? NEVER}</updated>
-      <author><name>${site.name}</name></author>
-      ${site.licence === null ? null : html`<rights>${site.licence}</rights>`}
-      ${events.map((event) => entryOf(event, base, feed))}
-    </feed>`.markup
+  return xmlOf(
+    html`<?xml version="1.0" encoding="utf-8"?>
+      <feed xmlns="http://www.w3.org/2005/Atom">
+        <title>${site.name}: ${subject}</title>
+        <subtitle>${NOTICE}</subtitle>
+        <id>${tag}/feed.atom${query}</id>
+        <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
+        <link rel="alternate" type="text/html" href="${base}/stream${query}" />
+        <updated>${events[0]?.at ?? NEVER}</updated>
+        <author><name>${site.name}</name></author>
+        ${site.licence === null ? null : html`<rights>${site.licence}</rights>`}
+        ${events.map((event) => entryOf(event, base, feed))}
+      </feed>`,
+  )
 }
 
 function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): Html {

@@ -27,6 +27,11 @@ export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? '')
 }
 
+/** Markup as a document of its own in XML: two characters that a text may hold can stand in none. */
+export function xmlOf({ markup }: Html): string {
+  return markup.replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')
+}
+
 /** A block of JSON for what reads it from the page (`application/ld+json`): nothing in it can end the element. */
 export function jsonBlock(type: string, value: unknown): Html {
   const json = JSON.stringify(value).replaceAll('<', String.raw`\u003c`)

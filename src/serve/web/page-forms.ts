@@ -2,6 +2,7 @@ import type { AsOf } from '../../protocol/resources.ts'
 import { JSON_TYPE } from '../projection.ts'
 import type { Keep, Reply } from '../route.ts'
 import { exportName } from './export-name.ts'
+import { xmlOf } from './html.ts'
 import type { AnyPage, Embedded, View } from './page.ts'
 import { NOTICE } from './site.ts'
 import { CSV_TYPE, formatCsv } from './table.ts'
@@ -54,8 +55,8 @@ export async function otherForm(
   }
   if (form === '.svg' && page.svg !== undefined) {
     const headers = { 'Content-Security-Policy': SVG_POLICY }
-    const { markup } = await page.svg(answer, view)
-    return { ...kept, type: 'image/svg+xml', body: markup, headers }
+    const body = xmlOf(await page.svg(answer, view))
+    return { ...kept, type: 'image/svg+xml', body, headers }
   }
   const { site, identity } = view
   // What is taken for granted is said in all of them: tomorrow they are still of the same range.
