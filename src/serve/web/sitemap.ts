@@ -3,9 +3,11 @@ import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Contests } from '../../protocol/resources.ts'
-import type { Ask, Route } from '../route.ts'
+import { etagOf } from '../etag.ts'
+import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { escapeText } from './html.ts'
+import { openPageCache } from './page-cache.ts'
 import type { Web } from './page-routes.ts'
 import { pathOf } from './page-routes.ts'
 import type { AnyPage, View } from './page.ts'
@@ -17,6 +19,9 @@ export const ADDRESSES_MAX = 50_000
 /** Contests that are asked for at once: between two such answers others have theirs. */
 const CONTESTS_ASKED = 1_000
 
+/** What is kept of them, by the hosts that they are of. */
+const BYTES_KEPT = 8 * 1024 * 1024
+
 /** The address of a page without its host, and when what it shows was last another, where that is known. */
 export type Mapped = Readonly<{ path: string; changedAt: string | null }>
 
@@ -24,34 +29,41 @@ export type Mapped = Readonly<{ path: string; changedAt: string | null }>
 export function sitemapRoute(web: Web, pages: readonly AnyPage[]): Route {
   // Many contests take a while to write down, and who reads such a list does not wait for the last event.
   let kept: Readonly<{ minute: number; mapped: Promise<Parsed<readonly Mapped[]>> }> | undefined
-  const mappedFor = (ask: Ask): Promise<Parsed<readonly Mapped[]>> => {
-    const minute = floorTo(ask.now, MINUTE_MS)
+  // Its own: a single one may weigh as much as all pages that are kept.
+  const written = openPageCache(BYTES_KEPT)
+  const mappedFor = (ask: Ask, minute: number): Promise<Parsed<readonly Mapped[]>> => {
     if (kept?.minute !== minute) {
       const mapped = mappedOf(pages, (endpoint, asked = {}) => web.api.ask(endpoint, ask, asked))
       const making = { minute, mapped }
       kept = making
       // Kept, one failure would be everybody's for a minute.
-      mapped.catch(() => {
+      const forget = (): void => {
         if (kept === making) kept = undefined
-      })
+      }
+      mapped.then(({ ok }) => (ok ? undefined : forget()), forget)
     }
     return kept.mapped
+  }
+  const replyOf = async (ask: Ask, minute: number): Promise<Reply> => {
+    const mapped = await mappedFor(ask, minute)
+    if (!mapped.ok) return problemReply(mapped.problem)
+    const body = Buffer.from(sitemapOf(mapped.value, baseOf(hostOf(ask))))
+    return {
+      is: 'body',
+      keep: 'revalidate',
+      etag: etagOf(body),
+      type: 'application/xml; charset=utf-8',
+      body,
+    }
   }
   return {
     path: SITEMAP_PATH,
     parameters: [],
     allowance: 'pages',
     showsLog: true,
-    async handle(ask) {
-      const mapped = await mappedFor(ask)
-      if (!mapped.ok) return problemReply(mapped.problem)
-      return {
-        is: 'body',
-        keep: 'revalidate',
-        etag: 'of-content',
-        type: 'application/xml; charset=utf-8',
-        body: sitemapOf(mapped.value, baseOf(hostOf(ask))),
-      }
+    handle(ask) {
+      const minute = floorTo(ask.now, MINUTE_MS)
+      return written.reply(hostOf(ask) ?? '', String(minute), () => replyOf(ask, minute))
     },
   }
 }
