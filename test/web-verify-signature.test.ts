@@ -53,6 +53,14 @@ function first(isMultiple: boolean, claim: (text: string) => Claim & Readonly<{ 
   }
 }
 
+/** One whose last byte is zero, without it: the number that it stands for is the same. */
+function short(): Claim {
+  for (let count = 0; ; count += 1) {
+    const { signature, ...claim } = signed(KEY.toBytes(), R.toBytes(), `short ${count}`, byTheRules)
+    if (signature.at(-1) === 0) return { ...claim, signature: signature.subarray(0, -1) }
+  }
+}
+
 const mixed = (isMultiple: boolean): Claim =>
   first(isMultiple, (text) => signed(KEY.add(TORSION).toBytes(), R.toBytes(), text, byTheRules))
 
@@ -66,6 +74,9 @@ const CLAIMS: readonly (readonly [what: string, claim: Claim, holds: boolean])[]
     false,
   ],
   ['nothing but zeros', { ...good, signature: new Uint8Array(64) }, false],
+  ['one with a byte too many', { ...good, signature: concat(good.signature, new Uint8Array(1)) }, false],
+  ['one that lacks the last byte, which says nothing', short(), false],
+  ['nothing at all', { ...good, signature: new Uint8Array() }, false],
   ['a key that is no point', { ...good, key: bytesOf(2n) }, false],
   ['a key beyond the field', { ...good, key: bytesOf(p + 3n) }, false],
   ['an R that is no point', { ...good, signature: concat(bytesOf(2n), good.signature.subarray(32)) }, false],

@@ -15,7 +15,7 @@ export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
   const s = numberIn(signature.subarray(POINT_BYTES))
   const { n } = Point.CURVE()
   const key = pointIn(publicKey)
-  if (s >= n || key === undefined || key.isSmallOrder()) return false
+  if (signature.length !== 2 * POINT_BYTES || s >= n || key === undefined || key.isSmallOrder()) return false
   const k = numberIn(sha512(etc.concatBytes(r, publicKey, message))) % n
   const made = Point.BASE.multiplyUnsafe(s).subtract(key.multiplyUnsafe(k))
   return !made.isSmallOrder() && isSame(made.toBytes(), r)
