@@ -23,18 +23,22 @@ export function paidChart(ledger: ContestLedger, view: View): Html | null {
 /** The same as a picture; of a part of the payouts, or of a contest that has won nobody anything, an empty one that says so. */
 export function paidPicture(ledger: ContestLedger, view: View): Html {
   const { asOf, contest } = ledger
-  const { fromMs, toMs } = rangeOf(ledger)
-  const moments = [fromMs, toMs].map((ms) => textOf(formatAt(msOf(ms))))
+  const panel = panelOf(ledger, view, '')
   return chartPicture(
     {
       title: `Paid in ${contestName(contest.id, contest.title)}`,
       asOf,
-      range: isWhole(ledger, view) ? moments.join(' to ') : PART,
+      range: panel.lines.length === 0 ? emptyOf(ledger, view) : rangeIn(ledger),
       ...sourceOf(view),
     },
-    [panelOf(ledger, view, '')],
+    [panel],
     themeOf(view),
   )
+}
+
+function rangeIn(ledger: ContestLedger): string {
+  const { fromMs, toMs } = rangeOf(ledger)
+  return [fromMs, toMs].map((ms) => textOf(formatAt(msOf(ms)))).join(' to ')
 }
 
 const PART = 'A part of the payouts: they are drawn from the first to the last only'
