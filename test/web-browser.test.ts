@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from './api-stage.ts'
-import { openApiStage } from './api-stage.ts'
+import { openApiStage, plan } from './api-stage.ts'
 import type { Browser } from './browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
 import { ADDRESSES, REFUSED } from './web-addresses.ts'
+import { HOUR_MS } from '../src/protocol/moment.ts'
 
 let stage: ApiStage
 let browser: Browser
@@ -48,6 +49,34 @@ suite('in a browser', () => {
       await using sight = await browser.see(urlOf(path), { javaScriptEnabled: false })
       assert.equal(await sight.page.locator('h1').count(), 1)
       assert.ok((await sight.page.locator('a[data-json]').count()) > 0)
+    })
+  }
+
+  for (const width of [320, NARROW.width]) {
+    test(`a plan stands whole on a phone, ${width} wide: what is to happen is not out of sight`, async () => {
+      await using told = await openApiStage({
+        story: [
+          plan(1, 'One-Minute Story: Breakfast Abroad', HOUR_MS),
+          { type: 'contest', kind: 'opened', contestId: 1 },
+          plan(2, 'Weekly Round: Street Cats', 2 * HOUR_MS),
+        ],
+      })
+      const url = `http://127.0.0.1:${told.port}/schedule`
+      await using sight = await browser.see(url, { viewport: { width, height: 640 } })
+      const region = sight.page.locator('[role=region]:has([data-list])')
+      await region.getByText('opens', { exact: true }).first().waitFor()
+      assert.ok(await region.evaluate((one) => one.scrollWidth <= one.clientWidth))
+    })
+
+    test(`the ways to a calendar stand apart on a phone, ${width} wide`, async () => {
+      await using sight = await browser.see(urlOf('/schedule'), { viewport: { width, height: 640 } })
+      const boxes = await Promise.all(
+        (await sight.page.locator('[data-subscribe] .button').all()).map((one) => one.boundingBox()),
+      )
+      const [first, second] = boxes
+      assert.ok(first && second)
+      const apart = second.y - (first.y + first.height)
+      assert.ok(apart >= 8 || second.y === first.y, `${apart} between the two`)
     })
   }
 

@@ -9,10 +9,8 @@ export function calendarLinks(address: string, { host }: Pick<View, 'host'>): Ht
   const [path = ''] = address.split('?')
   const whole = `${baseOf(host)}${address}`
   return html`<section data-subscribe data-chrome>
-    <p>
-      ${host === null ? null : html`<a class="button" href="webcal://${host}${address}">Subscribe in a calendar</a>`}
-      <a class="button" href="${address}">Calendar file (${path.slice(1)})</a>
-    </p>
+    ${host === null ? null : html`<a class="button" href="webcal://${host}${address}">Subscribe in a calendar</a>`}
+    <a class="button" href="${address}">Calendar file (${path.slice(1)})</a>
     ${
       host === null
         ? null

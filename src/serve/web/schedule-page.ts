@@ -97,7 +97,7 @@ function daysOf(schedule: Schedule, open: Open): Html {
   return html`<h2>Planned, day by day</h2>
     <p class="quiet">A plan can change: a contest opens or closes when the event says so.</p>
     <div class="wide" role="region" aria-label="Planned, day by day" tabindex="0">
-      <table data-list="/opens /closes" data-most="${PLANS_SHOWN}">
+      <table class="cards" data-list="/opens /closes" data-most="${PLANS_SHOWN}">
         <thead>
           <tr>
             <th scope="col" data-field="at">When</th>
