@@ -72,7 +72,7 @@ suite('a link to a page', () => {
     ['/events/10', 'Contest 1 paid 15.000000000 KOTS as voter_share on 2026-10-01 00:09:00 UTC.'],
     [
       '/contests/1/ledger',
-      'Paying: 15.000000000 of 100.000000000 KOTS are paid, 85.000000000 KOTS are still open. All that is open has been available',
+      'Paying. 15.000000000 of 100.000000000 KOTS are paid, 85.000000000 KOTS are still open. All that is open has been available',
     ],
     ['/summary', '12.750000000 KOTS spent on play, 15.000000000 KOTS paid in prizes, 85.000000000 KOTS won'],
     [

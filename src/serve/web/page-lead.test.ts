@@ -29,8 +29,8 @@ suite('what a page begins with', () => {
     assert.equal(leadIn(page), 'Gone. It was.')
   })
 
-  test('has the state that it is marked with as what it is said of', () => {
-    assert.equal(plainText(html`<span class="pill paying">paying</span> All of it.`), 'Paying: All of it.')
+  test('begins with the state that it is marked with, as a sentence of its own', () => {
+    assert.equal(plainText(html`<span class="pill paying">paying</span> All of it.`), 'Paying. All of it.')
   })
 
   test('is the text that was put in, whatever it was', () => {

@@ -15,11 +15,11 @@ const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?! class)[^>]*>([^]*?)<\/p>/
 
-/** The words of some markup; a state in a frame as what it is said of, and without the links to JSON. */
+/** The words of some markup; a state in a frame as a sentence of its own, and without the links to JSON. */
 export function plainText({ markup }: Html): string {
   const text = markup
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
-    .replaceAll(/<span class="pill [^"]*">([^<]*)<\/span>/g, '$1:')
+    .replaceAll(/<span class="pill [^"]*">([^<]*)<\/span>/g, '$1.')
     .replaceAll(/<br \/>/g, ' ')
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (escaped) => ESCAPED[escaped] ?? '')
