@@ -12,7 +12,7 @@ import { problemReply } from '../route.ts'
 const NOTE_TYPE = 'text/plain; charset=utf-8'
 const HASHES_TYPE = 'application/octet-stream'
 const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile, or not yet.' }
-const NO_EVENT: Problem = { code: 'event-not-found', detail: 'No event has this seq, or not yet.' }
+const NO_EVENT = 'No event has this seq, or not yet.'
 
 /** The routes of the log's own files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
 export function treeRoutes(log: LogReader): readonly Route[] {
@@ -77,7 +77,10 @@ function keysReply(log: LogReader): Reply {
 function proofReply(log: LogReader, ask: Ask): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')
   return log.snapshot((snapshot): Reply => {
-    if (seq === undefined || seq < 1 || seq > snapshot.head.seq) return problemReply(NO_EVENT)
+    const head = snapshot.head.seq
+    if (seq === undefined || seq < 1 || seq > head) {
+      return problemReply({ code: 'event-not-found', detail: NO_EVENT, members: { head } })
+    }
     const kept = present(snapshot, etagOf(snapshot.tree.checkpoint()), {
       'Content-Disposition': `attachment; filename="daybook-event-${seq}.tlog-proof"`,
     })
