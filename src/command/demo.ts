@@ -8,7 +8,7 @@ import type { PublishDraft } from '../../sim/import-draft.ts'
 import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../sim/import-draft.ts'
 import { drive, live } from '../../sim/live.ts'
 import { openRefs } from '../log/refs.ts'
-import { hasStore, readStoreIdentity } from '../log/store.ts'
+import { hasStore, readStoreIdentity, StoreError } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../protocol/moment.ts'
@@ -16,7 +16,7 @@ import { runImport } from './import.ts'
 import { hostOf, serve } from './serve.ts'
 import type { Service, ServiceSettings } from './service.ts'
 import type { ExitCode, World } from './world.ts'
-import { tell } from './world.ts'
+import { CommandError, tell } from './world.ts'
 
 /** The seed of the demonstration: the same story at every first start, told up to the present. */
 const SEED = 'daybook'
@@ -131,5 +131,12 @@ async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise
 
 /** Whether a data directory holds a log that was not simulated: the demonstration must not go on in it. */
 export function holdsRealLog(data: string): boolean {
-  return hasStore(data) && !readStoreIdentity(data).simulated
+  try {
+    return hasStore(data) && !readStoreIdentity(data).simulated
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    // What is real cannot be told from what is made up here: nothing is removed unasked.
+    const way = 'if all of it is made up, remove the folder, and a start makes it anew'
+    throw new CommandError(1, `${data}: ${cause.message}; ${way}`, { cause })
+  }
 }

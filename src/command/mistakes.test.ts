@@ -77,6 +77,14 @@ suite('a mistake of the user', () => {
     })
   }
 
+  test('is told with the way on: a demonstration that another Daybook left behind', async () => {
+    const ended = await daybook('demo', '--data', at('newer'), ...ports)
+    assert.equal(ended.code, 1, ended.said)
+    assert.ok(isOneLine(ended), ended.said)
+    assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000, `), ended.said)
+    assert.match(ended.said, / remove the folder, and a start makes it anew\n$/)
+  })
+
   // Where the system makes no folder, a way to make it that tries for ever would never end.
   const proc = '/proc/no-folder'
   const made: readonly (readonly [option: string, args: readonly string[]])[] = [
