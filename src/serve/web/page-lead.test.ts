@@ -21,6 +21,17 @@ suite('what a page begins with', () => {
       'First. Second.',
     )
     assert.equal(leadIn(html`<h2>No paragraph</h2>`), null)
+    assert.equal(
+      leadIn(
+        html`<pre>code</pre>
+          <svg>
+            <path d="M0 0" />
+            <text>7</text>
+          </svg>
+          <p>First.</p>`,
+      ),
+      'First.',
+    )
   })
 
   test('is what is to be known first, where that is something', () => {
@@ -54,5 +65,15 @@ suite('what is said of a link', () => {
         assert.deepEqual(said.split(' '), all.slice(0, said.split(' ').length))
       }),
     )
+  })
+
+  test('is a part of the first word where that alone is longer, and never half a character', () => {
+    for (const word of ['x'.repeat(400), '😀'.repeat(200), `x${'😀'.repeat(200)}`]) {
+      for (const said of [describedIn(word, false), describedIn(word, true)]) {
+        assert.ok(said.length <= DESCRIPTION_CHARS_MAX)
+        assert.ok(said.length > DESCRIPTION_CHARS_MAX - 3)
+        assert.ok(said.isWellFormed())
+      }
+    }
   })
 })

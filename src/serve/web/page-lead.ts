@@ -13,7 +13,7 @@ export function leadIn({ markup }: Html): string | null {
 
 const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
-const PARAGRAPH = /<p(?! class)[^>]*>([^]*?)<\/p>/
+const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
 /** The words of some markup; a state in a frame as a sentence of its own, and without the links to JSON. */
 export function plainText({ markup }: Html): string {
@@ -38,10 +38,13 @@ const ESCAPED: Readonly<Record<string, string>> = {
 
 /** What is said of a link to a page, never longer than is shown: whole words, so that no figure is another when cut. */
 export function describedIn(text: string, simulated: boolean): string {
-  const whole = simulated ? `${SIMULATED} ${text}` : text
-  if (whole.length <= DESCRIPTION_CHARS_MAX) return whole
-  const [cut = ''] = /^[^]*(?=\s)/.exec(whole.slice(0, DESCRIPTION_CHARS_MAX)) ?? []
-  return `${cut.trimEnd()}…`
+  const before = simulated ? `${SIMULATED} ` : ''
+  const room = DESCRIPTION_CHARS_MAX - before.length
+  if (text.length <= room) return before + text
+  // A title may be one word longer than that: of it a part, which ends in no half of a character.
+  const part = text.slice(0, room - 1).replace(/[\uD800-\uDBFF]$/, '')
+  const [words = part] = /^[^]*\S(?=\s)/.exec(text.slice(0, room)) ?? []
+  return `${before}${words}…`
 }
 
 const SIMULATED = 'A simulated platform, no real money.'
