@@ -5,7 +5,7 @@ import type { ApiStage } from '../../../test/api-stage.ts'
 import { openApiStage, plan } from '../../../test/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../test/parity.ts'
 import { sendRaw } from '../../../test/raw-request.ts'
-import { HOUR_MS } from '../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -26,6 +26,21 @@ suite('the schedule', () => {
 
   test('begins with the next loyalty payment', async () => {
     assert.match(await (await stage.get('/schedule')).text(), /Next loyalty payment: for 2026-09, at/)
+  })
+
+  test('is said of a link by what comes next, not by what should have come', async () => {
+    await using late = await openApiStage({
+      story: [plan(1, 'Late', MINUTE_MS), plan(2, 'Grand Cup', HOUR_MS)],
+      apartMs: 2 * MINUTE_MS,
+    })
+    const page = await (await late.get('/schedule')).text()
+    assert.match(page, /the time has passed/)
+    assert.match(page, /name="description" content="[^"]*Planned next: Grand Cup \(contest 2\) opens, at/)
+    await using over = await openApiStage({
+      story: [plan(1, 'Late', 0), plan(2, 'Later', 0)],
+      apartMs: 2 * DAY_MS,
+    })
+    assert.doesNotMatch(await (await over.get('/schedule')).text(), /Planned next/)
   })
 
   test('that is blank says so, and where to look', async () => {

@@ -59,9 +59,10 @@ function plansOf({ opens, closes, nextLoyaltyPayment }: Schedule): readonly Plan
   ].toSorted((a, b) => a.atMs - b.atMs)
 }
 
-/** What comes next, in a sentence; null where nothing is planned. */
+/** What comes next, in a sentence; null where nothing is planned that is still ahead. */
 function soonestIn(schedule: Schedule): string | null {
-  const [soonest] = plansOf(schedule)
+  const upTo = schedule.asOf.atMs ?? 0
+  const soonest = plansOf(schedule).find(({ atMs }) => atMs > upTo)
   if (soonest === undefined) return null
   const { what, contestId, title, month, at } = soonest
   const said =
