@@ -68,6 +68,18 @@ suite('in a browser', () => {
       assert.ok(await region.evaluate((one) => one.scrollWidth <= one.clientWidth))
     })
 
+    test(`a name in the timeline is whole on a phone, ${width} wide`, async () => {
+      await using told = await openApiStage({ story: [plan(1, 'One-Minute Story: Breakfast Away', HOUR_MS)] })
+      const url = `http://127.0.0.1:${told.port}/schedule`
+      await using sight = await browser.see(url, { viewport: { width, height: 640 } })
+      const names = sight.page.locator('.plot svg:has(> text)')
+      const box = await names.getByText('Breakfast Away').boundingBox()
+      assert.ok(box && box.x + box.width <= width)
+      // Beyond the plot there is still room for it, unless what is there is cut off.
+      assert.equal(await names.getAttribute('overflow'), 'visible')
+      await assertNoSidewaysScroll(sight.page)
+    })
+
     test(`the ways to a calendar stand apart on a phone, ${width} wide`, async () => {
       await using sight = await browser.see(urlOf('/schedule'), { viewport: { width, height: 640 } })
       const boxes = await Promise.all(

@@ -115,6 +115,18 @@ suite('the list of contests', () => {
   })
 })
 
+suite('a row folded on a phone', () => {
+  for (const path of ['/contests', '/']) {
+    test(`says at ${path} which of its moments the one is that is left`, async () => {
+      const ofOpen = await see(path, running)
+      assert.match(ofOpen, /<td data-label="closes">\s*(?:<span class="fold"|<time)/)
+      const ofClosed = await see(path, [...running, prize, closed])
+      assert.match(ofClosed, /<td data-label="closed">\s*(?:<span class="fold"|<time)/)
+      assert.doesNotMatch(ofClosed, /data-label="closes"/)
+    })
+  }
+})
+
 suite("a contest's ledger", () => {
   test('adds its payouts up, corrections and refunds too, to what the ledger says', async () => {
     const page = await see('/contests/1/ledger', [

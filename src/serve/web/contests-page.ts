@@ -99,7 +99,7 @@ function rowOf(one: ContestWire, index: number, cancelled: boolean): Html {
     <td>${statusPill(one.status)}${cancelled ? ' cancelled' : null}</td>
     <td class="r" data-label="pool">${amount(one.pool)}</td>
     <td class="r fold">${count(one.entries)}</td>
-    <td>
+    <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">
       <span class="fold"
         >${momentOrNone(one.openedAt ?? (one.closedAt === null ? one.opensAt : null), 'never opened')}<br /></span
       >${momentOf(one.closedAt ?? one.closesAt)}

@@ -76,7 +76,9 @@ function contestTable({ answer: { contests }, address }: Further<Contests>, { si
                 <td>${statusPill(one.status)}</td>
                 <td class="r" data-label="pool">${amount(one.pool)}</td>
                 <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
-                <td>${momentOf(one.closedAt ?? one.closesAt)}</td>
+                <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">
+                  ${momentOf(one.closedAt ?? one.closesAt)}
+                </td>
               </tr>`,
           )}
         </tbody>

@@ -44,7 +44,7 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
       ${spans.length > 0 ? hatchOf(id) : null}
       ${spans.map((span, row) => barOf(span, { id, share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
       ${isInSight ? spans.map((_, row) => upright(share(nowMs), row * height, height)) : null}
-      <svg width="100%" height="100%">
+      <svg width="100%" height="100%" overflow="visible">
         ${spans.map(({ name }, row) => html`<text y="${percent((row + NAME_SHARE) * height)}">${name}</text>`)}
       </svg>`,
     size: spans.length <= SHORT_ROWS_MAX ? 'short' : 'tall',
