@@ -170,7 +170,7 @@ async function decide(
     const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
     return problemReply(problem, { Allow: ALLOWED_METHODS })
   }
-  if (found === undefined) return refuse(with_, request, NOTHING_HERE)
+  if (found === undefined) return refuse(with_, request, underApi ? NO_ENDPOINT : NOTHING_HERE)
   const unready = underApi || found.route.showsLog === true ? with_.unready() : undefined
   if (unready !== undefined) return refuse(with_, request, unready)
   const query = parseQuery(target.rawQuery, found.route.parameters)
@@ -184,6 +184,10 @@ async function decide(
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
+const NO_ENDPOINT: Problem = {
+  ...NOTHING_HERE,
+  detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
+}
 
 /** What the allowance says of one more request; undefined where nothing is counted. */
 function decisionOn(
