@@ -90,6 +90,16 @@ suite('a picture', () => {
     assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
   })
 
+  test('says what is hatched, where something is', async () => {
+    for (const path of ['/flows.svg', '/funds.svg', '/summary.svg']) {
+      assert.match(await textOf(path), />hatched: not over yet</, path)
+    }
+    const settled = 'from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'
+    for (const path of [`/flows.svg?${settled}`, `/funds.svg?${settled}`]) {
+      assert.doesNotMatch(await textOf(path), /hatched/, path)
+    }
+  })
+
   test('of an empty log is empty, and says so', async () => {
     await using empty = await openApiStage({ story: [] })
     for (const [path, said] of [

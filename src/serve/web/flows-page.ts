@@ -101,6 +101,7 @@ function pictureOf(flows: Flows, view: View): Html {
       range: `${textOf(from)} to ${textOf(to)}`,
       source: view.site.name,
       simulated: view.identity.simulated,
+      growing: unfinishedIn(flows) > 0,
     },
     [{ ...amounts, plot: { ...amounts.plot, dated: false } }, prices],
     themeOf(view),

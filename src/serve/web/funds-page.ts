@@ -139,6 +139,7 @@ function pictureOf(funds: Funds, view: View): Html {
       range: `${textOf(from)} to ${textOf(to)}`,
       source: view.site.name,
       simulated: view.identity.simulated,
+      growing: unfinishedIn(funds) > 0,
     },
     // Time is written once, under the last of them.
     panels.map(({ plot, lines }, index) => ({

@@ -19,6 +19,7 @@ export async function flowsPicture(summary: Summary, view: View): Promise<Html> 
       asOf: summary.asOf,
       range: `${textOf(answer.from)} to ${textOf(answer.to)}`,
       ...sourceOf(view),
+      growing: unfinishedIn(answer) > 0,
     },
     flowPanels(answer, view.site).slice(0, 1),
     themeOf(view),

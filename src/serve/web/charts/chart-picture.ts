@@ -33,6 +33,8 @@ export type Caption = Readonly<{
   range: string
   source: string
   simulated: boolean
+  /** Whether a part is hatched because it is not over: a picture has no legend of it beside. */
+  growing?: boolean
 }>
 
 /** Charts as a file of their own: title, state, legend, plots and where it comes from, without a page around it. */
@@ -53,7 +55,7 @@ export function chartPicture(caption: Caption, panels: readonly Panel[], theme: 
 
 /** A picture around anything that is drawn under its head, `height` high with it. */
 export function framed(
-  { title, asOf, range, source, simulated }: Caption,
+  { title, asOf, range, source, simulated, growing = false }: Caption,
   {
     body,
     height,
@@ -86,6 +88,7 @@ export function framed(
     <text x="${RIGHT}" y="${whole - 14}">
       ${source}${simulated ? ' · simulated platform, no real money' : ''} · Informational only.
     </text>
+    ${growing ? html`<text class="y" x="${PICTURE_WIDTH - RIGHT}" y="${whole - 14}">hatched: not over yet</text>` : null}
   </svg>`
 }
 
