@@ -33,7 +33,7 @@ export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
     figures: buckets.map((one) => one[key]),
   }))
   const price = {
-    name: `Price of ${site.token} at each ${bucket}'s end, USD`,
+    name: `Price of ${site.token} at each ${bucket}’s end, USD`,
     style: 4,
     figures: buckets.map(({ tokenPriceUsd }) => tokenPriceUsd),
   } as const

@@ -140,7 +140,7 @@ function sentenceOf({ cells }: Patterns, { site }: View): Html {
   const day = LONG_DAYS[most.day - 1] ?? ''
   const pointer = `/cells/${cells.indexOf(most)}`
   return html`<span data-at="${pointer}/hour ${pointer}/spentOnPlay"
-    >Most was spent on play on ${day}, in the hour from ${most.hour} o'clock: ${amount(most.spentOnPlay)}
+    >Most was spent on play on ${day}, in the hour from ${most.hour} o’clock: ${amount(most.spentOnPlay)}
     ${site.token}.</span
   >`
 }
