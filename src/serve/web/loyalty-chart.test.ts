@@ -27,6 +27,14 @@ const THREE: readonly Told[] = [
   ...rewarded('2026-09', '200.5'),
 ]
 
+suite('the table of rewards', () => {
+  test('says what the moment of a row is where it is folded and has no head', async () => {
+    await using stage = await openApiStage({ story: THREE })
+    const page = await (await stage.get('/loyalty/runs')).text()
+    assert.equal(page.match(/<td data-label="planned for">/g)?.length, 3)
+  })
+})
+
 suite('the chart of rewards', () => {
   test('has a bar for each month, and says their sum and the greatest as the JSON has them', async () => {
     await using stage = await openApiStage({ story: THREE })
