@@ -80,6 +80,7 @@ suite('a link to a page', () => {
       '12.750000000 KOTS were spent on play in this range',
     ],
     ['/schedule', 'Planned next: Contest 2 opens, at 2026-10-06 00:00:00 UTC.'],
+    ['/contests?status=upcoming', 'Newest first: Contest 2, upcoming. Each contest with its pool,'],
     ['/events/999', 'No event has this seq'],
   ]
   for (const [path, said] of examples) {

@@ -24,7 +24,7 @@ export const contestsPage: Page<Contests> = {
   description: ({ contests: [first] }) =>
     first === undefined
       ? null
-      : `${contestName(first.id, first.title)}, ${first.status}, and those before it: each with its pool, its entries and what of its prizes is redeemed.`,
+      : `Newest first: ${contestName(first.id, first.title)}, ${first.status}. Each contest with its pool, its entries and how much of its prizes is redeemed.`,
   csv: tableOf,
   async render({ contests, next }, view) {
     const summary = await further(view, 'summary')
