@@ -67,7 +67,7 @@ ${ENDPOINTS.map(lineOf).join('\n')}
 ## Optional
 
 - [The last events](${events}?order=desc&limit=20): what happened last
-- [All payments as CSV](${events}?type=payout&format=csv): each with its transaction
+- [Payments as CSV](${events}?type=payout&format=csv): each with its transaction, a page of them; the header Link leads to the next
 `
 }
 
