@@ -32,9 +32,12 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     const address = `http://${hostOf(settings.host)}:${service.port}`
     tell(world, `the pages: ${address}/ and the same as data: curl ${address}/api/v1/summary`)
     // The first page waits until the scripts of pages are bundled: whoever opens it in a moment need not.
-    void fetch(address)
+    // At a stop it is given up: a drain would wait for it.
+    void fetch(address, { signal: stop })
       .then((page) => page.body?.cancel())
-      .catch((error: unknown) => log.warn({ err: error }, 'no page was given'))
+      .catch((error: unknown) => {
+        if (!stop.aborted) log.warn({ err: error }, 'no page was given')
+      })
     await publishLive(service, settings, world, stop)
   })
 }
