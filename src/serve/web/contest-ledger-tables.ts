@@ -16,7 +16,7 @@ const PAYOUTS_SHOWN = 200
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html {
   return html`<h2>Prizes by kind</h2>
     <div class="wide" role="region" aria-label="Prizes by kind" tabindex="0">
-      <table data-list="/prizes">
+      <table class="cards" data-list="/prizes">
         <thead>
           <tr>
             <th scope="col" data-field="kind">Kind</th>
@@ -41,11 +41,11 @@ function prizeRow({ kind, owed, redeemed, expired, notRedeemed }: PrizeLine, ind
   )
   return html`<tr>
     <th scope="row">${kind}</th>
-    <td class="r">${amount(owed)}</td>
-    <td class="r">${amount(redeemed)}</td>
-    <td class="r">${amount(expired)}</td>
-    <td class="r">${amount(notRedeemed)}</td>
-    <td class="r">${share ?? html`<span class="none">none won</span>`}</td>
+    <td class="r" data-label="won">${amount(owed)}</td>
+    <td class="r" data-label="redeemed">${amount(redeemed)}</td>
+    <td class="r" data-label="lapsed">${amount(expired)}</td>
+    <td class="r" data-label="open">${amount(notRedeemed)}</td>
+    <td class="r" data-label="redeemed of won">${share ?? html`<span class="none">none won</span>`}</td>
   </tr>`
 }
 
@@ -145,7 +145,7 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
       <p>Nothing has been put into the pool yet.</p>`
   return html`<h2>Pool</h2>
     <div class="wide" role="region" aria-label="Pool" tabindex="0">
-      <table data-list="/pool/in /pool/out">
+      <table class="cards" data-list="/pool/in /pool/out">
         <thead>
           <tr>
             <th scope="col" data-field="*">What for</th>
@@ -160,10 +160,10 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
                 <th scope="row">${kind}</th>
                 ${
                   way === 'in'
-                    ? html`<td class="r" data-at="/pool/in/${kind}">${amount(figure)}</td>
+                    ? html`<td class="r" data-label="in" data-at="/pool/in/${kind}">${amount(figure)}</td>
                         <td></td>`
                     : html`<td></td>
-                        <td class="r" data-at="/pool/out/${kind}">${amount(figure)}</td>`
+                        <td class="r" data-label="out" data-at="/pool/out/${kind}">${amount(figure)}</td>`
                 }
               </tr>`,
           )}

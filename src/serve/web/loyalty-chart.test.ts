@@ -31,7 +31,7 @@ suite('the table of rewards', () => {
   test('says what the moment of a row is where it is folded and has no head', async () => {
     await using stage = await openApiStage({ story: THREE })
     const page = await (await stage.get('/loyalty/runs')).text()
-    assert.equal(page.match(/<td data-label="planned for">/g)?.length, 3)
+    assert.equal(page.match(/<td class="all" data-label="planned for">/g)?.length, 3)
   })
 })
 

@@ -53,7 +53,7 @@ function runTable(runs: readonly LoyaltyRun[], { site }: View): Html {
 function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: LoyaltyRun): Html {
   return html`<tr>
     <th scope="row"><a href="#${month}">${month}</a></th>
-    <td data-label="planned for">${momentOrNone(paysAt, 'not announced')}</td>
+    <td class="all" data-label="planned for">${momentOrNone(paysAt, 'not announced')}</td>
     <td class="r" data-label="reward">${amountOrNone(total, 'not computed yet')}</td>
     <td class="r" data-label="paid">${amount(paid)}</td>
     <td class="r" data-label="not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
