@@ -224,8 +224,8 @@ function footer({ site, paths }: Frame): Html {
           <option value="dark">dark</option>
         </select></label
       >
-      <label><input type="checkbox" name="keys" checked /> Keys / and p</label>
-      <label><input type="checkbox" name="news" /> Say new events</label>
+      <label><input type="checkbox" name="keys" checked /> Key / finds, p pauses</label>
+      <label><input type="checkbox" name="news" /> Tell screen readers of new events</label>
     </form>
     <p class="quiet" role="status" id="say"></p>
   </footer>`
