@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from './api-stage.ts'
 import { openApiStage, plan } from './api-stage.ts'
-import type { Browser } from './browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from './browser.ts'
 import { ADDRESSES, REFUSED } from './web-addresses.ts'
 import { HOUR_MS } from '../src/protocol/moment.ts'
+import type { PageStage } from './page-stage.ts'
+import { openPageStage } from './page-stage.ts'
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 before(async () => {
-  stage = await openApiStage({ streams: true })
-  browser = await openBrowser()
+  pages = await openPageStage({ streams: true })
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
-})
-
-const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
+after(() => pages[Symbol.asyncDispose]())
 
 suite('in a browser', () => {
   for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
     test(`${path} is open to everyone, light and dark, wide and narrow`, async () => {
-      await using sight = await browser.see(urlOf(path), { bypassCSP: true })
+      await using sight = await pages.see(path, { bypassCSP: true })
       for (const viewport of [WIDE, NARROW]) {
         await sight.page.setViewportSize(viewport)
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -38,7 +31,7 @@ suite('in a browser', () => {
 
   for (const path of ADDRESSES) {
     test(`${path} runs under its policy, and asks nobody else`, async () => {
-      await using sight = await browser.see(urlOf(path))
+      await using sight = await pages.see(path)
       const live = sight.page.locator('#live[data-live]')
       // A page of the present is whole when it follows the log: from then on its stream is never idle.
       if ((await live.count()) === 0) await sight.page.waitForLoadState('networkidle')
@@ -47,7 +40,7 @@ suite('in a browser', () => {
     })
 
     test(`${path} is whole without a script`, async () => {
-      await using sight = await browser.see(urlOf(path), { javaScriptEnabled: false })
+      await using sight = await pages.see(path, { javaScriptEnabled: false })
       assert.equal(await sight.page.locator('h1').count(), 1)
       assert.ok((await sight.page.locator('a[data-json]').count()) > 0)
     })
@@ -63,7 +56,7 @@ suite('in a browser', () => {
         ],
       })
       const url = `http://127.0.0.1:${told.port}/schedule`
-      await using sight = await browser.see(url, { viewport: { width, height: 640 } })
+      await using sight = await pages.browser.see(url, { viewport: { width, height: 640 } })
       const region = sight.page.locator('[role=region]:has([data-list])')
       await region.getByText('opens', { exact: true }).first().waitFor()
       assert.ok(await region.evaluate((one) => one.scrollWidth <= one.clientWidth))
@@ -72,7 +65,7 @@ suite('in a browser', () => {
     test(`a name in the timeline is whole on a phone, ${width} wide`, async () => {
       await using told = await openApiStage({ story: [plan(1, 'One-Minute Story: Breakfast Away', HOUR_MS)] })
       const url = `http://127.0.0.1:${told.port}/schedule`
-      await using sight = await browser.see(url, { viewport: { width, height: 640 } })
+      await using sight = await pages.browser.see(url, { viewport: { width, height: 640 } })
       const names = sight.page.locator('.plot svg:has(> text)')
       const box = await names.getByText('Breakfast Away').boundingBox()
       assert.ok(box && box.x + box.width <= width)
@@ -82,7 +75,7 @@ suite('in a browser', () => {
     })
 
     test(`the ways to a calendar stand apart on a phone, ${width} wide`, async () => {
-      await using sight = await browser.see(urlOf('/schedule'), { viewport: { width, height: 640 } })
+      await using sight = await pages.see('/schedule', { viewport: { width, height: 640 } })
       const boxes = await Promise.all(
         (await sight.page.locator('[data-subscribe] .button').all()).map((one) => one.boundingBox()),
       )
@@ -94,21 +87,21 @@ suite('in a browser', () => {
   }
 
   test('an amount is copied as the JSON has it', async () => {
-    await using sight = await browser.see(urlOf('/events/1'))
+    await using sight = await pages.see('/events/1')
     const amount = sight.page.locator('data.n').first()
     assert.equal(await amount.innerText(), '1000.000000000')
   })
 
   test('the theme is switched, and stays switched without a flash', async () => {
-    await using sight = await browser.see(urlOf('/flows'), { colorScheme: 'light' })
+    await using sight = await pages.see('/flows', { colorScheme: 'light' })
     await sight.page.locator('select[name=theme]').selectOption('dark')
-    await sight.page.goto(urlOf('/events/1'))
+    await sight.page.goto(pages.urlOf('/events/1'))
     assert.equal(await sight.page.locator('html').getAttribute('data-theme'), 'dark')
     assert.equal(await sight.page.locator('select[name=theme]').inputValue(), 'dark')
   })
 
   test('times are switched to those of the reader, and the exact ones stay', async () => {
-    await using sight = await browser.see(urlOf('/events/1'), { timezoneId: 'Pacific/Chatham' })
+    await using sight = await pages.see('/events/1', { timezoneId: 'Pacific/Chatham' })
     const time = sight.page.locator('main time').first()
     assert.equal(await time.innerText(), '2026-10-01 00:00:00 UTC')
     await sight.page.locator('select[name=time]').selectOption('local')
@@ -117,13 +110,13 @@ suite('in a browser', () => {
   })
 
   test('the first key leads past the navigation', async () => {
-    await using sight = await browser.see(urlOf('/flows'))
+    await using sight = await pages.see('/flows')
     await sight.page.keyboard.press('Tab')
     assert.equal(await sight.page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
   })
 
   test('a range is asked for by the form alone', async () => {
-    await using sight = await browser.see(urlOf('/flows'), { javaScriptEnabled: false })
+    await using sight = await pages.see('/flows', { javaScriptEnabled: false })
     await sight.page.locator('input[name=from]').fill('2026-10-01T00:00')
     await sight.page.locator('input[name=to]').fill('2026-10-02T00:00')
     await sight.page.locator('select[name=bucket]').selectOption('hour')

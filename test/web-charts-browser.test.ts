@@ -2,28 +2,23 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
 import type { Flows, Funds } from '../src/protocol/resources.ts'
-import type { ApiStage } from './api-stage.ts'
 import { LAUNCH, openApiStage, plan } from './api-stage.ts'
-import type { Browser, Sight } from './browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser, WIDE } from './browser.ts'
+import type { Sight } from './browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from './browser.ts'
+import type { PageStage } from './page-stage.ts'
+import { openPageStage } from './page-stage.ts'
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 before(async () => {
-  stage = await openApiStage()
-  browser = await openBrowser()
+  pages = await openPageStage()
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
-})
+after(() => pages[Symbol.asyncDispose]())
 
 const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
 const MINUTES = '/flows?from=2026-10-01&to=2026-10-01T04:00Z&bucket=minute'
 
-const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
 const answerOf = async <Answer>(path: string): Promise<Answer> =>
-  (await (await stage.get(`/api/v1${path}`)).json()) as Answer
+  (await (await pages.api.get(`/api/v1${path}`)).json()) as Answer
 
 const sliderOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
 const readingOf = async (sight: Sight): Promise<string> =>
@@ -32,7 +27,7 @@ const readingOf = async (sight: Sight): Promise<string> =>
 suite('the slider of a chart', () => {
   test('reads every bucket by keyboard, as the JSON has it', async () => {
     const { buckets } = await answerOf<Flows>(HOURS)
-    await using sight = await browser.see(urlOf(HOURS))
+    await using sight = await pages.see(HOURS)
     await sliderOf(sight).focus()
     const assertReads = async (index: number): Promise<void> => {
       const reading = await readingOf(sight)
@@ -54,7 +49,7 @@ suite('the slider of a chart', () => {
 
   test('stands in every plot over what it reads', async () => {
     const { buckets } = await answerOf<Funds>('/funds')
-    await using sight = await browser.see(urlOf('/funds'))
+    await using sight = await pages.see('/funds')
     await sliderOf(sight).press('Home')
     const lines = await sight.page
       .locator('line.reading')
@@ -66,7 +61,7 @@ suite('the slider of a chart', () => {
   })
 
   test('shows what it says, and brings a long chart’s place into sight', async () => {
-    await using sight = await browser.see(urlOf(MINUTES), { viewport: NARROW })
+    await using sight = await pages.see(MINUTES, { viewport: NARROW })
     const frame = sight.page.locator('.plots').first()
     const scrolled = (): Promise<number> =>
       frame.evaluate((element) => (element as unknown as Element).scrollLeft)
@@ -77,7 +72,7 @@ suite('the slider of a chart', () => {
   })
 
   test('says what the table says after the page has changed, and stays at the last bucket when one is added', async () => {
-    await using sight = await browser.see(urlOf(HOURS))
+    await using sight = await pages.see(HOURS)
     await sight.page.evaluate(() => {
       const body = document.querySelector('#buckets tbody')
       const row = body.querySelector('tr:last-child').cloneNode(true)
@@ -91,10 +86,10 @@ suite('the slider of a chart', () => {
   })
 
   test('is not there without a script, and the table is', async () => {
-    await using sight = await browser.see(urlOf(HOURS), { javaScriptEnabled: false })
+    await using sight = await pages.see(HOURS, { javaScriptEnabled: false })
     assert.equal(await sliderOf(sight).count(), 0)
     assert.ok(await sight.page.locator('table#buckets').isVisible())
-    await using long = await browser.see(urlOf('/flows'), { javaScriptEnabled: false })
+    await using long = await pages.see('/flows', { javaScriptEnabled: false })
     await long.page.getByText('Every day of the range').click()
     assert.ok(await long.page.locator('table#buckets').isVisible())
   })
@@ -104,7 +99,7 @@ suite('a chart', () => {
   for (const path of [MINUTES, '/funds?bucket=hour', '/patterns?tz=345']) {
     test(`${path} is open to everyone, however wide it is`, async () => {
       for (const viewport of [WIDE, NARROW]) {
-        await using sight = await browser.see(urlOf(path), { viewport, bypassCSP: true })
+        await using sight = await pages.see(path, { viewport, bypassCSP: true })
         for (const colorScheme of ['light', 'dark'] as const) {
           await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           await assertNoViolations(sight.page)
@@ -116,7 +111,7 @@ suite('a chart', () => {
   }
 
   test('has a name and words for who cannot see it', async () => {
-    await using sight = await browser.see(urlOf('/flows'))
+    await using sight = await pages.see('/flows')
     const pictures = sight.page.locator('svg[role=img]')
     assert.equal(await pictures.count(), 2)
     for (const picture of await pictures.all()) {
@@ -127,7 +122,7 @@ suite('a chart', () => {
 
   test('has its labels beside its lines, none upon another', async () => {
     for (const viewport of [WIDE, NARROW]) {
-      await using sight = await browser.see(urlOf('/flows'), { viewport })
+      await using sight = await pages.see('/flows', { viewport })
       const boxes: readonly DOMRect[] = await sight.page.locator('#flows text').evaluateAll((all) =>
         all.flatMap((text) => {
           const { left, right, top, bottom } = (text as unknown as Element).getBoundingClientRect()
@@ -151,7 +146,7 @@ suite('a chart', () => {
 
 suite('the patterns', () => {
   test('show one measure at a time, found again by its address', async () => {
-    await using sight = await browser.see(urlOf('/patterns'))
+    await using sight = await pages.see('/patterns')
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 1)
     await page.locator('label.reading select').selectOption('plays')
@@ -162,7 +157,7 @@ suite('the patterns', () => {
   })
 
   test('show all of them without a script, and are asked in another offset', async () => {
-    await using sight = await browser.see(urlOf('/patterns'), { javaScriptEnabled: false })
+    await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 6)
     await page.locator('select[name=tz]').selectOption('345')
@@ -172,7 +167,7 @@ suite('the patterns', () => {
   })
 
   test('mark the offset of the reader’s own clock', async () => {
-    await using sight = await browser.see(urlOf('/patterns'), { timezoneId: 'Asia/Kathmandu' })
+    await using sight = await pages.see('/patterns', { timezoneId: 'Asia/Kathmandu' })
     assert.equal(await sight.page.locator('option[value="345"]').innerText(), 'UTC+05:45 (yours now)')
   })
 })
@@ -180,7 +175,7 @@ suite('the patterns', () => {
 suite('a picture', () => {
   for (const path of ['/flows.svg', '/funds.svg?theme=dark', '/patterns.svg?theme=light']) {
     test(`${path} is read by an XML parser without a complaint`, async () => {
-      await using sight = await browser.see(urlOf('/flows'))
+      await using sight = await pages.see('/flows')
       const found = await sight.page.evaluate(async (address) => {
         const text = await (await fetch(address)).text()
         const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
@@ -236,14 +231,14 @@ suite('a page with bars', () => {
     for (const path of ['/payouts', '/contests/1/ledger']) {
       const url = `http://127.0.0.1:${waiting.port}${path}`
       for (const viewport of [WIDE, NARROW]) {
-        await using sight = await browser.see(url, { viewport, bypassCSP: true })
+        await using sight = await pages.browser.see(url, { viewport, bypassCSP: true })
         for (const colorScheme of ['light', 'dark'] as const) {
           await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           await assertNoViolations(sight.page)
         }
         await assertNoSidewaysScroll(sight.page)
       }
-      await using bare = await browser.see(url, { javaScriptEnabled: false })
+      await using bare = await pages.browser.see(url, { javaScriptEnabled: false })
       assert.equal(await bare.page.locator('[data-subscribe] a').count(), 2)
       if (path === '/payouts') assert.equal(await bare.page.locator('svg.plot rect.f1').count(), 30)
     }

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
-import type { ApiStage } from './api-stage.ts'
-import { LAUNCH, openApiStage } from './api-stage.ts'
-import type { Browser } from './browser.ts'
-import { openBrowser } from './browser.ts'
+import { LAUNCH } from './api-stage.ts'
+import type { PageStage } from './page-stage.ts'
+import { openPageStage } from './page-stage.ts'
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 before(async () => {
-  stage = await openApiStage()
-  browser = await openBrowser()
+  pages = await openPageStage()
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
-})
+after(() => pages[Symbol.asyncDispose]())
 
 /** The first of what is planned on the stage, a contest that opens. */
 const OPENS = LAUNCH + 5 * DAY_MS
@@ -31,9 +25,9 @@ suite('how far a moment is', () => {
   ]
   for (const [aheadMs, text] of told) {
     test(`is said beside it: ${text.slice(2)}`, async () => {
-      await using sight = await browser.see(`http://127.0.0.1:${stage.port}/about`)
+      await using sight = await pages.see('/about')
       await sight.page.clock.setFixedTime(OPENS - aheadMs)
-      await sight.page.goto(`http://127.0.0.1:${stage.port}/schedule`)
+      await sight.page.goto(pages.urlOf('/schedule'))
       assert.equal(await sight.page.locator('td [data-relative]').first().textContent(), text)
     })
   }

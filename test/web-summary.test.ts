@@ -1,31 +1,24 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
-import type { ApiStage } from './api-stage.ts'
 import { LAUNCH, openApiStage } from './api-stage.ts'
-import type { Browser } from './browser.ts'
-import { openBrowser } from './browser.ts'
+import type { PageStage } from './page-stage.ts'
+import { openPageStage } from './page-stage.ts'
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 before(async () => {
-  stage = await openApiStage()
+  pages = await openPageStage()
   // A trade a minute for three hours: so there are hours to go back to.
-  stage.trade(180)
-  stage.setNow(msOf(LAUNCH + 2 * DAY_MS))
-  browser = await openBrowser()
+  pages.api.trade(180)
+  pages.api.setNow(msOf(LAUNCH + 2 * DAY_MS))
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
-})
+after(() => pages[Symbol.asyncDispose]())
 
-const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
 const moment = (hours: number): string => String(LAUNCH + hours * HOUR_MS)
 
 suite('the slider of the summary', () => {
   test('is moved by keys, says what it points at, asks nothing on the way and leads there by Enter', async () => {
-    await using sight = await browser.see(urlOf('/summary'))
+    await using sight = await pages.see('/summary')
     const slider = sight.page.locator('form[data-slider] input')
     await slider.focus()
     assert.equal(await slider.inputValue(), moment(3))
@@ -58,7 +51,7 @@ suite('the slider of the summary', () => {
     }
     const { spentOnPlay } = await bucketOf<{ spentOnPlay: string }>('flows')
     const { treasury } = await bucketOf<{ treasury: string }>('funds')
-    await using sight = await browser.see(`http://127.0.0.1:${longer.port}/summary`)
+    await using sight = await pages.browser.see(`http://127.0.0.1:${longer.port}/summary`)
     const preview = sight.page.locator('form[data-slider] p')
     assert.equal(await preview.innerText(), '')
     await sight.page.locator('form[data-slider] input').press('ArrowLeft')
@@ -69,7 +62,7 @@ suite('the slider of the summary', () => {
   })
 
   test('leads where it is let go', async () => {
-    await using sight = await browser.see(urlOf('/summary'))
+    await using sight = await pages.see('/summary')
     const slider = sight.page.locator('form[data-slider] input')
     await slider.scrollIntoViewIfNeeded()
     const box = await slider.boundingBox()
@@ -82,14 +75,14 @@ suite('the slider of the summary', () => {
   })
 
   test('goes on to the present from a past view, which cannot know how late it is', async () => {
-    await using sight = await browser.see(urlOf(`/summary?at=${moment(1)}`))
+    await using sight = await pages.see(`/summary?at=${moment(1)}`)
     const slider = sight.page.locator('form[data-slider] input')
     assert.equal(await slider.inputValue(), moment(1))
     assert.ok(Number(await slider.getAttribute('max')) > Number(moment(3)))
   })
 
   test('is not there without a script: a field of date and time is', async () => {
-    await using sight = await browser.see(urlOf('/summary'), { javaScriptEnabled: false })
+    await using sight = await pages.see('/summary', { javaScriptEnabled: false })
     assert.equal(await sight.page.locator('form[data-slider]').isVisible(), false)
     await sight.page.locator('input[type=datetime-local]').fill('2026-10-01T01:30')
     await sight.page.locator('.travel form:not([hidden]) button').click()

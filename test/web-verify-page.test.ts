@@ -6,60 +6,54 @@ import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { LogKeys } from '../src/protocol/resources.ts'
 import { parseExplorer } from '../src/serve/web/site.ts'
-import type { ApiStage } from './api-stage.ts'
-import { openApiStage } from './api-stage.ts'
-import type { Browser } from './browser.ts'
-import { assertNoSidewaysScroll, openBrowser } from './browser.ts'
+import { assertNoSidewaysScroll } from './browser.ts'
 import { check, replaced, stepsOf } from './checked-page.ts'
+import type { PageStage } from './page-stage.ts'
+import { openPageStage } from './page-stage.ts'
 
 /** The payout of the stage's story, and an event that names no transaction. */
 const [PAYOUT, PLAY] = ['10', '4']
 
 const FILE = { name: 'file.csv', mimeType: 'text/csv', buffer: Buffer.from('of nobody') }
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 let folder: string
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'daybook-verify-page-'))
   const explorers = ['https://one.example/tx/{tx}', 'https://two.example/?id={tx}']
     .map(parseExplorer)
     .filter((explorer) => explorer !== undefined)
-  stage = await openApiStage({ site: { explorers, contact: 'mailto:operator@one.example' } })
-  browser = await openBrowser()
+  pages = await openPageStage({ site: { explorers, contact: 'mailto:operator@one.example' } })
 })
 after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })
 
-const urlOf = (path: string): string => `http://127.0.0.1:${stage.port}${path}`
-
 async function savedVerifier(): Promise<string> {
   const path = join(folder, 'daybook-verify.html')
-  await writeFile(path, await (await stage.get('/verify/daybook-verify.html')).text())
+  await writeFile(path, await (await pages.api.get('/verify/daybook-verify.html')).text())
   return pathToFileURL(path).href
 }
 
 suite('the page of checks', () => {
   test('names in its commands the site that it is of, before any script', async () => {
-    const page = await (await stage.get('/verify')).text()
+    const page = await (await pages.api.get('/verify')).text()
     assert.doesNotMatch(page, /THIS-SITE/)
-    assert.ok(page.includes(`daybook verify ${urlOf('')} --key`))
-    assert.ok(page.includes(`curl -sf ${urlOf('/api/v1/log/checkpoint')} `))
+    assert.ok(page.includes(`daybook verify ${pages.urlOf('')} --key`))
+    assert.ok(page.includes(`curl -sf ${pages.urlOf('/api/v1/log/checkpoint')} `))
   })
 
   test('shows the key that the server names, and where to compare it', async () => {
-    const { keys } = (await (await stage.get('/api/v1/log/keys')).json()) as LogKeys
-    await using sight = await browser.see(urlOf('/verify'))
+    const { keys } = (await (await pages.api.get('/api/v1/log/keys')).json()) as LogKeys
+    await using sight = await pages.see('/verify')
     const text = await sight.page.locator('main').innerText()
     assert.ok(text.includes(keys[0]?.vkey ?? 'a key'))
     assert.equal((await sight.page.locator('a[href="mailto:operator@one.example"]').count()) > 0, true)
   })
 
   test('asks for a key last, in plain words', async () => {
-    await using sight = await browser.see(urlOf('/verify'))
+    await using sight = await pages.see('/verify')
     const inputs = sight.page.locator('[data-checks] input')
     assert.equal(await inputs.last().getAttribute('name'), 'vkey')
     const label = await sight.page.locator('label:has([name=vkey])').innerText()
@@ -67,7 +61,7 @@ suite('the page of checks', () => {
   })
 
   test('offers no check where no script runs, but the commands', async () => {
-    await using sight = await browser.see(urlOf('/verify'), { javaScriptEnabled: false })
+    await using sight = await pages.see('/verify', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('[data-checks] :visible').count(), 0)
     assert.doesNotMatch(await page.locator('main').innerText(), /hashed here|This browser keeps/)
@@ -79,11 +73,11 @@ suite('the page of checks', () => {
 
 suite('the check of a payment', () => {
   for (const [where, open] of [
-    ['on the page', async () => urlOf('/verify')],
+    ['on the page', async () => pages.urlOf('/verify')],
     ['from a disk', savedVerifier],
   ] as const) {
     test(`${where} proves its event, and leads to those who show the chain`, async () => {
-      await using sight = await browser.see(await open())
+      await using sight = await pages.browser.see(await open())
       const { page } = sight
       await page.locator('input[name=payment]').fill(PAYOUT)
       assert.deepEqual(await check(page, 'payment'), ['done', 'done', 'not checked'])
@@ -107,7 +101,7 @@ suite('the check of a payment', () => {
   }
 
   test('leads nowhere by a transaction that the log does not name', async () => {
-    await using sight = await browser.see(urlOf('/verify'))
+    await using sight = await pages.see('/verify')
     const { page } = sight
     await page.route(`**/events/${PAYOUT}`, replaced('transaction-0001', 'transaction-0002'))
     await page.locator('input[name=payment]').fill(PAYOUT)
@@ -118,10 +112,10 @@ suite('the check of a payment', () => {
 
 suite('the saved verifier', () => {
   test('begins with the address that it was saved from, and asks nobody without one', async () => {
-    await using sight = await browser.see(await savedVerifier())
+    await using sight = await pages.browser.see(await savedVerifier())
     const { page } = sight
     const base = page.locator('input[name=base]')
-    assert.equal(await base.inputValue(), urlOf(''))
+    assert.equal(await base.inputValue(), pages.urlOf(''))
     await page.locator('input[name=seq]').fill('1')
     assert.deepEqual(await check(page, 'event'), ['done', 'done'])
     const asked: string[] = []

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/api-stage.ts'
-import { openApiStage } from '../../../../test/api-stage.ts'
 import { openModelService } from '../../../../test/model-service.ts'
 import type { Browser, Sight } from '../../../../test/browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW, openBrowser } from '../../../../test/browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW } from '../../../../test/browser.ts'
+import type { PageStage } from '../../../../test/page-stage.ts'
+import { openPageStage } from '../../../../test/page-stage.ts'
 
-let stage: ApiStage
-let browser: Browser
+let pages: PageStage
 before(async () => {
-  stage = await openApiStage({ streams: true })
-  browser = await openBrowser()
+  pages = await openPageStage({ streams: true })
 })
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await stage[Symbol.asyncDispose]()
-})
+after(() => pages[Symbol.asyncDispose]())
 
-const see = (options: Parameters<Browser['see']>[1] = {}): Promise<Sight> =>
-  browser.see(`http://127.0.0.1:${stage.port}/api`, options)
+const see = (options: Parameters<Browser['see']>[1] = {}): Promise<Sight> => pages.see('/api', options)
 
 suite('a form of the reference', { timeout: 60_000 }, () => {
   test('is answered in its place, with how that went and the page of the same', async () => {
@@ -28,7 +22,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await section.getByRole('button', { name: 'Ask' }).press('Enter')
     const said = section.getByRole('status')
     await said.filter({ hasText: 'whole' }).waitFor()
-    const answer = await (await stage.get('/api/v1/flows?bucket=week')).text()
+    const answer = await (await pages.api.get('/api/v1/flows?bucket=week')).text()
     assert.match(
       await said.innerText(),
       new RegExp(`^200, RateLimit –, whole: ${answer.length} bytes, \\d+ ms$`),
@@ -65,7 +59,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
       assert.equal((await service.publish([draft], false)).status, 200)
     }
     await publish('first')
-    await using sight = await browser.see(`http://127.0.0.1:${service.port()}/api`)
+    await using sight = await pages.browser.see(`http://127.0.0.1:${service.port()}/api`)
     const section = sight.page.locator('section[aria-labelledby=stream]')
     await section.locator('input[name=after]').fill('0')
     await section.getByRole('button', { name: 'Ask' }).click()
