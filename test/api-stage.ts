@@ -15,6 +15,7 @@ import type { Problem } from '../src/protocol/problem.ts'
 import type { EventType } from '../src/protocol/rules.ts'
 import { contestIdOf } from '../src/protocol/seq.ts'
 import { openAnswerCache } from '../src/serve/answer-cache.ts'
+import { openAnswerer } from '../src/serve/answerer.ts'
 import { apiRoutes } from '../src/serve/api/routes.ts'
 import { archiveRoutes } from '../src/serve/archive/routes.ts'
 import { openPresentEtag } from '../src/serve/etag.ts'
@@ -25,8 +26,9 @@ import type { Route } from '../src/serve/route.ts'
 import { openRouter } from '../src/serve/router.ts'
 import type { ServerSettings } from '../src/serve/server.ts'
 import { start } from '../src/serve/server.ts'
-import { allocateStreamSlots, openStreamSlots } from '../src/serve/stream-slots.ts'
+import { allocateCallerSlots, openCallerSlots } from '../src/serve/caller-slots.ts'
 import { openStreams } from '../src/serve/stream/streams.ts'
+import { openAssets, openScripts } from '../src/serve/web/assets.ts'
 import { openWeb } from '../src/serve/web/routes.ts'
 import type { Site } from '../src/serve/web/site.ts'
 import { DEFAULT_SITE } from '../src/serve/web/site.ts'
@@ -145,20 +147,34 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
-  const present = (ms: Ms): string => {
-    const { seq } = reader.snapshot(({ head }) => head)
-    return desk.etag(seq, floorTo(ms, MINUTE_MS))
-  }
-  const web = openWeb(api, reader.identity, { ...DEFAULT_SITE, ...settings.site }, present)
+  // Its address is known once it listens, as that of a service is.
+  const site = { ...DEFAULT_SITE, ...settings.site }
+  const web = openWeb(api, {
+    identity: reader.identity,
+    site,
+    assets: openAssets(openScripts()),
+    present(ms) {
+      const { seq } = reader.snapshot(({ head }) => head)
+      return desk.etag(seq, floorTo(ms, MINUTE_MS))
+    },
+  })
   const streams = openStreams({
     reader,
-    slots: openStreamSlots(allocateStreamSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
+    slots: openCallerSlots(allocateCallerSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
     now: () => now,
     monotonicMs: () => performance.now(),
     random: () => 0.5,
     report: (error) => reported.push(error),
     limits: { drainMs: 0 },
   })
+  const router = openRouter([
+    ...api,
+    ...frontRoutes(),
+    ...web.routes,
+    ...(settings.streams === true ? streams.routes : []),
+    ...(settings.routes ?? []),
+  ])
+  const answerer = openAnswerer(router, web.refuse)
   const server = await start(
     {
       host: '127.0.0.1',
@@ -167,21 +183,17 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       keepAliveMs: 5_000,
       connectionsMax: 1_000,
       drainMs: 500,
+      connections: null,
       ...settings.server,
     },
     {
       identity: reader.identity,
-      router: openRouter([
-        ...api,
-        ...frontRoutes(),
-        ...web.routes,
-        ...(settings.streams === true ? streams.routes : []),
-        ...(settings.routes ?? []),
-      ]),
-      callerOf: settings.callerOf ?? ((peer) => peer ?? 'unknown'),
+      router,
+      // In this thread: a test moves the clock and the head between two requests.
+      answer: (_caller, question) => answerer(question),
+      callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,
-      refuse: web.refuse,
       now: () => now,
       monotonicMs: () => performance.now(),
       problemBase: '/api/problems',
@@ -189,6 +201,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       report: (error) => reported.push(error),
     },
   )
+  site.url = settings.site?.url ?? `http://127.0.0.1:${server.port}`
   return {
     port: server.port,
     reader,

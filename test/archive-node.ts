@@ -72,10 +72,12 @@ export async function openArchiveNode(told: readonly (readonly number[])[]): Pro
       keepAliveMs: KEEP_ALIVE_MS,
       connectionsMax: CONNECTIONS_MAX,
       drainMs: 100,
+      connections: null,
     },
     {
       identity: log.identity,
       router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
+      answer: () => Promise.reject(new Error('every answer of the archive is brief')),
       callerOf: () => '127.0.0.1',
       counters: null,
       unready: () => undefined,

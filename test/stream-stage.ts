@@ -16,8 +16,8 @@ import type { Collaborators } from '../src/serve/exchange.ts'
 import { openMetrics } from '../src/serve/metrics.ts'
 import { openRouter } from '../src/serve/router.ts'
 import { start } from '../src/serve/server.ts'
-import type { StreamSlotLimits, StreamSlots } from '../src/serve/stream-slots.ts'
-import { allocateStreamSlots, openStreamSlots } from '../src/serve/stream-slots.ts'
+import type { CallerSlotLimits, CallerSlots } from '../src/serve/caller-slots.ts'
+import { allocateCallerSlots, openCallerSlots } from '../src/serve/caller-slots.ts'
 import type { StreamLimits } from '../src/serve/stream/limits.ts'
 import type { StreamSettings, Streams } from '../src/serve/stream/streams.ts'
 import { openStreams } from '../src/serve/stream/streams.ts'
@@ -103,6 +103,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
       keepAliveMs: 5_000,
       connectionsMax: 12_000,
       drainMs: 1_000,
+      connections: null,
     },
     collaborators(reader, streams, reported, callers),
   )
@@ -156,9 +157,10 @@ function collaborators(
   return {
     identity: reader.identity,
     router: openRouter(streams.routes),
-    callerOf(peer) {
-      callers.push(peer ?? 'unknown')
-      return peer ?? 'unknown'
+    answer: () => Promise.reject(new Error('streams alone are asked')),
+    callerOf({ socket: { remoteAddress = 'unknown' } }) {
+      callers.push(remoteAddress)
+      return remoteAddress
     },
     counters: null,
     unready: () => undefined,
@@ -171,8 +173,8 @@ function collaborators(
 }
 
 /** Slots that count how many are taken; giving one back twice is a failure of its holder. */
-function countSlots(limits: StreamSlotLimits): Pick<StreamSlots, 'take' | 'open' | 'limits'> {
-  const slots = openStreamSlots(allocateStreamSlots(limits, 'a secret of the stage'))
+function countSlots(limits: CallerSlotLimits): Pick<CallerSlots, 'take' | 'open' | 'limits'> {
+  const slots = openCallerSlots(allocateCallerSlots(limits, 'a secret of the stage'))
   return {
     limits: slots.limits,
     open: slots.open,

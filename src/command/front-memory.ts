@@ -1,8 +1,8 @@
 import type { AllowanceMemory } from '../serve/allowance.ts'
 import { allocateAllowance } from '../serve/allowance.ts'
 import type { AllowanceScope } from '../serve/counters.ts'
-import type { StreamSlotsMemory } from '../serve/stream-slots.ts'
-import { allocateStreamSlots, STREAMS_PER_CALLER } from '../serve/stream-slots.ts'
+import type { CallerSlotsMemory } from '../serve/caller-slots.ts'
+import { allocateCallerSlots, CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../serve/caller-slots.ts'
 import { ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
 
 /**
@@ -15,7 +15,10 @@ export type FrontMemory = Readonly<{
   wrong: SharedArrayBuffer
   /** Null when no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
-  slots: StreamSlotsMemory
+  /** The streams that callers have open. */
+  slots: CallerSlotsMemory
+  /** The connections that addresses have open. */
+  connections: CallerSlotsMemory
 }>
 
 /** Requests of one caller for tiles of the hash tree, which are many, small and immutable. */
@@ -40,7 +43,7 @@ export function isWrong({ wrong }: FrontMemory): boolean {
 /** Makes the memory, all of it at once; `secret` is random and of this process only. */
 export function allocateFront(
   head: SharedArrayBuffer,
-  settings: Readonly<{ rateLimit: number | null; streamsMax: number }>,
+  settings: Readonly<{ rateLimit: number | null; streamsMax: number; connectionsMax: number }>,
   secret: string,
 ): FrontMemory {
   const windowMs = ALLOWANCE_WINDOW_MS
@@ -64,6 +67,10 @@ export function allocateFront(
               PAGES_KEYS,
             ),
           },
-    slots: allocateStreamSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),
+    slots: allocateCallerSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),
+    connections: allocateCallerSlots(
+      { perCaller: CONNECTIONS_PER_CALLER, perNode: settings.connectionsMax },
+      secret,
+    ),
   }
 }

@@ -4,35 +4,33 @@ import { openHeadCell } from '../log/head-cell.ts'
 import { openReader } from '../log/open-reader.ts'
 import type { LogReader } from '../log/reader.ts'
 import { assert } from '../protocol/brand.ts'
-import type { Ms } from '../protocol/moment.ts'
 import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
 import type { Allowance } from '../serve/allowance.ts'
 import { openAllowance } from '../serve/allowance.ts'
 import type { AllowanceStore } from '../serve/allowance-store.ts'
 import { openAllowanceStore } from '../serve/allowance-store.ts'
-import { openAnswerCache } from '../serve/answer-cache.ts'
-import { apiRoutes } from '../serve/api/routes.ts'
-import { archiveRoutes } from '../serve/archive/routes.ts'
-import { callerKey } from '../serve/caller.ts'
+import type { Question } from '../serve/answerer.ts'
+import { callerOf, peerOf } from '../serve/caller.ts'
 import { parseNetworks } from '../serve/caller-network.ts'
-import type { PresentEtag } from '../serve/etag.ts'
-import { openPresentEtag } from '../serve/etag.ts'
+import { openCallerSlots } from '../serve/caller-slots.ts'
 import type { Counter, Counters } from '../serve/counters.ts'
-import { frontRoutes } from '../serve/front.ts'
-import { openMetrics } from '../serve/metrics.ts'
+import { gauge, openMetrics } from '../serve/metrics.ts'
 import { PROBLEM_BASE } from '../serve/problem-document.ts'
+import type { Reply } from '../serve/route.ts'
 import { openRouter } from '../serve/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../serve/server.ts'
-import { openStreamSlots } from '../serve/stream-slots.ts'
+import type { SharedAnswers } from '../serve/shared-answers.ts'
+import { openSharedAnswers } from '../serve/shared-answers.ts'
 import { openStreams } from '../serve/stream/streams.ts'
-import { openWeb } from '../serve/web/routes.ts'
+import { openScripts } from '../serve/web/assets.ts'
 import type { Site } from '../serve/web/site.ts'
 import { DEFAULT_SITE } from '../serve/web/site.ts'
+import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
+import { frontRoutesOf } from './front-routes.ts'
 import { watchStreams } from './service-metrics.ts'
-import { VERSION } from './version.ts'
 import type { World } from './world.ts'
 
 /** What a thread that serves is told; it may be handed from thread to thread. */
@@ -50,7 +48,9 @@ export type FrontSettings = Readonly<{
   /** Milliseconds over which streams end when the service stops. */
   drainMs: number
   /** What the operator says of the site on its pages; `DEFAULT_SITE` unless it is said. */
-  site?: Site
+  site?: Omit<Site, 'url'>
+  /** The address that the site has for the world; that of the listener where it is not said. */
+  publicUrl?: string | null
 }>
 
 /** What a front uses of the thread that it runs in. */
@@ -58,6 +58,8 @@ export type FrontTools = Readonly<{
   world: Pick<World, 'now' | 'monotonicMs' | 'random'>
   log: Logger
   registry: Registry
+  /** Told why the service must stop by itself. */
+  onBroken(reason: string): void
 }>
 
 /** The public half of one thread: a reader, streams, a listener. It has no way to the writer. */
@@ -79,6 +81,11 @@ const LOG_IS_WRONG: Problem = {
   detail: 'This node has found its copy of the log to be wrong, and shows nothing of it.',
 }
 
+/** Connections that one thread takes. */
+export function connectionsMaxOf({ streamsMax }: Pick<FrontSettings, 'streamsMax'>): number {
+  return Math.max(CONNECTIONS_MAX, streamsMax + CONNECTIONS_HEADROOM)
+}
+
 /** Opens the log for reading and serves it; it is listening when this resolves. */
 export async function openFront(
   settings: FrontSettings,
@@ -93,32 +100,35 @@ export async function openFront(
   const counters = await openCounters(settings, memory, tools, stack)
   const report = (error: unknown, route = 'stream'): void =>
     log.error({ err: error, route }, 'a request failed')
-  const streams = openStreams({ ...world, reader, slots: openStreamSlots(memory.slots), report })
+  const streams = openStreams({ ...world, reader, slots: openCallerSlots(memory.slots), report })
   stack.use(streams)
   watchStreams(registry, streams)
   const trusted = parseNetworks(settings.trustProxy)
   assert(trusted.ok, 'the command line has checked --trust-proxy')
   const networks = trusted.value
-  const etag = openPresentEtag(reader.identity.id, VERSION)
-  const api = apiOf(reader, etag)
-  const present = (now: Ms): string => etag(reader.head().seq, floorTo(now, MINUTE_MS))
-  const web = openWeb(api, reader.identity, settings.site ?? DEFAULT_SITE, present)
+  const answers = openAnswers(settings, memory, reader, tools, stack)
+  gauge(registry, 'daybook_answers_waiting', 'Questions that wait for their turn', answers.waiting)
+  const { api, web } = frontRoutesOf(reader, siteOf(settings, settings.port), answers.scripts)
   const server = await start(
     {
       host: settings.host,
       port: settings.port,
       reusePort: settings.reusePort,
       keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
-      connectionsMax: Math.max(CONNECTIONS_MAX, settings.streamsMax + CONNECTIONS_HEADROOM),
+      connectionsMax: connectionsMaxOf(settings),
       drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
+      connections: {
+        slots: openCallerSlots(memory.connections),
+        addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
+      },
     },
     {
       identity: reader.identity,
-      router: openRouter([...api, ...frontRoutes(), ...web.routes, ...streams.routes]),
-      callerOf: (peer, forwardedFor) => callerKey(peer, forwardedFor, networks),
+      router: openRouter([...api, ...web.routes, ...streams.routes]),
+      answer: answers.answer,
+      callerOf: (request) => callerOf(request, networks),
       counters: counters?.scopes ?? null,
       unready: () => (isWrong(memory) ? LOG_IS_WRONG : undefined),
-      refuse: web.refuse,
       now: world.now,
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
@@ -126,6 +136,7 @@ export async function openFront(
       report,
     },
   )
+  answers.listens(server.port)
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, report)
   // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
@@ -142,11 +153,47 @@ export async function openFront(
   }
 }
 
-function apiOf(reader: LogReader, etag: PresentEtag): Parameters<typeof openRouter>[0] {
-  const desk = { reader, etag, cache: openAnswerCache() }
-  const node = { version: VERSION, following: () => ({ state: 'leader', behind: 0 }) as const }
-  return [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
+/** The answers that are made by threads of their own, and shared by all who ask this one. */
+function openAnswers(
+  settings: FrontSettings,
+  memory: FrontMemory,
+  reader: LogReader,
+  { world, onBroken }: FrontTools,
+  stack: AsyncDisposableStack,
+): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
+  const scripts = openScripts()
+  let { port } = settings
+  const threads = openAnswerThreads(
+    () => ({ data: settings.data, head: memory.head, site: siteOf(settings, port) }),
+    { scripts, onBroken },
+  )
+  stack.use(threads)
+  const ask = async (question: Question): Promise<Reply> => {
+    const { reply, head } = await threads.ask(question)
+    // What the answer has seen, the streams of this thread queue before it leaves.
+    if (head > reader.head().seq) reader.snapshot(() => undefined)
+    return reply
+  }
+  const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
+  const { monotonicMs } = world
+  return {
+    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs }),
+    scripts,
+    listens: (at) => {
+      port = at
+    },
+  }
 }
+
+/** The site with its address: what the operator says it is, else where this machine finds it. */
+function siteOf({ site, publicUrl, host }: FrontSettings, port: number): Site {
+  const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
+  const url = publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  return { ...DEFAULT_SITE, ...site, url }
+}
+
+/** What a listener on every address of the machine is told. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */
 export async function followHead(
@@ -178,7 +225,10 @@ async function openCounters(
   if (store !== null) stack.use(store)
   const counter = (allowance: Allowance): Counter => {
     const decide = store?.share(allowance) ?? allowance.decide
-    return { policy: allowance.policy, decide: (caller) => decide(caller, Math.floor(world.monotonicMs())) }
+    return {
+      policy: allowance.policy,
+      decide: (caller, units) => decide(caller, Math.floor(world.monotonicMs()), units),
+    }
   }
   const api = openAllowance(allowances.api)
   const tiles = openAllowance(allowances.tiles)

@@ -274,6 +274,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     workers: options.workers,
     drainMs: options.drain * 1_000,
     site: siteOf(options),
+    publicUrl: options.publicUrl ?? null,
   }
 }
 

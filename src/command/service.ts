@@ -13,7 +13,8 @@ import { checksOf, openOperations } from '../serve/operations.ts'
 import type { AuditPace } from './audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './audit.ts'
 import type { FrontSettings } from './front.ts'
-import { openFront } from './front.ts'
+import { connectionsMaxOf, openFront } from './front.ts'
+import type { FrontMemory } from './front-memory.ts'
 import { allocateFront, sayWrong } from './front-memory.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { startFrontThreads } from './front-threads.ts'
@@ -58,7 +59,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const chain = await readyChain(settings, world)
-  const memory = allocateFront(openHeadCell().buffer, settings, randomBytes(16).toString('hex'))
+  const memory = allocateMemory(settings)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = openServiceMetrics(registry)
@@ -90,6 +91,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
     world,
     log,
     registry,
+    onBroken: breakDown,
   })
   stack.use(front)
   openStateMetrics(registry, {
@@ -123,6 +125,13 @@ export async function startService(settings: ServiceSettings, world: World, log:
   }
 }
 
+/** The memory that all threads share, for as many connections as they take together. */
+function allocateMemory(settings: ServiceSettings): FrontMemory {
+  const connectionsMax = connectionsMaxOf(settings) * settings.workers
+  const secret = randomBytes(16).toString('hex')
+  return allocateFront(openHeadCell().buffer, { ...settings, connectionsMax }, secret)
+}
+
 /** Makes the log ready for its writer; the chain that its transactions are written for. */
 async function readyChain(
   { data, verifyFirst, newLog, signing }: ServiceSettings,
@@ -137,7 +146,7 @@ async function readyChain(
 
 /** Only what may be handed to a thread. */
 function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePort'> {
-  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site } = settings
+  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site, publicUrl } = settings
   return {
     data,
     host,
@@ -146,6 +155,7 @@ function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePor
     limitStore,
     streamsMax,
     drainMs,
+    publicUrl: publicUrl ?? null,
     ...(site === undefined ? {} : { site }),
   }
 }

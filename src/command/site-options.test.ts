@@ -5,7 +5,7 @@ import type { Site } from '../serve/web/site.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 
-function siteFrom(...words: readonly string[]): Site {
+function siteFrom(...words: readonly string[]): Omit<Site, 'url'> {
   const command = siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))
   return siteOf(command.parse(words, { from: 'user' }).opts<SiteOptions>())
 }

@@ -6,6 +6,7 @@ import { option } from './options.ts'
 
 /** What the command line says of the site. */
 export type SiteOptions = Readonly<{
+  publicUrl?: string
   siteName: string
   token: string
   explorer: readonly Explorer[]
@@ -22,6 +23,11 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 /** The options that say how the pages for people are headed, and what they link to. */
 export function siteOptions(command: Command): Command {
   return command
+    .addOption(
+      option('--public-url <url>', 'address of the site for the world, which its pages name').argParser(
+        publicUrl,
+      ),
+    )
     .addOption(
       option('--site-name <name>', 'name of the site on its pages')
         .argParser((text) => shortText(text, NAME_CHARS_MAX))
@@ -49,8 +55,8 @@ export function siteOptions(command: Command): Command {
     )
 }
 
-/** The site as its pages take it. */
-export function siteOf({ siteName, token, explorer, licence, contact }: SiteOptions): Site {
+/** The site as its pages take it, but for its address. */
+export function siteOf({ siteName, token, explorer, licence, contact }: SiteOptions): Omit<Site, 'url'> {
   return { name: siteName, token, explorers: explorer, licence: licence ?? null, contact: contact ?? null }
 }
 
@@ -73,6 +79,15 @@ function explorerOf(text: string): Explorer {
   const explorer = UNPRINTABLE.test(text) ? undefined : parseExplorer(text)
   if (explorer !== undefined) return explorer
   throw new InvalidArgumentError('an address that begins with https:, with {tx} in it and not in its host')
+}
+
+/** The address of a whole site: a scheme, a host, a port where it needs one, and nothing more. */
+function publicUrl(text: string): string {
+  const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
+  if (url === null || !['https:', 'http:'].includes(url.protocol) || `${url.origin}/` !== url.href) {
+    throw new InvalidArgumentError('an address such as https://data.example.org, without a path')
+  }
+  return url.origin
 }
 
 /** An address as it may stand in a header: encoded as every browser does. */

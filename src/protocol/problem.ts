@@ -17,6 +17,7 @@ export const PROBLEMS = {
   'range-not-satisfiable': { status: 416, title: 'The range lies outside the file' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'too-many-streams': { status: 429, title: 'Too many streams from this address' },
+  'too-many-connections': { status: 429, title: 'Too many connections from this address' },
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },

@@ -22,7 +22,7 @@ export type StoreSettings = Readonly<{
 }>
 
 /** Decides as `Allowance.decide`, for all machines together. */
-export type SharedDecide = (key: string, nowMs: number) => Promise<Decision>
+export type SharedDecide = (key: string, nowMs: number, units?: number) => Promise<Decision>
 
 /** The allowances that several machines share. */
 export type AllowanceStore = AsyncDisposable &
@@ -46,7 +46,7 @@ const QUEUE_MAX = 10_000
 // Moments of accepted requests, oldest first, by the store's clock. When that clock has gone back, how old a moment
 // "from the future" is cannot be known: it counts as just now, so that nobody gains and nobody waits beyond a window.
 const SCRIPT = `
-local requests, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local requests, window, units = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local text = string.format('%.0f', now)
@@ -64,7 +64,7 @@ while oldest and now - oldest >= window do
 end
 local used = redis.call('LLEN', KEYS[1])
 local allowed = used < requests
-if allowed then
+for _ = 1, math.min(units, requests - used) do
   redis.call('RPUSH', KEYS[1], text)
   used = used + 1
   changed = true
@@ -78,9 +78,9 @@ const REPLY = z.tuple([z.int(), z.int(), z.int()])
 const decideScript = defineScript({
   SCRIPT,
   NUMBER_OF_KEYS: 1,
-  parseCommand(parser, key: string, { requests, windowMs }: Policy) {
+  parseCommand(parser, key: string, { requests, windowMs }: Policy, units: number) {
     parser.pushKey(key)
-    parser.push(String(requests), String(windowMs))
+    parser.push(String(requests), String(windowMs), String(units))
   },
   transformReply: (reply: unknown): unknown => reply,
 })
@@ -113,30 +113,30 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
   }
 
   function share(own: Allowance): SharedDecide {
-    function decideAlone(key: string, nowMs: number): Decision {
+    function decideAlone(key: string, nowMs: number, units: number): Decision {
       // What is accepted now is unknown to the store: it binds this node until it has left the window.
       ownUntilMs = Math.max(ownUntilMs, nowMs + own.policy.windowMs)
       report({ is: 'own-decision' })
-      return own.decide(key, nowMs)
+      return own.decide(key, nowMs, units)
     }
-    return async (key, nowMs) => {
-      if (nowMs < retryAtMs) return decideAlone(key, nowMs)
+    return async (key, nowMs, units = 1) => {
+      if (nowMs < retryAtMs) return decideAlone(key, nowMs, units)
       const alone = nowMs < ownUntilMs ? own.peek(key, nowMs) : undefined
       // A store that is lost is asked all the same: any request may find it again.
       if (reachable && alone?.allowed === false) return alone
       try {
         const name = `${prefix}:allowance:${own.policy.name}:${key}`
         const asked = client
-        const answer = asked.decide(name, own.policy)
+        const answer = asked.decide(name, own.policy, units)
         const decision = decisionOf(own.policy, await within(timeoutMs, answer, () => reconnect(asked)))
         regain()
         if (alone?.allowed === false) return alone
         // The node's own count goes along, so that losing the store is no fresh allowance.
-        if (decision.allowed) own.decide(key, nowMs)
+        if (decision.allowed) own.decide(key, nowMs, units)
         return decision
       } catch (cause) {
         lose(nowMs, cause)
-        return decideAlone(key, nowMs)
+        return decideAlone(key, nowMs, units)
       }
     }
   }

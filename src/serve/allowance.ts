@@ -54,8 +54,8 @@ export type AllowanceMemory = Readonly<{
 /** One thread's view of an allowance; `nowMs` is an integer of a monotonic clock that all threads share. */
 export type Allowance = Readonly<{
   policy: Policy
-  /** Decides about a request and, when it is accepted, counts it. */
-  decide: (key: string, nowMs: number) => Decision
+  /** Decides about a request and, when it is accepted, counts it as `units` (1), as far as the allowance goes. */
+  decide: (key: string, nowMs: number, units?: number) => Decision
   /** Says what `decide` would, and counts nothing. */
   peek: (key: string, nowMs: number) => Decision
   /** How many addresses are remembered, for the metric. */
@@ -114,15 +114,15 @@ export function openAllowance(memory: AllowanceMemory): Allowance {
     evicted: openEvicted(buffer, at.evicted, capacity, policy.windowMs),
     windows: openWindows(buffer, at.windows, capacity, policy),
   }
-  function ask(key: string, nowMs: number, counts: boolean): Decision {
+  function ask(key: string, nowMs: number, units: number): Decision {
     assert(Number.isSafeInteger(nowMs) && nowMs >= 0, `${nowMs} is a moment of a monotonic clock`)
     const keyHash = hashKey(secret, key)
-    return locked(state.header, LOCK, () => decide(state, keyHash, nowMs, counts))
+    return locked(state.header, LOCK, () => decide(state, keyHash, nowMs, units))
   }
   return {
     policy,
-    decide: (key, nowMs) => ask(key, nowMs, true),
-    peek: (key, nowMs) => ask(key, nowMs, false),
+    decide: (key, nowMs, units = 1) => ask(key, nowMs, units),
+    peek: (key, nowMs) => ask(key, nowMs, 0),
     keys: () => locked(state.header, LOCK, () => sizeOf(state.table)),
   }
 }
@@ -146,7 +146,8 @@ export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<R
   }
 }
 
-function decide(state: State, keyHash: KeyHash, nowMs: number, counts: boolean): Decision {
+/** `units` is how much an accepted request counts; 0 asks only. */
+function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): Decision {
   const { policy, windows } = state
   // Two threads may read the clock and take the lock in different orders: time goes by the lock.
   const now = Math.max(nowMs, state.clock[CLOCK] ?? 0)
@@ -155,12 +156,13 @@ function decide(state: State, keyHash: KeyHash, nowMs: number, counts: boolean):
   const own = settle(windows, entry, now)
   const used = own + sharedCount(state, entry, now)
   const allowed = used < policy.requests
-  if (allowed && counts) keep(windows, entry)
+  const counted = Math.max(0, Math.min(units, policy.requests - used))
+  for (let unit = 0; unit < counted; unit += 1) keep(windows, entry)
   const oldestLeavesMs = policy.windowMs - oldestAgeMs(windows, entry)
   const waitSeconds = Math.ceil(oldestLeavesMs / SECOND_MS)
   if (allowed) {
-    const remaining = policy.requests - used - (counts ? 1 : 0)
-    return { allowed, remaining, resetSeconds: own > 0 || counts ? waitSeconds : 0, retryAfterSeconds: 0 }
+    const remaining = policy.requests - used - counted
+    return { allowed, remaining, resetSeconds: own + counted > 0 ? waitSeconds : 0, retryAfterSeconds: 0 }
   }
   const retryAfterSeconds = own === used ? waitSeconds : sharedWaitSeconds(state, entry, now)
   return { allowed, remaining: 0, resetSeconds: retryAfterSeconds, retryAfterSeconds }

@@ -2,10 +2,12 @@
 export type KeptAnswer = Readonly<{ body: Uint8Array; headers: Readonly<Record<string, string>> }>
 
 /** Answers computed lately, so that those who ask the same at the same head share one computation. */
-export type AnswerCache = Readonly<{
-  get(key: string): KeptAnswer | undefined
-  set(key: string, answer: KeptAnswer): void
+export type AnswerCache<Answer extends Bodied = KeptAnswer> = Readonly<{
+  get(key: string): Answer | undefined
+  set(key: string, answer: Answer): void
 }>
+
+type Bodied = Readonly<{ body: Uint8Array }>
 
 /**
  * A larger answer is not kept: it would push out what many ask for. The longest there are, ten thousand contests, are
@@ -17,9 +19,11 @@ const BYTES_MAX = 32 * 1024 * 1024
 const ANSWERS_MAX = 256
 
 /** Keeps the answers used last, at most 256 of them and `bytesMax` together. */
-export function openAnswerCache(bytesMax: number = BYTES_MAX): AnswerCache {
+export function openAnswerCache<Answer extends Bodied = KeptAnswer>(
+  bytesMax: number = BYTES_MAX,
+): AnswerCache<Answer> {
   // A Map keeps the order of insertion: the first key is the one used longest ago.
-  const answers = new Map<string, KeptAnswer>()
+  const answers = new Map<string, Answer>()
   let bytes = 0
 
   function forget(key: string): void {

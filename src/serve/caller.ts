@@ -48,6 +48,13 @@ export function callerKey(
   return keyOf(callerAddress(address, forwardedFor ?? '', trusted))
 }
 
+/** The address that a connection counts for; null for a trusted proxy, which speaks for many. */
+export function peerOf(peer: string | undefined, trusted: readonly Network[]): string | null {
+  const address = peer === undefined ? undefined : parseHop(peer)
+  if (address === undefined) return UNKNOWN_CALLER
+  return contains(trusted, address) ? null : keyOf(address)
+}
+
 /** Walks from the right as long as whoever reported the next hop is trusted. */
 function callerAddress(peer: Address, forwardedFor: string, trusted: readonly Network[]): Address {
   let caller = peer

@@ -1,5 +1,14 @@
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import type { BrotliOptions } from 'node:zlib'
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip,
+  gzipSync,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib'
 
 /** The content codings offered, the preferred one first where a caller likes several equally well. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
@@ -41,23 +50,31 @@ function parseQualities(acceptEncoding: string): ReadonlyMap<string, number> {
   return qualities
 }
 
+const BROTLI = (bytes: number): BrotliOptions => ({
+  params: {
+    // Higher qualities cost tens of milliseconds a page and save a few per cent.
+    [constants.BROTLI_PARAM_QUALITY]: 4,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes,
+  },
+})
+
 const compressors: Readonly<Record<Coding, (body: Uint8Array) => Promise<Uint8Array>>> = {
   zstd: promisify<Uint8Array, Uint8Array>((body, done) => zstdCompress(body, done)),
-  br: promisify<Uint8Array, Uint8Array>((body, done) =>
-    brotliCompress(
-      body,
-      {
-        params: {
-          // Higher qualities cost tens of milliseconds a page and save a few per cent.
-          [constants.BROTLI_PARAM_QUALITY]: 4,
-          [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-          [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
-        },
-      },
-      done,
-    ),
-  ),
+  br: promisify<Uint8Array, Uint8Array>((body, done) => brotliCompress(body, BROTLI(body.byteLength), done)),
   gzip: promisify<Uint8Array, Uint8Array>((body, done) => gzip(body, done)),
+}
+
+/** The body in a coding, made in this thread: for threads that serve nobody meanwhile. */
+export function compressHere(body: Uint8Array, coding: Coding): Uint8Array {
+  switch (coding) {
+    case 'zstd':
+      return zstdCompressSync(body)
+    case 'br':
+      return brotliCompressSync(body, BROTLI(body.byteLength))
+    case 'gzip':
+      return gzipSync(body)
+  }
 }
 
 const compressed = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>()

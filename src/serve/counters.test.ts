@@ -11,15 +11,18 @@ suite('the allowance', () => {
   let nowMs = 1_000_000
   function counters(): Collaborators['counters'] {
     const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
-    const counter = { policy, decide: (caller: string) => allowance.decide(caller, nowMs) }
+    const counter = {
+      policy,
+      decide: (caller: string, units?: number) => allowance.decide(caller, nowMs, units),
+    }
     return { api: counter, tiles: counter, pages: pagesCounter() }
   }
   function pagesCounter(): Counter {
     const wide = { name: 'pages', requests: 600, windowMs: 60_000 }
     const allowance = openAllowance(allocateAllowance(wide, 'a secret of this test', 100))
-    return { policy: wide, decide: (caller) => allowance.decide(caller, nowMs) }
+    return { policy: wide, decide: (caller, units) => allowance.decide(caller, nowMs, units) }
   }
-  const callerOf: Collaborators['callerOf'] = (_, forwardedFor) => forwardedFor ?? 'none'
+  const callerOf: Collaborators['callerOf'] = ({ headers }) => String(headers['x-forwarded-for'] ?? 'none')
 
   test('refuses the sixty-first request, and says when the next is allowed', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })

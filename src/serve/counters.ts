@@ -9,8 +9,8 @@ export type AllowanceScope = Exclude<Route['allowance'], 'none'>
 /** One allowance as an exchange asks it: here, or at a store that several machines share. */
 export type Counter = Readonly<{
   policy: Policy
-  /** Counts one request of a caller. */
-  decide(caller: string): Decision | Promise<Decision>
+  /** Counts one request of a caller; or `units` more for one that was allowed, as far as the allowance goes. */
+  decide(caller: string, units?: number): Decision | Promise<Decision>
 }>
 
 export type Counters = Readonly<Record<AllowanceScope, Counter>>
@@ -19,6 +19,14 @@ export type Counters = Readonly<Record<AllowanceScope, Counter>>
 export function scopeOfNothing(path: string, underApi: boolean): AllowanceScope {
   if (!underApi) return 'pages'
   return path.startsWith('/api/v1/log/tile/') ? 'tiles' : 'api'
+}
+
+/** Rows or buckets that a page reads for one unit of its caller's allowance. */
+const ROWS_PER_UNIT = 1_000
+
+/** What a page costs beyond its one unit. */
+export function extraCost(rows: number | undefined): number {
+  return Math.floor((rows ?? 0) / ROWS_PER_UNIT)
 }
 
 /** What is said to a caller who has used up the allowance of this policy. */

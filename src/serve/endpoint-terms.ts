@@ -1,5 +1,5 @@
 import type { Caching, Endpoint } from '../protocol/endpoint.ts'
-import { STREAMS_PER_CALLER } from './stream-slots.ts'
+import { STREAMS_PER_CALLER } from './caller-slots.ts'
 
 const KEPT: Readonly<Record<Exclude<Caching, 'by-range'>, string>> = {
   immutable: 'for ever',

@@ -1,40 +1,44 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { LogIdentity } from '../log/reader.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
-import type { Decision } from './allowance.ts'
+import type { Decision, Policy } from './allowance.ts'
 import { formatPolicy, formatRateLimit } from './allowance.ts'
+import type { Question } from './answerer.ts'
 import type { Counters } from './counters.ts'
-import { scopeOfNothing, usedUp } from './counters.ts'
+import { extraCost, scopeOfNothing, usedUp } from './counters.ts'
 import { names } from './etag.ts'
+import { openFairTurns } from './fair-turns.ts'
 import type { HeaderList } from './headers.ts'
 import { ALLOWED_METHODS, commonHeaders, headerList, PREFLIGHT_HEADERS } from './headers.ts'
 import type { Metrics } from './metrics.ts'
+import type { Query } from './query.ts'
 import { parseQuery } from './query.ts'
+import type { FoundReady } from './ready-answer.ts'
 import { findReady, writeReady } from './ready-answer.ts'
 import { openReadyReplies } from './ready-replies.ts'
-import { hasBody, judgeForm, partsOf } from './request-form.ts'
-import type { Terms } from './respond.ts'
+import { judgeForm } from './request-form.ts'
 import { respond } from './respond.ts'
-import type { Ask, Reply, Route } from './route.ts'
+import type { AnswerRoute, Ask, Reply } from './route.ts'
 import { problemReply } from './route.ts'
 import type { Found, Router } from './router.ts'
 import { openUnderway } from './underway.ts'
 import { openUntaken } from './untaken.ts'
+import type { Visit, VisitSettings } from './visit.ts'
+import { header, openVisit } from './visit.ts'
 
 /** What an exchange works with; nothing here is read from the environment. */
 export type Collaborators = Readonly<{
   identity: LogIdentity
   router: Router
-  /** The caller that the allowance counts by, from the peer's address and `X-Forwarded-For`. */
-  callerOf(peer: string | undefined, forwardedFor: string | undefined): string
+  /** Answers what is not brief, and tells refusals outside the API as pages, in the caller's turn. */
+  answer(caller: string, question: Question): Promise<Reply>
+  /** The caller that the allowance counts by. */
+  callerOf(request: IncomingMessage): string
   /** What counts requests; null when no limit is set. */
   counters: Counters | null
   /** Why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
-  /** How a refusal outside the API is told; as the API tells it when absent. */
-  refuse?(problem: Problem, path: string, rawQuery: string): Reply | Promise<Reply>
   now(): Ms
   monotonicMs(): number
   problemBase: string
@@ -43,144 +47,154 @@ export type Collaborators = Readonly<{
   report(error: unknown, route: string): void
 }>
 
-const API = /^\/api\/v1(?:[/?]|$)/
-/**
- * Answers one request, from its form to its last byte; never throws. Undefined when the answer was ready and all of
- * it has been handed to the system.
- */
-export type Exchange = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined
+/** Answers one request, from its form to its last byte; never throws. */
+export type Exchange = (request: IncomingMessage, response: ServerResponse) => void
 
+/** Opens the exchange of one thread. Everything runs in its caller's turn; the steps of a visit stand in their order. */
 export function openExchange(with_: Collaborators): Exchange {
-  const common = headerList([], commonHeaders(with_.identity))
+  const turns = openFairTurns(with_.monotonicMs)
   const underway = openUnderway(with_.monotonicMs)
   const untaken = openUntaken()
   const ready = openReadyReplies()
-  // What a stream's socket was asked first: requests pipelined behind it wait to learn whether they are run.
-  const taken = new WeakMap<Socket, Promise<boolean>>()
+  const { router, problemBase } = with_
+  const { tallies } = with_.metrics
+  const common = headerList([], commonHeaders(with_.identity))
+  const settings: VisitSettings = { router, tallies, common, problemBase, ready }
 
   return (request, response) => {
-    if (taken.has(request.socket)) return answer(request, response)
+    const caller = with_.callerOf(request)
+    turns.run(caller, () => {
+      // Nothing is computed for a caller that is gone, or was given up.
+      if (!request.socket.destroyed) begin(request, response, caller)
+    })
+  }
+
+  /** An answer that is ready is given; any other is made. */
+  function begin(request: IncomingMessage, response: ServerResponse, caller: string): void {
     const found = findReady(ready, request)
-    if (found === undefined || with_.unready() !== undefined) return answer(request, response)
+    const make = (decision?: Decision | Promise<Decision>): void =>
+      take(openVisit(settings, request, response, caller), decision)
+    if (found === undefined || with_.unready() !== undefined) return make()
     const startedMs = with_.monotonicMs()
-    const decision = decisionOrFailure(with_, request, found.plain.forwardedFor)
-    if (decision !== undefined && (decision instanceof Promise || !decision.allowed)) {
-      return answer(request, response, decision)
+    if (with_.counters !== null) {
+      const { decide } = with_.counters.api
+      const decision = attempt(() => decide(caller))
+      if (decision instanceof Promise || !decision.allowed) return make(decision)
     }
+    give(response, found, startedMs)
+  }
+
+  function give(response: ServerResponse, found: FoundReady, startedMs: number): void {
     writeReady(response, found)
     const { tally } = found.reply
     if (response.socket?.writableLength === 0) {
       tally.add('GET', response.statusCode, (with_.monotonicMs() - startedMs) / 1000)
-      return undefined
+      return
     }
     underway.begin(response, { method: 'GET', tally, startedMs, limited: true })
     untaken.watch(response)
-    return Promise.resolve()
   }
 
-  /** `decision` is that of the allowance, where it has been asked already. */
-  async function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    decision?: Decision | Promise<Decision>,
-  ): Promise<void> {
-    const earlier = taken.get(request.socket)
-    if (earlier !== undefined && (await earlier)) return
-    // Nothing is computed for a caller that is gone, or was given up.
-    if (request.socket.destroyed) return
-    if (hasBody(request)) response.setHeader('Connection', 'close')
-    const { target, path, rawQuery } = partsOf(request.url ?? '')
-    const found = with_.router(path)
+  /** Takes a visit through its steps. `decision` is that of the allowance, where it has been asked already. */
+  function take(visit: Visit, decision: Decision | Promise<Decision> | undefined): void {
+    const { request, response, found, tally, terms } = visit
     const limited = found?.route.streaming !== true
-    const tally = with_.metrics.tallies(found?.route.path ?? 'none')
-    underway.begin(response, {
-      method: request.method ?? 'none',
-      tally,
-      startedMs: with_.monotonicMs(),
-      limited,
+    const method = request.method ?? 'none'
+    underway.begin(response, { method, tally, startedMs: with_.monotonicMs(), limited })
+    const write = (reply: Reply): Promise<void> | undefined =>
+      response.destroyed ? undefined : respond(response, terms, reply)
+    const written = attempt(() => {
+      const allowed = allow(with_, visit, decision)
+      const reply = then(allowed, (refusal) => refusal ?? replyTo(with_, visit))
+      const charged = then(reply, (made) => charge(with_, visit, made))
+      return then(then(charged, write), () => (limited ? untaken.watch(response) : undefined))
     })
-    // What others may be refused for is looked at for each, and so nothing else is held ready.
-    const holdable = found?.route.allowance === 'api' && API.test(target)
-    const terms: ExchangeTerms = {
-      ...termsOf(with_, request, common),
-      allowance: [],
-      ...(holdable ? { remember: (form, made) => ready.set(target, form, { tally, ...made }) } : {}),
-    }
-    try {
-      const deciding = decide(with_, request, response, terms, { path, rawQuery, found, decision })
-      if (!limited) taken.set(request.socket, isTaken(deciding))
-      const reply = await deciding
-      if (reply === undefined || response.destroyed) return
-      await respond(response, terms, reply)
-      if (limited) untaken.watch(response)
-    } catch (error) {
-      fail(with_, request, response, terms, error, found)
-    }
+    if (written instanceof Promise) written.catch((error: unknown) => fail(with_, visit, error))
   }
 }
 
-/** The terms of an answer that is being decided: the allowance is told of once it has been asked. */
-type ExchangeTerms = Terms & { allowance: HeaderList }
-
-/** Whether the reply takes the connection for itself: then nothing behind it on the socket is run. */
-function isTaken(deciding: Promise<Reply | undefined>): Promise<boolean> {
-  return deciding.then(
-    (reply) => reply?.is === 'taken',
-    () => false,
-  )
-}
-
-type Target = Readonly<{
-  path: string
-  rawQuery: string
-  found: Found | undefined
-  decision: Decision | Promise<Decision> | undefined
-}>
-
-/** The one place that decides what a request gets; undefined when it has been answered here. */
-async function decide(
+/** First step: the allowance. A refusal when there is none left. */
+function allow(
   with_: Collaborators,
-  request: IncomingMessage,
-  response: ServerResponse,
-  terms: ExchangeTerms,
-  target: Target,
-): Promise<Reply | undefined> {
-  const { path, found } = target
-  const forwardedFor = header(request, 'x-forwarded-for')
-  const underApi = API.test(request.url ?? '')
-  if (request.method !== 'OPTIONS') {
-    const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
-    const decision = target.decision ?? decisionOn(with_, scope, request, forwardedFor)
-    const decided = decision instanceof Promise ? await decision : decision
-    const refusal = decided === undefined ? undefined : refusalOf(with_, terms, scope, decided)
-    if (refusal !== undefined) return refuse(with_, request, refusal)
-  }
+  visit: Visit,
+  asked: Decision | Promise<Decision> | undefined,
+): Reply | undefined | Promise<Reply | undefined> {
+  const { request, found, path, underApi, caller, terms } = visit
+  const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
+  if (with_.counters === null || scope === 'none' || request.method === 'OPTIONS') return undefined
+  const { policy, decide } = with_.counters[scope]
+  return then(asked ?? decide(caller), (decision) => {
+    terms.allowance = allowanceHeaders(policy, decision)
+    if (decision.allowed) return undefined
+    with_.metrics.rateLimited.inc({ scope })
+    return refuse(with_, visit, usedUp(policy, decision))
+  })
+}
+
+/** Second step: what the request gets. The one place that decides it. */
+function replyTo(with_: Collaborators, visit: Visit): Reply | Promise<Reply> {
+  const { request, response, found, underApi } = visit
   const verdict = judgeForm(request)
   if (verdict !== 'fit') {
     response.setHeader('Connection', 'close')
     if (verdict !== 'too-many-headers') return problemReply(verdict)
-    response.writeHead(431, [...terms.common, 'Content-Length', '0']).end()
-    return undefined
+    return { is: 'bare', status: 431, headers: { 'Content-Length': '0' } }
   }
-  if (request.method === 'OPTIONS') {
-    response.writeHead(204, headerList(terms.common, PREFLIGHT_HEADERS)).end()
-    return undefined
-  }
+  if (request.method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
     return problemReply(problem, { Allow: ALLOWED_METHODS })
   }
-  if (found === undefined) return refuse(with_, request, underApi ? NO_ENDPOINT : NOTHING_HERE)
+  if (found === undefined) return refuse(with_, visit, underApi ? NO_ENDPOINT : NOTHING_HERE)
   const unready = underApi || found.route.showsLog === true ? with_.unready() : undefined
-  if (unready !== undefined) return refuse(with_, request, unready)
-  const query = parseQuery(target.rawQuery, found.route.parameters)
-  if (!query.ok) return refuse(with_, request, query.problem)
-  const method = request.method
-  if (found.route.streaming === true) setHeaders(response, [...terms.common, ...terms.allowance])
-  const now = with_.now()
-  const caller = with_.callerOf(request.socket.remoteAddress, forwardedFor)
-  const { route, segments } = found
-  return route.handle(askOf({ method, path, segments, query: query.value, now, caller, request, response }))
+  if (unready !== undefined) return refuse(with_, visit, unready)
+  const query = parseQuery(visit.rawQuery, found.route.parameters)
+  if (!query.ok) return refuse(with_, visit, query.problem)
+  return answer(with_, visit, found, query.value)
+}
+
+/** Third step: the answer, made here where it is brief, else elsewhere and in turn. */
+function answer(
+  with_: Collaborators,
+  visit: Visit,
+  { route, segments }: Found,
+  query: Query,
+): Reply | Promise<Reply> {
+  const { request, response, terms, caller, path } = visit
+  const ask: Ask = {
+    method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+    path,
+    segments,
+    query,
+    now: with_.now(),
+    header: (name) => header(request, name),
+    holds: (etag) => names(terms.ifNoneMatch, etag),
+  }
+  if (route.streaming === true) {
+    // It may write its answer itself.
+    setHeaders(response, [...terms.common, ...terms.allowance])
+    return route.handle({ ...ask, caller, request, response })
+  }
+  return isBrief(route, query) ? route.handle(ask) : with_.answer(caller, questionOf(with_, visit, null))
+}
+
+function isBrief(route: AnswerRoute, query: Query): boolean {
+  return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
+}
+
+/** Fourth step: what a page read counts too. */
+function charge({ counters }: Collaborators, visit: Visit, reply: Reply): Reply | Promise<Reply> {
+  const cost = extraCost('rows' in reply ? reply.rows : 0)
+  if (counters === null || cost === 0) return reply
+  const { policy, decide } = counters.pages
+  return then(decide(visit.caller, cost), (decision) => {
+    visit.terms.allowance = allowanceHeaders(policy, decision)
+    return reply
+  })
+}
+
+function allowanceHeaders(policy: Policy, decision: Decision): HeaderList {
+  return ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
@@ -189,86 +203,21 @@ const NO_ENDPOINT: Problem = {
   detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
 }
 
-/** What the allowance says of one more request; undefined where nothing is counted. */
-function decisionOn(
-  with_: Collaborators,
-  scope: Route['allowance'],
-  request: IncomingMessage,
-  forwardedFor: string | undefined,
-): Decision | Promise<Decision> | undefined {
-  if (with_.counters === null || scope === 'none') return undefined
-  return with_.counters[scope].decide(with_.callerOf(request.socket.remoteAddress, forwardedFor))
+/** A refusal as the API tells it, or outside the API as its page. */
+function refuse(with_: Collaborators, visit: Visit, problem: Problem): Reply | Promise<Reply> {
+  if (visit.underApi) return problemReply(problem)
+  return with_.answer(visit.caller, questionOf(with_, visit, problem))
 }
 
-/** As `decisionOn`; what fails is met where the decision is waited for, and answered there. */
-function decisionOrFailure(
-  with_: Collaborators,
-  request: IncomingMessage,
-  forwardedFor: string | undefined,
-): ReturnType<typeof decisionOn> {
-  try {
-    return decisionOn(with_, 'api', request, forwardedFor)
-  } catch (error) {
-    return Promise.reject(error)
-  }
+function questionOf(with_: Collaborators, visit: Visit, refused: Problem | null): Question {
+  const { terms, path, rawQuery } = visit
+  const { ifNoneMatch, acceptEncoding, head } = terms
+  const method = head ? 'HEAD' : 'GET'
+  return { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding, now: with_.now() }
 }
 
-/** Tells the caller of its allowance; a problem when there is none left. */
-function refusalOf(
-  { counters, metrics }: Collaborators,
-  terms: ExchangeTerms,
-  scope: Route['allowance'],
-  decision: Decision,
-): Problem | undefined {
-  if (counters === null || scope === 'none') return undefined
-  const { policy } = counters[scope]
-  terms.allowance = ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
-  if (decision.allowed) return undefined
-  metrics.rateLimited.inc({ scope })
-  return usedUp(policy, decision)
-}
-
-function askOf(parts: Omit<Ask, 'header' | 'holds'>): Ask {
-  const { request } = parts
-  return {
-    ...parts,
-    header: (name) => header(request, name),
-    holds: (etag) => names(header(request, 'if-none-match'), etag),
-  }
-}
-
-function header(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
-/** For a route that writes its answer itself. */
-function setHeaders(response: ServerResponse, headers: HeaderList): void {
-  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
-}
-
-function termsOf(
-  with_: Collaborators,
-  request: IncomingMessage,
-  common: HeaderList,
-): Omit<Terms, 'allowance'> {
-  return {
-    common,
-    head: request.method === 'HEAD',
-    ifNoneMatch: header(request, 'if-none-match'),
-    acceptEncoding: header(request, 'accept-encoding'),
-    problemBase: with_.problemBase,
-  }
-}
-
-function fail(
-  with_: Collaborators,
-  request: IncomingMessage,
-  response: ServerResponse,
-  terms: Terms,
-  error: unknown,
-  found: Found | undefined,
-): void {
+function fail(with_: Collaborators, visit: Visit, error: unknown): void {
+  const { request, response, terms, found } = visit
   // A caller that leaves in the middle of an answer is no failure of ours.
   if (response.destroyed || request.socket.destroyed) return
   with_.report(error, found?.route.path ?? 'none')
@@ -277,16 +226,30 @@ function fail(
     return
   }
   const problem: Problem = { code: 'internal-error', detail: 'The answer could not be made. It is reported.' }
-  refuse(with_, request, problem)
+  Promise.resolve(attempt(() => refuse(with_, visit, problem)))
     // Where even the refusal fails, it is told without a page.
     .catch(() => problemReply(problem))
     .then((reply) => respond(response, terms, reply))
     .catch(() => response.destroy())
 }
 
-/** A refusal as the API tells it, or outside the API as its page. */
-async function refuse(with_: Collaborators, request: IncomingMessage, problem: Problem): Promise<Reply> {
-  const { target, path, rawQuery } = partsOf(request.url ?? '')
-  if (API.test(target)) return problemReply(problem)
-  return (await with_.refuse?.(problem, path, rawQuery)) ?? problemReply(problem)
+/** Goes on with a value, at once where it is there already, so that nothing comes between two steps. */
+function then<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+/** What is thrown is met where the value is waited for. */
+function attempt<Value>(make: () => Value | Promise<Value>): Value | Promise<Value> {
+  try {
+    return make()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
 }

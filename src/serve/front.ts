@@ -1,16 +1,16 @@
 import { PROBLEMS } from '../protocol/problem.ts'
 import { llmsRoute } from './llms-text.ts'
 import { JSON_TYPE } from './projection.ts'
-import type { Route } from './route.ts'
+import type { AnswerRoute } from './route.ts'
 import { problemReply } from './route.ts'
 import { PROBLEM_BASE } from './problem-document.ts'
 
 /** Addresses outside the API that are no pages: a way in for language models, and what a problem's `type` points to. */
-export function frontRoutes(): readonly Route[] {
+export function frontRoutes(): readonly AnswerRoute[] {
   return [llmsRoute(), problemExplanations()]
 }
 
-function problemExplanations(): Route {
+function problemExplanations(): AnswerRoute {
   const bodies = new Map(
     Object.entries(PROBLEMS).map(([code, { status, title }]) => [
       code,
@@ -21,6 +21,7 @@ function problemExplanations(): Route {
     path: `${PROBLEM_BASE}/{code}`,
     parameters: [],
     allowance: 'none',
+    brief: true,
     handle(ask) {
       const body = bodies.get(ask.segments['code'] ?? '')
       if (body === undefined) {

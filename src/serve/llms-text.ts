@@ -9,17 +9,18 @@ import { ENDPOINTS } from '../protocol/endpoints.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import { NOTICE, SUBJECT } from './information.ts'
 import { PROBLEM_BASE } from './problem-document.ts'
-import type { Route } from './route.ts'
+import type { AnswerRoute } from './route.ts'
 
 const TYPE = 'text/plain; charset=utf-8'
 
 /** `/llms.txt`: what a language model needs to use the service well. */
-export function llmsRoute(): Route {
+export function llmsRoute(): AnswerRoute {
   const body = llmsText()
   return {
     path: '/llms.txt',
     parameters: [],
     allowance: 'none',
+    brief: true,
     handle: () => ({ is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }),
   }
 }

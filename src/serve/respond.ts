@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
-import { CODED_BYTES_MIN, compress, negotiate } from './coding.ts'
+import type { Coding } from './coding.ts'
+import { CODED_BYTES_MIN, compress, compressHere, negotiate } from './coding.ts'
 import { etagOf, names, weak } from './etag.ts'
 import type { HeaderList } from './headers.ts'
 import { CACHE_CONTROL, headerList } from './headers.ts'
@@ -26,11 +27,13 @@ export type Terms = Readonly<{
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
-/** Writes a reply whole, or begins to. Settles when it has been handed over. */
-export async function respond(response: ServerResponse, terms: Terms, reply: Reply): Promise<void> {
+/** Writes a reply whole, or begins to: at once unless a promise is returned, which settles when it is handed over. */
+export function respond(response: ServerResponse, terms: Terms, reply: Reply): Promise<void> | undefined {
   switch (reply.is) {
     case 'body':
       return respondBody(response, terms, reply)
+    case 'coded':
+      return respondCoded(response, terms, reply)
     case 'file':
       return respondFile(response, terms, reply)
     case 'elsewhere':
@@ -39,36 +42,84 @@ export async function respond(response: ServerResponse, terms: Terms, reply: Rep
       return respondUnchanged(response, terms, reply)
     case 'problem':
       return respondProblem(response, terms, reply)
+    case 'bare':
+      return respondBare(response, terms, reply)
     case 'taken':
       return undefined
   }
 }
 
-async function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>): Promise<void> {
+/** A body as it is to be written, but for its compression. */
+type Plan = Readonly<{
+  plain: Uint8Array
+  coding: Coding | undefined
+  codable: boolean
+  compressible: boolean
+  etag: string | null
+}>
+
+function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Plan {
   const plain = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
   const compressible = reply.compress !== false
   const codable = compressible && plain.byteLength >= CODED_BYTES_MIN
-  const coding = codable ? negotiate(terms.acceptEncoding) : undefined
+  const coding = codable ? negotiate(acceptEncoding) : undefined
   // A strong ETag promises the same bytes: not of what is compressed, nor of what may be next time.
   const exact = reply.etag === 'of-content' ? coding === undefined : !compressible
   const etag = etagFor(reply.etag === 'of-content' ? etagOf(plain) : reply.etag, exact)
-  const unchanged = keptHeaders(terms, { ...reply, etag }, compressible)
+  return { plain, coding, codable, compressible, etag }
+}
+
+function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
+  const { coding = null, codable, compressible, etag } = plan
+  const { keep, type, status = 200, rows = 0, headers } = reply
+  const kept = headers === undefined ? { keep, etag } : { keep, etag, headers }
+  return { is: 'coded', ...kept, status, type, body, coding, codable, compressible, rows }
+}
+
+/** A body in the coding that a caller prefers, made in this thread; left out where the caller holds it already. */
+export function encodeBody(
+  reply: Of<'body'>,
+  { ifNoneMatch, acceptEncoding }: Pick<Terms, 'ifNoneMatch' | 'acceptEncoding'>,
+): Of<'coded'> {
+  const plan = planBody(reply, acceptEncoding)
+  const { plain, coding, etag } = plan
+  if (etag !== null && names(ifNoneMatch, etag)) return codedOf(reply, plan, NOTHING)
+  return codedOf(reply, plan, coding === undefined ? plain : compressHere(plain, coding))
+}
+
+const NOTHING = new Uint8Array(0)
+
+function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>): Promise<void> | undefined {
+  const plan = planBody(reply, terms.acceptEncoding)
+  const { plain, coding, etag } = plan
+  if (coding === undefined || (etag !== null && names(terms.ifNoneMatch, etag))) {
+    return respondCoded(response, terms, codedOf(reply, plan, plain))
+  }
+  return compress(plain, coding).then((bytes) => respondCoded(response, terms, codedOf(reply, plan, bytes)))
+}
+
+function respondCoded(response: ServerResponse, terms: Terms, reply: Of<'coded'>): undefined {
+  const { etag, coding, codable, compressible } = reply
+  const unchanged = keptHeaders(terms, reply, compressible)
   if (etag !== null && names(terms.ifNoneMatch, etag)) {
     response.writeHead(304, unchanged)
     response.end()
     return
   }
-  const bytes = coding === undefined ? plain : await compress(plain, coding)
-  const body = bodyOf(bytes)
+  const body = bodyOf(reply.body)
   const headers = [...unchanged]
-  if (coding !== undefined) headers.push('Content-Encoding', coding)
-  headers.push('Content-Type', reply.type, 'Content-Length', String(bytes.byteLength))
+  if (coding !== null) headers.push('Content-Encoding', coding)
+  headers.push('Content-Type', reply.type, 'Content-Length', String(reply.body.byteLength))
   if (reply.keep === 'immutable' && terms.remember !== undefined) {
     terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
   }
-  response.writeHead(reply.status ?? 200, headers)
+  response.writeHead(reply.status, headers)
   if (terms.head) response.end()
   else response.end(body, BODY_ENCODING)
+}
+
+function respondBare(response: ServerResponse, terms: Terms, { status, headers }: Of<'bare'>): undefined {
+  response.writeHead(status, headerList([...terms.common, ...terms.allowance], headers)).end()
 }
 
 async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'file'>): Promise<void> {
@@ -83,21 +134,21 @@ async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'fi
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-function respondElsewhere(response: ServerResponse, terms: Terms, reply: Of<'elsewhere'>): void {
+function respondElsewhere(response: ServerResponse, terms: Terms, reply: Of<'elsewhere'>): undefined {
   const keep = reply.status === 308 ? 'revalidate' : 'no-store'
   const further = { Location: reply.location, 'Cache-Control': CACHE_CONTROL[keep], 'Content-Length': '0' }
   response.writeHead(reply.status, headerList([...terms.common, ...terms.allowance], further))
   response.end()
 }
 
-function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): void {
+function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): undefined {
   const compressible = reply.compress !== false
   const etag = etagFor(reply.etag, !compressible)
   response.writeHead(304, keptHeaders(terms, { ...reply, etag }, compressible))
   response.end()
 }
 
-function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'problem'>): void {
+function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'problem'>): undefined {
   const body = Buffer.from(formatProblem(reply.problem, terms.problemBase))
   const { retryAfterSeconds } = reply.problem
   const headers = headerList([...terms.common, ...terms.allowance], {

@@ -2,10 +2,13 @@ import { createServer } from 'node:http'
 import type { Server as HttpServer, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
+import type { ConnectionCount } from './connection-limit.ts'
+import { openConnectionLimit } from './connection-limit.ts'
 import type { Collaborators } from './exchange.ts'
 import { openExchange } from './exchange.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './headers.ts'
 import { HEADERS_MAX } from './request-form.ts'
+import { openRequestLanes } from './request-lanes.ts'
 
 /** Where and how the public listener listens. Every number of it is a limit, in the unit of its name. */
 export type ServerSettings = Readonly<{
@@ -16,6 +19,8 @@ export type ServerSettings = Readonly<{
   /** How long an idle connection is kept: behind a proxy longer than the proxy keeps it, so that it closes. */
   keepAliveMs: number
   connectionsMax: number
+  /** Counts the connections of each address; null where nothing is counted. */
+  connections: ConnectionCount | null
   /** What is still being answered when it stops is given this long. */
   drainMs: number
 }>
@@ -40,22 +45,17 @@ export type Server = AsyncDisposable &
 export async function start(settings: ServerSettings, collaborators: Collaborators): Promise<Server> {
   const server = openServer(settings, collaborators)
   let draining = false
-  const answer = openExchange(collaborators)
-  const answering = new WeakMap<Socket, ServerResponse>()
+  const lanes = openRequestLanes(openExchange(collaborators))
+  const overLimit = openConnectionLimit(server, settings.connections, collaborators)
 
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
     if (draining) response.setHeader('Connection', 'close')
-    if (answer(request, response) === undefined) return
-    const socket = request.socket
-    answering.set(socket, response)
-    response.once('close', () => {
-      if (answering.get(socket) === response) answering.delete(socket)
-    })
+    if (!overLimit(request, response)) lanes.enter(request, response)
   }
   server.on('request', exchange)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.
   server.on('checkContinue', exchange)
-  refuseWhatIsNoRequest(server, collaborators, (socket) => answering.get(socket))
+  refuseWhatIsNoRequest(server, collaborators, lanes.answering)
 
   await listen(server, settings)
   const address = server.address()
@@ -95,7 +95,8 @@ function openServer(settings: ServerSettings, { metrics }: Collaborators): HttpS
   // No idle timeout: it would cut quiet streams. Answers and streams have limits of their own.
   server.timeout = 0
   server.maxHeadersCount = HEADERS_MAX
-  server.maxRequestsPerSocket = 1_000
+  // Counted by the lanes, whose last answer has headers and a body like any other.
+  server.maxRequestsPerSocket = 0
   server.maxConnections = settings.connectionsMax
   server.on('connection', (socket: Socket) => {
     metrics.connections.inc()

@@ -2,7 +2,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { NOTICE, SUBJECT, TERMS } from '../information.ts'
 import { JSON_TYPE } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { endpointOf, endpointRoute } from './endpoint-route.ts'
 import { schemaOf } from './openapi-parameters.ts'
@@ -11,7 +11,7 @@ import { referTo } from './schema-reference.ts'
 const HTTP_BINDING = '0.3.0'
 
 /** `/asyncapi.json`: made once, since only another build has another. */
-export function asyncapiRoute(version: string): Route {
+export function asyncapiRoute(version: string): AnswerRoute {
   const body = Buffer.from(JSON.stringify(asyncapi(version)))
   return endpointRoute('asyncapi', () => ({
     is: 'body',

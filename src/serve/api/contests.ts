@@ -4,11 +4,11 @@ import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/contests`, one contest, and its ledger. */
-export function contestRoutes(desk: Desk): readonly Route[] {
+export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('contests', (ask) =>
       project(desk, ask, ({ books }) => {

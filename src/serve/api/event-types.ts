@@ -9,7 +9,7 @@ import { eventSchemas } from '../../protocol/schema.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
@@ -20,7 +20,7 @@ const NO_TYPE: Problem = {
 }
 
 /** `/event-types` and the schema of each: derived from the rules that admit events, so that the two cannot differ. */
-export function eventTypeRoutes(desk: Desk): readonly Route[] {
+export function eventTypeRoutes(desk: Desk): readonly AnswerRoute[] {
   const { chain } = desk.reader.identity
   // They change with the build alone.
   const schemas = new Map(

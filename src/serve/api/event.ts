@@ -6,7 +6,7 @@ import { parseSeq } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/event-corrections.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, JSON_TYPE, project } from '../projection.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
@@ -17,7 +17,7 @@ function noEvent(head: Seq): Problem {
 }
 
 /** `/events/{seq}` and its details, the bytes of the log for ever, and what set it right since. */
-export function eventRoutes(desk: Desk): readonly Route[] {
+export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('event', (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.line(seq))),
     endpointRoute('eventDetails', (ask) =>

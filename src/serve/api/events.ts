@@ -1,12 +1,13 @@
 import type { Snapshot, Walked } from '../../log/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../answer-cache.ts'
 import type { Desk } from '../projection.ts'
 import { holdsByName, JSON_TYPE } from '../projection.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { Query } from '../query.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import type { EventsRange } from './events-range.ts'
@@ -18,13 +19,20 @@ const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** `/events`: pages of the log's own bytes, as JSON or CSV. */
-export function eventsRoute(desk: Desk): Route {
+export function eventsRoute(desk: Desk): AnswerRoute {
   // Apart from what is computed, which whoever reads the log page by page must not push out.
   const pages = openAnswerCache(PAGES_BYTES_MAX)
   const route = endpointRoute('events', (ask) =>
     desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),
   )
-  return { ...route, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
+  return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
+}
+
+/** A page of the default length that examines no more than it returns. */
+function isBrief(query: Query): boolean {
+  const filters = ['type', 'kind', 'contestId', 'tx', 'nonzero']
+  const limit = query.integer('limit') ?? PAGE_LIMIT_DEFAULT
+  return limit <= PAGE_LIMIT_DEFAULT && !filters.some((name) => query.has(name))
 }
 
 /** The parameters as this log takes them: a transaction as its own chain writes it. */

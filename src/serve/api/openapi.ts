@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from '../endpoint-problems.ts'
 import { costOf, keptOf } from '../endpoint-terms.ts'
 import { JSON_TYPE } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-parameters.ts'
@@ -16,7 +16,7 @@ import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
 /** `/openapi.json`: made once, since only another build has another. */
-export function openapiRoute(version: string): Route {
+export function openapiRoute(version: string): AnswerRoute {
   const body = Buffer.from(JSON.stringify(openapi(version)))
   return endpointRoute('openapi', () => ({
     is: 'body',

@@ -3,11 +3,11 @@ import { payouts } from '../../project/payouts.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/payouts`, what is won and not yet paid, and `/loyalty/runs`. */
-export function paymentRoutes(desk: Desk): readonly Route[] {
+export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('payouts', (ask) =>
       project(desk, ask, ({ books }, present) => {

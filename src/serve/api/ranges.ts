@@ -9,11 +9,11 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Query } from '../query.ts'
 import type { Desk, Ground } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/flows`, `/funds` and `/patterns`: what is asked of a range of time. */
-export function rangeRoutes(desk: Desk): readonly Route[] {
+export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('flows', (ask) =>
       project(desk, ask, ({ books }) => {

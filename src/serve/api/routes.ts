@@ -1,5 +1,5 @@
 import type { Desk } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { asyncapiRoute } from './asyncapi.ts'
 import { contestRoutes } from './contests.ts'
 import { eventRoutes } from './event.ts'
@@ -14,7 +14,7 @@ import { statusRoute } from './status.ts'
 import { summaryRoute } from './summary.ts'
 
 /** Every route of the API but the stream's and the archive's, which have rooms of their own. */
-export function apiRoutes(desk: Desk, node: NodeReport): readonly Route[] {
+export function apiRoutes(desk: Desk, node: NodeReport): readonly AnswerRoute[] {
   return [
     summaryRoute(desk),
     ...contestRoutes(desk),

@@ -2,13 +2,13 @@ import { schedule } from '../../project/schedule.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { CALENDAR_TYPE } from '../icalendar.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
 /** `/schedule`, and the same as a calendar feed. */
-export function scheduleRoutes(desk: Desk): readonly Route[] {
+export function scheduleRoutes(desk: Desk): readonly AnswerRoute[] {
   const calendar = openScheduleCalendar(desk.reader.identity.origin)
   return [
     endpointRoute('schedule', (ask) =>

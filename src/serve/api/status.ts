@@ -4,14 +4,14 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Status } from '../../protocol/resources.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** What a node says of itself beside its log. */
 export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>
 
 /** `/status`: the head and its age, as of the present minute. */
-export function statusRoute(desk: Desk, node: NodeReport): Route {
+export function statusRoute(desk: Desk, node: NodeReport): AnswerRoute {
   const { id, origin, chain, simulated } = desk.reader.identity
   return endpointRoute('status', (ask) =>
     project(desk, ask, ({ head }, present) =>

@@ -2,11 +2,11 @@ import { isSummarySettled, resolveMoment, summary } from '../../project/summary.
 import { mapped, parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/summary`: kept for ever once the moment asked for is settled. */
-export function summaryRoute(desk: Desk): Route {
+export function summaryRoute(desk: Desk): AnswerRoute {
   return endpointRoute('summary', (ask) => {
     const at = ask.query.time('at') ?? null
     return project(desk, ask, ({ books }) => {

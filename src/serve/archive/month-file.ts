@@ -2,7 +2,7 @@ import type { LogReader, MonthFile, MonthLayout, MonthState, Snapshot } from '..
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { PresentEtag } from '../etag.ts'
-import type { Ask, Reply } from '../route.ts'
+import type { Reply, StreamAsk } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { parseByteRange, stillWhole } from './byte-range.ts'
 import { formatFileName } from './file-name.ts'
@@ -16,13 +16,13 @@ const TYPE = 'application/gzip'
 const STALL_MS_MAX = 120_000
 
 /** Replies with one file of a month. */
-export type MonthFiles = (ask: Ask, month: Month, file: MonthFile) => Reply
+export type MonthFiles = (ask: StreamAsk, month: Month, file: MonthFile) => Reply
 
 /** A stretch of a file, `from` inclusive, `to` exclusive. */
 type Stretch = Readonly<{ month: Month; file: MonthFile; layout: MonthLayout; from: number; to: number }>
 
 /** What a reply is made in: one snapshot for its headers and first bytes; later bytes come from later ones. */
-type Session = Readonly<{ log: LogReader; snapshot: Snapshot; ask: Ask }>
+type Session = Readonly<{ log: LogReader; snapshot: Snapshot; ask: StreamAsk }>
 
 /** The files of a log's months; `presentEtag` is that of an answer as of a head. */
 export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthFiles {

@@ -20,6 +20,7 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
       path: ARCHIVE_PATH,
       parameters: [],
       allowance: 'api',
+      brief: true,
       handle: (ask) => indexReply(log, presentEtag, ask),
     },
     {

@@ -6,7 +6,7 @@ import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../etag.ts'
 import { JSON_TYPE } from '../projection.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 
 const NOTE_TYPE = 'text/plain; charset=utf-8'
@@ -15,7 +15,7 @@ const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile
 const NO_EVENT = 'No event has this seq, or not yet.'
 
 /** The routes of the log's own files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
-export function treeRoutes(log: LogReader): readonly Route[] {
+export function treeRoutes(log: LogReader): readonly AnswerRoute[] {
   return [
     route('logCheckpoint', 'api', () => checkpointReply(log)),
     route('logTile', 'tiles', ({ segments }) => {
@@ -37,10 +37,10 @@ export function treeRoutes(log: LogReader): readonly Route[] {
   ]
 }
 
-function route(id: string, allowance: Route['allowance'], handle: Route['handle']): Route {
+function route(id: string, allowance: AnswerRoute['allowance'], handle: AnswerRoute['handle']): AnswerRoute {
   const endpoint = LOG_ENDPOINTS.find((one) => one.id === id)
   assert(endpoint !== undefined, `the table of endpoints has a row ${id}`)
-  return { path: endpoint.path, parameters: endpoint.parameters, allowance, handle }
+  return { path: endpoint.path, parameters: endpoint.parameters, allowance, brief: true, handle }
 }
 
 /** Signatures may change while the head stays, as at a change of keys: the ETag is of the content. */

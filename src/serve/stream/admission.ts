@@ -3,16 +3,16 @@ import type { LogReader } from '../../log/reader.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { StreamSlot, StreamSlots } from '../stream-slots.ts'
+import type { CallerSlot, CallerSlots } from '../caller-slots.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Subscription } from './subscription.ts'
 
 /** What may open a stream: the cursor it begins after and the place it takes. */
-export type Admitted = Readonly<{ after: Seq; slot: StreamSlot }>
+export type Admitted = Readonly<{ after: Seq; slot: CallerSlot }>
 
 export type AdmissionSettings = Readonly<{
   reader: LogReader
-  slots: Pick<StreamSlots, 'take' | 'limits'>
+  slots: Pick<CallerSlots, 'take' | 'limits'>
   limits: StreamLimits
   /** Whether this node follows another's log, so that it may lag behind what a client has seen. */
   follows: () => boolean

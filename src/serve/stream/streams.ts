@@ -3,9 +3,9 @@ import { assert } from '../../protocol/brand.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { Reply, StreamAsk, StreamRoute } from '../route.ts'
 import { problemReply } from '../route.ts'
-import type { StreamSlots } from '../stream-slots.ts'
+import type { CallerSlots } from '../caller-slots.ts'
 import type { AdmissionSettings } from './admission.ts'
 import { admit } from './admission.ts'
 import type { StreamFraming } from './frame.ts'
@@ -18,7 +18,7 @@ import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
   reader: LogReader
-  slots: Pick<StreamSlots, 'take' | 'limits'>
+  slots: Pick<CallerSlots, 'take' | 'limits'>
   /** The wall clock: the `at` of a position. */
   now: () => Ms
   /** A clock that never steps, in milliseconds: silences, stalls and lifetimes. */
@@ -35,7 +35,7 @@ export type StreamSettings = Readonly<{
 /** The streams of one thread. Disposing drains them over `drainMs`. */
 export type Streams = AsyncDisposable &
   Readonly<{
-    routes: readonly Route[]
+    routes: readonly StreamRoute[]
     counts(): Readonly<StreamCounts>
     /** Streams on their way to the head. */
     behind(): number
@@ -65,7 +65,7 @@ export function openStreams(settings: StreamSettings): Streams {
     }
   }
 
-  async function handle(ask: Ask): Promise<Reply> {
+  async function handle(ask: StreamAsk): Promise<Reply> {
     const subscription = parseSubscription(ask)
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
@@ -124,7 +124,7 @@ function headersOf(framing: StreamFraming): Readonly<Record<string, string>> {
   }
 }
 
-function routeOf(handle: Route['handle']): Route {
+function routeOf(handle: StreamRoute['handle']): StreamRoute {
   const endpoint = ENDPOINTS.find((one) => one.id === 'stream')
   assert(endpoint !== undefined, 'the stream is in the table of endpoints')
   return {

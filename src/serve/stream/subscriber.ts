@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { LogReader } from '../../log/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { StreamSlot } from '../stream-slots.ts'
+import type { CallerSlot } from '../caller-slots.ts'
 import type { Cursor } from './cursor.ts'
 import { advance, cursorAt, isBehind } from './cursor.ts'
 import type { Packet } from './frame.ts'
@@ -40,7 +40,7 @@ export type Join = Readonly<{
   /** Whether the client speaks HTTP/1.1; older ones get the bytes until the connection closes. */
   chunked: boolean
   feed: Feed
-  slot: StreamSlot
+  slot: CallerSlot
   after: Seq
 }>
 

@@ -3,7 +3,7 @@ import { further, jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html, jsonBlock } from './html.ts'
 import type { Page, View } from './page.ts'
-import { baseOf, NOTICE } from './site.ts'
+import { NOTICE } from './site.ts'
 
 /** `/about`: what the words mean, how the figures come about, and what becomes of a mistake. */
 export const aboutPage: Page<null> = {
@@ -18,9 +18,9 @@ export const aboutPage: Page<null> = {
       '@type': 'DataCatalog',
       name: view.site.name,
       description: NOTICE,
-      url: `${baseOf(view.host)}/about`,
+      url: `${view.site.url}/about`,
       isAccessibleForFree: true,
-      dataset: { '@type': 'Dataset', name: 'Every event, by month', url: `${baseOf(view.host)}/archive` },
+      dataset: { '@type': 'Dataset', name: 'Every event, by month', url: `${view.site.url}/archive` },
       ...(view.site.licence === null ? {} : { license: view.site.licence }),
     }),
   async render(_, view) {

@@ -4,7 +4,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { parseQuery } from '../query.ts'
-import type { Ask, Keep, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Keep, Route } from '../route.ts'
 import type { Answered, Asked } from './page.ts'
 
 /** What the API replies to a page: its bytes and how they may be kept, or why there are none. */
@@ -14,7 +14,7 @@ export type ApiReply =
 
 /** The API as pages ask it: its own routes, called in the same thread, with nothing between. */
 export type Api = Readonly<{
-  route(endpoint: EndpointId): Route
+  route(endpoint: EndpointId): AnswerRoute
   /** Asks an endpoint what the page was asked, whatever the caller holds of the page. */
   reply(endpoint: EndpointId, ask: Ask): Promise<ApiReply>
   /** Asks something else, whatever the caller holds. */
@@ -26,9 +26,10 @@ const HOLDS_NOTHING: Pick<Ask, 'holds' | 'header'> = { holds: () => false, heade
 
 /** Pages ask the routes of the API themselves, so that a page cannot show what the API does not say. */
 export function openApi(routes: readonly Route[]): Api {
-  const byPath = new Map(routes.map((route) => [route.path, route]))
+  const whole = routes.filter((route): route is AnswerRoute => route.streaming !== true)
+  const byPath = new Map(whole.map((route) => [route.path, route]))
 
-  function routeOf(endpoint: EndpointId): Route {
+  function routeOf(endpoint: EndpointId): AnswerRoute {
     const found = byPath.get(ENDPOINT_PATHS[endpoint])
     assert(found !== undefined, `the API has a route for ${endpoint}`)
     return found
@@ -41,6 +42,8 @@ export function openApi(routes: readonly Route[]): Api {
         return { is: 'answer', body: reply.body, keep: reply.keep }
       case 'problem':
         return { is: 'problem', problem: reply.problem }
+      case 'coded':
+      case 'bare':
       case 'unchanged':
       case 'elsewhere':
       case 'file':

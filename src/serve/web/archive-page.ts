@@ -5,7 +5,7 @@ import { derived, sum } from './derived.ts'
 import type { Html } from './html.ts'
 import { html, jsonBlock } from './html.ts'
 import type { Page, View } from './page.ts'
-import { baseOf, NOTICE } from './site.ts'
+import { NOTICE } from './site.ts'
 import type { Table } from './table.ts'
 
 /** `/archive`: every event there has been, a file for each month. */
@@ -95,7 +95,7 @@ const MONTHS_NAMED = 12
 
 /** Ways to read it all; the lines run as they are. */
 function howTo(months: readonly ArchiveMonth[], view: View): Html {
-  const base = baseOf(view.host)
+  const base = view.site.url
   const names = months.map(({ month }) => month)
   const last = months.findLast(({ lastSeq }) => lastSeq !== null)?.lastSeq ?? 0
   const curl = `site=${base}/api/v1/archive
@@ -141,7 +141,7 @@ function code(label: string, text: string): Html {
 
 /** What a search for data sets reads (schema.org). */
 function datasetOf(months: readonly ArchiveMonth[], view: View): unknown {
-  const base = baseOf(view.host)
+  const base = view.site.url
   const { name, licence } = view.site
   const [first, last] = [months.at(0), months.at(-1)]
   return {

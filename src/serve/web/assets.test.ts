@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { BUNDLED, openAssets } from './assets.ts'
+import { BUNDLED, openAssets, openScripts } from './assets.ts'
 
 suite('the files that pages load', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-assets-'))
   test.after(() => rmSync(folder, { recursive: true }))
 
   test('are made once, and made again where making them failed', async () => {
-    const assets = openAssets(folder)
+    const assets = openAssets(openScripts(folder), folder)
     await assert.rejects(assets(), /style\.css/)
     writeFileSync(join(folder, 'style.css'), 'body {}')
     mkdirSync(join(folder, BUNDLED))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Script } from './bundle-cache.ts'
 import { cached } from './bundle-cache.ts'
@@ -42,20 +42,33 @@ const HASH_CHARS = 10
 /** Where the build of the package puts the islands' scripts, below the folder of this file. */
 export const BUNDLED = 'bundled'
 
-/** Makes the files when a page first needs them, and once: the islands are bundled in memory. */
-export function openAssets(folder: string = import.meta.dirname): () => Promise<Assets> {
-  let made: Promise<Assets> | undefined
+/** Makes the scripts when a page first needs them, and once: the islands are bundled in memory. */
+export function openScripts(folder: string = import.meta.dirname): () => Promise<readonly Script[]> {
+  let made: Promise<readonly Script[]> | undefined
   return () =>
-    (made ??= makeAssets(folder).catch((error: unknown) => {
+    (made ??= makeScripts(folder).catch((error: unknown) => {
       // Kept, one failure would be every page's until the next start.
       made = undefined
       throw error
     }))
 }
 
-async function makeAssets(folder: string): Promise<Assets> {
+async function makeScripts(folder: string): Promise<readonly Script[]> {
+  return readBundled(folder) ?? cached(join(folder, '../../..'), () => bundleIslands(folder))
+}
+
+/** The files, made of these scripts and of the style when a page first needs them. */
+export function openAssets(
+  scripts: () => Promise<readonly Script[]>,
+  folder: string = import.meta.dirname,
+): () => Promise<Assets> {
+  let made: Assets | undefined
+  return async () => (made ??= await makeAssets(scripts, folder))
+}
+
+async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
   const style = assetOf('style.css', readFileSync(join(folder, 'style.css')))
-  const scripts = readBundled(folder) ?? (await cached(join(folder, '../../..'), () => bundleIslands(folder)))
+  const scripts = await bundled()
   const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
@@ -126,7 +139,7 @@ function hashOf(body: Uint8Array): string {
 const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
 
 /** The files of pages. A page kept for ever may name an earlier one: it gets the present one in its place. */
-export function assetRoute(assets: () => Promise<Assets>): Route {
+export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
   return {
     path: '/assets/{file}',
     parameters: [],

@@ -2,7 +2,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { Flows } from '../../protocol/resources.ts'
-import type { Reply, Route } from '../route.ts'
+import type { AnswerRoute, Reply } from '../route.ts'
 import type { Api } from './answers.ts'
 import type { Assets } from './assets.ts'
 import { THEME } from './charts/chart-theme.ts'
@@ -21,7 +21,12 @@ const HEADERS = { ...PAGE_HEADERS, 'Content-Security-Policy': EMBED_POLICY }
 type Frames = Readonly<{ site: Site; assets: Assets }>
 
 /** `/embed/flows`: the chart of flows alone, for a frame in somebody else's page; one link leads back. */
-export function embedRoute(api: Api, site: Site, simulated: boolean, assets: () => Promise<Assets>): Route {
+export function embedRoute(
+  api: Api,
+  site: Site,
+  simulated: boolean,
+  assets: () => Promise<Assets>,
+): AnswerRoute {
   const route = api.route('flows')
   return {
     path: '/embed/flows',

@@ -1,12 +1,11 @@
 import type { Html } from './html.ts'
 import { escapeText, html } from './html.ts'
 import type { Embedded, View } from './page.ts'
-import { baseOf } from './site.ts'
 
 /** What to write into another page: whole addresses, since that page is of another host. */
-export function embedding({ host }: View, offered: readonly Embedded[]): Html | null {
+export function embedding({ site }: View, offered: readonly Embedded[]): Html | null {
   if (offered.length === 0) return null
-  const base = baseOf(host)
+  const base = site.url
   return html`<details>
     <summary>Embed</summary>
     ${offered.map(

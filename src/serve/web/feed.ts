@@ -3,7 +3,7 @@ import type { Parameter } from '../../protocol/parameters.ts'
 import { FILTERS } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Contest, EventsPage } from '../../protocol/resources.ts'
-import type { Ask, Route } from '../route.ts'
+import type { AnswerRoute, Ask } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
 import { contestName } from './contest-name.ts'
@@ -11,7 +11,7 @@ import { entryTitle } from './feed-title.ts'
 import type { Html } from './html.ts'
 import { html, xmlOf } from './html.ts'
 import type { Site } from './site.ts'
-import { baseOf, hostOf, NOTICE } from './site.ts'
+import { NOTICE } from './site.ts'
 
 const ENTRIES = 50
 /** What a reader of news is told when nothing is said: what moves a contest or a reward, and what is put right. */
@@ -24,7 +24,7 @@ const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
 )
 
 /** `/feed.atom`: the newest events as an Atom feed (RFC 4287), newest first. */
-export function feedRoute(api: Api, site: Site, identity: LogIdentity): Route {
+export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRoute {
   return {
     path: '/feed.atom',
     parameters: PARAMETERS,
@@ -75,7 +75,7 @@ async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promis
 
 function feedOf(events: readonly EventWire[], ask: Ask, feed: Feed): string {
   const { site, tag } = feed
-  const base = baseOf(hostOf(ask))
+  const base = site.url
   const query = ask.query.format()
   const subject = ask.query.list('type')?.join(', ') ?? 'contests, corrections and rewards'
   return xmlOf(

@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { SVG_POLICY } from './page-forms.ts'
 
 /** A bound ledger with its entries, in the one colour of the pages on light paper and on dark; sharp at 16 pixels. */
@@ -8,11 +8,12 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><style
 export const ICON_HREF: string = `data:image/svg+xml,${encodeURIComponent(ICON)}`
 
 /** `/favicon.ico`: the same for who asks for it without having read a page; browsers go by its type, not by its name. */
-export function iconRoute(): Route {
+export function iconRoute(): AnswerRoute {
   return {
     path: '/favicon.ico',
     parameters: [],
     allowance: 'none',
+    brief: true,
     handle: () => ({
       is: 'body',
       keep: 'revalidate',

@@ -3,7 +3,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
 import { badgeOf } from './badge.ts'
@@ -21,7 +21,7 @@ type Refuse = (problem: Problem, path: string, rawQuery: string) => Promise<Repl
 type Badges = Readonly<{ site: Site; identity: LogIdentity }>
 
 /** Addresses that lead to a page, and the calendar under the page's own path. */
-export function otherWays(api: Api, refuse: Refuse, of: Badges): readonly Route[] {
+export function otherWays(api: Api, refuse: Refuse, of: Badges): readonly AnswerRoute[] {
   return [contestToLedger(api, refuse, of), calendar(api), ...LEADING.map(leadOn)]
 }
 
@@ -38,17 +38,18 @@ const LEADING: readonly (readonly [path: string, to: (segments: Ask['segments'])
   ['/asyncapi.json', () => ENDPOINT_PATHS.asyncapi],
 ]
 
-function leadOn([path, to]: (typeof LEADING)[number]): Route {
+function leadOn([path, to]: (typeof LEADING)[number]): AnswerRoute {
   return {
     path,
     parameters: [],
     allowance: 'pages',
+    brief: true,
     handle: ({ segments }) => ({ is: 'elsewhere', status: 308, location: to(segments) }),
   }
 }
 
 /** A contest has one page: that of its ledger, which says all that the contest alone would. Its picture is a badge. */
-function contestToLedger(api: Api, refuse: Refuse, of: Badges): Route {
+function contestToLedger(api: Api, refuse: Refuse, of: Badges): AnswerRoute {
   return {
     path: '/contests/{id}',
     parameters: [],
@@ -81,7 +82,7 @@ async function badge(api: Api, ask: Ask, id: string, { site, identity }: Badges)
 }
 
 /** The feed of the API, at the address that people subscribe to. */
-function calendar(api: Api): Route {
+function calendar(api: Api): AnswerRoute {
   const route = api.route('scheduleCalendar')
   return {
     path: '/schedule.ics',

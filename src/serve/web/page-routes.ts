@@ -5,7 +5,7 @@ import type { Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { etagOf } from '../etag.ts'
 import type { Query } from '../query.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api, ApiReply } from './answers.ts'
 import { fill, jsonOf } from './answers.ts'
@@ -20,7 +20,6 @@ import type { Form } from './page-forms.ts'
 import { asOfIn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
 import type { Site } from './site.ts'
-import { hostOf } from './site.ts'
 import { viewBar } from './view-bar.ts'
 
 /** What every page is made with. */
@@ -51,11 +50,11 @@ const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
 const DATA_FORMS: ReadonlySet<Form> = new Set(['.csv', '.metadata.json'])
 
 /** The routes of a page: itself, and the forms that stand behind a suffix of its path. */
-export function pageRoutes(web: Web, page: AnyPage): readonly Route[] {
+export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   const path = pathOf(page)
   const parameters =
     page.endpoint === null ? (page.parameters ?? []) : web.api.route(page.endpoint).parameters
-  const route = (at: string, form: Form): Route => ({
+  const route = (at: string, form: Form): AnswerRoute => ({
     path: at,
     parameters,
     allowance: DATA_FORMS.has(form) ? 'api' : 'pages',
@@ -114,7 +113,7 @@ function formsOf(page: AnyPage): readonly Exclude<Form, ''>[] {
 /** A page that many have open is asked for by all of them at each event: it is written once. */
 function keptReplyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
   if (form !== '') return replyOf(web, page, ask, form)
-  const key = `${hostOf(ask) ?? ''} ${ask.path}${ask.query.format()}`
+  const key = `${ask.path}${ask.query.format()}`
   return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, form))
 }
 
@@ -147,7 +146,14 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
   const body = Buffer.from(await documentOf(page, view, answer))
   // What an answer says may be settled for ever; how a page says it is not.
   const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
-  return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers }
+  const rows = rowsIn(answer)
+  return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
+}
+
+/** Rows or buckets of an answer, by which a page is charged. */
+function rowsIn(answer: unknown): number {
+  const lists = Object.values(Object(answer)).filter((value) => Array.isArray(value))
+  return lists.reduce((rows, list) => rows + list.length, 0)
 }
 
 type Made = Readonly<{
@@ -171,7 +177,6 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): Vie
     api,
     json: jsonOf(reply.body),
     past: reply.keep === 'immutable',
-    host: hostOf(ask),
     now: ask.now,
     ask(endpoint, asked = {}) {
       assert(page.further === true, 'a page that asks further endpoints says so')

@@ -26,8 +26,6 @@ export type View = Readonly<{
   past: boolean
   /** The paths of all pages: a link to another is given only where it is. */
   paths: ReadonlySet<string>
-  /** The host by which the service was asked, with its port; null where it is not known. */
-  host: string | null
   /** When it was asked: a page is written again with every minute at least. */
   now: Ms
   /** Asks the API one thing more, in the same service; only of a page that says `further`. */

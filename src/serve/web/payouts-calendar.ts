@@ -4,14 +4,13 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Contests, Payouts, Unpaid } from '../../protocol/resources.ts'
 import type { CalendarMoment } from '../icalendar.ts'
 import { CALENDAR_TYPE, openCalendar } from '../icalendar.ts'
-import type { Ask, Route } from '../route.ts'
+import type { AnswerRoute, Ask } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
 import { calendarLinks } from './calendar-links.ts'
 import type { Html } from './html.ts'
 import type { View } from './page.ts'
 import type { Site } from './site.ts'
-import { baseOf, hostOf } from './site.ts'
 
 /** Pages of unpaid prizes that are read for a calendar; it says so where there are more. */
 const PAGES_MAX = 20
@@ -20,7 +19,7 @@ const PAGES_MAX = 20
  * `/payouts.ics`: the moments at which prizes that are won and not yet paid become available, of all contests or of one.
  * It is made of the answers that the page is made of; what is available already stands there and not here.
  */
-export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Route {
+export function payoutsCalendarRoute(api: Api, site: Site, origin: string): AnswerRoute {
   const format = openCalendar()
   return {
     path: '/payouts.ics',
@@ -43,7 +42,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Rout
         product: 'Unpaid prizes',
         origin,
         asOfMs,
-        moments: momentsOf(rows, titles, { token: site.token, base: baseOf(hostOf(ask)) }),
+        moments: momentsOf(rows, titles, { token: site.token, base: site.url }),
       })
       return { is: 'body', keep: 'revalidate', etag: 'of-content', type: CALENDAR_TYPE, body }
     },

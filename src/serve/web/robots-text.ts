@@ -1,5 +1,5 @@
-import type { Route } from '../route.ts'
-import { baseOf, hostOf } from './site.ts'
+import type { AnswerRoute } from '../route.ts'
+import type { Site } from './site.ts'
 
 /** Where robots find the addresses of all pages. */
 export const SITEMAP_PATH = '/sitemap.xml'
@@ -20,29 +20,30 @@ const LEFT_ALONE: readonly string[] = [
 const READ_ALL_THE_SAME: readonly string[] = ['/events?tx=']
 
 /** `/robots.txt` (RFC 9309). */
-export function robotsRoute(): Route {
+export function robotsRoute(site: Site): AnswerRoute {
   return {
     path: '/robots.txt',
     parameters: [],
     allowance: 'none',
-    handle: (ask) => ({
+    handle: () => ({
       is: 'body',
       keep: 'revalidate',
       etag: 'of-content',
       type: 'text/plain; charset=utf-8',
-      body: robotsText(hostOf(ask)),
+      body: robotsText(site.url),
     }),
   }
 }
 
-function robotsText(host: string | null): string {
+function robotsText(url: string): string {
   return [
     '# Programs are welcome: /llms.txt says how to ask, /archive has every event as files.',
     'User-agent: *',
     ...READ_ALL_THE_SAME.map((path) => `Allow: ${path}`),
     ...LEFT_ALONE.map((path) => `Disallow: ${path}`),
     // A sitemap is named by its whole address or not at all.
-    ...(host === null ? [] : ['', `Sitemap: ${baseOf(host)}${SITEMAP_PATH}`]),
+    '',
+    `Sitemap: ${url}${SITEMAP_PATH}`,
     '',
   ].join('\n')
 }

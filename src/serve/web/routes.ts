@@ -1,11 +1,10 @@
-import type { LogIdentity } from '../../log/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import type { Reply, Route } from '../route.ts'
+import type { AnswerRoute, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { openRouter } from '../router.ts'
 import { openApi } from './answers.ts'
-import { assetRoute, openAssets } from './assets.ts'
+import { assetRoute } from './assets.ts'
 import { embedRefusal, embedRoute } from './embed.ts'
 import { errorPage } from './error-page.ts'
 import { feedRoute } from './feed.ts'
@@ -19,25 +18,21 @@ import { PAGES } from './pages.ts'
 import { payoutsCalendarRoute } from './payouts-calendar.ts'
 import { apiMarkdownRoute } from './reference/api-markdown-route.ts'
 import { robotsRoute } from './robots-text.ts'
-import type { Site } from './site.ts'
 import { sitemapRoute } from './sitemap.ts'
 import { transactionRoute } from './transaction-route.ts'
 import { verifierRoute } from './verifier.ts'
 
 /** The pages for people: their routes, and what is answered outside the API where there is no answer. */
 export type WebRoutes = Readonly<{
-  routes: readonly Route[]
+  routes: readonly AnswerRoute[]
   refuse(problem: Problem, path: string, rawQuery: string): Promise<Reply>
 }>
 
+/** What the pages are opened with, beside the API. */
+export type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
+
 /** Opens the pages over the routes of the API, which they ask for everything that they show. */
-export function openWeb(
-  api: readonly Route[],
-  identity: LogIdentity,
-  site: Site,
-  present: Web['present'],
-): WebRoutes {
-  const assets = openAssets()
+export function openWeb(api: readonly Route[], { identity, site, assets, present }: WebSettings): WebRoutes {
   const paths = new Set(PAGES.map(pathOf))
   const twins = openRouter(api)
   const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
@@ -68,7 +63,7 @@ export function openWeb(
       assetRoute(assets),
       verifierRoute(assets, site),
       iconRoute(),
-      robotsRoute(),
+      robotsRoute(site),
       sitemapRoute(web, PAGES),
     ],
     refuse,

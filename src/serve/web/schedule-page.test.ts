@@ -50,7 +50,7 @@ suite('the schedule', () => {
     assert.match(page, /not announced yet/)
   })
 
-  test('is subscribed to at the host that was asked', async () => {
+  test('is subscribed to at the address of the site', async () => {
     const page = await (await stage.get('/schedule')).text()
     assert.match(page, new RegExp(`href="webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics"`))
     // Not every program knows the scheme; every one takes an address.
@@ -58,13 +58,18 @@ suite('the schedule', () => {
     assert.match(page, /href="\/schedule\.ics"/)
   })
 
-  test('takes no host into an address that is none', async () => {
-    const { text } = await sendRaw(
-      stage.port,
-      'GET /schedule HTTP/1.1\r\nHost: a"b\r\nConnection: close\r\n\r\n',
+  test('is the same page by whatever name the service is asked', async () => {
+    const pages = await Promise.all(
+      ['data.example.org', 'a"b'].map(async (host) => {
+        const { text } = await sendRaw(
+          stage.port,
+          `GET /schedule HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        )
+        return text.split('\r\n\r\n', 2)[1]
+      }),
     )
-    assert.match(text, /schedule\.ics/)
-    assert.doesNotMatch(text, /webcal/)
+    assert.equal(pages[0], pages[1])
+    assert.match(pages[0] ?? '', new RegExp(`webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics`))
   })
 
   test('is the same calendar as that of the API', async () => {

@@ -1,8 +1,7 @@
-import { isIPv4, isIPv6 } from 'node:net'
-import type { Ask } from '../route.ts'
-
 /** What an operator says of the site; the log says the rest. */
 export type Site = Readonly<{
+  /** Its address, without a slash at its end: what pages, feeds and calendars name wherever they are asked for. */
+  url: string
   /** Stands in every title and at the top of every page. */
   name: string
   /** The token's symbol, the unit of every amount. */
@@ -19,6 +18,7 @@ export type Site = Readonly<{
 export type Explorer = Readonly<{ host: string; template: string }>
 
 export const DEFAULT_SITE: Site = {
+  url: 'https://daybook.example',
   name: 'Daybook',
   token: 'KOTS',
   explorers: [],
@@ -47,25 +47,3 @@ export function addressAt({ template }: Explorer, tx: string): string {
 /** What every page says, in these words. */
 export const NOTICE =
   'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'
-
-/** The address that commands and feeds begin with: only what has a name has a certificate. */
-export function baseOf(host: string | null): string {
-  if (host === null) return 'https://daybook.example'
-  const [, name = ''] = HOST.exec(host) ?? []
-  const named = !name.startsWith('[') && !isIPv4(name) && name.toLowerCase() !== 'localhost'
-  return `${named ? 'https' : 'http'}://${host}`
-}
-
-const HOST = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
-
-/** A host as a request names it, with its port; null for what is none. */
-export function parseHost(text: string): string | null {
-  const [, name] = HOST.exec(text) ?? []
-  if (name === undefined || (name.startsWith('[') && !isIPv6(name.slice(1, -1)))) return null
-  return text
-}
-
-/** The host by which the service was asked; null where it is not known. */
-export function hostOf(ask: Ask): string | null {
-  return parseHost(ask.header('host') ?? '')
-}

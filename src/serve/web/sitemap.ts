@@ -4,7 +4,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Contests } from '../../protocol/resources.ts'
 import { etagOf } from '../etag.ts'
-import type { Ask, Reply, Route } from '../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { escapeText } from './html.ts'
 import { openPageCache } from './page-cache.ts'
@@ -12,24 +12,23 @@ import type { Web } from './page-routes.ts'
 import { pathOf } from './page-routes.ts'
 import type { AnyPage, View } from './page.ts'
 import { SITEMAP_PATH } from './robots-text.ts'
-import { baseOf, hostOf } from './site.ts'
 
 /** Addresses of one sitemap, by its protocol. */
 export const ADDRESSES_MAX = 50_000
 /** Contests that are asked for at once: between two such answers others have theirs. */
 const CONTESTS_ASKED = 1_000
 
-/** What is kept of them, by the hosts that they are of. */
+/** Room for the longest sitemap. */
 const BYTES_KEPT = 8 * 1024 * 1024
 
 /** The address of a page without its host, and when what it shows was last another, where that is known. */
 export type Mapped = Readonly<{ path: string; changedAt: string | null }>
 
 /** `/sitemap.xml` (sitemaps.org): every page without a question, and the ledger of every contest, the newest first. */
-export function sitemapRoute(web: Web, pages: readonly AnyPage[]): Route {
+export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
   // Many contests take a while to write down, and who reads such a list does not wait for the last event.
   let kept: Readonly<{ minute: number; mapped: Promise<Parsed<readonly Mapped[]>> }> | undefined
-  // Its own: a single one may weigh as much as all pages that are kept.
+  // Its own: it may weigh as much as all pages that are kept.
   const written = openPageCache(BYTES_KEPT)
   const mappedFor = (ask: Ask, minute: number): Promise<Parsed<readonly Mapped[]>> => {
     if (kept?.minute !== minute) {
@@ -47,7 +46,7 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): Route {
   const replyOf = async (ask: Ask, minute: number): Promise<Reply> => {
     const mapped = await mappedFor(ask, minute)
     if (!mapped.ok) return problemReply(mapped.problem)
-    const body = Buffer.from(sitemapOf(mapped.value, baseOf(hostOf(ask))))
+    const body = Buffer.from(sitemapOf(mapped.value, web.site.url))
     return {
       is: 'body',
       keep: 'revalidate',
@@ -63,7 +62,7 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): Route {
     showsLog: true,
     handle(ask) {
       const minute = floorTo(ask.now, MINUTE_MS)
-      return written.reply(hostOf(ask) ?? '', String(minute), () => replyOf(ask, minute))
+      return written.reply(SITEMAP_PATH, String(minute), () => replyOf(ask, minute))
     },
   }
 }

@@ -1,13 +1,13 @@
 import type { EventsPage } from '../../protocol/resources.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
-import type { Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import { errorPage } from './error-page.ts'
 import type { View } from './page.ts'
 import type { Web } from './page-routes.ts'
 
 /** `/tx/{id}`: leads from a transaction, as an explorer or a wallet names it, to what is published of it. */
-export function transactionRoute(web: Web): Route {
+export function transactionRoute(web: Web): AnswerRoute {
   return {
     path: '/tx/{id}',
     parameters: [],

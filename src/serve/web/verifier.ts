@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { assert } from '../../protocol/brand.ts'
-import type { Ask, Route } from '../route.ts'
+import type { AnswerRoute } from '../route.ts'
 import type { Assets } from './assets.ts'
 import { HTML_TYPE } from './error-page.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import type { Site } from './site.ts'
-import { baseOf, hostOf } from './site.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 
 /** Where the verifier is that is saved to disk. */
@@ -18,12 +17,12 @@ code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:ligh
 @media(forced-colors:active){.ok,.bad{color:CanvasText}}`
 
 /** One file with all that it needs, which works from a disk: any log may be asked from anywhere. */
-export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site): Route {
+export function verifierRoute(assets: () => Promise<Assets>, site: Site): AnswerRoute {
   return {
     path: VERIFIER_PATH,
     parameters: [],
     allowance: 'pages',
-    async handle(ask) {
+    async handle() {
       const script = (await assets()).files.get('verifier.js')
       assert(script !== undefined, 'there is a script of the verifier')
       return {
@@ -33,7 +32,13 @@ export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site
         type: HTML_TYPE,
         body: formatVerifier(
           Buffer.from(script.body).toString('utf8'),
-          checkForms({ seq: null, base: baseIn(ask), explorers, ed25519: null, otherwise: WITHOUT }),
+          checkForms({
+            seq: null,
+            base: site.url,
+            explorers: site.explorers,
+            ed25519: null,
+            otherwise: WITHOUT,
+          }),
         ),
         headers: {
           'Content-Disposition': 'attachment; filename="daybook-verify.html"',
@@ -42,12 +47,6 @@ export function verifierRoute(assets: () => Promise<Assets>, { explorers }: Site
       }
     },
   }
-}
-
-/** The address that the file is saved from; nothing where it is not known. */
-function baseIn(ask: Ask): string {
-  const host = hostOf(ask)
-  return host === null ? '' : baseOf(host)
 }
 
 const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`

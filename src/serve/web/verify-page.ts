@@ -7,7 +7,6 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
-import { baseOf } from './site.ts'
 import { VERIFIER_PATH } from './verifier.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 
@@ -65,7 +64,7 @@ const WITHOUT = html`<p>
 </p>`
 
 function doubt(view: View, keys: Further<LogKeys>): Html {
-  const base = baseOf(view.host)
+  const base = view.site.url
   return html`<h2>Do not trust this page?</h2>
     <p>
       You are right: a page is only as honest as the server that sends it. Save the verifier, read it, and run

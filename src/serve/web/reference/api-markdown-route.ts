@@ -1,8 +1,7 @@
-import type { Ask, Reply, Route } from '../../route.ts'
+import type { AnswerRoute, Ask, Reply } from '../../route.ts'
 import { further } from '../further.ts'
 import type { Web } from '../page-routes.ts'
 import type { View } from '../page.ts'
-import { baseOf, hostOf } from '../site.ts'
 import { openQuestions } from './api-answers.ts'
 import { formatReference } from './api-markdown.ts'
 
@@ -11,7 +10,7 @@ export const MARKDOWN_PATH = '/api.md'
 const TYPE = 'text/markdown; charset=utf-8'
 
 /** `/api.md`: the reference of `/api` for those who read it as text. */
-export function apiMarkdownRoute(web: Web): Route {
+export function apiMarkdownRoute(web: Web): AnswerRoute {
   return {
     path: MARKDOWN_PATH,
     parameters: [],
@@ -19,8 +18,7 @@ export function apiMarkdownRoute(web: Web): Route {
     // Its requests are about what the log has.
     showsLog: true,
     handle(ask) {
-      const key = `${hostOf(ask) ?? ''} ${MARKDOWN_PATH}`
-      return web.pages.reply(key, web.present(ask.now), () => replyOf(web, ask))
+      return web.pages.reply(MARKDOWN_PATH, web.present(ask.now), () => replyOf(web, ask))
     },
   }
 }
@@ -32,7 +30,7 @@ async function replyOf({ api, site, identity }: Web, ask: Ask): Promise<Reply> {
     document,
     site,
     simulated: identity.simulated,
-    base: baseOf(hostOf(ask)),
+    base: site.url,
     questionOf: await openQuestions(asking),
   })
   return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }

@@ -9,7 +9,6 @@ import { termsOf } from './api-terms.ts'
 import type { Html } from '../html.ts'
 import { html } from '../html.ts'
 import type { View } from '../page.ts'
-import { baseOf } from '../site.ts'
 import { copyButton } from '../view-bar.ts'
 
 /** A longer answer is cut: the whole is one press of its form away. */
@@ -32,7 +31,7 @@ export function sectionOf(endpoint: Endpoint, shown: Shown, document: ApiDocumen
 function requestPart(endpoint: Endpoint, shown: Shown, view: View): Html {
   return html`<details>
     <summary>The request: curl, TypeScript, Python, command line</summary>
-    ${snippetsOf(baseOf(view.host), endpoint, shown).map(
+    ${snippetsOf(view.site.url, endpoint, shown).map(
       ({ language, text }) =>
         html`<p>${language} ${copyButton('Copy', { text })}</p>
           <pre><code>${text}</code></pre>`,

@@ -4,12 +4,12 @@ import { Writable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { allocateStreamSlots, openStreamSlots, releaseWhenOver, type StreamSlot } from './stream-slots.ts'
+import { allocateCallerSlots, openCallerSlots, releaseWhenOver, type CallerSlot } from './caller-slots.ts'
 
 const SECRET = 'a secret of this test alone'
 
 function fresh(perCaller: number, perNode: number) {
-  return openStreamSlots(allocateStreamSlots({ perCaller, perNode }, SECRET))
+  return openCallerSlots(allocateCallerSlots({ perCaller, perNode }, SECRET))
 }
 
 suite('the slots of streams', () => {
@@ -38,8 +38,8 @@ suite('the slots of streams', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (schedule) => {
         const slots = fresh(3, 8)
-        const held: { key: string; slot: StreamSlot }[] = []
-        const released: StreamSlot[] = []
+        const held: { key: string; slot: CallerSlot }[] = []
+        const released: CallerSlot[] = []
         for (const { key, release } of schedule) {
           if (release !== null) {
             const [gone] = held.splice(release % 8, 1)
@@ -107,18 +107,18 @@ suite('the slots of streams', () => {
   })
 
   test('are counted once when several threads take and release them', async () => {
-    const memory = allocateStreamSlots({ perCaller: 10, perNode: 16 }, SECRET)
+    const memory = allocateCallerSlots({ perCaller: 10, perNode: 16 }, SECRET)
     const most = await Promise.all([1, 2, 3].map((thread) => mostHeldByThread({ memory, thread })))
     for (const held of most) assert.ok(held > 0 && held <= 10)
-    assert.equal(openStreamSlots(memory).open(), 0)
-    assert.equal(openStreamSlots(memory).take('shared').ok, true)
+    assert.equal(openCallerSlots(memory).open(), 0)
+    assert.equal(openCallerSlots(memory).take('shared').ok, true)
   })
 })
 
 const THREAD = `
   import { parentPort, workerData } from 'node:worker_threads'
-  const { openStreamSlots } = await import(workerData.module)
-  const slots = openStreamSlots(workerData.memory)
+  const { openCallerSlots } = await import(workerData.module)
+  const slots = openCallerSlots(workerData.memory)
   let most = 0
   for (let round = 0; round < 2000; round += 1) {
     const taken = []
@@ -133,7 +133,7 @@ const THREAD = `
 `
 
 async function mostHeldByThread(data: Readonly<Record<string, unknown>>): Promise<number> {
-  const module = new URL('./stream-slots.ts', import.meta.url).href
+  const module = new URL('./caller-slots.ts', import.meta.url).href
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(THREAD)}`), {
     workerData: { ...data, module },
   })

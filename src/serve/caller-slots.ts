@@ -4,57 +4,59 @@ import { locked } from './allowance-lock.ts'
 import type { Table } from './allowance-table.ts'
 import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
 
-/** How many streams may be open at once. */
-export type StreamSlotLimits = Readonly<{ perCaller: number; perNode: number }>
+/** How many slots may be taken at once. */
+export type CallerSlotLimits = Readonly<{ perCaller: number; perNode: number }>
 
 /** What a thread needs to open the slots; may be handed from thread to thread. */
-export type StreamSlotsMemory = Readonly<{
-  limits: StreamSlotLimits
+export type CallerSlotsMemory = Readonly<{
+  limits: CallerSlotLimits
   secret: string
   buffer: SharedArrayBuffer
 }>
 
-/** One open stream. `release` may be called any number of times, and counts once. */
-export type StreamSlot = Readonly<{ release: () => void }>
+/** A slot that is taken, by a stream or a connection. `release` may be called any number of times, and counts once. */
+export type CallerSlot = Readonly<{ release: () => void }>
 
 /** A slot, or whose limit is reached. */
 export type TakenSlot =
-  | Readonly<{ ok: true; slot: StreamSlot }>
+  | Readonly<{ ok: true; slot: CallerSlot }>
   | Readonly<{ ok: false; full: 'caller' | 'node' }>
 
-/** One thread's view of the streams open on a node. */
-export type StreamSlots = Readonly<{
-  limits: StreamSlotLimits
-  /** Takes a slot for a stream of this caller; whoever takes it must release it. */
+/** One thread's view of what the callers of a node have open. */
+export type CallerSlots = Readonly<{
+  limits: CallerSlotLimits
+  /** Takes a slot for this caller; whoever takes it must release it. */
   take: (key: string) => TakenSlot
-  /** Streams open on the node. */
+  /** Slots taken on the node. */
   open: () => number
 }>
 
 /** Streams that one address may have open at once (spec, section 7). */
 export const STREAMS_PER_CALLER = 10
+/** Connections that one address may have open at once. */
+export const CONNECTIONS_PER_CALLER = 256
 
 const HEADER_BYTES = 8
 const LOCK = 0
 const OPEN = 1
 
 /** Makes the memory of the slots, all of it at once; `secret` is random and of this process only. */
-export function allocateStreamSlots(limits: StreamSlotLimits, secret: string): StreamSlotsMemory {
+export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): CallerSlotsMemory {
   const { perCaller, perNode } = limits
   assert(
     Number.isInteger(perCaller) && perCaller > 0 && perCaller <= 65_535,
-    `${perCaller} streams of a caller`,
+    `${perCaller} slots of a caller`,
   )
-  assert(Number.isInteger(perNode) && perNode > 0, `${perNode} streams of a node`)
+  assert(Number.isInteger(perNode) && perNode > 0, `${perNode} slots of a node`)
   const bytes = HEADER_BYTES + tableBytes(perNode) + 2 * (perNode + 1)
   return { limits, secret, buffer: new SharedArrayBuffer(bytes) }
 }
 
 /** Opens the slots in this thread; all that open the same memory share one count. */
-export function openStreamSlots({ limits, secret, buffer }: StreamSlotsMemory): StreamSlots {
+export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): CallerSlots {
   const { perCaller, perNode } = limits
   const header = new Int32Array(buffer, 0, 2)
-  // Every caller in the table has a stream open, so a table as large as the node's limit is never too small.
+  // Every caller in the table has a slot, so a table as large as the node's limit is never too small.
   const table = openTable(buffer, HEADER_BYTES, perNode)
   const counts = new Uint16Array(buffer, HEADER_BYTES + tableBytes(perNode), perNode + 1)
   const openNow = (): number => header[OPEN] ?? 0
@@ -74,7 +76,7 @@ export function openStreamSlots({ limits, secret, buffer }: StreamSlotsMemory): 
   }
 
   /** An entry keeps its number as long as one of its slots is held. */
-  function slotOf(entry: number): StreamSlot {
+  function slotOf(entry: number): CallerSlot {
     let held = true
     return {
       release() {
@@ -94,7 +96,7 @@ export function openStreamSlots({ limits, secret, buffer }: StreamSlotsMemory): 
 /** Releases a slot as soon as its response has finished, failed or lost its peer, which may already be so. */
 export function releaseWhenOver(
   response: EventEmitter & Readonly<{ destroyed: boolean; closed?: boolean; writableFinished: boolean }>,
-  slot: StreamSlot,
+  slot: CallerSlot,
 ): void {
   if (response.destroyed || response.closed === true || response.writableFinished) return slot.release()
   for (const over of ['close', 'finish', 'error']) response.once(over, slot.release)

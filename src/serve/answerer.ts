@@ -1,0 +1,53 @@
+import type { Ms } from '../protocol/moment.ts'
+import type { Problem } from '../protocol/problem.ts'
+import { parseQuery } from './query.ts'
+import { names } from './etag.ts'
+import { encodeBody } from './respond.ts'
+import type { Reply } from './route.ts'
+import { problemReply } from './route.ts'
+import type { Router } from './router.ts'
+
+/** A request that has passed every check, or a refusal to be told as a page: plain data, for another thread to answer. */
+export type Question = Readonly<{
+  /** Why it is refused; null when it is to be answered. */
+  refused: Problem | null
+  method: 'GET' | 'HEAD'
+  /** The raw path. */
+  path: string
+  rawQuery: string
+  ifNoneMatch: string | undefined
+  acceptEncoding: string | undefined
+  now: Ms
+}>
+
+/** Answers questions in this thread; a body comes in the coding that the caller prefers. */
+export type Answerer = (question: Question) => Promise<Reply>
+
+/** What refuses outside the API, as `Collaborators.refuse`. */
+export type Refuse = (problem: Problem, path: string, rawQuery: string) => Reply | Promise<Reply>
+
+/** Opens an answerer over the routes of a thread. */
+export function openAnswerer(router: Router, refuse: Refuse): Answerer {
+  return async (question) => {
+    const { refused, path, rawQuery } = question
+    const reply = refused === null ? await answer(router, question) : await refuse(refused, path, rawQuery)
+    return reply.is === 'body' ? encodeBody(reply, question) : reply
+  }
+}
+
+function answer(router: Router, question: Question): Reply | Promise<Reply> {
+  const { method, path, rawQuery, ifNoneMatch, now } = question
+  const found = router(path)
+  if (found === undefined || found.route.streaming === true) throw new Error(`${path} has no answer`)
+  const query = parseQuery(rawQuery, found.route.parameters)
+  if (!query.ok) return problemReply(query.problem)
+  return found.route.handle({
+    method,
+    path,
+    segments: found.segments,
+    query: query.value,
+    now,
+    header: (name) => (name === 'if-none-match' ? ifNoneMatch : undefined),
+    holds: (etag) => names(ifNoneMatch, etag),
+  })
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { CallerSlots } from './caller-slots.ts'
+import type { LogIdentity } from '../log/reader.ts'
+import { commonHeaders } from './headers.ts'
+import { formatProblem } from './problem-document.ts'
+
+/** Counts the open connections of each address. */
+export type ConnectionCount = Readonly<{
+  slots: CallerSlots
+  /** The address that a connection counts for; null for a proxy, which speaks for many. */
+  addressOf(socket: Socket): string | null
+}>
+
+/** Connections over the limit that wait for their refusal; what comes beyond is closed without one. */
+const REFUSALS_MAX = 256
+
+/**
+ * Holds each address to its connections. One over the limit is told so when it asks something, and then closed; the
+ * result is whether a request was answered so.
+ */
+export function openConnectionLimit(
+  server: Server,
+  count: ConnectionCount | null,
+  { identity, problemBase }: Readonly<{ identity: LogIdentity; problemBase: string }>,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  if (count === null) return () => false
+  const { slots, addressOf } = count
+  const over = new WeakSet<Socket>()
+  let refusals = 0
+  const body = formatProblem(
+    {
+      code: 'too-many-connections',
+      detail: `This address has ${slots.limits.perCaller} connections open, as many as one address may. Use one of them again.`,
+    },
+    problemBase,
+  )
+  const headers = {
+    ...commonHeaders(identity),
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+
+  server.on('connection', (socket: Socket) => {
+    const address = addressOf(socket)
+    if (address === null) return
+    const taken = slots.take(address)
+    if (taken.ok) {
+      socket.once('close', taken.slot.release)
+    } else if (refusals < REFUSALS_MAX) {
+      refusals += 1
+      over.add(socket)
+      socket.once('close', () => (refusals -= 1))
+    } else {
+      socket.destroy()
+    }
+  })
+  return (request, response) => {
+    if (!over.has(request.socket)) return false
+    response.writeHead(429, headers).end(request.method === 'HEAD' ? undefined : body)
+    return true
+  }
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { openFairOrder } from './fair-order.ts'
+
+/** One piece of work: who asked for it, and how long it takes. */
+type Work = Readonly<{ caller: string; ms: number }>
+
+const works = (callers: number) =>
+  fc.array(fc.record({ caller: fc.nat(callers - 1).map(String), ms: fc.integer({ min: 1, max: 500 }) }), {
+    minLength: 1,
+    maxLength: 200,
+  })
+
+/** Runs everything, one after the other; what came out, in order. */
+function runAll(order: ReturnType<typeof openFairOrder<Work>>): readonly Work[] {
+  const done: Work[] = []
+  for (let taken = order.take(); taken !== undefined; taken = order.take()) {
+    done.push(taken.work)
+    taken.ended(taken.work.ms)
+  }
+  return done
+}
+
+suite('waiting work', () => {
+  test('comes out whole, each caller’s own in the order in which it came', () => {
+    fc.assert(
+      fc.property(works(5), (all) => {
+        const order = openFairOrder<Work>(1)
+        for (const work of all) order.add(work.caller, work)
+        const done = runAll(order)
+        assert.equal(done.length, all.length)
+        assert.equal(order.waiting(), 0)
+        for (const caller of new Set(all.map((work) => work.caller))) {
+          const own = (work: Work): boolean => work.caller === caller
+          assert.deepEqual(done.filter(own), all.filter(own))
+        }
+      }),
+    )
+  })
+
+  test('shares the time: two callers who both wait differ by one work of each at most', () => {
+    fc.assert(
+      fc.property(works(4), (all) => {
+        const order = openFairOrder<Work>(1)
+        for (const work of all) order.add(work.caller, work)
+        const left = new Map<string, number>()
+        for (const { caller } of all) left.set(caller, (left.get(caller) ?? 0) + 1)
+        const used = new Map([...left.keys()].map((caller) => [caller, 0]))
+        const longest = Math.max(...all.map(({ ms }) => ms))
+        for (let taken = order.take(); taken !== undefined; taken = order.take()) {
+          const { caller, ms } = taken.work
+          left.set(caller, (left.get(caller) ?? 0) - 1)
+          used.set(caller, (used.get(caller) ?? 0) + ms)
+          taken.ended(ms)
+          const waiting = [...left].filter(([, count]) => count > 0).map(([one]) => used.get(one) ?? 0)
+          assert.ok(waiting.length === 0 || Math.max(...waiting) - Math.min(...waiting) <= 2 * longest)
+        }
+      }),
+    )
+  })
+
+  test('of a stranger comes before the next of everyone who has used time', () => {
+    const order = openFairOrder<Work>(1)
+    for (let index = 0; index < 600; index += 1) order.add('attacker', { caller: 'attacker', ms: 10 })
+    for (let index = 0; index < 100; index += 1) order.take()?.ended(10)
+    order.add('stranger', { caller: 'stranger', ms: 1 })
+    const next = Array.from({ length: 2 }, () => {
+      const taken = order.take()
+      taken?.ended(10)
+      return taken
+    })
+    // The attacker's next waits since the same virtual time, so it may come first; nothing else may.
+    assert.ok(next.some((taken) => taken?.work.caller === 'stranger'))
+  })
+
+  test('of one caller is never out more often than it may be', () => {
+    const order = openFairOrder<Work>(2)
+    for (let index = 0; index < 5; index += 1) order.add('a', { caller: 'a', ms: 1 })
+    const out = [order.take(), order.take(), order.take()]
+    assert.deepEqual(
+      out.map((taken) => taken !== undefined),
+      [true, true, false],
+    )
+    order.add('b', { caller: 'b', ms: 1 })
+    const other = order.take()
+    assert.equal(other?.work.caller, 'b')
+    out[0]?.ended(1)
+    // Ended twice, it counts once.
+    out[0]?.ended(1)
+    assert.equal(order.take()?.work.caller, 'a')
+    assert.equal(order.take(), undefined)
+  })
+
+  test('of an idle caller has no credit: what it did not use is gone', () => {
+    const order = openFairOrder<Work>(1)
+    order.add('idle', { caller: 'idle', ms: 1 })
+    order.take()?.ended(1)
+    for (let index = 0; index < 50; index += 1) order.add('busy', { caller: 'busy', ms: 10 })
+    for (let index = 0; index < 40; index += 1) order.take()?.ended(10)
+    for (let index = 0; index < 50; index += 1) order.add('idle', { caller: 'idle', ms: 10 })
+    const next = Array.from({ length: 12 }, () => {
+      const taken = order.take()
+      taken?.ended(10)
+      return taken?.work.caller
+    })
+    const busy = next.filter((caller) => caller === 'busy').length
+    assert.ok(busy >= 5 && busy <= 7, `${busy} of 12 are of the busy one`)
+  })
+})

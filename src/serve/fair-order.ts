@@ -1,0 +1,140 @@
+/** Work that waits, ordered so that each caller gets an equal share of the time that work takes. */
+export type FairOrder<Work> = Readonly<{
+  /** Queues work behind the caller's own earlier work. */
+  add(caller: string, work: Work): void
+  /** Takes the work whose turn it is; undefined when none waits, or only callers who have `atOnce` works out wait. */
+  take(): Taken<Work> | undefined
+  /** Pieces of work that wait. */
+  waiting(): number
+}>
+
+/** Work that was taken. Its end must be told, with the milliseconds that it took. */
+export type Taken<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
+
+/** A caller, by the virtual times of start-time fair queueing. */
+type Lane<Work> = {
+  caller: string
+  /** When the time that the caller has used so far is over. */
+  finish: number
+  /** When its next work is to begin; fixed while it stands in the heap. */
+  start: number
+  waiting: Work[]
+  out: number
+}
+
+/** Callers remembered although they wait for nothing, before those without a debt are forgotten. */
+const LANES_MAX = 20_000
+
+/**
+ * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996): the work whose caller has used the least time
+ * comes first. A caller who was idle gains nothing by it, and a caller with one request waits for at most one work of
+ * each other caller. `atOnce` is how many works of one caller may be out together.
+ */
+export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
+  const lanes = new Map<string, Lane<Work>>()
+  const heap = openHeap<Lane<Work>>((a, b) => a.start - b.start)
+  let virtualNow = 0
+  let waiting = 0
+  let out = 0
+
+  function queue(lane: Lane<Work>): void {
+    lane.start = Math.max(virtualNow, lane.finish)
+    heap.push(lane)
+  }
+
+  function laneOf(caller: string): Lane<Work> {
+    const known = lanes.get(caller)
+    if (known !== undefined) return known
+    if (lanes.size >= LANES_MAX) forgetIdle()
+    const lane = { caller, finish: virtualNow, start: virtualNow, waiting: [], out: 0 }
+    lanes.set(caller, lane)
+    return lane
+  }
+
+  /** Forgets callers who have nothing here and whose share is not overdrawn. */
+  function forgetIdle(): void {
+    for (const [caller, lane] of lanes) {
+      if (lane.out === 0 && lane.waiting.length === 0 && lane.finish <= virtualNow) lanes.delete(caller)
+    }
+  }
+
+  function end(lane: Lane<Work>, tookMs: number): void {
+    lane.finish += tookMs
+    // Its next work waited for this one to end.
+    if (lane.out === atOnce && lane.waiting.length > 0) queue(lane)
+    lane.out -= 1
+    out -= 1
+    if (out > 0 || waiting > 0) return
+    lanes.clear()
+    virtualNow = 0
+  }
+
+  return {
+    add(caller, work) {
+      const lane = laneOf(caller)
+      lane.waiting.push(work)
+      waiting += 1
+      if (lane.waiting.length === 1 && lane.out < atOnce) queue(lane)
+    },
+    take() {
+      const lane = heap.pop()
+      const work = lane?.waiting.shift()
+      if (lane === undefined || work === undefined) return undefined
+      virtualNow = Math.max(virtualNow, lane.start)
+      lane.finish = Math.max(lane.finish, lane.start)
+      lane.out += 1
+      out += 1
+      waiting -= 1
+      if (lane.waiting.length > 0 && lane.out < atOnce) queue(lane)
+      let over = false
+      return {
+        work,
+        ended(tookMs) {
+          if (over) return
+          over = true
+          end(lane, tookMs)
+        },
+      }
+    },
+    waiting: () => waiting,
+  }
+}
+
+type Heap<One> = Readonly<{ push(one: One): void; pop(): One | undefined }>
+
+/** A binary heap: the least comes out first. */
+function openHeap<One>(compare: (a: One, b: One) => number): Heap<One> {
+  const ones: One[] = []
+  const before = (a: number, b: number): boolean => {
+    const [one, other] = [ones[a], ones[b]]
+    return one !== undefined && other !== undefined && compare(one, other) < 0
+  }
+  const swap = (a: number, b: number): void => {
+    const [one, other] = [ones[a], ones[b]]
+    if (one === undefined || other === undefined) return
+    ones[a] = other
+    ones[b] = one
+  }
+  return {
+    push(one) {
+      ones.push(one)
+      for (let at = ones.length - 1; at > 0;) {
+        const parent = (at - 1) >> 1
+        if (!before(at, parent)) return
+        swap(at, parent)
+        at = parent
+      }
+    },
+    pop() {
+      swap(0, ones.length - 1)
+      const least = ones.pop()
+      for (let at = 0; ;) {
+        const [left, right] = [2 * at + 1, 2 * at + 2]
+        const child = before(right, left) ? right : left
+        if (!before(child, at)) return least
+        swap(at, child)
+        at = child
+      }
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { suite, test } from 'node:test'
+import { openRequestLanes, REQUESTS_PER_CONNECTION_MAX } from './request-lanes.ts'
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
+
+/** A server that gives each answer when the test says so. */
+async function serve(waitingMax?: number) {
+  const begun: ServerResponse[] = []
+  const lanes = openRequestLanes((_request, response) => begun.push(response), waitingMax)
+  const server = createServer((request, response) => lanes.enter(request, response))
+  server.maxRequestsPerSocket = 0
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    begun,
+    /** Opens a connection and sends this text. */
+    async send(text: string) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(text)
+      return socket
+    },
+    [Symbol.dispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 500 && !holds(); turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.ok(holds(), 'within five seconds')
+}
+
+suite('the requests of one connection', () => {
+  test('are run one at a time, the next when the former answer is taken', async () => {
+    using stage = await serve()
+    const socket = await stage.send(REQUEST.repeat(3))
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    for (const number of [1, 2, 3]) {
+      await until(() => stage.begun.length === number)
+      stage.begun.at(-1)?.end(`answer ${number}`)
+    }
+    await until(() => text.includes('answer 3'))
+    assert.deepEqual(text.match(/answer \d/g), ['answer 1', 'answer 2', 'answer 3'])
+  })
+
+  test('wait while the former answer is not taken', async () => {
+    using stage = await serve()
+    const socket = await stage.send(REQUEST.repeat(2))
+    socket.pause()
+    await until(() => stage.begun.length === 1)
+    // More than the system holds for a caller that does not read.
+    stage.begun[0]?.end(Buffer.alloc(64 * 1024 * 1024))
+    const other = await stage.send(REQUEST)
+    await until(() => stage.begun.length === 2)
+    assert.notEqual(stage.begun[1]?.req.socket.remotePort, socket.localPort)
+    other.destroy()
+    socket.resume()
+    await until(() => stage.begun.length === 3)
+  })
+
+  test('are a thousand at most, and the last answer says that it is the last', async () => {
+    using stage = await serve()
+    const socket = await stage.send(REQUEST.repeat(REQUESTS_PER_CONNECTION_MAX + 100))
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    const closed = once(socket, 'close')
+    let answered = 0
+    const answering = setInterval(() => {
+      for (; answered < stage.begun.length; answered += 1) stage.begun[answered]?.end('x')
+    }, 1)
+    await closed
+    clearInterval(answering)
+    assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, REQUESTS_PER_CONNECTION_MAX)
+    assert.equal(text.match(/Connection: close/g)?.length, 1)
+    assert.doesNotMatch(text, /503/)
+  })
+
+  test('that wait are bounded over all connections: one that adds too many is closed', async () => {
+    using stage = await serve(10)
+    const first = await stage.send(REQUEST.repeat(11))
+    await until(() => stage.begun.length === 1)
+    const second = await stage.send(REQUEST.repeat(2))
+    await once(second, 'close')
+    assert.equal(first.destroyed, false)
+    // What it waited for is given back with it.
+    first.destroy()
+    const third = await stage.send(REQUEST.repeat(5))
+    await until(() => stage.begun.some(({ req }) => req.socket.remotePort === third.localPort))
+    assert.equal(third.destroyed, false)
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import { suite, test } from 'node:test'
+import { msOf } from '../protocol/moment.ts'
+import type { Question } from './answerer.ts'
+import type { Reply } from './route.ts'
+import { openSharedAnswers } from './shared-answers.ts'
+
+const QUESTION: Question = {
+  refused: null,
+  method: 'GET',
+  path: '/contests',
+  rawQuery: '',
+  ifNoneMatch: undefined,
+  acceptEncoding: undefined,
+  now: msOf(0),
+}
+
+function replyOf(body: string): Reply {
+  const kept = { keep: 'revalidate', etag: `"${body}"`, type: 'text/plain', rows: 0 } as const
+  const coded = { coding: null, codable: false, compressible: true } as const
+  return { is: 'coded', status: 200, body: Buffer.from(body), ...kept, ...coded }
+}
+
+function openStage() {
+  let head = 1
+  const asked: { question: Question; end: PromiseWithResolvers<Reply> }[] = []
+  const answers = openSharedAnswers({
+    places: 2,
+    ask(question) {
+      const end = Promise.withResolvers<Reply>()
+      asked.push({ question, end })
+      return end.promise
+    },
+    present: () => String(head),
+    monotonicMs: () => performance.now(),
+  })
+  return {
+    answers,
+    asked,
+    publish: () => (head += 1),
+  }
+}
+
+suite('an answer', () => {
+  test('that is being made is shared by all who ask for it meanwhile', async () => {
+    const { answers, asked } = openStage()
+    const all = Array.from({ length: 50 }, (_, index) => answers.answer(`caller ${index}`, QUESTION))
+    assert.equal(asked.length, 1)
+    asked[0]?.end.resolve(replyOf('one'))
+    const replies = new Set(await Promise.all(all))
+    assert.equal(replies.size, 1)
+    assert.equal(asked.length, 1)
+  })
+
+  test('is given again while the log stands, and made anew when it has grown', async () => {
+    const { answers, asked, publish } = openStage()
+    const first = answers.answer('a', QUESTION)
+    asked[0]?.end.resolve(replyOf('one'))
+    await first
+    await answers.answer('b', QUESTION)
+    assert.equal(asked.length, 1)
+    publish()
+    void answers.answer('c', QUESTION)
+    assert.equal(asked.length, 2)
+  })
+
+  test('made while the log grew is not given again: nobody knows of which state it is', async () => {
+    const { answers, asked, publish } = openStage()
+    const first = answers.answer('a', QUESTION)
+    publish()
+    asked[0]?.end.resolve(replyOf('one'))
+    await first
+    void answers.answer('b', QUESTION)
+    assert.equal(asked.length, 2)
+  })
+
+  test('to who holds it has no body, and is kept for nobody else', async () => {
+    const { answers, asked } = openStage()
+    const holder = answers.answer('a', { ...QUESTION, ifNoneMatch: '"one"' })
+    asked[0]?.end.resolve({ ...replyOf('one'), body: new Uint8Array(0) } as Reply)
+    await holder
+    void answers.answer('b', QUESTION)
+    assert.equal(asked.length, 2)
+  })
+
+  test('in one coding is no answer in another, and no query is another’s', async () => {
+    const { answers, asked } = openStage()
+    const first = answers.answer('a', QUESTION)
+    asked[0]?.end.resolve(replyOf('one'))
+    await first
+    await setImmediate()
+    void answers.answer('b', { ...QUESTION, acceptEncoding: 'br' })
+    void answers.answer('c', { ...QUESTION, rawQuery: 'limit=1' })
+    assert.equal(asked.length, 3)
+  })
+
+  test('waited for is not waited for behind the queue of who asked first', async () => {
+    const { answers, asked } = openStage()
+    for (let index = 0; index < 100; index += 1) {
+      void answers.answer('attacker', { ...QUESTION, rawQuery: `limit=${index + 1}` })
+    }
+    void answers.answer('attacker', QUESTION)
+    const stranger = answers.answer('stranger', QUESTION)
+    assert.equal(asked.length, 2)
+    asked[1]?.end.resolve(replyOf('one'))
+    const reply = await stranger
+    assert.ok(reply.is === 'coded')
+    await setImmediate()
+  })
+})
