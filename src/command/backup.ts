@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { backupStore } from '../log/backup.ts'
 import { hasStore, storePath } from '../log/store.ts'
 import { asPathError, checkFileFolder } from './given-paths.ts'
+import { quoted } from './output.ts'
 import { openProgress } from './progress.ts'
 import type { ExitCode, World } from './world.ts'
 import { CommandError } from './world.ts'
@@ -20,15 +21,19 @@ export async function backUp(data: string, to: string, world: World): Promise<Ex
     world.stdout.write(`${to} holds ${events} events\n`)
     return 0
   } catch (error) {
-    throw asCopyError(error)
+    throw asCopyError(error, to)
   } finally {
     progress.end()
   }
 }
 
-/** SQLite does not say which of the two files failed: neither the store nor the copy is blamed. */
-function asCopyError(error: unknown): unknown {
+const SQLITE_FULL = 13
+
+/** SQLite does not say which of the two files failed: neither is blamed, unless only the copy can have. */
+function asCopyError(error: unknown, to: string): unknown {
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
   if (!isSqlite) return asPathError(error, '--to')
-  return new CommandError(1, `no copy was made: ${error.message}`, { cause: error })
+  const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
+  const reason = isFull ? `the disk of ${quoted(to)} is full` : error.message
+  return new CommandError(1, `no copy was made: ${reason}`, { cause: error })
 }

@@ -26,6 +26,7 @@ export function lockDirectory(dataDirectory: string): Disposable {
 
 const SQLITE_BUSY = 5
 
-function isBusy(cause: unknown): boolean {
+/** Whether SQLite refused because another connection holds a lock. */
+export function isBusy(cause: unknown): boolean {
   return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY
 }
