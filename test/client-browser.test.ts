@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { suite, test } from 'node:test'
 import { build } from 'esbuild-wasm'
 import type { Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
+import { pathOf, skipWithout } from './component.ts'
 import { ROOT } from './document.ts'
 import type { Service } from './service.ts'
 import { startService } from './service.ts'
@@ -16,8 +16,7 @@ const SAMPLE_EVENTS = 2_187
 /** More than a browser opens connections to one host over HTTP/1.1. */
 const TABS = 8
 const PROGRAM = process.env['CHROMIUM'] ?? 'chromium'
-const path = spawnSync('which', [PROGRAM], { encoding: 'utf8' }).stdout.trim()
-const skip = path === '' && process.env['CI'] !== 'true' ? 'chromium is not installed' : false
+const path = pathOf(PROGRAM) ?? ''
 
 const pageOf = (base: string): string => `<!doctype html><title>Client</title><script type="module">
 import { openDaybook, sharedStream } from '/client.js'
@@ -88,7 +87,7 @@ const seqsOf = (tab: Page): Promise<number[]> => tab.evaluate('seqs')
 const range = (after: number, last: number): number[] =>
   Array.from({ length: last - after }, (_, index) => after + index + 1)
 
-suite('the client in a browser', { skip }, () => {
+suite('the client in a browser', { skip: skipWithout(PROGRAM) }, () => {
   test('reads pages and files, and shares one stream among many tabs, whichever of them close', async () => {
     await using service = await startService({ drafts: SAMPLE })
     await using page = await servePage(service.url)

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { skipWithout } from './component.ts'
 import { everyCommand, programOf, run } from './command-stage.ts'
 
 const { stdout: bash } = await run(['completion', 'bash'])
@@ -16,8 +17,6 @@ function offered(...words: readonly string[]): readonly string[] {
     .split('\n')
     .filter((line) => line !== '')
 }
-
-const hasShell = (name: string): boolean => spawnSync(name, ['-c', 'exit 0']).status === 0
 
 suite('completion in bash', () => {
   const program = programOf({}, () => undefined)
@@ -51,8 +50,7 @@ suite('completion in bash', () => {
 
 suite('completion in other shells', () => {
   for (const shell of ['zsh', 'fish']) {
-    const missing = !hasShell(shell) && process.env['CI'] !== 'true' ? `${shell} is not installed` : false
-    test(`is read by ${shell}`, { skip: missing }, async () => {
+    test(`is read by ${shell}`, { skip: skipWithout(shell) }, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'daybook-completion-'))
       try {
         const file = join(folder, `daybook.${shell}`)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { skipWithout } from './component.ts'
 import { publishDeposit, run, start } from './command-stage.ts'
 import type { Service } from './service.ts'
 import { startService } from './service.ts'
@@ -122,7 +123,7 @@ suite('tail', () => {
   const script = '/usr/bin/script'
   test(
     'draws a table on a terminal, without colours where NO_COLOR is set',
-    { skip: !existsSync(script) },
+    { skip: skipWithout('script') },
     () => {
       const main = join(import.meta.dirname, '..', 'src', 'main.ts')
       const command = `stty cols 100; ${process.execPath} ${main} tail ${service.url} --after 0 --count 3 2>/dev/null`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
+import { pathOf, skipWithout } from './component.ts'
 import { blocksOf, textOf } from './document.ts'
 import type { Service } from './service.ts'
 import { startService } from './service.ts'
 
 const SAMPLE = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
-const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => spawnSync(path, ['-v']).status === 0)
-const skip = NGINX === undefined && process.env['CI'] !== 'true' ? 'nginx is not installed' : false
+const NGINX = pathOf('nginx')
 const LIMIT = 3
 const run = promisify(execFile)
 const blocks = blocksOf(textOf('docs/operating.md'))
@@ -26,7 +26,7 @@ async function freePort(): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : 0
 }
 
-suite('the nginx of docs/operating.md', { skip }, () => {
+suite('the nginx of docs/operating.md', { skip: skipWithout('nginx') }, () => {
   let folder = ''
   let service: Service
   let base = ''
@@ -97,8 +97,7 @@ http { access_log off; ${paths}\n${site}\n}`
 })
 
 suite('the units of docs/operating.md', () => {
-  const found = spawnSync('systemd-analyze', ['--version']).status === 0
-  test('are units of systemd', { skip: found ? false : 'systemd-analyze is not installed' }, async () => {
+  test('are units of systemd', { skip: skipWithout('systemd-analyze') }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'daybook-units-'))
     try {
       const names = ['daybook.service', 'daybook-backup.service', 'daybook-backup.timer']

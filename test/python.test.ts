@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { suite, test } from 'node:test'
+import { skipWithout } from './component.ts'
 import { blocksOf, textOf } from './document.ts'
 import { fetchDescribed } from './described.ts'
 import { openRelay } from './relay.ts'
@@ -12,7 +13,6 @@ import { startService } from './service.ts'
 
 const SAMPLE = join(import.meta.dirname, 'sample', 'sample.drafts.jsonl')
 const SAMPLE_EVENTS = 2_187
-const hasPython = spawnSync('python3', ['--version']).status === 0
 
 /** Publishes a deposit and answers its seq. */
 async function deposit(service: Service, ref: string): Promise<number> {
@@ -32,7 +32,7 @@ async function paidIn(service: Service): Promise<string> {
   return `${sum / 1_000_000_000n}.${String(sum % 1_000_000_000n).padStart(9, '0')}`
 }
 
-suite('the example in Python', { skip: hasPython ? false : 'python3 is not here' }, () => {
+suite('the example in Python', { skip: skipWithout('python3') }, () => {
   const [example, ...others] = blocksOf(textOf('docs/python.md'))
 
   test('is one, of the standard library alone', () => {

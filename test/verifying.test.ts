@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
+import { skipWithout } from './component.ts'
 import type { LogKeys } from '../src/protocol/resources.ts'
 import { blocksOf, ROOT, textOf } from './document.ts'
 import { get } from './oracle/download.ts'
@@ -15,7 +16,6 @@ const run = promisify(execFile)
 const BLOCK_MS_MAX = 60_000
 /** What the recipes are made of, beside the shell's own. */
 const TOOLS = ['curl', 'gzip', 'openssl', 'sha256sum', 'awk', 'base64']
-const lacking = TOOLS.filter((tool) => spawnSync('which', [tool]).status !== 0)
 
 const blocks = blocksOf(textOf('docs/verifying.md')).flatMap(({ language, text, before: line, line: at }) => {
   const by = /^<!-- run: (tool|hand) -->$/.exec(line)?.[1]
@@ -32,35 +32,31 @@ const SAYS: readonly RegExp[] = [
   /^"burned":"\d+\.\d{9}"$/m,
 ]
 
-suite(
-  'docs/verifying.md',
-  { skip: lacking.length > 0 ? `this machine lacks ${lacking.join(', ')}` : false },
-  () => {
-    let folder = ''
-    let service: Service
-    before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'daybook-verifying-'))
-      service = await startService({ drafts: join(import.meta.dirname, 'sample', 'sample.drafts.jsonl') })
-      const { keys } = await get<LogKeys>(service.url, '/api/v1/log/keys')
-      await writeFile(join(folder, 'vkey'), `${keys[0]?.vkey}\n`)
-    })
-    after(async () => {
-      await service[Symbol.asyncDispose]()
-      await rm(folder, { recursive: true, force: true })
-    })
+suite('docs/verifying.md', { skip: skipWithout(...TOOLS) }, () => {
+  let folder = ''
+  let service: Service
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'daybook-verifying-'))
+    service = await startService({ drafts: join(import.meta.dirname, 'sample', 'sample.drafts.jsonl') })
+    const { keys } = await get<LogKeys>(service.url, '/api/v1/log/keys')
+    await writeFile(join(folder, 'vkey'), `${keys[0]?.vkey}\n`)
+  })
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
 
-    test('has a recipe for each of its promises', () => assert.equal(blocks.length, SAYS.length))
+  test('has a recipe for each of its promises', () => assert.equal(blocks.length, SAYS.length))
 
-    for (const [index, { by, text, at }] of blocks.entries()) {
-      test(`line ${at} does what it says`, async () => {
-        const script = text
-          .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
-          .replaceAll('http://127.0.0.1:8080', service.url)
-        // By hand: in the plainest shell, which every system has.
-        const shell = by === 'tool' ? 'bash' : 'sh'
-        const { stdout } = await run(shell, ['-euc', script], { cwd: folder, timeout: BLOCK_MS_MAX })
-        assert.match(stdout, SAYS[index] ?? /^$/)
-      })
-    }
-  },
-)
+  for (const [index, { by, text, at }] of blocks.entries()) {
+    test(`line ${at} does what it says`, async () => {
+      const script = text
+        .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
+        .replaceAll('http://127.0.0.1:8080', service.url)
+      // By hand: in the plainest shell, which every system has.
+      const shell = by === 'tool' ? 'bash' : 'sh'
+      const { stdout } = await run(shell, ['-euc', script], { cwd: folder, timeout: BLOCK_MS_MAX })
+      assert.match(stdout, SAYS[index] ?? /^$/)
+    })
+  }
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { skipUnless } from './component.ts'
 import { startService } from './service.ts'
 import type { Service } from './service.ts'
 
@@ -41,7 +42,7 @@ async function* seqsOf(url: string, signal: AbortSignal): AsyncGenerator<number>
   }
 }
 
-suite('several threads on one port', { skip: process.platform !== 'linux' }, () => {
+suite('several threads on one port', { skip: skipUnless(process.platform === 'linux', 'Linux') }, () => {
   test('keep one exact allowance for an address', async () => {
     await using service = await startService({ drafts: SAMPLE, options: ['--workers', '3'] })
     const asked = Array.from({ length: 150 }, () => statusOf(`${service.url}/api/v1/status`))

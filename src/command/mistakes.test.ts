@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
+import { skipUnless, skipWithout } from '../../test/component.ts'
 import { createStore, storePath } from '../log/store.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'main.ts')
@@ -96,7 +97,7 @@ suite('a mistake of the user', () => {
   for (const [option, args] of made) {
     test(
       `is told in one line and at once: a folder that ${args[0]} cannot make`,
-      { skip: !existsSync('/proc/self') },
+      { skip: skipUnless(existsSync('/proc/self'), '/proc') },
       async () => {
         const ended = await daybook(...args)
         assert.equal(ended.code, 2, ended.said)
@@ -105,15 +106,18 @@ suite('a mistake of the user', () => {
     )
   }
 
-  test('is told in one line, and blames no store: a disk that is full under a copy', async (t) => {
-    const limit = ['--fsize=30000:30000']
-    if (spawnSync('prlimit', [...limit, 'true']).status !== 0) return t.skip('no limit can be set here')
-    const args = [MAIN, 'backup', '--data', at('real'), '--to', at('copy.db')]
-    const ended = spawnSync('prlimit', [...limit, process.execPath, ...args], { encoding: 'utf8' })
-    assert.equal(ended.status, 1, ended.stderr)
-    assert.match(ended.stderr, /^daybook: no copy was made: [^\n]+\n$/)
-    assert.ok(!existsSync(at('copy.db')))
-  })
+  test(
+    'is told in one line, and blames no store: a disk that is full under a copy',
+    { skip: skipWithout('prlimit') },
+    async () => {
+      const limit = ['--fsize=30000:30000']
+      const args = [MAIN, 'backup', '--data', at('real'), '--to', at('copy.db')]
+      const ended = spawnSync('prlimit', [...limit, process.execPath, ...args], { encoding: 'utf8' })
+      assert.equal(ended.status, 1, ended.stderr)
+      assert.match(ended.stderr, /^daybook: no copy was made: [^\n]+\n$/)
+      assert.ok(!existsSync(at('copy.db')))
+    },
+  )
 
   for (const which of ['--port', '--publish-port']) {
     test(`is told in one line, and ends the command: a ${which} that is taken`, async () => {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { skipUnless } from '../../test/component.ts'
 import type { Service } from '../../test/service.ts'
 import { startService } from '../../test/service.ts'
 
@@ -26,7 +27,7 @@ function shell(words: string): Readonly<{ status: number | null; stdout: string;
   return spawnSync('sh', ['-c', line], { encoding: 'utf8', env, timeout: END_MS_MAX })
 }
 
-suite('an output that cannot be written', { skip: !existsSync(FULL) }, () => {
+suite('an output that cannot be written', { skip: skipUnless(existsSync(FULL), FULL) }, () => {
   const table = [
     'get status "$URL"',
     'tail "$URL" --after 7',

@@ -12,6 +12,7 @@ import {
   STORE_FILE,
   storePath,
 } from './store.ts'
+import { skipUnless } from '../../test/component.ts'
 
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 
@@ -38,7 +39,7 @@ suite('a new log', () => {
 
   test(
     'may be read by its owner alone, since it holds the refs',
-    { skip: process.platform === 'win32' },
+    { skip: skipUnless(process.platform !== 'win32', 'file modes') },
     () => {
       const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
       try {

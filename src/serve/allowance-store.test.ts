@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -8,16 +8,13 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createClient } from '@redis/client'
+import { skipWithout } from '../../test/component.ts'
 import { type AllowanceStore, openAllowanceStore, type StoreSignal } from './allowance-store.ts'
 import { allocateAllowance, type Allowance, openAllowance, type Policy } from './allowance.ts'
 
 const DEFAULT: Policy = { name: 'default', requests: 60, windowMs: 60_000 }
 const BRIEF: Policy = { name: 'brief', requests: 3, windowMs: 1000 }
 const BOUND_MS = 10_000
-
-const missing = spawnSync('redis-server', ['--version']).error !== undefined
-// On the machine that decides about a change a missing server is a failure, elsewhere a reason to pass over.
-const skip = missing && process.env['CI'] !== 'true' ? 'redis-server is not installed' : false
 
 type Server = AsyncDisposable & Readonly<{ url: string; port: number; child: ChildProcess }>
 
@@ -89,7 +86,7 @@ async function until(holds: () => Promise<boolean>, what: string): Promise<void>
   }
 }
 
-suite('an allowance shared by machines', { skip }, () => {
+suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, () => {
   test('accepts exactly as many requests as that of one', async () => {
     await using server = await startServer(await freePort())
     await using first = await node(server)

@@ -53,7 +53,7 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   return {
     id,
     title: scheduled?.details?.title ?? null,
-    status: contestStatus(book, id),
+    status: contestStatus(own, id),
     opensAt: planned.opensAt,
     opensAtMs: planned.opensAtMs,
     closesAt: planned.closesAt,

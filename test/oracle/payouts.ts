@@ -90,8 +90,8 @@ function put(shelf: Shelf, { event, details }: PublicEntry): void {
   settle(shelf)
 }
 
-/** The shelves after the whole book, by contest and kind. */
-function shelves(book: readonly PublicEntry[]): ReadonlyMap<string, Shelf> {
+/** The shelves after the whole book, by contest and kind; of one contest alone where it is named. */
+function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<string, Shelf> {
   const all = new Map<string, Shelf>()
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry.event]))
   for (const entry of book) {
@@ -99,7 +99,7 @@ function shelves(book: readonly PublicEntry[]): ReadonlyMap<string, Shelf> {
     const concerns =
       ['prize', 'hold', 'expiry'].includes(subject.type) ||
       (subject.type === 'payout' && subject.kind !== 'refund' && subject.kind !== 'loyalty')
-    if (!concerns) continue
+    if (!concerns || (contestId !== undefined && subject.contestId !== contestId)) continue
     const name = `${subject.contestId} ${subject.kind}`
     const shelf = all.get(name) ?? { lots: [], takings: [] }
     all.set(name, shelf)
@@ -119,10 +119,10 @@ type Row = { readonly first: Lot; readonly terms: string; kots: bigint }
 
 function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] {
   const found: Row[] = []
-  for (const shelf of shelves(book).values()) {
+  for (const shelf of shelves(book, contestId).values()) {
     for (const lot of shelf.lots) {
       const kots = left(shelf, lot)
-      if (kots === 0n || (contestId !== undefined && lot.prize.contestId !== contestId)) continue
+      if (kots === 0n) continue
       const { contestId: contest, kind } = lot.prize
       const moments = [lot.unlocksAtMs, lot.reviewUntilMs, availableAtMs(lot)]
       const terms = JSON.stringify([contest, kind, ...moments, lot.claim, lot.stands])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { skipWithout } from '../../../../test/component.ts'
 import type { ApiStage } from '../../../../test/api-stage.ts'
 import { LAUNCH, openApiStage } from '../../../../test/api-stage.ts'
 import { run, start } from '../../../../test/command-stage.ts'
@@ -18,7 +19,6 @@ import { plain } from '../../../../test/page-tree.ts'
 const CLIENT = pathToFileURL(join(ROOT, 'src', 'client', 'index.ts')).href
 /** The stage's: what is checked is held against the clock here. */
 const PRESENT = msOf(LAUNCH + 2 * DAY_MS)
-const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 
 let stage: ApiStage
 let folder: string
@@ -80,7 +80,7 @@ async function says(child: ChildProcess, words: RegExp): Promise<void> {
 }
 
 suite('what the reference says to run does what it says', { timeout: 120_000 }, () => {
-  test('with curl', { skip: has('curl') ? false : 'curl is not here' }, async () => {
+  test('with curl', { skip: skipWithout('curl') }, async () => {
     const snippets = snippetsIn('curl')
     for (const [id, text] of [...snippets].filter(ends)) {
       const said = await output('sh', ['-c', text.replace(/^curl /, 'curl -f ')])
@@ -108,7 +108,7 @@ suite('what the reference says to run does what it says', { timeout: 120_000 }, 
     await says(spawn(process.execPath, [streaming]), /seq: 13,/)
   })
 
-  test('in Python', { skip: has('python3') ? false : 'python3 is not here' }, async () => {
+  test('in Python', { skip: skipWithout('python3') }, async () => {
     const snippets = snippetsIn('Python')
     const rest = [...snippets].filter(ends).map(([id, text]) => {
       writeFileSync(join(folder, `${id}.py`), text)

@@ -1,0 +1,12 @@
+import type { TestEvent } from 'node:test/reporters'
+
+/** Reporter that names at the end what was skipped, and why: the runner's own closing lines do not count a skipped suite. */
+// oxlint-disable-next-line import/no-default-export -- the runner takes a reporter's default export
+export default async function* skips(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const skipped: string[] = []
+  for await (const { type, data } of events) {
+    if (type !== 'test:pass' || data.skip === undefined) continue
+    skipped.push(data.skip === true ? data.name : `${data.name}: ${data.skip}`)
+  }
+  if (skipped.length > 0) yield `skipped:\n${skipped.map((line) => `  ${line}\n`).join('')}`
+}
