@@ -12,6 +12,7 @@ import { openForWriting, storePath } from '../src/log/store.ts'
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import type { ContestId, Seq } from '../src/protocol/seq.ts'
+import { contestIdOf } from '../src/protocol/seq.ts'
 import { draftDigest, parseDraft } from '../src/publish/grammar.ts'
 import { testSigner } from '../test/signing.ts'
 import { bigStore } from './big-store.ts'
@@ -96,7 +97,7 @@ function contestsOf(
   const reader = openReader(directory, null)
   const of = reader.snapshot(({ books, head }) => {
     const ids = (status: 'paying' | 'running'): readonly ContestId[] =>
-      books.contests({ statuses: [status], after: null, limit: 1_000 }).map(({ id }) => id)
+      books.contests({ statuses: [status], after: null, limit: 1_000 }).map(({ id }) => contestIdOf(id))
     return { paying: ids('paying'), running: ids('running'), at: head.atMs ?? msOf(0) }
   })
   reader.close()

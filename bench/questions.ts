@@ -27,7 +27,8 @@ export type Asked = Readonly<{ from: Ms; to: Ms; events: number; contests: reado
 export function askedOf({ head, books }: Snapshot): Asked {
   if (books.firstAtMs === null || head.atMs === null) throw new Error('the log has no events')
   const all = books.contests({ statuses: null, after: null, limit: ROWS_MAX })
-  return { from: books.firstAtMs, to: head.atMs, events: head.seq, contests: all.map(({ id }) => id) }
+  const ids = all.map(({ id }) => contestIdOf(id))
+  return { from: books.firstAtMs, to: head.atMs, events: head.seq, contests: ids }
 }
 
 /** One drawing of a question: its address, and the same computed from a snapshot, to the answer's text. */

@@ -24,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   { script: 'questions-sql.ts', flags: sized, when: 'always' },
   { script: 'publish.ts', flags: () => [], when: 'always' },
   { script: 'publish-kinds.ts', flags: sized, when: 'always' },
+  { script: 'store-costs.ts', flags: () => [], when: 'full' },
   { script: 'publish-beside.ts', flags: ({ full }) => (full ? [] : ['--rounds', '1']), when: 'always' },
   { script: 'tree.ts', flags: () => [], when: 'always' },
   { script: 'growth.ts', flags: grown, when: 'full' },

@@ -1,10 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Books, Correction } from '../project/books.ts'
 import type { Contest } from '../project/contest.ts'
+import type { ContestId } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { totalsOfTally } from '../project/tally.ts'
 import { weekOf, weekStrided } from '../project/week-sums.ts'
-import { parseContest, parseLoyalty, number, text } from './codec.ts'
+import { parseLoyalty, number, text } from './codec.ts'
+import { contestOfRow, WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openUnpaid } from './unpaid-reader.ts'
 
@@ -33,42 +35,44 @@ function openListings(
   Books,
   'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
 > {
-  const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
+  const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
   const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
   const contests = db.prepare(
-    'SELECT body FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
+    `SELECT ${WIRE_COLUMNS}, scheduled_seq FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?`,
   )
   const contestsOf = db.prepare(
-    'SELECT body FROM contests WHERE status = ? AND scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
+    `SELECT ${WIRE_COLUMNS}, scheduled_seq FROM contests
+     WHERE status = ? AND scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?`,
   )
+  for (const list of [contests, contestsOf]) list.setReturnArrays(true)
   const payouts = db.prepare(
     `SELECT e.line AS line FROM takes t JOIN events e ON e.seq = t.seq
      WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
   )
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
   const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
+  const contestOf = (id: ContestId): Contest | undefined => {
+    const row = contest.get(id)
+    return row === undefined ? undefined : contestOfRow(row)
+  }
   return {
-    contest(id): Contest | undefined {
-      const row = contest.get(id)
-      return row === undefined ? undefined : parseContest(text(row, 'body'))
-    },
+    contest: contestOf,
     contests({ statuses, after, limit }) {
       const row = after === null ? undefined : scheduled.get(after)
       const before = row === undefined ? Number.MAX_SAFE_INTEGER : number(row, 'scheduled_seq')
       if (after !== null && row === undefined) return []
       // One ordered list per status: none is longer than the page, and no row of another status is read.
-      const rows =
+      const lists =
         statuses === null
-          ? contests.all(before, limit)
-          : [...new Set(statuses)].flatMap((status) => contestsOf.all(status, before, limit))
-      return rows
-        .map((found) => parseContest(text(found, 'body')))
-        .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
-        .slice(0, limit)
+          ? [valuesOf(contests.all(before, limit))]
+          : [...new Set(statuses)].map((status) => valuesOf(contestsOf.all(status, before, limit)))
+      const [only = []] = lists
+      const rows = lists.length <= 1 ? only : lists.flat().toSorted(byScheduled).slice(0, limit)
+      return rows.map(wireOfValues)
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
-    ...openUnpaid(db, prefix),
+    ...openUnpaid(db, prefix, contestOf),
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
     correction(seq): Correction | undefined {
       const row = correction.get(seq)
@@ -77,4 +81,14 @@ function openListings(
       return { by: seqOf(number(row, 'correction')), restatement }
     },
   }
+}
+
+/** Rows of a statement that returns arrays, which the types of `all` do not know. */
+function valuesOf(rows: readonly unknown[]): readonly (readonly SQLOutputValue[])[] {
+  return rows.filter(Array.isArray)
+}
+
+/** The seq stands after the columns of the wire. */
+function byScheduled(a: readonly SQLOutputValue[], b: readonly SQLOutputValue[]): number {
+  return Number(b.at(-1)) - Number(a.at(-1))
 }

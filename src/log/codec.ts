@@ -1,58 +1,24 @@
-import type { Contest, Lot, PrizeSums, Take } from '../project/contest.ts'
+import type { Lot, Take } from '../project/contest.ts'
 import type { LoyaltyOutput, LoyaltyState } from '../project/loyalty.ts'
-import type { Terms, UnpaidSums } from '../project/unpaid.ts'
-import { lastOf, UNPAID_SUMS } from '../project/unpaid.ts'
+import type { Terms } from '../project/unpaid.ts'
+import { lastOf } from '../project/unpaid.ts'
 import type { Amount } from '../protocol/amount.ts'
-import { billionths, ZERO } from '../protocol/amount.ts'
-import { assert, recordOf } from '../protocol/brand.ts'
+import { billionths } from '../protocol/amount.ts'
+import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { msOf } from '../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 
-// Contests and loyalty months are kept as JSON: amounts as decimal strings of billionths, maps as lists of pairs.
+// Loyalty months are kept as JSON: amounts as decimal strings of billionths.
 
-type StoredSums = readonly (readonly [kind: string, billionths: string])[]
-type StoredPrize = Readonly<Record<keyof PrizeSums, string>>
-type StoredContest = Omit<Contest, 'entries' | 'plays' | 'spentOnPlay' | 'poolIn' | 'poolOut' | 'prizes'> &
-  Readonly<{
-    entries: string
-    plays: string
-    spentOnPlay: string
-    poolIn: StoredSums
-    poolOut: StoredSums
-    prizes: readonly (readonly [kind: string, sums: StoredPrize])[]
-  }>
 type StoredOutput = Omit<LoyaltyOutput, 'total'> & Readonly<{ total: string }>
 type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'outputs'> &
   Readonly<{ paid: string; outputs: readonly StoredOutput[] }>
 
-export function formatBody(value: Contest | LoyaltyState): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
-    if (typeof member === 'bigint') return String(member)
-    return member instanceof Map ? [...member] : member
-  })
-}
-
-export function parseContest(body: string): Contest {
-  const stored: StoredContest = JSON.parse(body)
-  return {
-    ...stored,
-    entries: BigInt(stored.entries),
-    plays: BigInt(stored.plays),
-    spentOnPlay: amountOf(stored.spentOnPlay),
-    poolIn: sumsOf(stored.poolIn),
-    poolOut: sumsOf(stored.poolOut),
-    prizes: new Map(
-      stored.prizes.map(([kind, prize]): [string, PrizeSums] => [
-        kind,
-        {
-          owed: amountOf(prize.owed),
-          redeemed: amountOf(prize.redeemed),
-          expired: amountOf(prize.expired),
-        },
-      ]),
-    ),
-  }
+export function formatLoyalty(value: LoyaltyState): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? String(member) : member,
+  )
 }
 
 /** A lot's own columns; `terms`, which its index has while it is open, follow from them. */
@@ -72,7 +38,7 @@ export function lotOf(row: Row): Lot {
   }
 }
 
-function msOrNull(row: Row, column: string): Ms | null {
+export function msOrNull(row: Row, column: string): Ms | null {
   return row[column] === null ? null : msOf(number(row, column))
 }
 
@@ -101,23 +67,6 @@ export function parseTerms(stored: string): Terms {
     claim: flags.includes('c'),
     overpaid: flags.includes('o'),
   }
-}
-
-const INT64_MAX = (1n << 63n) - 1n
-
-/** A row of sums, a column each, from a statement that reads integers as `bigint`. */
-export function unpaidSumsOf(row: Row): UnpaidSums {
-  return recordOf(UNPAID_SUMS, (name) => {
-    const sum = row[name]
-    if (sum === null) return ZERO
-    return typeof sum === 'bigint' ? billionths(sum) : amountOf(text(row, name))
-  })
-}
-
-/** A sum in the fewest bytes, since rows that are short split few pages: null for none, an integer where one holds it. */
-export function formatSum(amount: Amount): bigint | string | null {
-  if (amount === ZERO) return null
-  return amount <= INT64_MAX && amount >= -INT64_MAX ? amount : String(amount)
 }
 
 export function parseLoyalty(body: string): LoyaltyState {
@@ -160,8 +109,4 @@ export function bytes(row: Row, column: string): Uint8Array {
 
 export function amountOf(stored: string): Amount {
   return billionths(BigInt(stored))
-}
-
-function sumsOf(pairs: StoredSums): ReadonlyMap<string, Amount> {
-  return new Map(pairs.map(([kind, amount]) => [kind, amountOf(amount)]))
 }

@@ -18,6 +18,7 @@ function contestOf(id: number, status: ContestStatus, plays = 0n): Contest {
     title: null,
     status,
     scheduledSeq: seqOf(id),
+    lastSeq: seqOf(id),
     opensAt: msOf(0),
     closesAt: msOf(1),
     openedAt: null,
@@ -35,9 +36,7 @@ function contestOf(id: number, status: ContestStatus, plays = 0n): Contest {
 function openStage() {
   const directory = openDirectory()
   const db = openForWriting(storePath(directory.path))
-  const rows = db.prepare(
-    `SELECT id || ' ' || status || ' ' || json_extract(body, '$.plays') AS row FROM contests ORDER BY id`,
-  )
+  const rows = db.prepare(`SELECT id || ' ' || status || ' ' || plays AS row FROM contests ORDER BY id`)
   return {
     notes: openContestNotes(db),
     rows: (): readonly string[] => rows.all().map(({ row }) => String(row)),

@@ -2,10 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Contest } from '../project/contest.ts'
 import { assert } from '../protocol/brand.ts'
 import type { ContestId } from '../protocol/seq.ts'
-import { formatBody } from './codec.ts'
+import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
 
 /** Contests kept decoded in memory between batches; all are written before any is let go. */
 const CONTESTS_KNOWN_MAX = 10_000
+
+/** Columns with an index: an update leaves them out, so that no page of the index is written. */
+const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status']
 
 /** The contests that the writer's transaction changes, as they now are. */
 export type ContestNotes = Readonly<{
@@ -23,11 +26,13 @@ export type ContestNotes = Readonly<{
  * which has an index, only when it may be another.
  */
 export function openContestNotes(db: DatabaseSync): ContestNotes {
-  const whole = db.prepare(
-    `INSERT INTO contests (id, scheduled_seq, status, body) VALUES (?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET status = excluded.status, body = excluded.body`,
-  )
-  const body = db.prepare('UPDATE contests SET body = ? WHERE id = ?')
+  const insert = `INSERT INTO contests (${CONTEST_COLUMNS.join(', ')})
+    VALUES (${CONTEST_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT (id) DO UPDATE SET `
+  const setting = (columns: readonly string[]): string =>
+    columns.map((column) => `${column} = excluded.${column}`).join(', ')
+  const unindexed = CONTEST_COLUMNS.filter((column) => !INDEXED.includes(column))
+  const moving = db.prepare(insert + setting([...unindexed, 'status']))
+  const staying = db.prepare(insert + setting(unindexed))
   const contests = new Map<ContestId, Contest>()
   /** What is to be written; true where the stored status may be another. */
   const noted = new Map<ContestId, boolean>()
@@ -36,8 +41,8 @@ export function openContestNotes(db: DatabaseSync): ContestNotes {
     for (const [id, moved] of noted) {
       const contest = contests.get(id)
       assert(contest !== undefined, `contest ${id}, which is to be written, is known`)
-      if (moved) whole.run(id, contest.scheduledSeq, contest.status, formatBody(contest))
-      else body.run(formatBody(contest), id)
+      const statement = moved ? moving : staying
+      statement.run(...valuesOf(contest))
     }
     noted.clear()
   }

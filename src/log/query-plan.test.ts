@@ -162,6 +162,38 @@ suite('the plans of statements', () => {
     }
   })
 
+  test('find the unpaid prizes of a contest by its index, from the cursor on', (context) => {
+    using directory = openDirectory()
+    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    const contestId = contestIdOf(1)
+    const statements = statementsOf(context, () =>
+      reading(directory.path, (reader) =>
+        reader.snapshot(({ books }) => {
+          books.unpaid({ contestId, after: 1, limit: 5 })
+          books.unpaidTotals(contestId, boundOf(floorTo(boundOf(Date.now()), MINUTE_MS)))
+        }),
+      ),
+    )
+    const db = openForReading(storePath(directory.path))
+    const stepsOf = (sql: string): readonly string[] =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail))
+    try {
+      const [page] = statements.filter((sql) => sql.includes('FROM unpaid INDEXED'))
+      assert.deepEqual(stepsOf(page ?? ''), [
+        'SEARCH unpaid USING INDEX unpaid_contest (contest=? AND rowid>?)',
+      ])
+      const [sums] = statements.filter((sql) => sql.includes('FROM unpaid_sums'))
+      assert.deepEqual(stepsOf(sums ?? ''), [
+        'SEARCH unpaid_sums USING PRIMARY KEY (contest=? AND level=? AND bucket>? AND bucket<?)',
+      ])
+    } finally {
+      db.close()
+    }
+  })
+
   test('open the log for its writer and commit to it likewise', (context) => {
     using directory = openDirectory()
     const statements = statementsOf(context, () => {
@@ -176,7 +208,7 @@ suite('the plans of statements', () => {
     const db = openForReading(storePath(directory.path))
     try {
       assert.deepEqual(growingSteps(db, 'SELECT sum(nonzero) FROM events WHERE at >= ?'), ['SCAN events'])
-      assert.deepEqual(growingSteps(db, 'SELECT id FROM contests WHERE id > ? ORDER BY body'), [
+      assert.deepEqual(growingSteps(db, 'SELECT id FROM contests WHERE id > ? ORDER BY sums'), [
         'USE TEMP B-TREE FOR ORDER BY',
       ])
     } finally {

@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 /**
  * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
@@ -9,7 +9,7 @@ export const SCHEMA_VERSION = 8
  * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
  * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
  * the tiles' levels from 1 on. In `takes`, lot 0 tells of an event that it is one of the contest's payouts; what it took
- * of which lot follows it on the same page. The ids of `totals` are those of `totals-rows.ts`, the keys of `tx_events`
+ * of which lot follows it on the same page. In `unpaid_sums`, contest 0 stands for all contests. The ids of `totals` are those of `totals-rows.ts`, the keys of `tx_events`
  * those of `tx-index.ts`.
  */
 export const TABLES: string = `
@@ -38,7 +38,10 @@ CREATE TABLE kinds (
 CREATE TABLE totals (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT NULL) STRICT;
 CREATE TABLE week_sums (q INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT;
 CREATE TABLE contests (
-  id INTEGER PRIMARY KEY, scheduled_seq INTEGER NOT NULL UNIQUE, status TEXT NOT NULL, body TEXT NOT NULL
+  id INTEGER PRIMARY KEY, title TEXT, status TEXT NOT NULL, opens_at INTEGER NOT NULL, closes_at INTEGER NOT NULL,
+  opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, pool TEXT NOT NULL, entries TEXT NOT NULL, plays TEXT NOT NULL,
+  spent TEXT NOT NULL, owed TEXT NOT NULL, redeemed TEXT NOT NULL, not_redeemed TEXT NOT NULL,
+  scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, sums TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);
 CREATE TABLE lots (
@@ -49,10 +52,11 @@ CREATE INDEX lots_open ON lots (contest, kind, terms) WHERE terms IS NOT NULL;
 CREATE TABLE unpaid (
   seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT NOT NULL, kots TEXT NOT NULL
 ) STRICT;
+CREATE INDEX unpaid_contest ON unpaid (contest);
 CREATE TABLE unpaid_sums (
-  level INTEGER NOT NULL, bucket INTEGER NOT NULL,
+  contest INTEGER NOT NULL, level INTEGER NOT NULL, bucket INTEGER NOT NULL,
   locked ANY, claim ANY, plain ANY, overpaid ANY,
-  PRIMARY KEY (level, bucket)
+  PRIMARY KEY (contest, level, bucket)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE takes (
   contest INTEGER NOT NULL, seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT, PRIMARY KEY (contest, seq, lot)

@@ -15,8 +15,9 @@ import { CONTEST_STATUSES } from '../protocol/resources.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
-import { formatBody, LOT_COLUMNS, lotOf, number, parseContest, parseLoyalty, takeOf, text } from './codec.ts'
+import { formatLoyalty, LOT_COLUMNS, lotOf, number, parseLoyalty, takeOf, text } from './codec.ts'
 import type { Row } from './codec.ts'
+import { contestOfRow } from './contest-rows.ts'
 import type { ContestNotes } from './contest-notes.ts'
 import { openContestNotes } from './contest-notes.ts'
 import { openUnpaidWriter } from './unpaid-writer.ts'
@@ -83,7 +84,7 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
     shelf: storeShelf(db, contests.known),
     put(changes, at) {
       for (const changed of changes.contests.values()) contests.note(changed)
-      if (at !== null) unpaid.write([...changes.lots.values()], at)
+      if (at !== null) unpaid.write(changes, at)
       write(changes)
     },
     flush: contests.flush,
@@ -97,7 +98,7 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
 function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
-  const contest = db.prepare('SELECT body FROM contests WHERE id = ?')
+  const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
   const openLots = db.prepare(
     `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND terms IS NOT NULL`,
   )
@@ -129,7 +130,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       const noted = known(id)
       if (noted !== undefined) return noted
       const row = contest.get(id)
-      return row === undefined ? undefined : parseContest(text(row, 'body'))
+      return row === undefined ? undefined : contestOfRow(row)
     },
     openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOf),
     lot(seq): Lot | undefined {
@@ -172,7 +173,7 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
         else take.run(contest, seq, from, String(amount))
       }
     }
-    for (const [month, state] of changes.loyalty) loyalty.run(month, formatBody(state))
+    for (const [month, state] of changes.loyalty) loyalty.run(month, formatLoyalty(state))
     for (const [seq, value] of changes.prices) price.run(seq, formatPrice(value))
     for (const [seq, by] of changes.corrections) {
       correction.run(seq, by)

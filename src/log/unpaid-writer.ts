@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Lot } from '../project/contest.ts'
+import type { Changes } from '../project/fold.ts'
 import type { Place, Terms, UnpaidSums } from '../project/unpaid.ts'
 import {
   addSums,
@@ -16,36 +17,44 @@ import { add, negate, ZERO } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
-import { amountOf, formatSum, formatTerms, LOT_COLUMNS, lotOf, text, unpaidSumsOf } from './codec.ts'
+import { amountOf, formatTerms, LOT_COLUMNS, lotOf, text } from './codec.ts'
+import { ALL_CONTESTS, formatSum, unpaidSumsOf } from './unpaid-columns.ts'
 
 /** A row of what is unpaid, and what a batch adds to it; `first` is as it was before the batch. */
 type Change = { readonly lot: Lot; readonly terms: Terms; readonly first: number | undefined; added: Amount }
 
+type ChangedLots = Pick<Changes, 'lots' | 'lotMoments'>
+
 /** Where lots are written, and with them what of them is unpaid. */
 export type UnpaidWriter = Readonly<{
-  /** Writes the lots that a batch changed; `at` is the moment of its last event. */
-  write(lots: readonly Lot[], at: Ms): void
+  /** Writes the lots that a batch changed; `at` is the moment of the batch's last event. */
+  write(changed: ChangedLots, at: Ms): void
   /** To be called after a rollback. */
   forget(): void
 }>
 
 /**
- * Writes lots, and with them the rows and sums of what is unpaid. Those follow from the lots and the moment of the last
- * event alone, so that it is the same whether lots come in one batch or in many.
+ * Writes lots, and with them the rows and sums of what is unpaid. Rows follow from the lots alone. Sums follow from the
+ * lots and a moment: of all contests that of the log's last event, of one contest that of the last event that could
+ * change its lots. So they are the same whether lots come in one batch or in many.
  */
 export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   const sql = prepare(db)
   let tellFrom: Ms | null = null
   return {
-    write(lots, at) {
+    write({ lots, lotMoments }, at) {
       const from = sumsTellFrom(at)
-      if (tellFrom !== from) for (const { level, to } of placesPassed(from)) sql.removePassed.run(level, to)
+      if (tellFrom !== from) removePassed(sql, ALL_CONTESTS, from)
       tellFrom = from
-      if (lots.length === 0) return
-      const { kept, changes } = changesOf(sql, lots)
-      for (const lot of lots) writeLot(sql, kept.get(lot.seq), lot)
+      for (const [contestId, ms] of lotMoments) removePassed(sql, contestId, sumsTellFrom(ms))
+      if (lots.size === 0) return
+      const { kept, changes } = changesOf(sql, [...lots.values()])
+      for (const lot of lots.values()) writeLot(sql, kept.get(lot.seq), lot)
       writeRows(sql, changes)
-      writeSums(sql, changes, from)
+      writeSums(sql, ALL_CONTESTS, changes, from)
+      for (const [contestId, own] of Map.groupBy(changes, ({ lot }) => lot.contestId)) {
+        writeSums(sql, contestId, own, sumsTellFrom(lotMoments.get(contestId) ?? at))
+      }
     },
     forget() {
       tellFrom = null
@@ -117,7 +126,11 @@ function writeRows(sql: Statements, changes: readonly Change[]): void {
   }
 }
 
-function writeSums(sql: Statements, changes: readonly Change[], from: Ms): void {
+function removePassed(sql: Statements, contest: number, from: Ms): void {
+  for (const { level, to } of placesPassed(from)) sql.removePassed.run(contest, level, to)
+}
+
+function writeSums(sql: Statements, contest: number, changes: readonly Change[], from: Ms): void {
   const added = new Map<string, readonly [Place, UnpaidSums]>()
   for (const [place, sums] of changes.flatMap((change) => sumsOf(change.terms, change.added, from))) {
     const key = `${place.level} ${place.bucket}`
@@ -125,10 +138,10 @@ function writeSums(sql: Statements, changes: readonly Change[], from: Ms): void 
   }
   for (const [{ level, bucket }, sums] of added.values()) {
     if (areZero(sums)) continue
-    const row = sql.sums.get(level, bucket)
+    const row = sql.sums.get(contest, level, bucket)
     const after = addSums(row === undefined ? NO_SUMS : unpaidSumsOf(row), sums)
-    if (areZero(after)) sql.removeSums.run(level, bucket)
-    else sql.putSums.run(level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
+    if (areZero(after)) sql.removeSums.run(contest, level, bucket)
+    else sql.putSums.run(contest, level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
   }
 }
 
@@ -136,7 +149,7 @@ type Statements = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
   const sums = db.prepare(
-    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE level = ? AND bucket = ?',
+    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?',
   )
   sums.setReadBigInts(true)
   return {
@@ -155,9 +168,10 @@ function prepare(db: DatabaseSync) {
     removeRow: db.prepare('DELETE FROM unpaid WHERE seq = ?'),
     sums,
     putSums: db.prepare(
-      'INSERT OR REPLACE INTO unpaid_sums (level, bucket, locked, claim, plain, overpaid) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT OR REPLACE INTO unpaid_sums (contest, level, bucket, locked, claim, plain, overpaid)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
-    removePassed: db.prepare('DELETE FROM unpaid_sums WHERE level = ? AND bucket < ?'),
-    removeSums: db.prepare('DELETE FROM unpaid_sums WHERE level = ? AND bucket = ?'),
+    removePassed: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket < ?'),
+    removeSums: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?'),
   }
 }

@@ -1,5 +1,5 @@
 import type { Ms } from '../protocol/moment.ts'
-import type { ContestStatus } from '../protocol/resources.ts'
+import type { ContestStatus, ContestWire } from '../protocol/resources.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
 import type { Contest } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'
@@ -47,14 +47,17 @@ export type Books = Readonly<{
    */
   weekStridedActivity(q: Ms): Activity | undefined
   contest(id: ContestId): Contest | undefined
-  /** Newest first: by descending seq of their `contest/scheduled`, after the contest `after`. */
+  /**
+   * Contests as they stand on the wire. Newest first: by descending seq of their `contest/scheduled`, after the contest
+   * `after`.
+   */
   contests(
     query: Readonly<{
       statuses: readonly ContestStatus[] | null
       after: ContestId | null
       limit: number
     }>,
-  ): readonly Contest[]
+  ): readonly ContestWire[]
   /** The lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
   /** What is unpaid or overpaid, in rows of equal terms by the seq of each row's first lot; of one contest, or of all. */

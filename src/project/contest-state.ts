@@ -54,6 +54,7 @@ function unplanned(entry: Entry): Contest {
     title: null,
     status: 'upcoming',
     scheduledSeq: seq,
+    lastSeq: seq,
     opensAt: atMs,
     closesAt: atMs,
     openedAt: null,

@@ -14,6 +14,8 @@ export type Contest = Readonly<{
   status: ContestStatus
   /** Seq of its `contest/scheduled`: contests are listed by it. */
   scheduledSeq: Seq
+  /** Seq of the newest event that names it, corrections included: since then nothing of it has changed. */
+  lastSeq: Seq
   opensAt: Ms
   closesAt: Ms
   openedAt: Ms | null
@@ -74,7 +76,12 @@ export function poolBalance(contest: Contest): Amount {
 /** The balance of the account `unredeemed:<id>:<kind>`. */
 export function unredeemedOf(contest: Contest, kind: string): Amount {
   const prize = contest.prizes.get(kind)
-  return prize === undefined ? ZERO : subtract(subtract(prize.owed, prize.redeemed), prize.expired)
+  return prize === undefined ? ZERO : standingOf(prize)
+}
+
+/** What was won and is neither redeemed nor expired. */
+export function standingOf({ owed, redeemed, expired }: PrizeSums): Amount {
+  return subtract(subtract(owed, redeemed), expired)
 }
 
 export const NO_PRIZE: PrizeSums = { owed: ZERO, redeemed: ZERO, expired: ZERO }

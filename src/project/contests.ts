@@ -1,4 +1,4 @@
-import { formatAmount, subtract } from '../protocol/amount.ts'
+import { formatAmount } from '../protocol/amount.ts'
 import { formatAt } from '../protocol/moment.ts'
 import { ROWS_MAX } from '../protocol/parameters.ts'
 import type { Parsed } from '../protocol/problem.ts'
@@ -10,7 +10,7 @@ import { contestIdOf } from '../protocol/seq.ts'
 import { asOf, atOf, count } from './as-of.ts'
 import type { Books } from './books.ts'
 import type { Contest } from './contest.ts'
-import { poolOf, prizeTotals } from './contest.ts'
+import { poolOf, prizeTotals, standingOf } from './contest.ts'
 import type { Paging } from './rows.ts'
 import { pathTo } from './rows.ts'
 
@@ -29,7 +29,7 @@ export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
   const last = found.length > limit ? found[limit - 1] : undefined
   return parsed({
     asOf: asOf(books.head),
-    contests: found.slice(0, limit).map(contestWire),
+    contests: found.slice(0, limit),
     next:
       last === undefined
         ? null
@@ -59,7 +59,7 @@ export function noContest(): Parsed<never> {
 
 /** A contest as it stands on the wire. */
 export function contestWire(of: Contest): ContestWire {
-  const { owed, redeemed, expired } = prizeTotals(of)
+  const prizes = prizeTotals(of)
   return {
     id: of.id,
     title: of.title,
@@ -78,9 +78,9 @@ export function contestWire(of: Contest): ContestWire {
     entries: count(of.entries),
     plays: count(of.plays),
     spentOnPlay: formatAmount(of.spentOnPlay),
-    prizesOwed: formatAmount(owed),
-    prizesRedeemed: formatAmount(redeemed),
-    prizesNotRedeemed: formatAmount(subtract(subtract(owed, redeemed), expired)),
+    prizesOwed: formatAmount(prizes.owed),
+    prizesRedeemed: formatAmount(prizes.redeemed),
+    prizesNotRedeemed: formatAmount(standingOf(prizes)),
   }
 }
 

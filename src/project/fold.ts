@@ -2,7 +2,7 @@ import type { Price } from '../protocol/amount.ts'
 import { ZERO } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
 import type { Entry } from '../protocol/event.ts'
-import type { Month } from '../protocol/moment.ts'
+import type { Month, Ms } from '../protocol/moment.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import type { EventType } from '../protocol/rules.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
@@ -45,6 +45,8 @@ export type Changes = Readonly<{
   restatements: Map<Seq, Seq>
   contests: Map<ContestId, Contest>
   lots: Map<Seq, Lot>
+  /** The moment of the last event that could change lots of a contest. */
+  lotMoments: Map<ContestId, Ms>
   /** By payout or expiry, then by lot; a take of nothing is to be removed. */
   takes: Map<Seq, Map<Seq, Take>>
   loyalty: Map<Month, LoyaltyState>
@@ -81,6 +83,7 @@ function noChanges(): Changes {
     restatements: new Map(),
     contests: new Map(),
     lots: new Map(),
+    lotMoments: new Map(),
     takes: new Map(),
     loyalty: new Map(),
     prices: new Map(),
@@ -199,7 +202,7 @@ function applyToContest(fold: Fold, effect: Effect): void {
     fold.changes.moves.set(effect.entry.event.seq, move)
     countContest(fold.tally, move)
   }
-  fold.changes.contests.set(id, postToContest(moved, effect))
+  fold.changes.contests.set(id, { ...postToContest(moved, effect), lastSeq: effect.entry.event.seq })
 }
 
 const TOUCHES_LOTS: ReadonlySet<EventType> = new Set<EventType>(['prize', 'payout', 'expiry', 'hold'])
@@ -208,6 +211,7 @@ function applyToLots(fold: Fold, effect: Effect): void {
   const { event, details } = effect.cause
   if (!TOUCHES_LOTS.has(event.type) || event.contestId === null || event.kind === 'refund') return
   const { contestId, kind, atMs, seq } = event
+  fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
   const shelf = lotShelf(fold)
   const book = (): LotBook => lotBookOf(fold, contestId, kind)
   if (event.type === 'prize' && event.kots !== null) {

@@ -8,6 +8,7 @@ import type { ContestId, Seq } from '../protocol/seq.ts'
 import { BEFORE_FIRST } from '../protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from './books.ts'
 import type { Contest, Lot, Take } from './contest.ts'
+import { contestWire } from './contests.ts'
 import type { Changes, ContestMove, Fold, Shelf, StandingPrice } from './fold.ts'
 import { apply, openFold, settled } from './fold.ts'
 import type { LoyaltyState } from './loyalty.ts'
@@ -239,6 +240,7 @@ function listings(
         .filter((contest) => statuses === null || statuses.includes(contest.status))
         .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
         .slice(0, limit)
+        .map(contestWire)
     },
     payoutLines: (contestId, after, limit) =>
       entries

@@ -1,10 +1,8 @@
-import type { Ms } from '../protocol/moment.ts'
 import { formatAt } from '../protocol/moment.ts'
 import { SEQ_MAX } from '../protocol/parameters.ts'
-import type { ContestStatus, Planned, Schedule } from '../protocol/resources.ts'
+import type { ContestStatus, ContestWire, Planned, Schedule } from '../protocol/resources.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from './books.ts'
-import type { Contest } from './contest.ts'
 import { paysAtOf } from './loyalty.ts'
 
 /**
@@ -15,24 +13,25 @@ export function schedule(books: Books): Schedule {
   const upcoming = every(books, 'upcoming')
   return {
     asOf: asOf(books.head),
-    opens: planned(upcoming, (contest) => contest.opensAt),
-    closes: planned([...upcoming, ...every(books, 'running')], (contest) => contest.closesAt),
+    opens: planned(upcoming, ({ opensAt, opensAtMs }) => ({ at: opensAt, atMs: opensAtMs })),
+    closes: planned([...upcoming, ...every(books, 'running')], ({ closesAt, closesAtMs }) => ({
+      at: closesAt,
+      atMs: closesAtMs,
+    })),
     nextLoyaltyPayment: nextLoyaltyPayment(books),
   }
 }
 
-function every(books: Books, status: ContestStatus): readonly Contest[] {
+function every(books: Books, status: ContestStatus): readonly ContestWire[] {
   return books.contests({ statuses: [status], after: null, limit: SEQ_MAX })
 }
 
-function planned(contests: readonly Contest[], when: (contest: Contest) => Ms): readonly Planned[] {
+function planned(
+  contests: readonly ContestWire[],
+  when: (contest: ContestWire) => Pick<Planned, 'at' | 'atMs'>,
+): readonly Planned[] {
   return contests
-    .map((contest) => ({
-      contestId: contest.id,
-      title: contest.title,
-      at: formatAt(when(contest)),
-      atMs: when(contest),
-    }))
+    .map((contest) => ({ contestId: contest.id, title: contest.title, ...when(contest) }))
     .toSorted((a, b) => a.atMs - b.atMs || a.contestId - b.contestId)
 }
 

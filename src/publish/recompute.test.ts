@@ -129,7 +129,7 @@ const KEYS: Readonly<Record<string, string>> = {
   kinds: 'code',
   totals: 'id',
   week_sums: 'q',
-  unpaid_sums: 'level',
+  unpaid_sums: 'contest',
   contests: 'id',
   loyalty: 'month',
   months: 'month',

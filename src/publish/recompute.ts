@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
+import { CONTEST_COLUMNS } from '../log/contest-rows.ts'
 import { BULK_TXS } from '../log/schema.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
 import { entryOfRow } from '../log/shelf.ts'
@@ -18,10 +19,10 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['kinds', 'code, type, kind, first_seq'],
   ['totals', 'id, at, row'],
   ['week_sums', 'q, row'],
-  ['contests', 'id, scheduled_seq, status, body'],
+  ['contests', CONTEST_COLUMNS.join(', ')],
   ['lots', 'seq, contest, kind, terms, at, amount, unpaid, unlocks_at, review_until, claim'],
   ['unpaid', 'seq, contest, kind, terms, kots'],
-  ['unpaid_sums', 'level, bucket, locked, claim, plain, overpaid'],
+  ['unpaid_sums', 'contest, level, bucket, locked, claim, plain, overpaid'],
   ['takes', 'contest, seq, lot, amount'],
   ['loyalty', 'month, body'],
   ['corrections', 'seq, correction, restatement'],

@@ -6,6 +6,7 @@ import type { Month } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
 import type { Books, Correction } from '../project/books.ts'
 import type { Contest, Lot, Take } from '../project/contest.ts'
+import { contestWire } from '../project/contests.ts'
 import type { Changes, Shelf } from '../project/fold.ts'
 import type { LoyaltyState } from '../project/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../project/unpaid.ts'
@@ -153,6 +154,7 @@ function listingsOf({ contests, payouts, loyalty, corrections, lots }: Kept): Li
         .filter((contest) => statuses === null || statuses.includes(contest.status))
         .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
         .slice(0, limit)
+        .map(contestWire)
     },
     payoutLines(contestId, after, limit) {
       const { seqs, lines } = payouts.get(contestId) ?? { seqs: [], lines: [] }
