@@ -10,7 +10,8 @@ export const SEGMENT_SEQS = 4096
  * publishes an event of a later one. A month has a row from its first event on; `last_seq`, `events` and
  * `manifest` are filled in when it closes. Of a segment, `start` is its first byte's place in the file, `crc`
  * and `raw_bytes` are those of the file's lines up to its end, and `bytes_crc` is of its own bytes. A segment
- * without lines has no row.
+ * without lines has no row. `digests` has, of the month that got a segment last, the states of SHA-256 over its stored
+ * lines and over its stored bytes, so that a restart takes them up without reading the month.
  */
 export const ARCHIVE_TABLES: string = `
   CREATE TABLE months(
@@ -31,6 +32,12 @@ export const ARCHIVE_TABLES: string = `
     bytes_crc INTEGER NOT NULL,
     bytes BLOB NOT NULL,
     PRIMARY KEY(month, file, start)
+  ) STRICT;
+  CREATE TABLE digests(
+    file INTEGER PRIMARY KEY,
+    month TEXT NOT NULL,
+    lines BLOB NOT NULL,
+    gzip BLOB NOT NULL
   ) STRICT;
 `
 

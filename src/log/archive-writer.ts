@@ -10,7 +10,7 @@ import type { Hash } from '../tlog/hash.ts'
 import type { LinesOf } from './archive-tables.ts'
 import { FILE_CODES, MONTH_FILES, openLines, SEGMENT_SEQS, wholeOf } from './archive-tables.ts'
 import type { MonthBook } from './month-book.ts'
-import { beginBook, endBook, extendBook, reopenBook } from './month-book.ts'
+import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-book.ts'
 import type { MonthFile } from './reader.ts'
 import type { Signer } from './signer.ts'
 
@@ -44,7 +44,7 @@ type OpenMonth = {
 /** What flush has to do: end a segment at `seq`, or begin a month with `seq` as its first. */
 type Due = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
-/** Opens the archive of a log for its one writer. Reads one row; digests are made again only when needed. */
+/** Opens the archive of a log for its one writer. Reads a few rows, whatever the length of the open month. */
 export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
   const store = openStore(db, signer)
   let due: Due[] = []
@@ -107,6 +107,9 @@ function openStore(db: DatabaseSync, signer: Signer): Store {
     `INSERT INTO segments(month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
+  const putDigests = db.prepare(
+    'INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)',
+  )
   const booksOf = (open: OpenMonth): Record<MonthFile, MonthBook> =>
     (open.books ??= {
       events: reopenBook(db, open.month, 'events'),
@@ -137,6 +140,7 @@ function openStore(db: DatabaseSync, signer: Signer): Store {
           bytesCrc,
           bytes,
         )
+        putDigests.run(FILE_CODES[file], open.month, ...digestsOf(books[file]))
       }
       open.sealed = lastSeq
     },
