@@ -49,6 +49,8 @@ export type DoorStage = AsyncDisposable &
     irregular: readonly Refusal[]
     /** What went wrong in the door itself. */
     failures: readonly unknown[]
+    /** Milliseconds that answers to wrong tokens waited; no time goes by meanwhile. */
+    pauses: readonly number[]
     /** Closes the log and the door and opens both again. */
     restart(): Promise<void>
   }>
@@ -62,6 +64,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
     outcomes: [] as PublishOutcome[],
     irregular: [] as Refusal[],
     failures: [] as unknown[],
+    pauses: [] as number[],
   }
   const cell = openHeadCell()
   let nowMs = START_MS
@@ -86,6 +89,8 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
       chain: 'opaque',
       tokens: [DOOR_TOKEN, NEXT_TOKEN],
       operations,
+      monotonicMs: () => nowMs,
+      pause: async (ms) => void seen.pauses.push(ms),
       onRequest: (outcome) => seen.outcomes.push(outcome),
       onFailure: (error) => seen.failures.push(error),
     })

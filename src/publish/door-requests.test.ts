@@ -16,6 +16,7 @@ import {
 } from '../../test/door-stage.ts'
 import { sendRaw } from '../../test/raw-request.ts'
 import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../protocol/draft.ts'
+import { WRONG_TOKEN_MS, WRONG_TOKENS_FREE, WRONG_WAIT_MS_MAX } from './token-guard.ts'
 
 const AUTHORIZED = `Authorization: Bearer ${DOOR_TOKEN}`
 
@@ -54,6 +55,35 @@ suite('a token', () => {
     }
     assert.equal(bodies.size, 1)
     assert.equal(stage.head(), 0)
+  })
+
+  test('follows a scheme whose name is written in any case', async () => {
+    await using stage = await openDoorStage()
+    for (const [index, scheme] of ['bearer', 'BEARER', 'bEaReR', 'Bearer '].entries()) {
+      const headers = { authorization: `${scheme} ${DOOR_TOKEN}` }
+      assert.equal((await stage.publish([trade(`r${index}`)], headers)).status, 200, scheme)
+    }
+  })
+
+  test('that is wrong too often makes its sender wait, and never one that is right', async () => {
+    await using stage = await openDoorStage()
+    const wrong = { authorization: `Bearer ${'x'.repeat(DOOR_TOKEN.length)}` }
+    for (let count = 0; count < WRONG_TOKENS_FREE; count++) await stage.publish([], wrong)
+    assert.deepEqual(stage.pauses, [])
+    assertRefused(await stage.publish([], wrong), 401, 'unauthorized')
+    assertRefused(await stage.publish([], wrong), 401, 'unauthorized')
+    assert.deepEqual(stage.pauses, [WRONG_TOKEN_MS, 2 * WRONG_TOKEN_MS])
+    assert.equal((await stage.publish([trade('a')])).status, 200)
+    assert.equal(stage.pauses.length, 2)
+    for (let ms = stage.pauses.length; ms * WRONG_TOKEN_MS < WRONG_WAIT_MS_MAX; ms++)
+      await stage.publish([], wrong)
+    const last = await stage.publish([], wrong)
+    assertRefused(last, 429, 'rate-limited')
+    assert.match(last.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+    stage.clock((WRONG_TOKENS_FREE + WRONG_WAIT_MS_MAX / WRONG_TOKEN_MS) * WRONG_TOKEN_MS)
+    const before = stage.pauses.length
+    assertRefused(await stage.publish([], wrong), 401, 'unauthorized')
+    assert.equal(stage.pauses.length, before, 'it is forgotten in time')
   })
 
   test('may be the present or the next one', async () => {

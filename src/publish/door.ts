@@ -1,4 +1,3 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { Draft } from '../protocol/draft.ts'
@@ -8,9 +7,9 @@ import type { Chain } from '../protocol/tx.ts'
 import type { CommitQueue, Outcome } from './commit-queue.ts'
 import { parseDraft } from './grammar.ts'
 import { parseBody, parseLine } from './json.ts'
+import type { TokenGuard } from './token-guard.ts'
+import { openTokenGuard } from './token-guard.ts'
 
-/** Bytes of a publish token at least. */
-export const TOKEN_BYTES_MIN = 32
 /** Milliseconds for a publisher to send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
@@ -36,6 +35,9 @@ export type DoorSettings = Readonly<{
   /** The tokens that open the door: one, or two while they are being changed. */
   tokens: readonly string[]
   operations(path: string): Promise<OperationsAnswer | undefined>
+  monotonicMs(): number
+  /** Waits so many milliseconds. */
+  pause(ms: number): Promise<void>
   onRequest(outcome: PublishOutcome): void
   /** Called when a request could not be answered for a reason of our own. */
   onFailure(error: unknown): void
@@ -46,7 +48,7 @@ type Body = Readonly<{ ok: true; drafts: readonly Draft[] }> | Failed
 
 /** Makes the private listener: the one way in. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
-  const tokens = settings.tokens.map((token) => hash('sha256', token, 'buffer'))
+  const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
   const underWay = { requests: 0 }
   const server = createServer(
     {
@@ -60,7 +62,7 @@ export function createDoor(settings: DoorSettings): Server {
     (request, response) => {
       // A publisher that goes on while the door closes is told not to come back on this connection.
       if (!server.listening) response.setHeader('connection', 'close')
-      answer(settings, { tokens, underWay }, request, response).catch((error: unknown) => {
+      answer(settings, { guard, underWay }, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no failure of ours.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
@@ -72,11 +74,11 @@ export function createDoor(settings: DoorSettings): Server {
 }
 
 /** What all requests of one door share. */
-type Shared = Readonly<{ tokens: readonly Uint8Array[]; underWay: { requests: number } }>
+type Shared = Readonly<{ guard: TokenGuard; underWay: { requests: number } }>
 
 async function answer(
   settings: DoorSettings,
-  { tokens, underWay }: Shared,
+  { guard, underWay }: Shared,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -91,12 +93,7 @@ async function answer(
     response.setHeader('allow', 'POST')
     return sendProblem(response, failed('method-not-allowed', 'the door takes POST only'))
   }
-  if (!isAuthorized(request, tokens)) {
-    settings.onRequest('unauthorized')
-    response.setHeader('www-authenticate', 'Bearer')
-    response.setHeader('connection', 'close')
-    return sendProblem(response, failed('unauthorized', 'a valid token is required'))
-  }
+  if (!(await isLetIn(settings, guard, request, response))) return
   if (target !== '/publish') {
     return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
   }
@@ -114,6 +111,32 @@ async function answer(
   if (outcome.code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
   if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
   sendProblem(response, outcome)
+}
+
+/** Whether the request has a right token; when it has not, it is refused here, the later the more often. */
+async function isLetIn(
+  settings: DoorSettings,
+  guard: TokenGuard,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const verdict = guard.judge(request)
+  if (verdict.is === 'right') return true
+  settings.onRequest('unauthorized')
+  response.setHeader('connection', 'close')
+  if (verdict.is === 'refused') {
+    response.setHeader('retry-after', verdict.retryAfterSeconds)
+    sendProblem(response, failed('rate-limited', 'too many wrong tokens'))
+    return false
+  }
+  try {
+    if (verdict.ms > 0) await settings.pause(verdict.ms)
+  } finally {
+    guard.answered()
+  }
+  response.setHeader('www-authenticate', 'Bearer')
+  sendProblem(response, failed('unauthorized', 'a valid token is required'))
+  return false
 }
 
 /** Runs a request, unless as many as the door bears are under way. */
@@ -197,16 +220,6 @@ function parseLines(text: string): readonly unknown[] | Failed {
     values.push(parsed.value)
   }
   return values
-}
-
-/** Compares digests of fixed length in constant time, so that neither content nor length of a token shows. */
-function isAuthorized(request: IncomingMessage, tokens: readonly Uint8Array[]): boolean {
-  const header = request.headersDistinct['authorization']
-  const given = header?.length === 1 ? /^Bearer ([\x21-\x7e]+)$/.exec(header[0] ?? '')?.[1] : undefined
-  const digest = hash('sha256', given ?? '', 'buffer')
-  let matches = 0
-  for (const token of tokens) matches |= timingSafeEqual(token, digest) ? 1 : 0
-  return given !== undefined && matches === 1
 }
 
 function failed(code: Failed['code'], reason: string): Failed {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openAppender } from '../log/append.ts'
@@ -58,6 +59,8 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
       say({ is: 'operations', id, path })
       return new Promise((resolve) => asked.set(id, resolve))
     },
+    monotonicMs: () => performance.now(),
+    pause: (ms) => sleep(ms),
     onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
     onFailure: (error) =>
       say({ is: 'failure', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
