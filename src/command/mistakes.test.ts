@@ -131,7 +131,7 @@ suite('a mistake of the user', () => {
       const [, , told, end] = ended.said.split('\n')
       assert.equal(
         told,
-        `daybook: another program listens on 127.0.0.1:${taken}: stop it, or choose other ports with --port and --publish-port`,
+        `daybook: another program listens on 127.0.0.1:${taken}: stop it, or choose another port with ${which}`,
       )
       assert.equal(end, '')
     })

@@ -19,6 +19,7 @@ import { allocateFront, sayWrong } from './front-memory.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { startFrontThreads } from './front-threads.ts'
 import { openServiceMetrics } from './service-metrics.ts'
+import { orTaken } from './taken-port.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
 import { takeDirectory } from './world.ts'
@@ -76,7 +77,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   })
 
   // The writer comes first: it shows the head that the fronts begin with.
-  const writer = await startWriter(writerSettings(settings, chain, memory.head), {
+  const writing = startWriter(writerSettings(settings, chain, memory.head), {
     onCommitted: metrics.committed,
     onRequests: metrics.publishRequests,
     onIrregular: metrics.irregular,
@@ -84,15 +85,13 @@ export async function startService(settings: ServiceSettings, world: World, log:
     onBroken: breakDown,
     operations,
   })
+  const writer = await orTaken('--publish-port', writing)
   stack.use(writer)
   const workers = world.sharesPorts ? settings.workers : 1
   if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
-  const front = await openFront({ ...settings, reusePort: workers > 1 }, memory, {
-    world,
-    log,
-    registry,
-    onBroken: breakDown,
-  })
+  const tools = { world, log, registry, onBroken: breakDown }
+  const opening = openFront({ ...settings, reusePort: workers > 1 }, memory, tools)
+  const front = await orTaken('--port', opening)
   stack.use(front)
   openStateMetrics(registry, {
     version: VERSION,

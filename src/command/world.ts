@@ -49,11 +49,6 @@ export class CommandError extends Error {
 export function outsideReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof LockedError || error instanceof StoreError) return error.message
-  if ('code' in error && error.code === 'EADDRINUSE' && 'address' in error && 'port' in error) {
-    const host = String(error.address)
-    const place = `${host.includes(':') ? `[${host}]` : host}:${String(error.port)}`
-    return `another program listens on ${place}: stop it, or choose other ports with --port and --publish-port`
-  }
   if ('syscall' in error) return error.message
   if ('code' in error && error.code === 'ERR_SQLITE_ERROR')
     return `the store cannot be used: ${error.message}`

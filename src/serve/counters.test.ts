@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openApiStage } from '../../test/api-stage.ts'
 import { getRequest, sendRaw } from '../../test/raw-request.ts'
+import { DAY_MS } from '../protocol/moment.ts'
 import { allocateAllowance, openAllowance } from './allowance.ts'
 import type { Counter } from './counters.ts'
 import type { Collaborators } from './exchange.ts'
@@ -89,5 +90,25 @@ suite('the allowance', () => {
     await sendRaw(stage.port, getRequest('/api/v1/summary', [], 'DELETE'))
     const response = await stage.get('/api/v1/summary')
     assert.match(response.headers.get('ratelimit') ?? '', /^"default";r=57;/)
+  })
+
+  test('is not told by a file that never changes, though it is by the file of a month that is open', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf, apartMs: 4 * DAY_MS })
+    for (const [name, told] of [
+      ['2026-10.jsonl.gz', null],
+      ['2026-10.json', null],
+      ['2026-11.jsonl.gz', '"default";q=60;w=60'],
+      ['SHA256SUMS', '"default";q=60;w=60'],
+    ] as const) {
+      const file = await stage.get(`/api/v1/archive/${name}`)
+      assert.equal(file.status, 200, name)
+      assert.equal(file.headers.get('ratelimit-policy'), told, name)
+      assert.equal(file.headers.has('ratelimit'), told !== null, name)
+      assert.equal(file.headers.get('cache-control')?.includes('immutable'), told === null, name)
+      const headers = { 'If-None-Match': file.headers.get('etag') ?? '' }
+      const same = await stage.get(`/api/v1/archive/${name}`, headers)
+      assert.equal(same.status, 304, name)
+      assert.equal(same.headers.has('ratelimit'), told !== null, name)
+    }
   })
 })

@@ -29,6 +29,7 @@ type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
 /** Writes a reply whole, or begins to: at once unless a promise is returned, which settles when it is handed over. */
 export function respond(response: ServerResponse, terms: Terms, reply: Reply): Promise<void> | undefined {
+  if (reply.is !== 'taken') dropAllowance(response, terms)
   switch (reply.is) {
     case 'body':
       return respondBody(response, terms, reply)
@@ -47,6 +48,11 @@ export function respond(response: ServerResponse, terms: Terms, reply: Reply): P
     case 'taken':
       return undefined
   }
+}
+
+/** Takes back what a route that may write by itself was given: the reply says for itself whether it is told. */
+function dropAllowance(response: ServerResponse, { allowance }: Terms): void {
+  for (let at = 0; at < allowance.length; at += 2) response.removeHeader(allowance[at] ?? '')
 }
 
 /** A body as it is to be written, but for its compression. */
