@@ -73,7 +73,7 @@ suite('the protocol names', () => {
       [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
-      [/^\| Characters of a query .*$/m, bounds.QUERY_CHARS_MAX],
+      [/^\| Characters of an address .*$/m, bounds.TARGET_CHARS_MAX],
       [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_DEFAULT],
       [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_MAX],
       [/^\| `tz` .*$/m, bounds.TZ_MINUTES_MAX],

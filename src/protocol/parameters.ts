@@ -39,8 +39,8 @@ export const BUCKETS_MAX = 1_500
 export const PATTERN_DAYS_MAX = 1_100
 /** Minutes by which `/patterns` may shift local time. */
 export const TZ_MINUTES_MAX = 840
-/** Characters of a request's query. */
-export const QUERY_CHARS_MAX = 4_096
+/** Characters of a request's target: its path and its query. */
+export const TARGET_CHARS_MAX = 4_096
 /** Requests of one caller address in any window. */
 export const ALLOWANCE_REQUESTS = 60
 export const ALLOWANCE_WINDOW_MS = 60_000

@@ -9,6 +9,7 @@ export const ANYWHERE: readonly ProblemCode[] = [
   'bad-request',
   'unknown-parameter',
   'method-not-allowed',
+  'uri-too-long',
   'rate-limited',
   'internal-error',
   'not-ready',

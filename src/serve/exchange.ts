@@ -17,7 +17,7 @@ import { parseQuery } from './query.ts'
 import type { FoundReady } from './ready-answer.ts'
 import { findReady, writeReady } from './ready-answer.ts'
 import { openReadyReplies } from './ready-replies.ts'
-import { judgeForm } from './request-form.ts'
+import { judgeForm, judgeTarget } from './request-form.ts'
 import { respond } from './respond.ts'
 import type { AnswerRoute, Ask, Reply } from './route.ts'
 import { problemReply } from './route.ts'
@@ -145,6 +145,8 @@ function replyTo(with_: Collaborators, visit: Visit): Reply | Promise<Reply> {
     const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
     return problemReply(problem, { Allow: ALLOWED_METHODS })
   }
+  const tooLong = judgeTarget(request)
+  if (tooLong !== undefined) return refuse(with_, visit, tooLong)
   if (found === undefined) return refuse(with_, visit, underApi ? NO_ENDPOINT : NOTHING_HERE)
   const unready = underApi || found.route.showsLog === true ? with_.unready() : undefined
   if (unready !== undefined) return refuse(with_, visit, unready)

@@ -2,7 +2,6 @@ import { WORD } from '../protocol/catalogue.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { parseQueryTime } from '../protocol/moment.ts'
 import type { Form, Parameter } from '../protocol/parameters.ts'
-import { QUERY_CHARS_MAX } from '../protocol/parameters.ts'
 import type { Fault, Parsed, ProblemCode } from '../protocol/problem.ts'
 import { parsed, refused } from '../protocol/problem.ts'
 import { isTx, TX_FORM } from '../protocol/tx.ts'
@@ -40,9 +39,6 @@ const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
 
 /** Reads a raw query (without its `?`) by an endpoint's table; a problem holds every fault and no value sent. */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Query> {
-  if (raw.length > QUERY_CHARS_MAX) {
-    return refused({ code: 'bad-request', detail: `A query has at most ${QUERY_CHARS_MAX} characters.` })
-  }
   const values = new Map<string, Value>()
   const findings: Finding[] = []
   for (const pair of raw === '' ? [] : raw.split('&')) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { TARGET_CHARS_MAX } from '../protocol/parameters.ts'
 import type { Problem } from '../protocol/problem.ts'
 
 /** Headers a request may have; the parser keeps no more of them, and silently. */
@@ -22,6 +23,12 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
     return { code: 'bad-request', detail: 'A request’s target begins with a slash.' }
   }
   return 'fit'
+}
+
+/** What is wrong with a target that is longer than any that means something. */
+export function judgeTarget({ url = '' }: IncomingMessage): Problem | undefined {
+  if (url.length <= TARGET_CHARS_MAX) return undefined
+  return { code: 'uri-too-long', detail: `An address has at most ${TARGET_CHARS_MAX} characters.` }
 }
 
 /** Whether a body comes, or may come: `Content-Length: 0` says that none does. */

@@ -88,7 +88,10 @@ suite('the public listener', () => {
     ['a folded header', getRequest('/api/v1/summary', ['X-A: x', ' y']), 400],
     ['a carriage return in a header', getRequest('/api/v1/summary', ['X-A: x\ry']), 400],
     ['headers that are too long', getRequest('/api/v1/summary', [`X-A: ${'x'.repeat(9000)}`]), 431],
-    ['a target that is too long', getRequest(`/api/v1/summary?${'x'.repeat(9000)}`), 431],
+    ['a target that is too long', getRequest(`/api/v1/summary?${'x'.repeat(4_081)}`), 414],
+    ['a target that is too long for the parser', getRequest(`/api/v1/summary?${'x'.repeat(9000)}`), 414],
+    ['a target that is too long where nothing is', getRequest(`/nothing/${'x'.repeat(4_100)}`), 414],
+    ['a target that is as long as it may be', getRequest(`/${'x'.repeat(4_095)}`), 404],
     [
       'more headers than are kept',
       getRequest(

@@ -7,6 +7,7 @@ import { openConnectionLimit } from './connection-limit.ts'
 import type { Collaborators } from './exchange.ts'
 import { openExchange } from './exchange.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './headers.ts'
+import { isTargetTooLong } from './overflow.ts'
 import { HEADERS_MAX } from './request-form.ts'
 import { openRequestLanes } from './request-lanes.ts'
 
@@ -122,8 +123,8 @@ function refuseWhatIsNoRequest(
   { metrics }: Collaborators,
   answerOn: (socket: Socket) => ServerResponse | undefined,
 ): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const { status, reason } = failureOf(error.code)
+  server.on('clientError', (error: ParseError, socket: Socket) => {
+    const { status, reason } = failureOf(error)
     metrics.clientErrors.inc({ reason })
     const answer = answerOn(socket)
     // What came before on this connection still gets its own answer, which is then the last.
@@ -147,14 +148,19 @@ function refuseWhatIsNoRequest(
   })
 }
 
-type Failure = Readonly<{ status: string; reason: 'syntax' | 'headers' | 'timeout' }>
+/** What the parser says of a request that it cannot read. */
+type ParseError = NodeJS.ErrnoException & Readonly<{ rawPacket?: Uint8Array; bytesParsed?: number }>
+type Failure = Readonly<{ status: string; reason: 'syntax' | 'target' | 'headers' | 'timeout' }>
 
 const FAILURES: ReadonlyMap<string, Failure> = new Map<string, Failure>([
   ['HPE_HEADER_OVERFLOW', { status: '431 Request Header Fields Too Large', reason: 'headers' }],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: '408 Request Timeout', reason: 'timeout' }],
 ])
 
-function failureOf(code = ''): Failure {
+function failureOf({ code = '', rawPacket, bytesParsed = 0 }: ParseError): Failure {
+  if (code === 'HPE_HEADER_OVERFLOW' && isTargetTooLong(rawPacket, bytesParsed)) {
+    return { status: '414 URI Too Long', reason: 'target' }
+  }
   return FAILURES.get(code) ?? { status: '400 Bad Request', reason: 'syntax' }
 }
 

@@ -187,7 +187,7 @@ suite('what is embedded', () => {
     ['/embed/flows?bucket=year', 400, /`bucket` must be one of/],
     ['/embed/flows?bucket=day&bucket=hour', 400, /given more than once/],
     ['/embed/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400, /1500|1,500/],
-    [`/embed/flows?from=${'x'.repeat(4_500)}`, 400, /at most 4096 characters/],
+    [`/embed/flows?from=${'x'.repeat(4_500)}`, 414, /at most 4096 characters/],
     ['/embed/nothing', 404, /nothing at this address/],
   ]
   for (const [path, status, says] of refused) {
