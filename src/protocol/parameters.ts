@@ -7,7 +7,8 @@ export type Form =
   | Readonly<{ is: 'time' }>
   | Readonly<{ is: 'integer'; min: number; max: number }>
   | Readonly<{ is: 'word' }>
-  | Readonly<{ is: 'text'; charsMax: number }>
+  /** Unless it is `guarded` it may hold a wallet address, and then stands in no address and no link. */
+  | Readonly<{ is: 'text'; charsMax: number; guarded: boolean }>
   | Readonly<{ is: 'flag' }>
   /** A transaction as one of these chains writes it. */
   | Readonly<{ is: 'tx'; chains: readonly Chain[] }>

@@ -3,6 +3,7 @@ export const PROBLEMS = {
   'invalid-parameter': { status: 400, title: 'A parameter is not valid' },
   'unknown-parameter': { status: 400, title: 'A parameter is not known here' },
   'repeated-parameter': { status: 400, title: 'A parameter is given more than once' },
+  'address-forbidden': { status: 400, title: 'What was sent looks like a wallet address' },
   'invalid-range': { status: 400, title: 'The range is empty or backwards' },
   'in-the-future': { status: 400, title: 'The moment lies in the future' },
   'too-many-buckets': { status: 400, title: 'The range holds too many buckets' },
@@ -25,7 +26,6 @@ export const PROBLEMS = {
   // The publish door (private).
   unauthorized: { status: 401, title: 'A valid token is required' },
   'invalid-draft': { status: 400, title: 'A draft is not valid' },
-  'address-forbidden': { status: 422, title: 'A draft holds what looks like a wallet address' },
   'wrong-state': { status: 409, title: 'The draft does not fit the state of the books' },
   'insufficient-balance': { status: 409, title: 'A balance would go below zero' },
   'ref-conflict': { status: 409, title: 'This ref was used for another draft' },

@@ -1,6 +1,7 @@
 import { parseDraftPrice } from '../protocol/amount.ts'
 import type { Details } from '../protocol/details.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from '../protocol/details.ts'
+import { DIRECTION_CONTROL } from '../protocol/direction.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../protocol/draft.ts'
 import type { Month, Ms } from '../protocol/moment.ts'
 import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../protocol/moment.ts'
@@ -165,7 +166,7 @@ function readText(value: unknown, charsMax: number): string | Fault {
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
-/** A string of 1 to `charsMax` characters without control characters, line separators and lone surrogates. */
+/** A string of 1 to `charsMax` characters without controls, line separators and lone surrogates. */
 export function readBounded(value: unknown, charsMax: number): string | Fault {
   if (typeof value !== 'string') return fault(value, 'must be a string')
   // A character outside the basic plane is two units of the string.
@@ -173,5 +174,6 @@ export function readBounded(value: unknown, charsMax: number): string | Fault {
     value.length > charsMax && (value.length > 2 * charsMax || Array.from(value).length > charsMax)
   if (value === '' || isLong) return fault(value, `must be 1 to ${charsMax} characters`)
   if (!value.isWellFormed()) return fault(value.toWellFormed(), 'must not hold half a surrogate pair')
+  if (DIRECTION_CONTROL.test(value)) return fault(value, 'must not hold controls of direction')
   return CONTROL.test(value) ? fault(value, 'must not hold control characters or line separators') : value
 }

@@ -16,6 +16,8 @@ const REQUEST_MS = 60_000
 /** Seconds after which a publisher may try again when the store is full, and when the door is. */
 const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
+/** Status of a refused address: the draft is well formed, and its content is not taken. */
+const ADDRESS_STATUS = 422
 /** Publish requests under way at once: they bound the memory of bodies and of drafts that wait for a commit. */
 export const REQUESTS_MAX = 64
 
@@ -238,7 +240,8 @@ const OUTCOME_NAMES: Readonly<Partial<Record<Failed['code'], PublishOutcome>>> =
 
 /** An RFC 9457 document that names the draft's index, the field and the reason; nothing that was sent. */
 function sendProblem(response: ServerResponse, { code, index, field, reason }: Failed): void {
-  const { status, title } = PROBLEMS[code]
+  const { title } = PROBLEMS[code]
+  const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
   const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
   const detail = place === '' ? reason : `${place}: ${reason}`
   const errors =

@@ -14,7 +14,7 @@ import type { Chain } from '../protocol/tx.ts'
 import { isTx, TX_FORM } from '../protocol/tx.ts'
 import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'
 import type { Fault, Refusal } from './refusal.ts'
-import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
+import { fault, guarded, guardedTx, isFault, isObject, refusal } from './refusal.ts'
 
 /** A draft comes through the door, where the clock decides, or from a file of history, which says when. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
@@ -137,7 +137,7 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Fault
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
   // The grammars of solana and evm leave no room for an address; opaque has no grammar to speak of.
-  return chain === 'opaque' ? guarded(value) : value
+  return chain === 'opaque' ? guardedTx(value) : value
 }
 
 /** Bytes of a draft's digest: enough that two contents of one ref never meet. */

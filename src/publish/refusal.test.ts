@@ -231,7 +231,7 @@ suite('a draft is refused', () => {
     ['kots', { ...PLAY, kots: ADDRESS }, 'kots'],
     ['tx of solana', { ...PAYOUT, tx: ADDRESS }, 'tx'],
     ['tx of evm', { ...PAYOUT, tx: `0x${'ab'.repeat(20)}` }, 'tx', { chain: 'evm', mode: 'publish' }],
-    ['opaque tx', { ...PAYOUT, tx: `from:${ADDRESS}` }, 'tx', OPAQUE],
+    ['opaque tx', { ...PAYOUT, tx: `from:0x${'ab'.repeat(20)}` }, 'tx', OPAQUE],
     ['title', { ...PLANNED, details: { ...TIMES, title: `Prize of ${ADDRESS}` } }, 'details.title'],
     ['reason', { ...reason, details: { reason: `see ${ADDRESS}` } }, 'details.reason'],
     [
@@ -252,6 +252,19 @@ suite('a draft is refused', () => {
         reason: 'holds what looks like a wallet address',
         code: 'address-forbidden',
       }))
+  }
+
+  test('by nothing in an opaque tx but what `0x` or a checksum proves: on some chains a transaction is 32 bytes', () =>
+    assert.ok(parseDraft({ ...PAYOUT, tx: ADDRESS }, OPAQUE).ok))
+
+  for (const control of ['\u202a', '\u202e', '\u2066', '\u2069']) {
+    const point = control.codePointAt(0)?.toString(16) ?? ''
+    test(`with U+${point} in its title, which turns round what stands beside it`, () => {
+      const title = `Autumn${control} round`
+      const outcome = refused({ ...PLANNED, details: { ...TIMES, title } })
+      assert.equal(outcome.field, 'details.title')
+      assert.match(outcome.reason, /controls of direction/)
+    })
   }
 
   test('by nothing in its ref, which is never published', () =>

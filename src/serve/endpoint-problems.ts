@@ -8,6 +8,7 @@ import { PROBLEMS } from '../protocol/problem.ts'
 export const ANYWHERE: readonly ProblemCode[] = [
   'bad-request',
   'unknown-parameter',
+  'address-forbidden',
   'method-not-allowed',
   'uri-too-long',
   'rate-limited',

@@ -5,6 +5,7 @@ import type { Form, Parameter } from '../protocol/parameters.ts'
 import type { Fault, Parsed, ProblemCode } from '../protocol/problem.ts'
 import { parsed, refused } from '../protocol/problem.ts'
 import { isTx, TX_FORM } from '../protocol/tx.ts'
+import { isForbidden, looksLikeAddress } from './address.ts'
 
 /** A query that fits its endpoint's table; what is absent is undefined. */
 export type Query = Readonly<{
@@ -47,8 +48,10 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Que
   }
   const first = findings[0]
   if (first === undefined) return parsed(queryOf(values, table))
+  // Said before anything else: what holds an address is repeated nowhere, whatever is wrong beside it.
+  const address = findings.find(({ code }) => code === 'address-forbidden')
   return refused({
-    code: first.code,
+    code: address?.code ?? first.code,
     detail: findings.length === 1 ? first.fault.message : `${findings.length} parameters are not right.`,
     errors: findings.map((finding) => finding.fault),
   })
@@ -60,25 +63,49 @@ function readPair(
   values: Map<string, Value>,
 ): Finding | undefined {
   const equals = pair.indexOf('=')
-  const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+  const [rawName, rawText] = equals < 0 ? [pair] : [pair.slice(0, equals), pair.slice(equals + 1)]
+  const name = decode(rawName)
   const parameter = table.find((row) => row.name === name)
-  if (parameter === undefined) return unknown(name, table)
-  const text = equals < 0 ? undefined : decode(pair.slice(equals + 1))
+  const text = rawText === undefined ? undefined : decode(rawText)
+  if (parameter === undefined) {
+    const sent = [name ?? rawName, text ?? rawText ?? '']
+    return sent.some(looksLikeAddress) ? forbidden(null) : unknown(name, table)
+  }
+  const read = text === undefined ? invalid(parameter.form) : readValue(text, parameter.form)
+  const sent = text ?? rawText ?? ''
+  if ((!('is' in read) || isOpen(parameter.form)) && isForbidden(sent, parameter.form)) {
+    values.set(parameter.name, NOTHING)
+    return forbidden(parameter.name)
+  }
   if (values.has(parameter.name)) {
     const message = `\`${parameter.name}\` is given more than once.`
     return { code: 'repeated-parameter', fault: { parameter: parameter.name, message } }
   }
-  const read = text === undefined ? invalid(parameter.form) : readValue(text, parameter.form)
   if ('is' in read) {
     values.set(parameter.name, read)
     return undefined
   }
   // Held as given all the same, so that a second one is called repeated.
-  values.set(parameter.name, { is: 'word', text: '', value: '' })
+  values.set(parameter.name, NOTHING)
   return {
     code: 'invalid-parameter',
     fault: { parameter: parameter.name, ...read, message: `\`${parameter.name}\` ${read.message}` },
   }
+}
+
+/** What a value that is refused is held as. */
+const NOTHING: Value = { is: 'word', text: '', value: '' }
+
+/** Whether what fits the form may be any text: the other forms have a grammar that no address fits. */
+function isOpen({ is }: Form): boolean {
+  return is === 'word' || is === 'text' || is === 'tx'
+}
+
+/** The refusal of an address under a known name; null where the name is not known, and may be the address. */
+function forbidden(name: string | null): Finding {
+  const subject = name === null ? 'A parameter' : `\`${name}\``
+  const message = `${subject} looks like a wallet address. None is published here, and what was sent is not repeated.`
+  return { code: 'address-forbidden', fault: { parameter: name ?? 'a parameter', message } }
 }
 
 function unknown(name: string | undefined, table: readonly Parameter[]): Finding {

@@ -3,6 +3,7 @@ import type { Fault, Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ceilTo, formatAt, MINUTE_MS, parseQueryTime } from '../../protocol/moment.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
+import { isRepeatable } from '../address.ts'
 import { statusOf } from '../problem-document.ts'
 import type { Reply } from '../route.ts'
 import type { Assets } from './assets.ts'
@@ -18,6 +19,7 @@ export type Refused = Readonly<{
   identity: LogIdentity
   assets: Assets
   paths: ReadonlySet<string>
+  /** As it was asked for: what of it holds a wallet address is repeated nowhere. */
   path: string
   /** The same question to the API, which answers with the same problem; null where there is none. */
   api: string | null
@@ -41,7 +43,7 @@ const FAULTS_MAX = 8
 
 /** A refusal for people: the API's status, title and detail, and the ways on. */
 export function errorPage(problem: Problem, asked: Refused): Reply {
-  const refused = { ...asked, api: repeatable(asked.api) }
+  const refused = { ...asked, path: isRepeatable(asked.path) ? asked.path : '', api: repeatable(asked.api) }
   const { title = PROBLEMS[problem.code].title } = refused
   const head = problem.members?.['head']
   const { retryAfterSeconds } = problem
@@ -95,16 +97,17 @@ export function refusalReply(
   }
 }
 
+/** The same question to the API, unless it is long or holds a wallet address. */
 function repeatable(api: string | null): string | null {
   const query = api?.split('?')[1] ?? ''
-  return query.length > REPEATED_CHARS_MAX ? null : api
+  return api !== null && query.length <= REPEATED_CHARS_MAX && isRepeatable(api) ? api : null
 }
 
 /** What is wrong with each parameter, and what it may be, as links. */
 function faults({ code, errors = [], detail }: Problem, path: string): Html | null {
   // A name that is not known takes no value.
   const choicesOf = ({ allowed = [] }: Fault): readonly string[] =>
-    code === 'unknown-parameter' ? [] : allowed
+    code === 'unknown-parameter' || path === '' ? [] : allowed
   // What has been said is not said again, unless what is allowed instead is new.
   const different = [...new Map(errors.map((fault) => [fault.message, fault])).values()].filter(
     (fault) => fault.message !== detail || choicesOf(fault).length > 0,

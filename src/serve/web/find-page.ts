@@ -11,7 +11,7 @@ export const SOUGHT_CHARS_MAX = 300
 
 const SOUGHT: Parameter = {
   name: 'q',
-  form: { is: 'text', charsMax: SOUGHT_CHARS_MAX },
+  form: { is: 'text', charsMax: SOUGHT_CHARS_MAX, guarded: false },
   absent: 'nothing',
   meaning: 'The number of an event or of a contest, a day, a month or a transaction',
   example: '42',
@@ -29,6 +29,7 @@ export const findPage: Page<null> = {
       ? 'Leads from the number of an event or of a contest, a day, a month or a transaction to its page.'
       : null,
   permalink: () => '/find',
+  canonical: '/find',
   async elsewhere(view) {
     const { places } = await lookFor(soughtIn(view), view)
     const [only, ...others] = places

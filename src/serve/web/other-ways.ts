@@ -3,12 +3,14 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
+import { isRepeatable } from '../address.ts'
 import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
 import { badgeOf } from './badge.ts'
 import type { Site } from './site.ts'
 
+const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 const NO_CONTEST: Problem = { code: 'contest-not-found', detail: 'No contest has this number.' }
 
 const SVG_TYPE = 'image/svg+xml'
@@ -22,7 +24,7 @@ type Badges = Readonly<{ site: Site; identity: LogIdentity }>
 
 /** Addresses that lead to a page, and the calendar under the page's own path. */
 export function otherWays(api: Api, refuse: Refuse, of: Badges): readonly AnswerRoute[] {
-  return [contestToLedger(api, refuse, of), calendar(api), ...LEADING.map(leadOn)]
+  return [contestToLedger(api, refuse, of), calendar(api), ...LEADING.map((one) => leadOn(one, refuse))]
 }
 
 /** What the API has beside answers that have a page: each leads to the page that speaks of it, or to itself. */
@@ -38,13 +40,16 @@ const LEADING: readonly (readonly [path: string, to: (segments: Ask['segments'])
   ['/asyncapi.json', () => ENDPOINT_PATHS.asyncapi],
 ]
 
-function leadOn([path, to]: (typeof LEADING)[number]): AnswerRoute {
+function leadOn([path, to]: (typeof LEADING)[number], refuse: Refuse): AnswerRoute {
   return {
     path,
     parameters: [],
     allowance: 'pages',
-    brief: true,
-    handle: ({ segments }) => ({ is: 'elsewhere', status: 308, location: to(segments) }),
+    handle(ask) {
+      // What may be a wallet address is led nowhere: the way would repeat it.
+      if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '')
+      return { is: 'elsewhere', status: 308, location: to(ask.segments) }
+    },
   }
 }
 

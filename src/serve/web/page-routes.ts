@@ -3,6 +3,7 @@ import { assert } from '../../protocol/brand.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { isRepeatable } from '../address.ts'
 import { etagOf } from '../etag.ts'
 import type { Query } from '../query.ts'
 import type { AnswerRoute, Ask, Reply } from '../route.ts'
@@ -43,6 +44,8 @@ export function pathOf(page: AnyPage): string {
 
 /** Rows that a page asks its endpoint for at most: it shows fewer, and its exports have as many as are asked for. */
 const ROWS_ASKED_MAX = 1_000
+
+const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 
 const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
 
@@ -119,6 +122,8 @@ function keptReplyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Rep
 
 async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
   const assets = await web.assets()
+  // What no event or contest is called by may be a wallet address: it is repeated nowhere.
+  if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, form, null)
   const api =
     page.endpoint === null
       ? null
@@ -205,7 +210,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     // An event is not a view of the past: it is as it is.
     past: view.past && asOf !== null,
     live: !view.past && (view.api !== null || page.live === true),
-    canonical: `${view.path}${view.query.format()}`,
+    canonical: page.canonical ?? `${view.path}${view.query.format()}`,
     island: page.island ?? 'frame',
     head,
     body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },

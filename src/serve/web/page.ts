@@ -55,6 +55,8 @@ export type Page<Answer> = Readonly<{
   parameters?: readonly Parameter[]
   /** Its address for a citation, with everything said that it takes for granted; its own path and query if absent. */
   permalink?(answer: Answer, view: View): string
+  /** Its canonical address, where what it was asked is repeated nowhere; its own path and query if absent. */
+  canonical?: string
   /** The heading, and the first part of the document's title. */
   title(answer: Answer, view: View): string
   /** What other programs show of a link to it; what it begins with if absent or null. */

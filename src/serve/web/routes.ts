@@ -1,5 +1,6 @@
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
+import { isRepeatable } from '../address.ts'
 import type { AnswerRoute, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
 import { openRouter } from '../router.ts'
@@ -41,7 +42,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
     const canonical = canonicalQuery(rawQuery)
-    if (asked && canonical !== rawQuery) {
+    if (asked && canonical !== rawQuery && isRepeatable(`${path}?${rawQuery}`)) {
       return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
     }
     if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })

@@ -25,7 +25,7 @@ const NAMES = new Set(
 /** What the forms of the reference send: which endpoint, and each of its parameters as it was typed. */
 const SENT: readonly Parameter[] = [
   sent('endpoint', { is: 'one-of', values: ids }),
-  ...[...NAMES].map((name) => sent(name, { is: 'text', charsMax: VALUE_CHARS_MAX })),
+  ...[...NAMES].map((name) => sent(name, { is: 'text', charsMax: VALUE_CHARS_MAX, guarded: true })),
 ]
 
 function sent(name: string, form: Form): Parameter {

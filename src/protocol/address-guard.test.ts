@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { base58, base58xrp, bech32, bech32m, createBase58check } from '@scure/base'
 import * as fc from 'fast-check'
-import { findsAddress } from './address-guard.ts'
+import { openAddressGuard } from './address-guard.ts'
 
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest())
+const { finds: findsAddress, proves } = openAddressGuard(sha256)
 const base58check = createBase58check(sha256)
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const hex = (length: number) => bytes(length).map((each) => Buffer.from(each).toString('hex'))
@@ -132,6 +133,18 @@ suite('the address guard', () => {
   for (const [name, address] of published) {
     test(`knows the address of ${name}`, () => assert.ok(findsAddress(`see ${address}!`)))
   }
+
+  test('calls an address proven by `0x` or by a checksum, and no base58 of 32 bytes: that may be a transaction', () => {
+    const unproven = new Set(['the Solana system programme', 'the Solana token programme'])
+    for (const [name, address] of published) assert.equal(proves(address), !unproven.has(name), name)
+    fc.assert(
+      fc.property(bytes(32), (key) => {
+        const text = base58.encode(key)
+        return findsAddress(text) && !proves(text)
+      }),
+      { seed: 6 },
+    )
+  })
 
   const honest: readonly string[] = [
     '',
