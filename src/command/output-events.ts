@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { unrunCell } from '../protocol/csv.ts'
 import type { EventWire } from '../protocol/event.ts'
 import { harmless } from './output.ts'
 
@@ -32,7 +33,7 @@ function openCsv(): EventsText {
   return (events) => {
     const rows = events.map(
       ({ seq, type, kind, at, atMs, contestId, kots, tx }) =>
-        `${seq},${type},${kind},${at},${atMs},${contestId ?? ''},${kots ?? ''},${tx ?? ''}\r\n`,
+        `${seq},${type},${kind},${at},${atMs},${contestId ?? ''},${kots ?? ''},${unrunCell(tx ?? '')}\r\n`,
     )
     const text = header + rows.join('')
     header = ''

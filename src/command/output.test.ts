@@ -18,6 +18,15 @@ const event: EventWire = {
   tx: 'f68c136122334455667788990db865',
 }
 
+suite('a CSV of events', () => {
+  test('starts no formula in a spreadsheet', () => {
+    const text = openEventsText('csv', { columns: 0, drawn: false })([
+      { ...event, kots: '-1.000000000', tx: '-1-cmd_calc' },
+    ])
+    assert.ok(text.endsWith(",42,-1.000000000,'-1-cmd_calc\r\n"), text)
+  })
+})
+
 suite('a table of events', () => {
   const table = (columns: number, ...events: readonly EventWire[]): string =>
     openEventsText('table', { columns, drawn: false })(events)

@@ -123,6 +123,15 @@ suite('a page of one transaction', () => {
     assert.equal(response.headers.get('daybook-has-more'), 'false')
   })
 
+  test('as CSV starts no formula in a spreadsheet', async () => {
+    await using own = await openApiStage({
+      story: [{ type: 'trade', kind: 'buy', kots: '1', tx: '-1-cmd_calc' }],
+    })
+    const text = await (await own.get('/api/v1/events?format=csv')).text()
+    assert.match(text, /,1\.000000000,'-1-cmd_calc\r\n$/)
+    assert.equal(await (await own.get('/events.csv')).text(), text)
+  })
+
   for (const sent of ['', 'short', 'a'.repeat(129), 'with%20blank', '%22%7D', 'both-paid%0A']) {
     test(`written as ${JSON.stringify(sent.slice(0, 14))}, which the chain does not write, is refused unrepeated`, async () => {
       const response = await stage.get(`/api/v1/events?tx=${sent}`)

@@ -1,10 +1,16 @@
+import { isolated, undirected } from '../../protocol/direction.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** A contest by its title and number; by its number alone where nobody gave it a title. */
+/** A contest by its title and number in plain text; by its number alone where nobody gave it a title. */
 export function contestName(id: number, title: string | null): string {
-  return title === null ? `Contest ${id}` : `${title} (contest ${id})`
+  return title === null ? `Contest ${id}` : `${isolated(title)} (contest ${id})`
+}
+
+/** Words of the operator amid a page's own: whatever their direction, what stands beside them keeps its own. */
+export function quotedText(text: string): Html {
+  return html`<bdi>${undirected(text)}</bdi>`
 }
 
 /** A contest's title, linked to its ledger, with its number beside it. */
@@ -12,7 +18,7 @@ export function contestLink(id: number, title: string | null): Html {
   const href = `/contests/${id}/ledger`
   return title === null
     ? html`<a href="${href}">Contest ${id}</a>`
-    : html`<a href="${href}">${title}</a> <span class="quiet">#${id}</span>`
+    : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">#${id}</span>`
 }
 
 /** A state as a word in a frame of its colour. */

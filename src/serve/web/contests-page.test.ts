@@ -231,7 +231,7 @@ suite('the contests', () => {
   test('of a state that none is in say so, and what is next', async () => {
     const page = await see('/contests?status=paying', [plan(1, 'First', HOUR_MS)])
     assert.match(page, /No contest is paying now\./)
-    assert.match(page, /The next to close is <a href="\/contests\/1\/ledger">First<\/a>/)
+    assert.match(page, /The next to close is <a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/)
   })
 
   test('of an empty log are none, and lead to the log', async () => {

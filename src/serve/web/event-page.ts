@@ -1,6 +1,7 @@
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventCorrections, EventDetails } from '../../protocol/resources.ts'
 import { amount, eventLink } from './amount.ts'
+import { quotedText } from './contest-name.ts'
 import { eventSentence } from './event-sentence.ts'
 import type { Further } from './further.ts'
 import { further } from './further.ts'
@@ -100,7 +101,7 @@ function detailsOf({ answer: { details }, address }: Further<EventDetails>): Htm
         ([name, value]) =>
           html`<dt><code>${name}</code></dt>
             <dd data-at="${address}#/details/${name}">
-              ${POINTERS.has(name) ? eventLink(Number(value)) : String(value)}
+              ${POINTERS.has(name) ? eventLink(Number(value)) : quotedText(String(value))}
             </dd>`,
       )}
     </dl>

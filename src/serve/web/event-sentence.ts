@@ -6,6 +6,7 @@ import type { EventType } from '../../protocol/rules.ts'
 import { amount, eventLink } from './amount.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { quotedText } from './contest-name.ts'
 import { momentOf } from './moment.ts'
 import type { View } from './page.ts'
 
@@ -31,8 +32,8 @@ type Sentence = (said: Said) => Html
 const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Record<string, Sentence>>>> = {
   contest: {
     scheduled: ({ Contest, on, may, moment }) =>
-      html`${Contest}${may('title') === null ? null : `, “${may('title')}”,`} was planned on ${on}: it opens
-      on ${moment('opensAt')} and closes on ${moment('closesAt')}.`,
+      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${moment('opensAt')} and
+      closes on ${moment('closesAt')}.`,
     rescheduled: ({ Contest, on, moment }) =>
       html`${Contest} was given other times on ${on}: it opens on ${moment('opensAt')} and closes on
       ${moment('closesAt')}.`,
@@ -163,6 +164,10 @@ function contestLink(word: string, id: number | null, paths: ReadonlySet<string>
   return paths.has('/contests/{id}/ledger')
     ? html`<a href="/contests/${id}/ledger">${name}</a>`
     : html`${name}`
+}
+
+function titleOf(title: string | null): Html | null {
+  return title === null ? null : html`, “${quotedText(title)}”,`
 }
 
 /** So many of something; without a number what is told of them in general. */

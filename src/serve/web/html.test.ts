@@ -85,10 +85,13 @@ suite('a CSV', () => {
       ['-1.000000000', 7, null],
       ['=SUM(A1)', 'a "b", c', true],
       ['-x', '+1', '@y'],
+      [' =1', '\u00a0\u3000-x', ' -1'],
+      ['\tx', '\r=1', '\uff1d1'],
+      [' x', 'a=b', ''],
     ]
     assert.equal(
       formatCsv({ columns: ['a', 'b', 'c'], rows, next: null }),
-      `a,b,c\r\n-1.000000000,7,\r\n'=SUM(A1),"a ""b"", c",true\r\n'-x,'+1,'@y\r\n`,
+      `a,b,c\r\n-1.000000000,7,\r\n'=SUM(A1),"a ""b"", c",true\r\n'-x,'+1,'@y\r\n' =1,'\u00a0\u3000-x,' -1\r\n'\tx,"'\r=1",'\uff1d1\r\n x,a=b,\r\n`,
     )
   })
 })

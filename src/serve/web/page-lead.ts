@@ -1,3 +1,4 @@
+import { isolated } from '../../protocol/direction.ts'
 import type { Html } from './html.ts'
 
 /** Longer than this nobody shows what a link leads to. */
@@ -21,6 +22,7 @@ export function plainText({ markup }: Html): string {
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
     .replaceAll(/<span class="pill [^"]*">([^<]*)<\/span>/g, '$1.')
     .replaceAll(/<br \/>/g, ' ')
+    .replaceAll(/<bdi>([^<]*)<\/bdi>/g, (_, quoted: string) => isolated(quoted))
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (escaped) => ESCAPED[escaped] ?? '')
     .replaceAll(/\s+/g, ' ')

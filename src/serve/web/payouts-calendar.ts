@@ -1,4 +1,5 @@
 import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
+import { isolated } from '../../protocol/direction.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Contests, Payouts, Unpaid } from '../../protocol/resources.ts'
@@ -92,7 +93,7 @@ function momentsOf(
     const { contestId, kind, availableAtMs } = first
     const total = parts.reduce((sum, { kots }) => add(sum, parseAmount(kots) ?? ZERO), ZERO)
     const title = titles.get(contestId) ?? null
-    const contest = title === null ? `contest ${contestId}` : `contest ${contestId} (${title})`
+    const contest = title === null ? `contest ${contestId}` : `contest ${contestId} (${isolated(title)})`
     return [
       {
         id,

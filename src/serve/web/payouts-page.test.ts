@@ -134,7 +134,10 @@ suite('what is not yet paid', () => {
       prize('winner', '60', { claim: true }),
       prize('runner_up', '30'),
     ])
-    assert.match(page, /Open for the longest time: winner of\s+<a href="\/contests\/1\/ledger">First<\/a>/)
+    assert.match(
+      page,
+      /Open for the longest time: winner of\s+<a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/,
+    )
     assert.match(page, /<span class="pill awaiting_claim">awaiting claim<\/span>/)
     assert.match(page, /<span class="pill payable">payable<\/span>/)
     assert.match(page, /Nothing is locked or in review\./)

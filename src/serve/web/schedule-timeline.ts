@@ -1,3 +1,4 @@
+import { isolated, undirected } from '../../protocol/direction.ts'
 import type { Contests, Schedule } from '../../protocol/resources.ts'
 import { chartPicture, clipped, sourceOf, themeOf } from './charts/chart-picture.ts'
 import { legend, plotOnPage } from './charts/chart-plot.ts'
@@ -90,7 +91,7 @@ function coursesOf({ asOf, opens, closes }: Schedule, open: Open): readonly Cour
     const opensAt = openedAt ?? plan?.at
     const fromMs = openedAtMs ?? plan?.atMs
     if (opensAt === undefined || fromMs === undefined) return []
-    const name = clipped(title ?? contestName(id, null), NAME_CHARS_MAX)
+    const name = title === null ? contestName(id, null) : isolated(clipped(undirected(title), NAME_CHARS_MAX))
     // One that is open goes on, also when the moment at which it was to close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
     const span: Span = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }

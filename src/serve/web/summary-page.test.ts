@@ -27,7 +27,7 @@ suite('the summary', () => {
   test('names what runs, pays and comes next', async () => {
     const page = await see('/summary')
     assert.match(page, /Next to open: <a href="\/contests\/2\/ledger">Contest 2<\/a>/)
-    assert.match(page, /<a href="\/contests\/1\/ledger">First<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/)
   })
 
   test('lists what runs by when it closes, then what pays', async () => {

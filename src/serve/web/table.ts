@@ -1,3 +1,5 @@
+import { unrunCell } from '../../protocol/csv.ts'
+
 /** What a cell of an export holds: null is an empty cell. */
 export type Cell = string | number | boolean | null
 
@@ -16,14 +18,8 @@ export function formatCsv({ columns, rows }: Table): string {
   return [columns, ...rows].map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
 }
 
-const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** What a spreadsheet takes for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r]/
-
-/** A text that a spreadsheet would run gets an apostrophe before it; numbers keep their minus. */
 function formatCell(cell: Cell): string {
   if (cell === null) return ''
-  const text = String(cell)
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  const safe = unrunCell(String(cell))
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
