@@ -1,24 +1,30 @@
-import type { ContestLedger, ContestWire, Payouts, Unpaid } from '../../protocol/resources.ts'
+import type { ContestLedger, ContestWire, Payouts, Unpaid, UnpaidStatus } from '../../protocol/resources.ts'
 import { amount } from './amount.ts'
 import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from './contest-name.ts'
-import { derived, sumOfAll } from './derived.ts'
+import type { Derived } from './derived.ts'
+import { derived, sum, sumOfAll } from './derived.ts'
 import type { Further } from './further.ts'
 import { further, jsonLine } from './further.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
-import { isWaiting, payoutsSubscription } from './payouts-calendar.ts'
+import { payoutsSubscription } from './payouts-calendar.ts'
+import { ROWS_ASKED_MAX } from './rows-asked.ts'
 import { percentOf } from './share.ts'
 import type { Table } from './table.ts'
 import { unpaidTable } from './unpaid-table.ts'
 
+/** Open prizes on the page: `/payouts` has them all. */
+const OPEN_SHOWN = 200
+
 /** `/contests/{id}/ledger`: whether everybody was paid, and by which transactions. */
 export const contestLedgerPage: Page<ContestLedger> = {
   endpoint: 'contestLedger',
+  rows: ROWS_ASKED_MAX,
   further: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: tableOf,
@@ -37,7 +43,7 @@ export const contestLedgerPage: Page<ContestLedger> = {
     const course = await courseOf(contest, view)
     const unpaid =
       contest.status === 'paying'
-        ? await further(view, 'payouts', { query: `contestId=${contest.id}` })
+        ? await further(view, 'payouts', { query: `contestId=${contest.id}&limit=${OPEN_SHOWN}` })
         : null
     const won = ledger.prizes.length > 0
     return html`${isCancelled(course) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
@@ -86,7 +92,7 @@ function verdictOf(
   return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
       ${pill} ${amount(prizesRedeemed)} of ${amount(prizesOwed)} ${site.token} are
       paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amount(prizesNotRedeemed)} ${site.token} are still open` : null}.
-      ${open ? lastAvailable(unpaid) : html`<b class="ok">Nothing is left to pay.</b>`}
+      ${open ? lastAvailable(unpaid, site.token) : html`<b class="ok">Nothing is left to pay.</b>`}
     </p>
     ${share === null ? null : html`<p>${redeemedMeter(prizesRedeemed, prizesOwed)} ${share} of what was won is paid.</p>`}`
 }
@@ -112,9 +118,10 @@ function isMore(figure: string): boolean {
   return /[1-9]/.test(figure) && !figure.startsWith('-')
 }
 
-/** When the last of what is open can be paid. */
-function lastAvailable(payouts: Further<Payouts> | null): Html | null {
-  const { unpaid = [], now } = payouts?.answer ?? {}
+/** When the last of what is open can be paid; of more than was read, how much waits and how much does not. */
+function lastAvailable(payouts: Further<Payouts> | null, token: string): Html | null {
+  const { unpaid = [], now, next } = payouts?.answer ?? {}
+  if (payouts !== null && next !== null) return howMuchWaits(payouts, token)
   const last = unpaid.reduce<Unpaid | null>(
     (latest, one) => (latest === null || one.availableAtMs > latest.availableAtMs ? one : latest),
     null,
@@ -128,8 +135,19 @@ function lastAvailable(payouts: Further<Payouts> | null): Html | null {
   return html`${since} <span data-at="${pointer}">${momentOf(last.availableAt)}</span>.`
 }
 
+/** By the totals, which are of every open prize. */
+function howMuchWaits({ answer: { totals }, address }: Further<Payouts>, token: string): Html {
+  const of = (...states: readonly UnpaidStatus[]): Derived | null =>
+    sum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
+  const [waits, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
+  if (waits === null || free === null) return html``
+  if (!isMore(waits.figure)) return html`All of it can be paid or claimed now.`
+  const rest = isMore(free.figure) ? html`, ${derived(free)} ${token} can be paid or claimed now` : null
+  return html`${derived(waits)} ${token} of it wait for a date${rest}.`
+}
+
 function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): Html | null {
-  const { unpaid: rows } = unpaid.answer
+  const { unpaid: rows, totals, next } = unpaid.answer
   if (rows.length === 0) return null
   return html`<h2>Still open</h2>
     ${unpaidTable(
@@ -139,9 +157,11 @@ function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): 
         name: 'Prizes of this contest not yet paid',
         titles: null,
         list: `${unpaid.address}#/unpaid`,
+        most: OPEN_SHOWN,
       },
     )}
-    ${rows.some(isWaiting) ? payoutsSubscription(id, view) : null}
+    ${next === null ? null : html`<p class="quiet">Only the first are shown here: <a href="/payouts?contestId=${id}">all that is open</a>, or <a href="/payouts.csv?contestId=${id}">as CSV</a>.</p>`}
+    ${isMore(totals.locked) || isMore(totals.in_review) ? payoutsSubscription(id, view) : null}
     <p><a href="/payouts?contestId=${id}">What these states mean</a></p>
     ${jsonLine([['what is open', unpaid]])}`
 }

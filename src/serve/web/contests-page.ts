@@ -19,6 +19,7 @@ const ROWS_SHOWN = 50
 /** `/contests`: all of them or those of a state, newest first. */
 export const contestsPage: Page<Contests> = {
   endpoint: 'contests',
+  rows: ROWS_SHOWN,
   further: true,
   title: (_, { query }) => titleOf(query.list('status')),
   description: ({ contests: [first] }) =>
@@ -127,7 +128,11 @@ async function emptyOf({ answer: { contests }, address }: Further<Summary>, view
   const states = view.query.list('status')
   const [close] = schedule.answer.closes
   const closing = `${schedule.address}#/closes/0`
-  const said = states === undefined ? 'There has been no contest yet.' : `No contest is ${orOf(states)} now.`
+  const said = view.query.has('after')
+    ? 'There is no older contest in this list.'
+    : states === undefined
+      ? 'There has been no contest yet.'
+      : `No contest is ${orOf(states)} now.`
   return html`<p class="lead">${said}</p>
     <p data-at="${address}#/contests/running?">
       ${

@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/api-stage.ts'
 import { openApiStage } from '../../../test/api-stage.ts'
 import { sendRaw } from '../../../test/raw-request.ts'
+import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import { badgeOf } from './badge.ts'
 
 let stage: ApiStage
@@ -104,7 +105,21 @@ suite('the feed', () => {
   test('is a feed without entries too', async () => {
     const feed = await (await stage.get('/feed.atom?type=correction')).text()
     assert.doesNotMatch(feed, /<entry>/)
-    assert.match(feed, /<updated>1970-01-01T00:00:00\.000Z<\/updated>/)
+    assert.match(feed, /<updated>2026-10-01T00:12:00\.000Z<\/updated>/)
+    await using empty = await openApiStage({ story: [] })
+    const first = await (await empty.get('/feed.atom')).text()
+    assert.match(first, /<updated>1970-01-01T00:00:00\.000Z<\/updated>/)
+  })
+
+  test('says how far back it looks, and is of the newest event where it found none there', async () => {
+    await using own = await openApiStage({ apartMs: 1 })
+    assert.match(await (await own.get('/feed.atom')).text(), /among the last 20000 events of the log\./)
+    own.trade(PAGE_SCAN_MAX)
+    const feed = await (await own.get('/feed.atom')).text()
+    assert.doesNotMatch(feed, /<entry>/)
+    const { asOf } = (await (await own.get('/api/v1/summary')).json()) as { asOf: { at: string } }
+    assert.ok(feed.includes(`<updated>${asOf.at}</updated>`), feed)
+    assert.match(feed, /among the last 20000 events of the log\./)
   })
 })
 

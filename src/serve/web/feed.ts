@@ -1,8 +1,8 @@
 import type { LogIdentity } from '../../log/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { FILTERS } from '../../protocol/parameters.ts'
+import { FILTERS, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { Contest, EventsPage } from '../../protocol/resources.ts'
+import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
 import type { AnswerRoute, Ask } from '../route.ts'
 import { problemReply } from '../route.ts'
 import type { Api } from './answers.ts'
@@ -16,7 +16,7 @@ import { NOTICE } from './site.ts'
 const ENTRIES = 50
 /** What a reader of news is told when nothing is said: what moves a contest or a reward, and what is put right. */
 const TYPES = 'contest,correction,loyalty'
-/** RFC 4287 wants a moment even of a feed without entries. */
+/** RFC 4287 wants a moment even of the feed of an empty log. */
 const NEVER = '1970-01-01T00:00:00.000Z'
 
 const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
@@ -37,12 +37,19 @@ export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRo
       const asked = await api.ask('events', ask, { query })
       if (!asked.ok) return problemReply(asked.problem)
       const { events }: EventsPage = JSON.parse(asked.value.json)
+      const head = await api.ask('status', ask, {})
+      if (!head.ok) return problemReply(head.problem)
+      const { asOf }: Status = JSON.parse(head.value.json)
       return {
         is: 'body',
         keep: 'revalidate',
         etag: 'of-content',
         type: 'application/atom+xml; charset=utf-8',
-        body: feedOf(events, ask, { site, tag: tagOf(identity), nameOf: await namesOf(events, api, ask) }),
+        body: feedOf(events, asOf.at, ask, {
+          site,
+          tag: tagOf(identity),
+          nameOf: await namesOf(events, api, ask),
+        }),
       }
     },
   }
@@ -73,7 +80,8 @@ async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promis
   return (id) => names.get(id) ?? contestName(id, null)
 }
 
-function feedOf(events: readonly EventWire[], ask: Ask, feed: Feed): string {
+/** `headAt` is the moment of the newest event: up to it nothing else was published that belongs here. */
+function feedOf(events: readonly EventWire[], headAt: string | null, ask: Ask, feed: Feed): string {
   const { site, tag } = feed
   const base = site.url
   const query = ask.query.format()
@@ -82,11 +90,13 @@ function feedOf(events: readonly EventWire[], ask: Ask, feed: Feed): string {
     html`<?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
         <title>${site.name}: ${subject}</title>
-        <subtitle>${NOTICE}</subtitle>
+        <subtitle
+          >The newest ${ENTRIES} among the last ${PAGE_SCAN_MAX} events of the log. ${NOTICE}</subtitle
+        >
         <id>${tag}/feed.atom${query}</id>
         <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
         <link rel="alternate" type="text/html" href="${base}/stream${query}" />
-        <updated>${events[0]?.at ?? NEVER}</updated>
+        <updated>${events[0]?.at ?? headAt ?? NEVER}</updated>
         <author><name>${site.name}</name></author>
         ${site.licence === null ? null : html`<rights>${site.licence}</rights>`}
         ${events.map((event) => entryOf(event, base, feed))}

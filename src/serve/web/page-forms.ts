@@ -35,6 +35,12 @@ export function asOfIn(answer: unknown): AsOf | null {
   return known?.asOf ?? null
 }
 
+/** Whether an answer is one page of a list that goes on. */
+export function goesOn(answer: unknown): boolean {
+  const known: { next?: string | null } = Object(answer)
+  return typeof known.next === 'string'
+}
+
 /** An answer in a form that is no page: as a table, as a picture, or what an export says of itself. */
 export async function otherForm(
   page: AnyPage,

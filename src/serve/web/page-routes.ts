@@ -18,8 +18,9 @@ import { formatPage } from './frame.ts'
 import { html } from './html.ts'
 import type { PageCache } from './page-cache.ts'
 import type { Form } from './page-forms.ts'
-import { asOfIn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
+import { asOfIn, goesOn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
+import { ROWS_ASKED_MAX, rowsAsked } from './rows-asked.ts'
 import type { Site } from './site.ts'
 import { viewBar } from './view-bar.ts'
 
@@ -41,9 +42,6 @@ export function pathOf(page: AnyPage): string {
   assert(page.endpoint !== null, 'a page of no endpoint has a path of its own')
   return ENDPOINT_PATHS[page.endpoint].slice('/api/v1'.length)
 }
-
-/** Rows that a page asks its endpoint for at most: it shows fewer, and its exports have as many as are asked for. */
-const ROWS_ASKED_MAX = 1_000
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 
@@ -138,20 +136,29 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
     const location = `${ask.path}${ask.query.format({ limit: String(ROWS_ASKED_MAX) })}`
     return { is: 'elsewhere', status: 303, location }
   }
+  const asked = rowsAsked(page, web.api, ask, form)
   const reply: ApiReply =
     page.endpoint === null
       ? { is: 'answer', body: 'null', keep: 'revalidate' }
-      : await web.api.reply(page.endpoint, ask)
+      : await web.api.reply(page.endpoint, asked)
   if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, form, api)
-  const view = viewOf(web, page, { assets, ask, api, reply })
-  const answer: unknown = JSON.parse(view.json)
-  if (form !== '') return otherForm(page, view, answer, form, reply.keep)
+  const json = jsonOf(reply.body)
+  const answer: unknown = JSON.parse(json)
+  const cut = asked !== ask && goesOn(answer)
+  let rows = rowsIn(answer)
+  const read = (further: unknown): void => {
+    rows += rowsIn(further)
+  }
+  const view = viewOf(web, page, { assets, ask, read, api, json, cut, past: reply.keep === 'immutable' })
+  if (form !== '') {
+    const other = await otherForm(page, view, answer, form, reply.keep)
+    return DATA_FORMS.has(form) || other.is !== 'body' ? other : { ...other, rows }
+  }
   const location = (await page.elsewhere?.(view)) ?? null
   if (location !== null) return { is: 'elsewhere', status: 303, location }
   const body = Buffer.from(await documentOf(page, view, answer))
   // What an answer says may be settled for ever; how a page says it is not.
   const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
-  const rows = rowsIn(answer)
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
 }
 
@@ -164,11 +171,12 @@ function rowsIn(answer: unknown): number {
 type Made = Readonly<{
   assets: Assets
   ask: Ask
-  api: string | null
-  reply: Extract<ApiReply, { is: 'answer' }>
-}>
+  /** Told every further answer that the page reads. */
+  read(answer: unknown): void
+}> &
+  Pick<View, 'api' | 'json' | 'cut' | 'past'>
 
-function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): View {
+function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...made }: Made): View {
   const { site, identity, paths } = web
   const { path, segments, query } = ask
   return {
@@ -179,13 +187,13 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, api, reply }: Made): Vie
     path,
     segments,
     query,
-    api,
-    json: jsonOf(reply.body),
-    past: reply.keep === 'immutable',
+    ...made,
     now: ask.now,
-    ask(endpoint, asked = {}) {
+    async ask(endpoint, asked = {}) {
       assert(page.further === true, 'a page that asks further endpoints says so')
-      return web.api.ask(endpoint, ask, asked)
+      const further = await web.api.ask(endpoint, ask, asked)
+      if (further.ok) read(further.value.value)
+      return further
     },
   }
 }

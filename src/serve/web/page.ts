@@ -22,6 +22,8 @@ export type View = Readonly<{
   api: string | null
   /** The answer as the API gives it. */
   json: string
+  /** Whether fewer rows were read than the question has: `api` leads to more than is known here. */
+  cut: boolean
   /** Whether it can never change: a past view. */
   past: boolean
   /** The paths of all pages: a link to another is given only where it is. */
@@ -63,6 +65,10 @@ export type Page<Answer> = Readonly<{
   description?(answer: Answer, view: View): string | null
   /** What stands under the heading and the line that says as of when. */
   render(answer: Answer, view: View): Html | Promise<Html>
+  /** Rows that it asks of its endpoint at most, where the endpoint gives more in one answer. */
+  rows?: number
+  /** The same of its picture. */
+  pictureRows?: number
   /** Whether it asks further endpoints, and so shows the log even where it has none of its own. */
   further?: boolean
   /** Whether the feed has its news. */

@@ -5,7 +5,8 @@ import { LAUNCH, openApiStage, plan } from '../../../test/api-stage.ts'
 import { assertCalendar, valuesOf } from '../../../test/icalendar.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../protocol/moment.ts'
-import { CALENDAR_ENTRIES_MAX, ROWS_MAX } from '../../protocol/parameters.ts'
+import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
+import { CALENDAR_ROWS_MAX } from './payouts-calendar.ts'
 
 const day = (days: number): Ms => msOf(LAUNCH + days * DAY_MS)
 
@@ -90,17 +91,24 @@ suite('the calendar of unpaid prizes', () => {
   })
 
   test('has the soonest of a long answer, which may stand at its end', async () => {
-    const minutes = Array.from({ length: ROWS_MAX + 1 }, (_, index) => ROWS_MAX - index)
+    const minutes = Array.from({ length: CALENDAR_ROWS_MAX }, (_, index) => CALENDAR_ROWS_MAX - 1 - index)
     const lots = minutes.map((minute) =>
       prize(1, 'winner', '0.1', { unlocksAt: msOf(day(9) + minute * 60_000) }),
     )
     const story = [{ type: 'treasury', kind: 'deposit', kots: '2000' } as const, ...closed(1, null), ...lots]
     await using stage = await openApiStage({ story })
-    const api = (await (await stage.get('/api/v1/payouts')).json()) as { next: string | null }
-    assert.notEqual(api.next, null)
     const feed = await read(stage, '/payouts.ics')
     assert.equal(valuesOf(feed, 'UID').length, CALENDAR_ENTRIES_MAX)
     assert.equal(valuesOf(feed, 'DTSTART')[0], '20261010T000000Z')
+    assert.match(feed.replaceAll('\r\n ', ''), /Only the soonest 500 are named/)
+    // One row more is not looked at, and the calendar says so.
+    stage.tell([prize(1, 'winner', '0.1', { unlocksAt: day(8) })])
+    const longer = await read(stage, '/payouts.ics')
+    assert.equal(valuesOf(longer, 'DTSTART')[0], '20261010T000000Z')
+    assert.match(
+      longer.replaceAll('\r\n ', ''),
+      /Only the first 10000 rows of \/payouts are looked at: there are more/,
+    )
   })
 
   test('is linked where something waits, and nowhere else', async () => {

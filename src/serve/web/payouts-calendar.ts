@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import { isolated } from '../../protocol/direction.ts'
 import type { Parsed } from '../../protocol/problem.ts'
@@ -13,8 +14,10 @@ import type { Html } from './html.ts'
 import type { View } from './page.ts'
 import type { Site } from './site.ts'
 
-/** Pages of unpaid prizes that are read for a calendar; it says so where there are more. */
-const PAGES_MAX = 20
+/** Rows of unpaid prizes that are read for a calendar; it says so where there are more. */
+export const CALENDAR_ROWS_MAX = 10_000
+/** Rows that are asked for at once: between two such answers others have theirs. */
+const ROWS_ASKED = 1_000
 
 /**
  * `/payouts.ics`: the moments at which prizes that are won and not yet paid become available, of all contests or of one.
@@ -30,7 +33,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
     async handle(ask) {
       const unpaid = await unpaidOf(api, ask)
       if (!unpaid.ok) return problemReply(unpaid.problem)
-      const contests = await api.ask('contests', ask, { query: 'status=paying' })
+      const contests = await api.ask('contests', ask, { query: `status=paying&limit=${ROWS_ASKED}` })
       if (!contests.ok) return problemReply(contests.problem)
       const paying: Contests = JSON.parse(contests.value.json)
       const titles = new Map(paying.contests.map(({ id, title }) => [id, title]))
@@ -39,7 +42,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       const body = format({
         name:
           id === undefined ? 'Prizes that become available' : `Prizes of contest ${id} that become available`,
-        description: `When prizes that are won and not yet paid become available, as it stands now. ${whole ? '' : 'There are more than are named here. '}Informational only.`,
+        description: `When prizes that are won and not yet paid become available, as it stands now. ${whole ? '' : `Only the first ${CALENDAR_ROWS_MAX} rows of /payouts are looked at: there are more. `}Informational only.`,
         product: 'Unpaid prizes',
         origin,
         asOfMs,
@@ -56,23 +59,26 @@ export function payoutsSubscription(contestId: number | undefined, view: View): 
 }
 
 /** Whether a prize waits for its date. */
-export function isWaiting({ status }: Unpaid): boolean {
+function isWaiting({ status }: Unpaid): boolean {
   return status === 'locked' || status === 'in_review'
 }
 
 type Read = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
 
-/** Every prize that waits for a date, page after page. */
+/** The prizes that wait for a date among the first rows, page after page. */
 async function unpaidOf(api: Api, ask: Ask): Promise<Parsed<Read>> {
   const rows: Unpaid[] = []
-  let query = ask.query.format().slice(1)
-  for (let page = 1; ; page++) {
+  const filter = ask.query.format().slice(1)
+  let query = `${filter === '' ? '' : `${filter}&`}limit=${ROWS_ASKED}`
+  for (let read = ROWS_ASKED; ; read += ROWS_ASKED) {
     const asked = await api.ask('payouts', ask, { query })
     if (!asked.ok) return asked
     const { asOf, unpaid, next }: Payouts = JSON.parse(asked.value.json)
     rows.push(...unpaid.filter(isWaiting))
-    if (next === null || page === PAGES_MAX) return parsed({ rows, asOfMs: asOf.atMs, whole: next === null })
+    const whole = next === null
+    if (whole || read >= CALENDAR_ROWS_MAX) return parsed({ rows, asOfMs: asOf.atMs, whole })
     query = next.slice(next.indexOf('?') + 1)
+    await setImmediate()
   }
 }
 

@@ -12,7 +12,6 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { dayOf, momentOf } from './moment.ts'
 import type { View } from './page.ts'
-import type { Site } from './site.ts'
 import type { Placed } from './unpaid-table.ts'
 import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
 
@@ -31,28 +30,34 @@ function daysOf(rows: readonly Placed[]): readonly Day[] {
 }
 
 /** What becomes available on each of the next days, drawn and in a sentence; nothing where nothing does. */
-export function daysChart(payouts: Payouts, rows: readonly Placed[], { site, query }: View): Html | null {
+export function daysChart(payouts: Payouts, rows: readonly Placed[], view: View): Html | null {
+  const { site } = view
   const drawn = drawnOf(payouts, rows)
   const total = sumOf(drawn)
   const first = mostOf(drawn)?.rows[0]
   if (total === null || first === undefined) return null
   const later = sumOf(rows.filter((row) => !drawn.includes(row)))
-  const whole = payouts.next === null && !query.has('after')
   return barChart(
-    barsOf(payouts, rows, site),
-    html`${whole ? null : 'Of those on this page, '}${derived(total)} ${site.token} become available in the
-      next thirty days, the most on
+    barsOf(payouts, rows, view),
+    html`${isWhole(payouts, view) ? null : 'Of those on this page, '}${derived(total)} ${site.token} become
+      available in the next thirty days, the most on
       <span data-at="/unpaid/${first.index}/availableAt">${dayOf(first.unpaid.availableAt)}</span
       >.${later === null ? null : html` ${derived(later)} ${site.token} come later.`}`,
   )
 }
 
+/** Whether the answer has every prize that is open, and not a page of them. */
+export function isWhole({ next }: Payouts, { query }: View): boolean {
+  return next === null && !query.has('after')
+}
+
 /** The same bars as a picture of its own. */
 export function daysPicture(payouts: Payouts, rows: readonly Placed[], title: string, view: View): Html {
   const from = drawnFrom(payouts)
-  const bars = barsOf(payouts, rows, view.site)
+  const bars = barsOf(payouts, rows, view)
   const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
-  const range = dates.join(' to ')
+  const part = isWhole(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
+  const range = `${dates.join(' to ')}${part}`
   return barPicture(bars, { title, asOf: payouts.asOf, range, legend: bars.title }, view)
 }
 
@@ -65,15 +70,17 @@ function drawnOf(payouts: Payouts, rows: readonly Placed[]): readonly Placed[] {
   return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
 }
 
-function barsOf(payouts: Payouts, rows: readonly Placed[], { token }: Site): Bars {
+function barsOf(payouts: Payouts, rows: readonly Placed[], view: View): Bars {
+  const { token } = view.site
+  const part = isWhole(payouts, view) ? '' : ', of a part of what is open'
   const from = drawnFrom(payouts)
   const drawn = drawnOf(payouts, rows)
   const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
   const most = mostOf(drawn)?.rows[0]?.unpaid.availableAt.slice(0, 10)
   return {
     id: 'days',
-    title: `What becomes available day by day, ${token}`,
-    description: `The total of each of the next thirty days. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
+    title: `What becomes available day by day${part}, ${token}`,
+    description: `The total of each of the next thirty days${part}. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
     bars: Array.from({ length: DAYS_DRAWN }, (_, index) => {
       const startMs = from + index * DAY_MS
       return { label: dayMark(startMs), figure: totals.get(startMs) ?? '0.000000000' }

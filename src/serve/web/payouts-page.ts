@@ -8,8 +8,9 @@ import { html } from './html.ts'
 import { momentOf } from './moment.ts'
 import type { Page, View } from './page.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
-import { daysChart, daysPicture, waitingTable } from './payouts-days.ts'
+import { daysChart, daysPicture, isWhole, waitingTable } from './payouts-days.ts'
 import { nothingOpen } from './payouts-none.ts'
+import { ROWS_ASKED_MAX } from './rows-asked.ts'
 import type { Table } from './table.ts'
 import type { Placed } from './unpaid-table.ts'
 import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
@@ -29,26 +30,28 @@ const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
 /** `/payouts`: what was won and is not paid yet, and when it will be. */
 export const payoutsPage: Page<Payouts> = {
   endpoint: 'payouts',
+  rows: ROWS_ASKED_MAX,
+  pictureRows: ROWS_ASKED_MAX,
   further: true,
   title: (_, view) => titleOf(view),
-  description: ({ unpaid, totals }, { site }) =>
-    unpaid.length === 0
+  description: (payouts, { site }) =>
+    isNothingOpen(payouts)
       ? null
-      : `Won and not paid yet: ${statesIn(totals)
-          .map((status) => `${totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
+      : `Won and not paid yet: ${statesIn(payouts.totals)
+          .map((status) => `${payouts.totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
           .join(', ')}.`,
   csv: tableOf,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
-    const contests = await further(view, 'contests', { query: 'status=paying' })
+    const contests = await further(view, 'contests', { query: `status=paying&limit=${ROWS_ASKED_MAX}` })
     const titles = new Map(contests.answer.contests.map(({ id, title }) => [id, title]))
     return html`${filterOf(payouts, view)}
     ${
-      payouts.unpaid.length === 0
+      isNothingOpen(payouts)
         ? await nothingOpen(view)
-        : html`${totalsOf(payouts, view)} ${waiting(payouts, titles, view)}
-          ${ready(placed(payouts, 'payable', 'awaiting_claim'), titles, view)}
-          ${overpaid(placed(payouts, 'overpaid'), titles, view)} ${onwards(payouts, view)}`
+        : html`${totalsOf(payouts, view)} ${extentOf(payouts, view)} ${waiting(payouts, titles, view)}
+          ${ready(payouts, titles, view)} ${overpaid(placed(payouts, 'overpaid'), titles, view)}
+          ${onwards(payouts, view)}`
     }
     ${meanings()} ${jsonLine([['the titles of contests', contests]])}`
   },
@@ -65,6 +68,29 @@ function placed({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readon
     .map((one, index) => ({ unpaid: one, index }))
     .filter((one) => states.includes(one.unpaid.status))
     .toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
+}
+
+/** Whether nothing is open, on whatever page it is asked: the totals are of all pages. */
+function isNothingOpen({ unpaid, totals }: Payouts): boolean {
+  return unpaid.length === 0 && hasNothing(totals, ...UNPAID_STATUSES)
+}
+
+function hasNothing(totals: Payouts['totals'], ...states: readonly UnpaidStatus[]): boolean {
+  return states.every((status) => !/[1-9]/.test(totals[status]))
+}
+
+/** Whether the totals are of more than the page holds, and where the rest is. */
+function extentOf(payouts: Payouts, view: View): Html | null {
+  if (isWhole(payouts, view)) return null
+  if (payouts.unpaid.length === 0) {
+    return html`<p class="lead">No prize that is open comes after these: the totals are of those before.</p>`
+  }
+  return html`<p class="quiet">
+    The totals are of all prizes that are open; what follows is of a part of them, those that were won first.
+    <a href="${payouts.next === null ? '#pages' : onward(payouts.next)}"
+      >${payouts.next === null ? 'To the others' : 'To the next part'}</a
+    >.
+  </p>`
 }
 
 function waitingIn(payouts: Payouts): readonly Placed[] {
@@ -114,32 +140,35 @@ type Titles = ReadonlyMap<number, string | null>
 function waiting(payouts: Payouts, titles: Titles, view: View): Html {
   const rows = waitingIn(payouts)
   if (rows.length === 0) {
+    const nowhere = hasNothing(payouts.totals, 'locked', 'in_review')
     return html`<h2>Waiting for a date</h2>
-      <p>Nothing is locked or in review.</p>`
+      <p>${nowhere ? 'Nothing is locked or in review.' : 'Nothing of this part is locked or in review.'}</p>`
   }
   const cut = rows.length > ROWS_SHOWN
   return html`<h2>Waiting for a date</h2>
     <p>Locked or in review; by the day on which it becomes available.</p>
     ${daysChart(payouts, rows, view)} ${payoutsSubscription(view.query.integer('contestId'), view)}
     ${waitingTable(rows.slice(0, ROWS_SHOWN), { titles, cut, most: ROWS_SHOWN }, view)}
-    ${cut ? moreInTheExport() : null}`
+    ${cut ? moreInTheExport(payouts, view) : null}`
 }
 
-function ready(rows: readonly Placed[], titles: Titles, view: View): Html {
+function ready(payouts: Payouts, titles: Titles, view: View): Html {
+  const rows = placed(payouts, 'payable', 'awaiting_claim')
   const [oldest] = rows
   if (oldest === undefined) {
+    const nowhere = hasNothing(payouts.totals, 'payable', 'awaiting_claim')
     return html`<h2>Ready</h2>
-      <p>Nothing is ready to be paid or claimed.</p>`
+      <p>Nothing ${nowhere ? '' : 'of this part '}is ready to be paid or claimed.</p>`
   }
   const { contestId, kind, availableAt } = oldest.unpaid
   const pointer = `/unpaid/${oldest.index}`
   return html`<h2>Ready to be paid, or awaiting a claim</h2>
     <p data-at="${pointer}/kind ${pointer}/contestId ${pointer}/availableAt">
-      Open for the longest time: ${kind} of ${contestLink(contestId, titles.get(contestId) ?? null)},
-      available since ${momentOf(availableAt)}.
+      ${isWhole(payouts, view) ? 'Open' : 'Of this part, open'} for the longest time: ${kind} of
+      ${contestLink(contestId, titles.get(contestId) ?? null)}, available since ${momentOf(availableAt)}.
     </p>
     ${unpaidTable(rows, view, { name: 'Prizes ready to be paid or awaiting a claim', titles, ...LIST })}
-    ${rows.length > ROWS_SHOWN ? moreInTheExport() : null}`
+    ${rows.length > ROWS_SHOWN ? moreInTheExport(payouts, view) : null}`
 }
 
 function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | null {
@@ -150,16 +179,21 @@ function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | n
 
 const LIST = { list: '/unpaid', most: ROWS_SHOWN } as const
 
-function moreInTheExport(): Html {
-  return html`<p class="quiet">Not all are shown here: the CSV and the JSON below have them all.</p>`
+function moreInTheExport(payouts: Payouts, view: View): Html {
+  const has = isWhole(payouts, view) ? 'have them all' : 'have more of them, and lead on'
+  return html`<p class="quiet">Not all are shown here: the CSV and the JSON below ${has}.</p>`
+}
+
+function onward(next: string): string {
+  return next.replace('/api/v1', '')
 }
 
 function onwards({ next }: Payouts, { query }: View): Html | null {
   const paged = query.has('after')
   if (!paged && next === null) return null
-  return html`<nav aria-label="Pages of unpaid prizes" class="pager" data-chrome>
+  return html`<nav id="pages" aria-label="Pages of unpaid prizes" class="pager" data-chrome>
     ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">First of them</a>` : null}
-    ${next === null ? null : html`<a rel="next" href="${next.replace('/api/v1', '')}">Further ones</a>`}
+    ${next === null ? null : html`<a rel="next" href="${onward(next)}">Further ones</a>`}
   </nav>`
 }
 

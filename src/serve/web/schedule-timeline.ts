@@ -14,6 +14,8 @@ import type { View } from './page.ts'
 
 /** Contests that are drawn: more rows could not be read on a phone. */
 const DRAWN_MAX = 8
+/** Contests that are open that are read, the newest. */
+const OPEN_READ = 1_000
 /** Characters of a name that have room above a bar on a phone; the table has it whole. */
 const NAME_CHARS_MAX = 34
 
@@ -23,7 +25,7 @@ export type Open = Further<Contests> | null
 /** Asks which contests are open, where any of those that are planned to close may be. */
 export async function askOpen(schedule: Schedule, view: View): Promise<Open> {
   return schedule.closes.length > schedule.opens.length
-    ? further(view, 'contests', { query: 'status=running' })
+    ? further(view, 'contests', { query: `status=running&limit=${OPEN_READ}` })
     : null
 }
 
@@ -45,20 +47,31 @@ export function timeline(schedule: Schedule, open: Open): Html | null {
   return html`<figure class="chart">
     <figcaption>
       Each contest from its opening to its
-      closing${cut ? ', of all those that are planned to close first' : null}. The upright line stands at the
-      last event.
+      closing${cut ? (isPartOf(open) ? PART : ', of all those that are planned to close first') : null}. The
+      upright line stands at the last event.
     </figcaption>
     ${legend([{ name: 'Open so far', style: 1 }], true, 'planned')}
     ${plotOnPage(spanPlot(spansOf(schedule, courses)))}
   </figure>`
 }
 
+const PART = ', of those that are planned and the newest thousand that are open'
+
+/** Whether more contests are open than were read. */
+function isPartOf(open: Open): boolean {
+  return open !== null && open.answer.next !== null
+}
+
 /** The same as a picture; an empty one where nothing is planned. */
 export async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
-  const spans = spansOf(schedule, coursesOf(schedule, await askOpen(schedule, view)))
+  const open = await askOpen(schedule, view)
+  const spans = spansOf(schedule, coursesOf(schedule, open))
   const { fromMs, toMs } = extentOf(spans.spans, spans.nowMs)
   const days = [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
-  const range = spans.spans.length === 0 ? 'nothing is planned' : `${days.join(' to ')}; hatched: planned`
+  const range =
+    spans.spans.length === 0
+      ? 'nothing is planned'
+      : `${days.join(' to ')}; hatched: planned${isPartOf(open) ? PART : ''}`
   return chartPicture(
     { title: spans.title, asOf: schedule.asOf, range, ...sourceOf(view) },
     [{ plot: spanPlot(spans), lines: spans.spans.length === 0 ? [] : [{ name: 'Open so far', style: 1 }] }],
@@ -84,7 +97,8 @@ function coursesOf({ asOf, opens, closes }: Schedule, open: Open): readonly Cour
   const planned = new Map(opens.map((one) => [one.contestId, one]))
   const opened = new Map(open?.answer.contests.map((one) => [one.id, one]))
   const nowMs = asOf.atMs ?? 0
-  return closes.slice(0, DRAWN_MAX).flatMap(({ contestId: id, title, at: closesAt, atMs }): Course[] => {
+  const known = closes.filter(({ contestId }) => opened.has(contestId) || planned.has(contestId))
+  return known.slice(0, DRAWN_MAX).flatMap(({ contestId: id, title, at: closesAt, atMs }): Course[] => {
     const { openedAt = null, openedAtMs = null } = opened.get(id) ?? {}
     const plan = planned.get(id)
     const isOpen = openedAt !== null

@@ -17,11 +17,13 @@ import { momentOf } from './moment.ts'
 import type { View } from './page.ts'
 
 const CONTESTS_SHOWN = 5
+/** Contests that run or pay that are read for these, the newest. The page calls them a hundred. */
+const CONTESTS_READ = 100
 const EVENTS_SHOWN = 10
 
 /** What is under way: contests that run or pay, and what is next. Only of the present: no answer knows it of a past one. */
 export async function underWay(summary: Summary, view: View): Promise<Html> {
-  const contests = await further(view, 'contests', { query: 'status=running,paying' })
+  const contests = await further(view, 'contests', { query: `status=running,paying&limit=${CONTESTS_READ}` })
   const schedule = await further(view, 'schedule')
   const { upcoming, running, paying, paid } = summary.contests
   return html`<h2>Contests</h2>
@@ -54,9 +56,12 @@ function nextOf({ answer: { opens, closes }, address }: Further<Schedule>): Html
   return html`${said('open', opens, `${address}#/opens/0`)}${said('close', closes, `${address}#/closes/0`)}`
 }
 
-function contestTable({ answer: { contests }, address }: Further<Contests>, { site }: View): Html {
+function contestTable({ answer: { contests, next }, address }: Further<Contests>, { site }: View): Html {
   const list = `${address}#/contests`
-  return html`<p class="quiet">Those that run first, by when they close; then those that pay.</p>
+  return html`<p class="quiet">
+      ${next === null ? null : 'Of the newest hundred that run or pay: '}${next === null ? 'Those' : 'those'}
+      that run first, by when they close; then those that pay.
+    </p>
     <div class="wide" role="region" aria-label="Contests that run or pay" tabindex="0">
       <table class="cards" data-list="${list}" data-most="${CONTESTS_SHOWN}">
         <thead>

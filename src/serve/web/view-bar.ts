@@ -30,7 +30,7 @@ export function viewBar(view: View, bar: Bar): Html | null {
     <ul>
       <li>This view as data:</li>
       <li><a data-json href="${api}">JSON</a></li>
-      ${bar.table === null ? null : html`<li><a href="${suffixed('.csv')}">${csvLabel(bar.table)}</a></li>`}
+      ${bar.table === null ? null : html`<li><a href="${suffixed('.csv')}">${csvLabel(bar.table, view)}</a></li>`}
       ${bar.svg ? html`<li><a href="${suffixed('.svg')}">SVG</a></li>` : null}
       <li><code>GET ${api}</code> ${copyButton('Copy curl', { curl: api })}</li>
       <li><a href="${suffixed('.metadata.json')}">About this export</a></li>
@@ -46,7 +46,8 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
     : html`<button type="button" hidden data-copy-curl="${copied.curl}">${label}</button>`
 }
 
-function csvLabel({ rows, next }: Table): string {
+function csvLabel({ rows, next }: Table, { cut }: View): string {
+  if (cut) return 'CSV (more rows than are read here)'
   if (rows.length === 0) return 'CSV (no rows)'
   const unit = rows.length === 1 ? 'row' : 'rows'
   return next === null ? `CSV (all ${rows.length} ${unit})` : `CSV (the first ${rows.length} ${unit})`
@@ -67,8 +68,8 @@ function citation({ site }: View, { title, asOf, permalink }: Bar): Html {
   </details>`
 }
 
-function shownJson({ json }: View, api: string): Html {
-  if (Buffer.byteLength(json) > SHOWN_BYTES_MAX) {
+function shownJson({ json, cut }: View, api: string): Html {
+  if (cut || Buffer.byteLength(json) > SHOWN_BYTES_MAX) {
     return html`<p class="quiet">The JSON is too long to be shown here: <a href="${api}">open it</a>.</p>`
   }
   return html`<details>
