@@ -8,7 +8,8 @@ import * as bounds from '../src/protocol/parameters.ts'
 import { PROBLEMS } from '../src/protocol/problem.ts'
 import { EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
 import { STREAM_LIMITS } from '../src/serve/stream/limits.ts'
-import { STREAMS_PER_CALLER } from '../src/serve/caller-slots.ts'
+import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../src/serve/caller-slots.ts'
+import { REQUESTS_PER_CONNECTION_MAX } from '../src/serve/request-lanes.ts'
 import type { Example } from '../src/serve/api/examples.ts'
 import { capture, lasting } from './captured.ts'
 import { fetchDescribed } from './described.ts'
@@ -68,12 +69,14 @@ suite('the protocol names', () => {
     const told: readonly (readonly [row: RegExp, limit: number])[] = [
       [/^\| Requests of one address .*$/m, bounds.ALLOWANCE_REQUESTS],
       [/^\| Streams of one address .*$/m, STREAMS_PER_CALLER],
+      [/^\| Connections of one address .*$/m, CONNECTIONS_PER_CALLER],
+      [/^\| Requests of one connection .*$/m, REQUESTS_PER_CONNECTION_MAX],
       [/^\| Rows of a page .*$/m, bounds.ROWS_MAX],
       [/^\| Entries that a page .*$/m, bounds.PAGE_SCAN_MAX],
       [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
-      [/^\| Characters of an address .*$/m, bounds.TARGET_CHARS_MAX],
+      [/^\| Characters of an address.*$/m, bounds.TARGET_CHARS_MAX],
       [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_DEFAULT],
       [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_MAX],
       [/^\| `tz` .*$/m, bounds.TZ_MINUTES_MAX],

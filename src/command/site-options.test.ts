@@ -10,6 +10,30 @@ function siteFrom(...words: readonly string[]): Omit<Site, 'url'> {
   return siteOf(command.parse(words, { from: 'user' }).opts<SiteOptions>())
 }
 
+suite('the address of the site', () => {
+  const parse = (text: string): string | undefined =>
+    siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))
+      .parse(['--public-url', text], { from: 'user' })
+      .opts<SiteOptions>().publicUrl
+
+  for (const [text, as] of [
+    ['https://data.example.org', 'https://data.example.org'],
+    ['https://data.example.org/', 'https://data.example.org'],
+    ['HTTP://Data.Example.org:8080', 'http://data.example.org:8080'],
+  ] as const) {
+    test(`is taken without a slash at its end: ${text}`, () => assert.equal(parse(text), as))
+  }
+  for (const text of [
+    'data.example.org',
+    'https://a.example/path',
+    'https://u:p@a.example',
+    'ftp://a.example',
+    'x',
+  ]) {
+    test(`is refused where it is none: ${text}`, () => assert.throws(() => parse(text), CommanderError))
+  }
+})
+
 suite('an address that the pages link to', () => {
   const written: readonly (readonly [which: 'licence' | 'contact', text: string, as: string])[] = [
     ['licence', 'https://licence.example', 'https://licence.example/'],
