@@ -82,7 +82,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const tree = openTreeReader(db)
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
-  const kinds = db.prepare('SELECT type, kind, first_seq FROM kinds ORDER BY code')
+  const kinds = db.prepare('SELECT type, kind, first_seq, last_seq FROM kinds ORDER BY code')
 
   function lineOf(seq: Seq): Uint8Array | undefined {
     const found = line.get(seq)?.['line']
@@ -117,5 +117,10 @@ function snapshots(db: DatabaseSync): () => Snapshot {
 function kindSeen(row: Readonly<Record<string, unknown>>): KindSeen {
   const type = text(row, 'type')
   assert(isEventType(type), 'the store holds only types of the catalogue')
-  return { type, kind: text(row, 'kind'), firstSeq: seqOf(number(row, 'first_seq')) }
+  return {
+    type,
+    kind: text(row, 'kind'),
+    firstSeq: seqOf(number(row, 'first_seq')),
+    lastSeq: seqOf(number(row, 'last_seq')),
+  }
 }

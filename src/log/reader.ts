@@ -86,8 +86,8 @@ export type MonthFile = 'events' | 'details'
  */
 export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
 
-/** A kind that has been seen, with the first event that had it. */
-export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq }>
+/** A kind that has been seen, with the first and the newest event that had it. */
+export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq; lastSeq: Seq }>
 
 /** The tree over the events of a snapshot, as the files of C2SP tlog-tiles. Paths are those below the log's prefix. */
 export type TreeFiles = Readonly<{

@@ -29,12 +29,15 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
   })
 }
 
-/** The ETag of an answer that changes with the log, and (given `present`, a whole minute) with the clock. */
-export type PresentEtag = (head: Seq, present?: Ms) => string
+/**
+ * The ETag of an answer that no event after `changedBy` has changed and that, given `present` (a whole minute), changes
+ * with the clock. Of two such answers `asOf` may differ: the ETag is to be sent as a weak one.
+ */
+export type PresentEtag = (changedBy: Seq, present?: Ms) => string
 
 /** Such ETags for one log and one build: an answer of another build may be written differently. */
 export function openPresentEtag(logId: string, build: string): PresentEtag {
   const prefix = `${logId.slice(0, 12)}-${build.replaceAll(/[^\w.]/g, '')}`
-  return (head, present) =>
-    present === undefined ? `"${prefix}-${head}"` : `"${prefix}-${head}-${present / MINUTE_MS}"`
+  return (changedBy, present) =>
+    present === undefined ? `"${prefix}-${changedBy}"` : `"${prefix}-${changedBy}-${present / MINUTE_MS}"`
 }

@@ -2,6 +2,7 @@ import type { LogReader, Snapshot } from '../log/reader.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
 import type { Parsed } from '../protocol/problem.ts'
+import type { Seq } from '../protocol/seq.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { PresentEtag } from './etag.ts'
 import type { Ask, Reply } from './route.ts'
@@ -19,6 +20,8 @@ export type Ground = 'settled' | 'log' | 'minute'
  */
 export type Projection = Readonly<{
   ground: Ground
+  /** Seq of the last event that could change the answer, `asOf` apart; the head when absent. */
+  changedBy?: Seq
   /** The bytes, and the seq of the last event counted; a problem when the question has no answer. */
   compute(): Parsed<Projected>
 }>
@@ -45,15 +48,16 @@ export function project(
     const present = floorTo(ask.now, MINUTE_MS)
     const prepared = prepare(snapshot, present)
     if (!prepared.ok) return problemReply(prepared.problem)
-    const { ground, compute } = prepared.value
+    const { ground, changedBy = snapshot.head.seq, compute } = prepared.value
     const keep = ground === 'settled' ? 'immutable' : 'revalidate'
-    const etag = etagOn(desk, ground, snapshot, present)
+    const etag = etagOn(desk, ground, changedBy, present)
     if (etag !== null && holdsByName(ask, etag)) {
-      // What is not settled counts every event.
+      // The same answer counts every event up to the head.
       return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }
     }
 
-    const key = `${ask.path}${ask.query.format()} ${etag ?? ''}`
+    // An answer of the same ETag may state another head.
+    const key = `${ask.path}${ask.query.format()} ${etag === null ? '' : `${etag} ${snapshot.head.seq}`}`
     const kept = desk.cache.get(key)
     if (kept !== undefined) {
       const { 'Content-Type': type = JSON_TYPE, ...headers } = kept.headers
@@ -74,14 +78,14 @@ export function jsonOf(resource: Readonly<{ asOf: Readonly<{ seq: number }> }>):
 }
 
 /** The ETag that is known before the answer is; of what is settled only its content tells. */
-function etagOn(desk: Desk, ground: Ground, { head }: Snapshot, present: Ms): string | null {
+function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string | null {
   switch (ground) {
     case 'settled':
       return null
     case 'log':
-      return desk.etag(head.seq)
+      return desk.etag(changedBy)
     case 'minute':
-      return desk.etag(head.seq, present)
+      return desk.etag(changedBy, present)
   }
 }
 

@@ -5,34 +5,46 @@ import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { AnswerRoute } from '../route.ts'
+import { changesContests, newestOf } from './changing-events.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/contests`, one contest, and its ledger. */
 export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('contests', (ask) =>
-      project(desk, ask, ({ books }) => {
+      project(desk, ask, ({ books, kinds }) => {
         const { query } = ask
         const page = { after: query.integer('after'), limit: query.integer('limit') }
         const cursor = resolveCursor(books, page)
         if (!cursor.ok) return cursor
         const compute = () => mapped(contests(books, { status: query.list('status'), ...page }), jsonOf)
-        return parsed({ ground: 'log', compute })
+        return parsed({ ground: 'log', changedBy: newestOf(kinds(), changesContests), compute })
       }),
     ),
     endpointRoute('contest', (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
-        if (id === undefined || books.contest(id) === undefined) return noContest()
-        return parsed({ ground: 'log', compute: () => mapped(contest(books, id), jsonOf) })
+        const found = id === undefined ? undefined : books.contest(id)
+        if (id === undefined || found === undefined) return noContest()
+        return parsed({
+          ground: 'log',
+          changedBy: found.lastSeq,
+          compute: () => mapped(contest(books, id), jsonOf),
+        })
       }),
     ),
     endpointRoute('contestLedger', (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
-        if (id === undefined || books.contest(id) === undefined) return noContest()
+        const found = id === undefined ? undefined : books.contest(id)
+        if (id === undefined || found === undefined) return noContest()
+        const { lastSeq: changedBy } = found
         const page = { after: ask.query.integer('after'), limit: ask.query.integer('limit') }
-        return parsed({ ground: 'log', compute: () => mapped(contestLedger(books, id, page), jsonOf) })
+        return parsed({
+          ground: 'log',
+          changedBy,
+          compute: () => mapped(contestLedger(books, id, page), jsonOf),
+        })
       }),
     ),
   ]

@@ -6,6 +6,7 @@ import { parsed } from '../../protocol/problem.ts'
 import type { EventTypes } from '../../protocol/resources.ts'
 import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
 import { eventSchemas } from '../../protocol/schema.ts'
+import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
@@ -28,12 +29,16 @@ export function eventTypeRoutes(desk: Desk): readonly AnswerRoute[] {
   )
   return [
     endpointRoute('eventTypes', (ask) =>
-      project(desk, ask, (snapshot) =>
-        parsed({
+      project(desk, ask, ({ head, kinds }) => {
+        const seen = kinds()
+        // Kinds are numbered as they appear.
+        const changedBy = seen.at(-1)?.firstSeq ?? BEFORE_FIRST
+        return parsed({
           ground: 'log',
-          compute: () => parsed(jsonOf(catalogue(snapshot.head, snapshot.kinds(), chain))),
-        }),
-      ),
+          changedBy,
+          compute: () => parsed(jsonOf(catalogue(head, seen, chain))),
+        })
+      }),
     ),
     endpointRoute('eventType', ({ segments }) => {
       const body = schemas.get(segments['type'] ?? '')

@@ -27,7 +27,11 @@ export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
       project(desk, ask, ({ head, books }) => {
         const seq = parseSeq(ask.segments['seq'] ?? '')
         if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq))
-        return parsed({ ground: 'log', compute: () => parsed(jsonOf(eventCorrections(books, seq))) })
+        const correction = books.correction(seq)
+        // The correction comes after the event, and what takes the event's place after the correction.
+        const changedBy = correction?.restatement ?? correction?.by ?? seq
+        const compute = () => parsed(jsonOf(eventCorrections(books, seq)))
+        return parsed({ ground: 'log', changedBy, compute })
       }),
     ),
   ]

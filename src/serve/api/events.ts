@@ -2,6 +2,7 @@ import type { Snapshot, Walked } from '../../log/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../answer-cache.ts'
 import type { Desk } from '../projection.ts'
@@ -9,6 +10,7 @@ import { holdsByName, JSON_TYPE } from '../projection.ts'
 import type { Query } from '../query.ts'
 import type { AnswerRoute, Ask, Reply } from '../route.ts'
 import { problemReply } from '../route.ts'
+import { earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import type { EventsRange } from './events-range.ts'
 import { resolveEventsRange } from './events-range.ts'
@@ -43,12 +45,12 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
 function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
   const range = resolveEventsRange(ask.query, snapshot)
   if (!range.ok) return problemReply(range.problem)
-  const etag = desk.etag(snapshot.head.seq)
+  const etag = desk.etag(changedBy(snapshot, ask.query, range.value))
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
 
   // Those who ask for the same page meanwhile share its bytes, and so each compressed form of them.
-  const key = `${ask.path}${ask.query.format()} ${etag}`
+  const key = `${ask.path}${ask.query.format()} ${etag} ${snapshot.head.seq}`
   const shared = desk.cache.get(key)
   if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
 
@@ -68,6 +70,21 @@ function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
   }
   desk.cache.set(key, { body, headers })
   return replyOf(body, headers, etag)
+}
+
+/**
+ * The last event that could change the page, `scannedTo` apart. Ascending from a seq it is the newest of those that the
+ * filter lets in; a bound that moves with the head, or that only looking finds, makes it the head.
+ */
+function changedBy({ head, kinds, books }: Snapshot, query: Query, { filter, tx, order }: EventsRange): Seq {
+  const { types, kind, contestId } = filter
+  if (order === 'desc' || tx !== null || query.has('from') || query.has('to')) return head.seq
+  if (types === null && kind === null && contestId === null) return head.seq
+  const ofKinds = newestOf(
+    kinds(),
+    (seen) => (types?.includes(seen.type) ?? true) && (kind === null || kind === seen.kind),
+  )
+  return contestId === null ? ofKinds : earlier(ofKinds, newestOfContest(books, contestId))
 }
 
 /** A page without `Daybook-Seq` holds nothing that changes. */

@@ -4,23 +4,31 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { AnswerRoute } from '../route.ts'
+import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from './endpoint-route.ts'
 
 /** `/payouts`, what is won and not yet paid, and `/loyalty/runs`. */
 export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {
   return [
     endpointRoute('payouts', (ask) =>
-      project(desk, ask, ({ books }, present) => {
+      project(desk, ask, ({ books, kinds }, present) => {
         const { query } = ask
         const page = { after: query.integer('after'), limit: query.integer('limit') }
         const asked = { contestId: query.integer('contestId'), ...page }
-        return parsed({ ground: 'minute', compute: () => parsed(jsonOf(payouts(books, asked, present))) })
+        const ofPrizes = newestOf(kinds(), changesPrizes)
+        const changedBy =
+          asked.contestId === undefined
+            ? ofPrizes
+            : earlier(ofPrizes, newestOfContest(books, asked.contestId))
+        const compute = () => parsed(jsonOf(payouts(books, asked, present)))
+        return parsed({ ground: 'minute', changedBy, compute })
       }),
     ),
     endpointRoute('loyaltyRuns', (ask) =>
-      project(desk, ask, ({ books }) =>
-        parsed({ ground: 'log', compute: () => parsed(jsonOf(loyaltyRuns(books))) }),
-      ),
+      project(desk, ask, ({ books, kinds }) => {
+        const changedBy = newestOf(kinds(), changesLoyalty)
+        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonOf(loyaltyRuns(books))) })
+      }),
     ),
   ]
 }

@@ -4,6 +4,7 @@ import type { Desk } from '../projection.ts'
 import { jsonOf, project } from '../projection.ts'
 import type { AnswerRoute } from '../route.ts'
 import { CALENDAR_TYPE } from '../icalendar.ts'
+import { changesSchedule, newestOf } from './changing-events.ts'
 import { endpointRoute } from './endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
@@ -12,14 +13,16 @@ export function scheduleRoutes(desk: Desk): readonly AnswerRoute[] {
   const calendar = openScheduleCalendar(desk.reader.identity.origin)
   return [
     endpointRoute('schedule', (ask) =>
-      project(desk, ask, ({ books }) =>
-        parsed({ ground: 'log', compute: () => parsed(jsonOf(schedule(books))) }),
-      ),
+      project(desk, ask, ({ books, kinds }) => {
+        const changedBy = newestOf(kinds(), changesSchedule)
+        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonOf(schedule(books))) })
+      }),
     ),
     endpointRoute('scheduleCalendar', (ask) =>
-      project(desk, ask, ({ books }) =>
+      project(desk, ask, ({ books, kinds }) =>
         parsed({
           ground: 'log',
+          changedBy: newestOf(kinds(), changesSchedule),
           compute() {
             const body = Buffer.from(calendar(schedule(books)))
             return parsed({ body, type: CALENDAR_TYPE, seq: books.head.seq })

@@ -1,6 +1,7 @@
 import type { LogReader } from '../../log/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { PresentEtag } from '../etag.ts'
 import type { Ask, Reply, Route } from '../route.ts'
 import { problemReply } from '../route.ts'
@@ -57,9 +58,11 @@ function indexReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
 
 function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
   return log.snapshot((snapshot): Reply => {
-    const kept = present(snapshot.head.seq, presentEtag)
+    const months = snapshot.months()
+    // Sums come when a month closes, with the first event of the open one.
+    const kept = present(snapshot.head.seq, presentEtag, months.at(-1)?.firstSeq ?? BEFORE_FIRST)
     if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
-    return { is: 'body', type: SUMS_TYPE, body: sha256Sums(snapshot.months()), ...kept }
+    return { is: 'body', type: SUMS_TYPE, body: sha256Sums(months), ...kept }
   })
 }
 
@@ -78,6 +81,7 @@ function manifestReply(log: LogReader, month: Month): Reply {
 function present(
   head: Seq,
   presentEtag: PresentEtag,
+  changedBy = head,
 ): Readonly<{ keep: 'revalidate'; etag: string; headers: Readonly<Record<string, string>> }> {
-  return { keep: 'revalidate', etag: presentEtag(head), headers: { 'Daybook-Seq': String(head) } }
+  return { keep: 'revalidate', etag: presentEtag(changedBy), headers: { 'Daybook-Seq': String(head) } }
 }
