@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util'
 import { FULL_EVENTS, machine, QUICK_EVENTS, SMALL_EVENTS } from './report.ts'
 
 /**
- * Runs the benches, each in a process of its own that prints Markdown. The quick run takes a minute or so and only
- * prints; `--full` takes several, on a log of five million events, and writes what it found to `bench/RESULTS.md`.
+ * Runs the benches, each in a process of its own that prints Markdown. The quick run takes some minutes and only
+ * prints; `--full` takes many, on a log of five million events, and writes what it found to `bench/RESULTS.md`.
  */
 
 type Bench = Readonly<{ script: string; flags: (large: Large) => readonly string[]; when: 'always' | 'full' }>
@@ -21,6 +21,11 @@ const BENCHES: readonly Bench[] = [
   { script: 'start.ts', flags: sized, when: 'always' },
   { script: 'get.ts', flags: sized, when: 'always' },
   { script: 'stream.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
+  {
+    script: 'fairness.ts',
+    flags: (large) => [...sized(large), ...(large.full ? ['--full'] : [])],
+    when: 'always',
+  },
   { script: 'questions-sql.ts', flags: sized, when: 'always' },
   { script: 'publish.ts', flags: () => [], when: 'always' },
   { script: 'publish-kinds.ts', flags: sized, when: 'always' },

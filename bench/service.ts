@@ -20,14 +20,29 @@ export type BenchService = AsyncDisposable &
 /** Of a process, in MiB, and what it has read by system calls so far; only Linux tells. */
 export type Memory = Readonly<{ own: number; mapped: number; readMiB: number }>
 
-/** Starts `daybook serve` on a data directory; by default without a limit of requests. */
-export async function startBenchService(data: string, rateLimit = 'off'): Promise<BenchService> {
+/** A service that has not stopped by then is still busy with what it was asked. */
+const STOP_MS_MAX = 5_000
+
+/** Starts `daybook serve` on a data directory; by default without a limit of requests and with one worker. */
+export async function startBenchService(data: string, rateLimit = 'off', workers = 1): Promise<BenchService> {
   const main = new URL('../src/main.ts', import.meta.url).pathname
   const ports = ['--port', '0', '--publish-port', '0']
   const began = performance.now()
   const child = spawn(
     process.execPath,
-    [main, 'serve', '--data', data, ...ports, '--rate-limit', rateLimit, '--drain', '0'],
+    [
+      main,
+      'serve',
+      '--data',
+      data,
+      ...ports,
+      '--rate-limit',
+      rateLimit,
+      '--workers',
+      `${workers}`,
+      '--drain',
+      '0',
+    ],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
     },
@@ -44,8 +59,11 @@ export async function startBenchService(data: string, rateLimit = 'off'): Promis
     memory: () => memoryOf(child),
     async [Symbol.asyncDispose]() {
       agent.destroy()
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
       child.kill('SIGTERM')
-      if (child.exitCode === null) await once(child, 'exit')
+      await once(child, 'exit')
+      clearTimeout(late)
     },
   }
 }

@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Way } from './fairness-attacks.ts'
+
+// An attack, in a process of its own: its plan comes as JSON on the standard input, what was answered goes out as JSON
+// after `forMs`. Nothing is waited for longer than that.
+
+export type AttackPlan = Readonly<{
+  port: number
+  forMs: number
+  way: Way
+  /** The source address of each connection, and its requests as they are sent. */
+  connections: readonly Readonly<{ address: string; requests: readonly string[] }>[]
+}>
+
+/** What came back. */
+export type Attacked = Readonly<{
+  answers: number
+  byStatus: Readonly<Record<string, number>>
+  bytes: number
+}>
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const tally = { answers: 0, byStatus: {} as Record<string, number>, bytes: 0 }
+
+const plan = JSON.parse(await text(process.stdin)) as AttackPlan
+const sockets = await Promise.all(
+  plan.connections.map(async ({ address, requests }) => {
+    const socket = connect({ port: plan.port, host: '127.0.0.1', localAddress: address, noDelay: true })
+    // A server may end an attack as it likes.
+    socket.on('error', () => undefined)
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+    return { socket, requests }
+  }),
+)
+for (const { socket, requests } of sockets) begin(socket, requests)
+setTimeout(() => {
+  for (const { socket } of sockets) socket.destroy()
+  process.stdout.write(JSON.stringify(tally satisfies Attacked))
+}, plan.forMs)
+
+function begin(socket: Socket, requests: readonly string[]): void {
+  if (plan.way === 'unread') {
+    socket.pause()
+    socket.write(requests.join(''))
+    return
+  }
+  let next = 0
+  const ask = (): void => {
+    const request = requests[next++]
+    if (request !== undefined && !socket.destroyed) socket.write(request)
+  }
+  const take = reader(() => {
+    tally.answers++
+    if (plan.way === 'in turn') ask()
+  })
+  socket.on('data', take)
+  if (plan.way === 'in turn') ask()
+  else socket.write(requests.join(''))
+}
+
+/** Takes the bytes of a connection and calls back after each whole answer. */
+function reader(answered: () => void): (chunk: Buffer) => void {
+  /** Bytes that are not a whole head or a whole length of a chunk yet. */
+  let held: Buffer = Buffer.alloc(0)
+  /** Bytes of the body, or of its chunk, that are still to come. */
+  let left = 0
+  let isChunked = false
+  let inBody = false
+  const end = (): void => {
+    inBody = false
+    answered()
+  }
+  return (chunk) => {
+    tally.bytes += chunk.byteLength
+    held = held.byteLength === 0 ? chunk : Buffer.concat([held, chunk])
+    for (;;) {
+      if (left > 0) {
+        const taken = Math.min(left, held.byteLength)
+        held = held.subarray(taken)
+        left -= taken
+        if (left > 0) return
+        if (!isChunked) end()
+      } else if (inBody && isChunked) {
+        const at = held.indexOf('\r\n')
+        if (at < 0) return
+        const bytes = Number.parseInt(held.toString('latin1', 0, at), 16)
+        // The line end of a chunk belongs to it; that of the last one ends the answer.
+        if (bytes === 0 && held.byteLength < at + 4) return
+        held = held.subarray(at + (bytes === 0 ? 4 : 2))
+        if (bytes === 0) end()
+        else left = bytes + 2
+      } else {
+        const at = held.indexOf(HEAD_END)
+        if (at < 0) return
+        const head = held.toString('latin1', 0, at)
+        held = held.subarray(at + HEAD_END.byteLength)
+        const status = head.slice(9, 12)
+        tally.byStatus[status] = (tally.byStatus[status] ?? 0) + 1
+        isChunked = /\r\ntransfer-encoding: chunked/i.test(head)
+        left = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+        inBody = true
+        if (left === 0 && !isChunked) end()
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { openReader } from '../src/log/open-reader.ts'
+import { answerCosts } from './fairness-answers.ts'
+import type { Attack } from './fairness-attacks.ts'
+import { ATTACKS } from './fairness-attacks.ts'
+import type { Attacked, AttackPlan } from './fairness-load.ts'
+import type { StrangerPlan, Waited } from './fairness-stranger.ts'
+import { share } from './measure.ts'
+import { owingStore } from './owing-store.ts'
+import type { Asked } from './questions.ts'
+import { askedOf } from './questions.ts'
+import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './report.ts'
+import { startBenchService } from './service.ts'
+
+/** How long a stranger waits while others use all of their allowance at once. Linux only: it needs many addresses. */
+
+const HELP = `node bench/fairness.ts [--store DIR] [--events N] [--full] [--only WORDS] [--no-answers]
+
+  --store DIR    where big stores are kept between runs
+  --events N     events of the store
+  --full         longer slices
+  --only WORDS   attacks whose name holds these words
+  --no-answers   without the processor time of single answers
+`
+/** Requests of one address in a minute; pages have ten times as many. It is the default of a service. */
+const RATE_LIMIT = 60
+/** A stranger waits at most so long in 99 of 100, or so many times its own quiet wait, whichever is more. */
+const GOAL_MS = 50
+const GOAL_QUIET = 20
+/** Times the goal where many addresses attack. */
+const GOAL_MANY = 10
+const ASK_EVERY_MS = 50
+/** Addresses of the stranger: none of them asks more than 40 times a minute. */
+const STRANGERS = 30
+/** The attack begins this long after the stranger's first question. */
+const LEAD_MS = 300
+const FIRST_PAGE_MS_MAX = 60_000
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: join(tmpdir(), 'daybook-bench') },
+    events: { type: 'string', default: String(QUICK_EVENTS) },
+    runs: { type: 'string' },
+    full: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    'no-answers': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const slices = values.full
+  ? { warmMs: 2_000, quietMs: 10_000, attackMs: 20_000, waitMs: 30_000, rounds: 3 }
+  : { warmMs: 1_000, quietMs: 3_000, attackMs: 5_000, waitMs: 10_000, rounds: 1 }
+process.stdout.write(values.help ? HELP : `${await fairness(Number(values.events))}\n`)
+
+async function fairness(events: number): Promise<string> {
+  const data = owingStore(values.store, events, sayBuilding(events))
+  const asked = askedOfStore(data)
+  const loadBefore = loadavg()[0] ?? 0
+  const rows: string[][] = []
+  for (const attack of ATTACKS.filter(({ name }) => name.includes(values.only))) {
+    rows.push(await rowOf(attack, data, asked))
+  }
+  const columns = [
+    'attack',
+    'addresses',
+    'quiet p99',
+    'p50',
+    'p99',
+    'max',
+    'unanswered',
+    'p99 is',
+    'goal',
+    'held',
+    'its answers',
+  ]
+  return [
+    `## Fairness, on a log of ${thousands(asked.events)} events`,
+    '',
+    `Milliseconds that a stranger waits, who asks for the summary, the first page and 20 events by turns, every ${ASK_EVERY_MS} ms over a new connection, while others attack within an allowance of ${RATE_LIMIT} requests a minute. Quiet: the same on the same service before the attack. "p99 is": so many times the quiet one. The goal is ${GOAL_MS} ms or ${GOAL_QUIET} times the quiet p99, whichever is more, and ${GOAL_MANY} times that where more than one address attacks. A question that had no 200 after ${slices.waitMs / 1000} s is unanswered and counts as that. Slices of ${slices.quietMs / 1000} and ${slices.attackMs / 1000} s, each attack on a service of its own; attackers and the stranger are processes of their own on the same machine. Its answers: by status, as far as the attacker read them. Load of the machine ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end.`,
+    '',
+    table(columns, rows),
+    '',
+    ...(values['no-answers'] ? [] : [await answerCosts(data, asked, slices.rounds)]),
+  ].join('\n')
+}
+
+function askedOfStore(data: string): Asked {
+  const reader = openReader(data, null)
+  try {
+    return reader.snapshot(askedOf)
+  } finally {
+    reader.close()
+  }
+}
+
+async function rowOf(attack: Attack, data: string, asked: Asked): Promise<string[]> {
+  await using service = await startBenchService(data, String(RATE_LIMIT), attack.workers)
+  const ask = (forMs: number, first: number, waitMs = slices.waitMs): Promise<Waited> =>
+    stranger({ port: service.port, forMs, waitMs }, first, asked)
+  // The first page of all waits for the scripts of pages, which are bundled once.
+  await ask(slices.warmMs, 1, FIRST_PAGE_MS_MAX)
+  const quiet = share((await ask(slices.quietMs, 2)).took, 0.99)
+  const [{ took, unanswered }, attacked] = await Promise.all([
+    ask(slices.attackMs + LEAD_MS, 3),
+    begin(attack, service.port, asked),
+  ])
+  const goal = Math.max(GOAL_MS, GOAL_QUIET * quiet) * (attack.addresses > 1 ? GOAL_MANY : 1)
+  const p99 = share(took, 0.99)
+  return [
+    attack.name,
+    String(attack.addresses),
+    ...[quiet, share(took, 0.5), p99, share(took, 1)].map(ms),
+    `${unanswered} of ${took.length}`,
+    `${(p99 / quiet).toFixed(1)} ×`,
+    ms(goal),
+    p99 <= goal ? 'OK' : 'OVER',
+    answersOf(attacked),
+  ]
+}
+
+function answersOf({ byStatus, bytes }: Attacked): string {
+  const counts = Object.entries(byStatus).map(([status, count]) => `${count} × ${status}`)
+  return counts.length === 0 ? '' : `${counts.join(', ')}, ${(bytes / 2 ** 20).toFixed(0)} MiB`
+}
+
+/** Asks from addresses that nobody else has; `first` keeps those of one slice from those of another. */
+function stranger(
+  slice: Pick<StrangerPlan, 'port' | 'forMs' | 'waitMs'>,
+  first: number,
+  { events }: Asked,
+): Promise<Waited> {
+  const addresses = Array.from({ length: STRANGERS }, (_, index) => `127.30.${first}.${1 + index}`)
+  const pages = Array.from({ length: 20 }, (_, index) => Math.floor((events / 21) * (index + 1)))
+  const paths = pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
+  const plan: StrangerPlan = { ...slice, everyMs: ASK_EVERY_MS, addresses, paths }
+  return run<Waited>('fairness-stranger.ts', plan)
+}
+
+async function begin(attack: Attack, port: number, asked: Asked): Promise<Attacked> {
+  let number = 0
+  const request = (): string => {
+    const host = attack.host?.(number) ?? '127.0.0.1'
+    return `GET ${attack.path(number++, asked)} HTTP/1.1\r\nHost: ${host}\r\nAccept: */*\r\n\r\n`
+  }
+  const connections = Array.from({ length: attack.addresses * attack.connectionsEach }, (_, index) => {
+    const address = Math.floor(index / attack.connectionsEach)
+    const requests = Array.from({ length: attack.requests }, request)
+    return { address: `127.20.0.${1 + address}`, requests }
+  })
+  const plan: AttackPlan = { port, forMs: slices.attackMs, way: attack.way, connections }
+  await new Promise((resolve) => setTimeout(resolve, LEAD_MS))
+  return await run<Attacked>('fairness-load.ts', plan)
+}
+
+/** Runs a script of this folder with a plan, and gives what it tells. */
+async function run<T>(script: string, plan: object): Promise<T> {
+  const path = new URL(script, import.meta.url).pathname
+  const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  child.stdin.end(JSON.stringify(plan))
+  const told = await text(child.stdout)
+  const [code] = await exited
+  if (code !== 0) throw new Error(`${script} ended with ${String(code)}`)
+  return JSON.parse(told) as T
+}
