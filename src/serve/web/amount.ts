@@ -14,10 +14,10 @@ export function amount(text: string): Html {
   const first = whole.length % 3 === 0 ? 3 : whole.length % 3
   const groups = whole.slice(first).match(/\d{3}/g) ?? []
   const leading = `${sign}${whole.slice(0, first)}`
-  const decimals = fraction === undefined ? null : html`<small>.${fraction}</small>`
-  return html`<data class="n" value="${text}"
-    >${leading}${groups.map((group) => html`<i>${group}</i>`)}${decimals}</data
-  >`
+  const decimals = fraction === undefined ? '' : `<small>.${fraction}</small>`
+  // Digits need no escape, and a page has thousands of them.
+  const markup = groups.reduce((all, group) => `${all}<i>${group}</i>`, leading)
+  return { markup: `<data class="n" value="${text}">${markup}${decimals}</data>` }
 }
 
 /** An amount that may be unknown: then a dash, and words for who cannot see it. */

@@ -130,14 +130,13 @@ function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Htm
   return html`<h2>By ${bucket}</h2>
     ${bucketTable(
       { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
-      buckets.map(
-        (one) =>
-          html`<tr>
-            <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-            ${FLOWS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
-            <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
-          </tr>`,
-      ),
+      buckets,
+      (one) =>
+        html`<tr>
+          <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
+          ${FLOWS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+          <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
+        </tr>`,
     )}`
 }
 

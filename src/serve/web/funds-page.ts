@@ -157,13 +157,12 @@ function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Htm
   ]
   return bucketTable(
     { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
-    buckets.map(
-      (one) =>
-        html`<tr>
-          <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-          ${FUNDS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
-        </tr>`,
-    ),
+    buckets,
+    (one) =>
+      html`<tr>
+        <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
+        ${FUNDS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+      </tr>`,
   )
 }
 

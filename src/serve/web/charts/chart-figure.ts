@@ -68,11 +68,13 @@ const ROWS_CUT = 24
 type Column = Readonly<{ field: string; name: string }>
 
 /** A table of the buckets of a chart: folded when it is long, cut when it is very long. */
-export function bucketTable(
+export function bucketTable<Bucket>(
   { id, name, columns, csv }: Readonly<{ id: string; name: string; columns: readonly Column[]; csv: string }>,
-  rows: readonly Html[],
+  buckets: readonly Bucket[],
+  rowOf: (bucket: Bucket) => Html,
 ): Html {
-  const isCut = rows.length > ROWS_WHOLE_MAX
+  const isCut = buckets.length > ROWS_WHOLE_MAX
+  const shown = isCut ? buckets.slice(0, ROWS_CUT) : buckets
   const most = isCut ? html` data-most="${ROWS_CUT}"` : null
   const table = html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
     <table id="${id}" data-list="/buckets" ${most}>
@@ -87,14 +89,14 @@ export function bucketTable(
         </tr>
       </thead>
       <tbody>
-        ${isCut ? rows.slice(0, ROWS_CUT) : rows}
+        ${shown.map(rowOf)}
       </tbody>
     </table>
   </div>`
-  const open = rows.length <= ROWS_OPEN_MAX ? html` open` : null
+  const open = buckets.length <= ROWS_OPEN_MAX ? html` open` : null
   const rest = html`<p>
     These are the first of them.
-    <a href="${csv}">The CSV has all ${expressed('count /buckets', String(rows.length))}</a>; of a shorter
+    <a href="${csv}">The CSV has all ${expressed('count /buckets', String(buckets.length))}</a>; of a shorter
     range, or by wider steps, they stand here too.
   </p>`
   return html`<details${open}>

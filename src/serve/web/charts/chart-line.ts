@@ -114,11 +114,12 @@ function described({ name, figures }: Series, starts: readonly string[]): string
   const [first] = known
   const last = known.at(-1)
   if (first === undefined || last === undefined) return `${name}: not known.`
-  let least = first
-  let most = first
+  let [least, most] = [first, first]
+  let [low, high] = [digitsOf(first.figure), digitsOf(first.figure)]
   for (const one of known) {
-    if (digitsOf(one.figure) < digitsOf(least.figure)) least = one
-    if (digitsOf(one.figure) > digitsOf(most.figure)) most = one
+    const digits = digitsOf(one.figure)
+    if (digits < low) [least, low] = [one, digits]
+    if (digits > high) [most, high] = [one, digits]
   }
   const said = ({ figure, start }: typeof first): string => `${figure} in the bucket of ${textOf(start)}`
   if (known.length === 1) return `${name}: ${said(first)}.`

@@ -1,4 +1,4 @@
-import { extent, tickStep } from 'd3-array'
+import { tickStep } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 
 /** A figure of an answer as the wire has it: an exact decimal string, or null where it is not known. */
@@ -19,6 +19,7 @@ export type Scale = Readonly<{
 const MARKS = 4
 const MARKS_MAX = 6
 const SHARE_DECIMALS = 4
+const SHARE_UNIT = 10 ** SHARE_DECIMALS
 
 /**
  * An axis on which all figures have a place, and zero too: what is drawn twice as high is twice as much. Figures become
@@ -49,8 +50,13 @@ export function bareScaleOf(figures: Iterable<Figure>): Scale {
 
 /** From the least to the greatest figure, zero among them; where all are zero it is the foot of the plot. */
 function domainOf(figures: Iterable<Figure>): Readonly<{ low: number; high: number; flat: boolean }> {
-  const numbers = [...figures].filter((figure) => figure !== null).map(Number)
-  const [low = 0, high = 0] = extent([0, ...numbers])
+  let [low, high] = [0, 0]
+  for (const figure of figures) {
+    if (figure === null) continue
+    const number = Number(figure)
+    if (number < low) low = number
+    if (number > high) high = number
+  }
   return { low, high: low === high ? 1 : high, flat: low === high }
 }
 
@@ -78,7 +84,7 @@ export function grouped(decimal: string): string {
 
 /** A share of an axis with so many decimals as can be seen. */
 export function rounded(share: number): number {
-  return Number(share.toFixed(SHARE_DECIMALS))
+  return Math.round(share * SHARE_UNIT) / SHARE_UNIT
 }
 
 /** A share as an attribute of SVG. */
