@@ -58,12 +58,35 @@ function unstamped({ name, description, product, origin, moments }: Omit<Calenda
   const stamp = new Date(0)
   const prodId = { company: 'Daybook', product, language: 'EN' }
   const calendar = ical({ name, description, prodId, ttl: HOUR_MS / SECOND_MS })
-  for (const { id, atMs, ...said } of moments) {
+  const empty = calendar.toString()
+  const head = empty.slice(0, empty.lastIndexOf(END))
+  const entries = moments.map(({ id, atMs, ...said }) =>
     // Without an end: one that is not later than the start is no valid end (RFC 5545, section 3.8.2.2).
-    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), ...said })
+    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), ...said }).toString(),
+  )
+  return `${head}${entries.join('').split(LINE_END).map(folded).join(LINE_END)}${END}${LINE_END}`
+}
+
+const END = 'END:VCALENDAR'
+
+/** Octets of a line without its end: the library folds so too, but makes an encoder for each character. */
+const LINE_BYTES_MAX = 74
+
+/** A line folded between characters (RFC 5545, section 3.1). */
+function folded(line: string): string {
+  if (Buffer.byteLength(line) <= LINE_BYTES_MAX) return line
+  let text = ''
+  let bytes = 0
+  for (const char of line) {
+    const size = Buffer.byteLength(char)
+    bytes += size
+    if (bytes > LINE_BYTES_MAX) {
+      text += `${LINE_END} `
+      bytes = size
+    }
+    text += char
   }
-  const text = calendar.toString()
-  return text.endsWith(LINE_END) ? text : `${text}${LINE_END}`
+  return text
 }
 
 const STAMP = `${LINE_END}DTSTAMP:19700101T000000Z${LINE_END}`
