@@ -26,7 +26,7 @@ process.stdout.on('error', (error) => {
 })
 // The last of it may be lost after the command has ended well.
 process.once('exit', () => {
-  if (output === 'lost') process.exitCode = 1
+  if (output === 'lost' || failed) process.exitCode = 1
 })
 // What is told beside the answers may go unread as well, and there is nobody to be told of it.
 process.stderr.on('error', () => undefined)
@@ -50,6 +50,14 @@ const log = pino(
   { base: null, timestamp: pino.stdTimeFunctions.isoTime },
   pino.destination({ fd: 2, sync: true }),
 )
+
+/** A failure that nothing waited for ends the command in good order: a service drains first. */
+let failed = false
+process.on('unhandledRejection', (error) => {
+  failed = true
+  log.fatal({ err: error }, 'a failure that nothing waited for')
+  stop.abort()
+})
 
 const program = openProgram(world, log, process.stdin, (code) => {
   process.exitCode = code

@@ -11,7 +11,8 @@ import { msOf } from '../src/protocol/moment.ts'
 import type { Refusal } from '../src/publish/admission.ts'
 import type { Committed } from '../src/publish/commit-queue.ts'
 import { openCommitQueue } from '../src/publish/commit-queue.ts'
-import type { OperationsAnswer, PublishOutcome } from '../src/publish/door.ts'
+import type { PublishOutcome } from '../src/publish/door.ts'
+import type { OperationsAnswer } from '../src/publish/operations.ts'
 import { createDoor } from '../src/publish/door.ts'
 import { recompute } from '../src/publish/recompute.ts'
 import { testSigner } from './signing.ts'
@@ -82,6 +83,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
         seen.committed.push(committed)
       },
       onIrregular: (refusal) => seen.irregular.push(refusal),
+      onFull: () => assert.fail('the disk is full'),
       onBroken: (error) => assert.fail(error),
     })
     const door = createDoor({
@@ -89,6 +91,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
       chain: 'opaque',
       tokens: [DOOR_TOKEN, NEXT_TOKEN],
       operations,
+      stopping: () => false,
       monotonicMs: () => nowMs,
       pause: async (ms) => void seen.pauses.push(ms),
       onRequest: (outcome) => seen.outcomes.push(outcome),

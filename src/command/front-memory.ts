@@ -6,13 +6,15 @@ import { allocateCallerSlots, CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from 
 import { ALLOWANCE_WINDOW_MS } from '../protocol/parameters.ts'
 
 /**
- * What all threads that serve share: the head, whether the log has proved wrong, what callers have used, the streams
- * that are open.
+ * What all threads that serve share: the head, whether the log has proved wrong or the service stops, what callers have
+ * used, the streams that are open.
  */
 export type FrontMemory = Readonly<{
   head: SharedArrayBuffer
   /** One number: 1 from the moment at which nothing of the log may be shown any more. */
   wrong: SharedArrayBuffer
+  /** One number: 1 from the moment at which the service stops. */
+  stopping: SharedArrayBuffer
   /** Null when no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
   /** The streams that callers have open. */
@@ -40,6 +42,16 @@ export function isWrong({ wrong }: FrontMemory): boolean {
   return Atomics.load(new Int32Array(wrong), 0) === 1
 }
 
+/** Tells all threads that the service stops: from now on nothing new is answered. */
+export function sayStopping({ stopping }: FrontMemory): void {
+  Atomics.store(new Int32Array(stopping), 0, 1)
+}
+
+/** Whether the service stops. */
+export function isStopping({ stopping }: FrontMemory): boolean {
+  return Atomics.load(new Int32Array(stopping), 0) === 1
+}
+
 /** Makes the memory, all of it at once; `secret` is random and of this process only. */
 export function allocateFront(
   head: SharedArrayBuffer,
@@ -51,6 +63,7 @@ export function allocateFront(
   return {
     head,
     wrong: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    stopping: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     allowances:
       rateLimit === null
         ? null

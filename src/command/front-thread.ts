@@ -8,6 +8,7 @@ import { msOf } from '../protocol/moment.ts'
 import type { FrontSettings } from './front.ts'
 import { openFront } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
+import { isReadable } from './store-readable.ts'
 
 /** What the thread is started with. */
 export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
@@ -15,13 +16,21 @@ export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: Fr
 /** A thread's metrics, as they are handed over to be added up. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** What the thread says: that it listens, and its metrics when they are asked for. */
+/** What a thread answers when its metrics are asked for. */
+export type MetricsAnswer = Readonly<{ metrics: ThreadMetrics }> | Readonly<{ failed: string }>
+
+/** What the thread says: that it listens, answers to what it is asked, and that it must not go on. */
 export type FromFront =
   | Readonly<{ is: 'listening'; port: number }>
-  | Readonly<{ is: 'metrics'; id: number; metrics: ThreadMetrics }>
+  | Readonly<{ is: 'metrics'; id: number; answer: MetricsAnswer }>
+  | Readonly<{ is: 'readable'; id: number; answer: boolean }>
+  | Readonly<{ is: 'drained' }>
+  | Readonly<{ is: 'broken'; reason: string }>
 
 /** What the main thread tells it. */
-export type ToFront = Readonly<{ is: 'metrics'; id: number }> | Readonly<{ is: 'close' }>
+export type ToFront =
+  | Readonly<{ is: 'metrics' | 'readable'; id: number }>
+  | Readonly<{ is: 'drain' | 'close' }>
 
 /**
  * A further thread that serves on the same port (`--workers`): a reader, an allowance and stream slots that it
@@ -30,6 +39,8 @@ export type ToFront = Readonly<{ is: 'metrics'; id: number }> | Readonly<{ is: '
 async function run(port: MessagePort, { settings, memory }: FrontThreadSettings): Promise<void> {
   const say = (message: FromFront): void => port.postMessage(message)
   const registry = new Registry()
+  // The others of the service are told, so that all of it drains and ends: this thread goes on until then.
+  process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const front = await openFront(settings, memory, {
     world: {
       now: () => msOf(Date.now()),
@@ -50,7 +61,13 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
   port.on('message', (message: ToFront) => {
     switch (message.is) {
       case 'metrics':
-        void registry.getMetricsAsJSON().then((metrics) => say({ is: 'metrics', id: message.id, metrics }))
+        void metricsOf(registry).then((answer) => say({ is: 'metrics', id: message.id, answer }))
+        break
+      case 'readable':
+        say({ is: 'readable', id: message.id, answer: isReadable(front.reader) })
+        break
+      case 'drain':
+        void front.drain().then(() => say({ is: 'drained' }))
         break
       case 'close':
         void close()
@@ -63,6 +80,18 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
     await front[Symbol.asyncDispose]()
     port.close()
   }
+}
+
+async function metricsOf(registry: Registry): Promise<MetricsAnswer> {
+  try {
+    return { metrics: await registry.getMetricsAsJSON() }
+  } catch (error) {
+    return { failed: reasonOf(error) }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 assert(parentPort !== null, 'a front runs in a thread of its own')

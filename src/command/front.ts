@@ -5,7 +5,6 @@ import { openReader } from '../log/open-reader.ts'
 import type { LogReader } from '../log/reader.ts'
 import { assert } from '../protocol/brand.ts'
 import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
-import type { Problem } from '../protocol/problem.ts'
 import type { Allowance } from '../serve/allowance.ts'
 import { openAllowance } from '../serve/allowance.ts'
 import type { AllowanceStore } from '../serve/allowance-store.ts'
@@ -19,7 +18,7 @@ import { gauge, openMetrics } from '../serve/metrics.ts'
 import { PROBLEM_BASE } from '../serve/problem-document.ts'
 import type { Reply } from '../serve/route.ts'
 import { openRouter } from '../serve/router.ts'
-import { CONNECTIONS_MAX, KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../serve/server.ts'
+import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../serve/server.ts'
 import type { SharedAnswers } from '../serve/shared-answers.ts'
 import { openSharedAnswers } from '../serve/shared-answers.ts'
 import { openStreams } from '../serve/stream/streams.ts'
@@ -27,9 +26,11 @@ import { openScripts } from '../serve/web/assets.ts'
 import type { Site } from '../serve/web/site.ts'
 import { DEFAULT_SITE } from '../serve/web/site.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
+import { openDropReport } from './drop-report.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
 import { frontRoutesOf } from './front-routes.ts'
+import { openUnready } from './front-unready.ts'
 import { watchStreams } from './service-metrics.ts'
 import type { World } from './world.ts'
 
@@ -47,6 +48,8 @@ export type FrontSettings = Readonly<{
   streamsMax: number
   /** Milliseconds over which streams end when the service stops. */
   drainMs: number
+  /** Connections that this thread takes. */
+  connectionsMax: number
   /** What the operator says of the site on its pages; `DEFAULT_SITE` unless it is said. */
   site?: Omit<Site, 'url'>
   /** The address that the site has for the world; that of the listener where it is not said. */
@@ -69,22 +72,12 @@ export type Front = AsyncDisposable &
     reader: LogReader
     /** Callers that the allowance remembers. */
     limiterKeys(): number
+    /** Ends streams and answers, and listens no more; the reader stays open until it is disposed of. */
+    drain(): Promise<void>
   }>
 
-/** Connections beyond the streams that the listener takes. */
-const CONNECTIONS_HEADROOM = 2_000
 /** Milliseconds that answers under way have after the last stream. */
 const DRAIN_HEADROOM_MS = 2_000
-
-const LOG_IS_WRONG: Problem = {
-  code: 'not-ready',
-  detail: 'This node has found its copy of the log to be wrong, and shows nothing of it.',
-}
-
-/** Connections that one thread takes. */
-export function connectionsMaxOf({ streamsMax }: Pick<FrontSettings, 'streamsMax'>): number {
-  return Math.max(CONNECTIONS_MAX, streamsMax + CONNECTIONS_HEADROOM)
-}
 
 /** Opens the log for reading and serves it; it is listening when this resolves. */
 export async function openFront(
@@ -115,8 +108,9 @@ export async function openFront(
       port: settings.port,
       reusePort: settings.reusePort,
       keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
-      connectionsMax: connectionsMaxOf(settings),
+      connectionsMax: settings.connectionsMax,
       drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
+      onDrop: openDropReport(log, world.monotonicMs, settings.connectionsMax),
       connections: {
         slots: openCallerSlots(memory.connections),
         addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
@@ -128,7 +122,7 @@ export async function openFront(
       answer: answers.answer,
       callerOf: (request) => callerOf(request, networks),
       counters: counters?.scopes ?? null,
-      unready: () => (isWrong(memory) ? LOG_IS_WRONG : undefined),
+      unready: openUnready(memory),
       now: world.now,
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
@@ -140,15 +134,20 @@ export async function openFront(
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, report)
   // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
-  stack.defer(async () => {
-    await Promise.all([streams.drain(isWrong(memory) ? 0 : settings.drainMs), server.drain()])
+  const drainAll = async (): Promise<void> => {
+    const ended = streams.drain(isWrong(memory) ? 0 : settings.drainMs)
+    await Promise.all([ended, server.drain(ended)])
     stopped.abort()
-  })
+  }
+  let drained: Promise<void> | undefined
+  const drain = (): Promise<void> => (drained ??= drainAll())
+  stack.defer(drain)
   const owned = stack.move()
   return {
     port: server.port,
     reader,
     limiterKeys: () => counters?.keys() ?? 0,
+    drain,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { openHeadCell } from '../log/head-cell.ts'
 import type { LogReader } from '../log/reader.ts'
 import type { Signing } from '../log/ready-log.ts'
@@ -9,15 +9,15 @@ import type { NewLog } from '../log/store.ts'
 import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { startWriter } from '../publish/writer.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
-import { checksOf, openOperations } from '../serve/operations.ts'
 import type { AuditPace } from './audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './audit.ts'
+import { connectionLimit } from './connection-limit.ts'
 import type { FrontSettings } from './front.ts'
-import { connectionsMaxOf, openFront } from './front.ts'
-import type { FrontMemory } from './front-memory.ts'
-import { allocateFront, sayWrong } from './front-memory.ts'
-import type { FrontThreads } from './front-threads.ts'
+import { openFront } from './front.ts'
+import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
 import { startFrontThreads } from './front-threads.ts'
+import type { Serving } from './node-report.ts'
+import { openNodeReport } from './node-report.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import { VERSION } from './version.ts'
@@ -25,7 +25,7 @@ import type { World } from './world.ts'
 import { takeDirectory } from './world.ts'
 
 /** Everything `serve` needs to know, checked. */
-export type ServiceSettings = Omit<FrontSettings, 'reusePort'> &
+export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
   Readonly<{
     publishHost: string
     publishPort: number
@@ -60,37 +60,39 @@ export async function startService(settings: ServiceSettings, world: World, log:
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const chain = await readyChain(settings, world)
-  const memory = allocateMemory(settings)
+  const workers = world.sharesPorts ? settings.workers : 1
+  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
+  const shared = { ...settings, connectionsMax: connectionsOf(settings, workers, world, log) }
+  const connectionsMax = shared.connectionsMax * workers
+  const secret = randomBytes(16).toString('hex')
+  const memory = allocateFront(openHeadCell().buffer, { ...settings, connectionsMax }, secret)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = openServiceMetrics(registry)
   const broken = Promise.withResolvers<string>()
-  const state = { writing: true, threads: null as FrontThreads | null }
-  const breakDown = (reason: string): void => {
-    state.writing = false
-    broken.resolve(reason)
-  }
-  const checks = { accepting_publishes: () => state.writing }
-  const operations = openOperations(checks, {
-    contentType: registry.contentType,
-    metrics: () => allMetrics(registry, state.threads),
-  })
+  const state = { accepting: true, serving: null as Serving | null }
+  const report = openNodeReport({ memory, registry, log, serving: () => state.serving })
 
   // The writer comes first: it shows the head that the fronts begin with.
   const writing = startWriter(writerSettings(settings, chain, memory.head), {
     onCommitted: metrics.committed,
     onRequests: metrics.publishRequests,
     onIrregular: metrics.irregular,
-    onFailure: (reason) => log.error({ reason }, 'a publish request failed'),
-    onBroken: breakDown,
-    operations,
+    onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
+    onBroken: broken.resolve,
+    onRoom(room) {
+      if (room) log.info('the disk has room again: events are published')
+      else log.error('the disk is full: no event is published until there is room')
+    },
+    operations(path, accepting) {
+      state.accepting = accepting
+      return report.answer(path, accepting)
+    },
   })
   const writer = await orTaken('--publish-port', writing)
   stack.use(writer)
-  const workers = world.sharesPorts ? settings.workers : 1
-  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
-  const tools = { world, log, registry, onBroken: breakDown }
-  const opening = openFront({ ...settings, reusePort: workers > 1 }, memory, tools)
+  const tools = { world, log, registry, onBroken: broken.resolve }
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, tools)
   const front = await orTaken('--port', opening)
   stack.use(front)
   openStateMetrics(registry, {
@@ -99,21 +101,31 @@ export async function startService(settings: ServiceSettings, world: World, log:
     sqliteVersion: process.versions['sqlite'] ?? '',
     head: () => front.reader.head(),
     limiterKeys: front.limiterKeys,
-    checks: () => checksOf(checks),
+    async checks() {
+      const { store, serving } = await report.readiness()
+      return { store, serving, accepting_publishes: state.accepting }
+    },
   })
-  if (workers > 1) {
-    const shared = { ...frontSettings(settings), port: front.port, reusePort: true }
-    state.threads = await startFrontThreads(workers - 1, { settings: shared, memory }, breakDown)
-    stack.use(state.threads)
-  }
+  const others = { ...frontSettings(shared), port: front.port, reusePort: true }
+  const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
+  stack.use(threads)
+  state.serving = { reader: front.reader, threads }
   stack.use(
     startAudits(settings.data, settings.auditPace ?? AUDIT_PACE, metrics.audited, (reason) => {
       // No drain: what is signed, published or shown from here on would not be proved.
       sayWrong(memory)
       void writer.kill()
-      breakDown(keepFault(settings.data, reason))
+      broken.resolve(keepFault(settings.data, reason))
     }),
   )
+  // First of all every thread is told, and all that serve drain at the same time. The private listener answers
+  // until that is over, and while there are readers to answer from.
+  stack.defer(async () => {
+    sayStopping(memory)
+    writer.stop()
+    await Promise.all([front.drain(), threads.drain()])
+    await writer[Symbol.asyncDispose]()
+  })
   const owned = stack.move()
   return {
     reader: front.reader,
@@ -122,13 +134,6 @@ export async function startService(settings: ServiceSettings, world: World, log:
     broken: broken.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-/** The memory that all threads share, for as many connections as they take together. */
-function allocateMemory(settings: ServiceSettings): FrontMemory {
-  const connectionsMax = connectionsMaxOf(settings) * settings.workers
-  const secret = randomBytes(16).toString('hex')
-  return allocateFront(openHeadCell().buffer, { ...settings, connectionsMax }, secret)
 }
 
 /** Makes the log ready for its writer; the chain that its transactions are written for. */
@@ -144,8 +149,9 @@ async function readyChain(
 }
 
 /** Only what may be handed to a thread. */
-function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePort'> {
-  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site, publicUrl } = settings
+function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSettings, 'reusePort'> {
+  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, connectionsMax, site, publicUrl } =
+    settings
   return {
     data,
     host,
@@ -155,15 +161,20 @@ function frontSettings(settings: ServiceSettings): Omit<FrontSettings, 'reusePor
     streamsMax,
     drainMs,
     publicUrl: publicUrl ?? null,
+    connectionsMax,
     ...(site === undefined ? {} : { site }),
   }
 }
 
-/** The metrics of the process, those of its threads added up. */
-async function allMetrics(registry: Registry, threads: FrontThreads | null): Promise<string> {
-  if (threads === null) return registry.metrics()
-  const all = [await registry.getMetricsAsJSON(), ...(await threads.metrics())]
-  return AggregatorRegistry.aggregate(all).metrics()
+/** Connections of each thread that serves; where open files are too few for all that are wanted, it is told. */
+function connectionsOf({ streamsMax }: ServiceSettings, threads: number, world: World, log: Logger): number {
+  const openFiles = world.openFilesMax?.() ?? null
+  const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
+  if (each < wanted) {
+    const reason = `this process may open ${openFiles} files: raise that limit (LimitNOFILE, ulimit -n)`
+    log.warn({ connectionsMax: each, wanted, threads }, reason)
+  }
+  return each
 }
 
 function writerSettings(

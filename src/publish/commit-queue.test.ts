@@ -113,6 +113,7 @@ async function sendAll(queue: CommitQueue, requests: readonly Sent[]): Promise<r
 suite('a store that is full', () => {
   test('publishes nothing of what it refuses, and goes on when there is room', async () => {
     let fulls = 0
+    let commitsRefused = 0
     let stored = 0
     await fc.assert(
       fc.asyncProperty(
@@ -133,6 +134,7 @@ suite('a store that is full', () => {
               monotonicMs: () => 0,
               onCommit: () => undefined,
               onIrregular: () => undefined,
+              onFull: () => (commitsRefused += 1),
               onBroken: (error) => assert.fail(error),
             })
             const present = Number(db.prepare('PRAGMA page_count').get()?.['page_count'])
@@ -144,6 +146,8 @@ suite('a store that is full', () => {
             const seqs = receiptsNow.filter(({ status }) => status === 'published').length
             assert.equal(linesOf(path).length, seqs, 'only what was acknowledged is there')
             assertWhole(path)
+            assert.equal(commitsRefused > 0, full > 0, 'that it is full is told')
+            commitsRefused = 0
             fulls += full
             db.exec('PRAGMA max_page_count = 1000000')
             const again = await sendAll(queue, requests)

@@ -30,6 +30,8 @@ export type CommitQueueSettings = Readonly<{
   onCommit(committed: Committed): void
   /** Called for each draft that was published though the books refuse it. */
   onIrregular(refusal: Refusal): void
+  /** Called when a commit was refused because the disk is full. */
+  onFull(): void
   /** Called when the disk failed in a way after which nothing in memory may be trusted. */
   onBroken(error: Error): void
 }>
@@ -168,7 +170,7 @@ const SQLITE_IOERR_WRITE = 778
  * again; any other failure of the disk ends the writer, because what an fsync has failed to write is unknown.
  */
 function afterFailure(
-  { appender, onBroken }: CommitQueueSettings,
+  { appender, onBroken, onFull }: CommitQueueSettings,
   error: unknown,
   requests: number,
 ): readonly Outcome[] | null {
@@ -180,7 +182,10 @@ function afterFailure(
     onBroken(new Error('the store could not be rolled back', { cause }))
     return null
   }
-  if (full) return Array.from({ length: requests }, () => FULL)
+  if (full) {
+    onFull()
+    return Array.from({ length: requests }, () => FULL)
+  }
   const what = (code & 0xff) === SQLITE_IOERR ? 'the disk failed' : 'a commit failed'
   onBroken(new Error(what, { cause: error }))
   return null

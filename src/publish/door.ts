@@ -7,6 +7,7 @@ import type { Chain } from '../protocol/tx.ts'
 import type { CommitQueue, Outcome } from './commit-queue.ts'
 import { parseDraft } from './grammar.ts'
 import { parseBody, parseLine } from './json.ts'
+import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
 import { openTokenGuard } from './token-guard.ts'
 
@@ -18,15 +19,10 @@ const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
 /** Status of a refused address: the draft is well formed, and its content is not taken. */
 const ADDRESS_STATUS = 422
+/** Connections of the private listener at once: their files are kept free of public connections. */
+export const DOOR_CONNECTIONS_MAX = 128
 /** Publish requests under way at once: they bound the memory of bodies and of drafts that wait for a commit. */
 export const REQUESTS_MAX = 64
-
-/** An answer of the operational endpoints (`/livez`, `/readyz`, `/metrics`). */
-export type OperationsAnswer = Readonly<{
-  status: number
-  headers: Readonly<Record<string, string>>
-  body: string
-}>
 
 /** How a publish request ended, as the metrics count it. */
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
@@ -37,6 +33,8 @@ export type DoorSettings = Readonly<{
   /** The tokens that open the door: one, or two while they are being changed. */
   tokens: readonly string[]
   operations(path: string): Promise<OperationsAnswer | undefined>
+  /** Whether the service stops: what is under way is answered, and nothing more is taken. */
+  stopping(): boolean
   monotonicMs(): number
   /** Waits so many milliseconds. */
   pause(ms: number): Promise<void>
@@ -72,6 +70,7 @@ export function createDoor(settings: DoorSettings): Server {
       })
     },
   )
+  server.maxConnections = DOOR_CONNECTIONS_MAX
   return server
 }
 
@@ -99,7 +98,9 @@ async function answer(
   if (target !== '/publish') {
     return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
   }
-  const outcome = await admitted(underWay, () => publishRequest(settings, request))
+  const outcome = settings.stopping()
+    ? failed('not-ready', 'the service is stopping')
+    : await admitted(underWay, () => publishRequest(settings, request))
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
     return send(

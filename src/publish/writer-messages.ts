@@ -1,7 +1,8 @@
 import type { SigningKey } from '../log/signer.ts'
 import type { Chain } from '../protocol/tx.ts'
 import type { Committed } from './commit-queue.ts'
-import type { OperationsAnswer, PublishOutcome } from './door.ts'
+import type { PublishOutcome } from './door.ts'
+import type { OperationsAnswer, OperationsPath } from './operations.ts'
 
 /** What the writer's thread is started with. */
 export type WriterSettings = Readonly<{
@@ -25,11 +26,13 @@ export type FromWriter =
   | Readonly<{ is: 'committed'; committed: Committed }>
   | Readonly<{ is: 'requests'; outcomes: ReadonlyMap<PublishOutcome, number> }>
   | Readonly<{ is: 'irregular'; field: string }>
-  | Readonly<{ is: 'operations'; id: number; path: string }>
+  | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
+  | Readonly<{ is: 'room'; room: boolean }>
   | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
 
 /** What the main thread tells the writer's. */
 export type ToWriter =
-  | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer | undefined }>
+  | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer }>
+  | Readonly<{ is: 'stopping' }>
   | Readonly<{ is: 'close' }>

@@ -11,9 +11,13 @@ import { openForWriting, readIdentity, storePath } from '../log/store.ts'
 import { assert } from '../protocol/brand.ts'
 import { msOf } from '../protocol/moment.ts'
 import { openCommitQueue } from './commit-queue.ts'
-import type { OperationsAnswer, PublishOutcome } from './door.ts'
+import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
+import type { OperationsAnswer } from './operations.ts'
+import { openOperations } from './operations.ts'
+import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
+import { hasRoom, openStoreRoom, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Milliseconds that requests under way are given when the writer closes. */
@@ -33,43 +37,67 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   using mark = openHighWater(settings.dataDirectory)
   const head = openHeadCell(settings.head)
   head.move(appender.head().seq)
-  const asked = new Map<number, (answer: OperationsAnswer | undefined) => void>()
-  let lastId = 0
+  const asked = openQuestions<OperationsAnswer>()
+  const state = { broken: false, stopping: false }
+  const room = openStoreRoom({
+    probe: () => hasRoom(settings.dataDirectory),
+    onChange: (has) => say({ is: 'room', room: has }),
+    every(look, signal) {
+      const timer = setInterval(look, ROOM_PROBE_MS).unref()
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+    },
+  })
+  const breakDown = (reason: string): void => {
+    state.broken = true
+    say({ is: 'broken', reason })
+  }
+  process.on('unhandledRejection', (error) => {
+    breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
+  })
 
+  const accepting = (): boolean => room.has() && !state.broken && !state.stopping
   const queue = openCommitQueue({
     appender,
     balances: settings.balances,
     now: settings.clock === undefined ? () => msOf(Date.now()) : openSharedClock(settings.clock).now,
     monotonicMs: () => performance.now(),
     onCommit(committed) {
+      room.taken()
       // The moment of publication: the head moves, every thread sees it at its next look.
       head.move(committed.seq)
       mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
       say({ is: 'committed', committed })
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
-    onBroken: (error) => say({ is: 'broken', reason: `${error.message}: ${String(error.cause)}` }),
+    onFull: room.full,
+    onBroken: (error) => breakDown(`${error.message}: ${String(error.cause)}`),
   })
   const door = createDoor({
     queue,
     chain: settings.chain,
     tokens: settings.tokens,
-    operations(path) {
-      const id = ++lastId
-      say({ is: 'operations', id, path })
-      return new Promise((resolve) => asked.set(id, resolve))
-    },
+    operations: openOperations({
+      accepting,
+      ask: (path, msMax) =>
+        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: accepting() })),
+    }),
+    // What the store refuses is told as that; who comes while the service stops is sent elsewhere.
+    stopping: () => state.stopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
     onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
-    onFailure: (error) =>
-      say({ is: 'failure', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
   })
   port.on('message', (message: ToWriter) => {
-    if (message.is === 'close') return close(door)
-    asked.get(message.id)?.(message.answer)
-    asked.delete(message.id)
-    return undefined
+    switch (message.is) {
+      case 'operations':
+        return asked.answer(message.id, message.answer)
+      case 'stopping':
+        state.stopping = true
+        return undefined
+      case 'close':
+        return close(door)
+    }
   })
 
   door.listen(settings.port, settings.host)
@@ -81,6 +109,10 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** Counts requests and tells of all that ended in one turn of the loop: a message each would cost more than it says. */

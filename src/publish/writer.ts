@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { Committed } from './commit-queue.ts'
-import type { OperationsAnswer, PublishOutcome } from './door.ts'
+import type { PublishOutcome } from './door.ts'
+import type { OperationsAnswer, OperationsPath } from './operations.ts'
+import { notMade } from './operations.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** What the main thread hears from the writer. */
@@ -10,21 +12,27 @@ export type WriterListeners = Readonly<{
   onRequests(outcome: PublishOutcome, count: number): void
   /** A draft was published though the books refuse it (`--balances report`). */
   onIrregular(field: string): void
-  /** A publish request could not be answered for a reason of our own. */
+  /** A request on the private listener could not be answered for a reason of our own. */
   onFailure(reason: string): void
   /** The store failed in a way after which it must not be written: stop the service. */
   onBroken(reason: string): void
-  /** Answers an operational path on the private listener. */
-  operations(path: string): Promise<OperationsAnswer | undefined>
+  /** The disk is full, or has room again. */
+  onRoom(room: boolean): void
+  /** Answers for the private listener what the writer cannot know; `accepting` is whether it takes publishes. */
+  operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
 
 export type Writer = Readonly<{
   /** The private listener's port. */
   port: number
+  /** Takes no publish request any more: the service stops. The private listener answers until the writer is closed. */
+  stop(): void
   /** Stops at once, whatever is under way, as a crash would: nothing more is signed. */
   kill(): Promise<void>
 }> &
   AsyncDisposable
+
+type Asked = Extract<FromWriter, { is: 'operations' }>
 
 /** Starts the writer in a thread of its own; it is listening when this resolves, and rejects when it cannot. */
 export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
@@ -37,7 +45,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
   const port = await new Promise<number>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
       reject(cause)
-      listeners.onBroken(`the writer's thread failed: ${cause.message}`)
+      listeners.onBroken(`the writer's thread failed: ${cause.stack ?? cause.message}`)
     })
     worker.on('exit', () => {
       reject(new Error('the writer stopped before it listened'))
@@ -58,17 +66,26 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
         case 'broken':
           return listeners.onBroken(message.reason)
         case 'operations':
-          return void answer(message.id, message.path)
+          return void answer(message)
+        case 'room':
+          return listeners.onRoom(message.room)
       }
     })
   })
 
-  async function answer(id: number, path: string): Promise<void> {
-    tell({ is: 'operations', id, answer: await listeners.operations(path) })
+  async function answer({ id, path, accepting }: Asked): Promise<void> {
+    try {
+      tell({ is: 'operations', id, answer: await listeners.operations(path, accepting) })
+    } catch (error) {
+      // A scrape must not end the process.
+      listeners.onFailure(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      tell({ is: 'operations', id, answer: notMade(path) })
+    }
   }
 
   return {
     port,
+    stop: () => tell({ is: 'stopping' }),
     async kill() {
       closing = true
       await worker.terminate()

@@ -50,7 +50,7 @@ export type NodeState = Readonly<{
   head(): Readonly<{ seq: number; atMs: number | null }>
   limiterKeys(): number
   /** Named checks of readiness and whether each holds. */
-  checks(): ReadonlyMap<string, boolean>
+  checks(): Promise<Readonly<Record<string, boolean>>>
 }>
 
 /** Registers the gauges that are read afresh at each collection. */
@@ -72,8 +72,8 @@ export function openStateMetrics(registry: Registry, state: NodeState): void {
     help: 'Checks of readiness: 1 holds, 0 does not',
     labelNames: ['check'],
     registers: [],
-    collect() {
-      for (const [check, holds] of state.checks()) this.set({ check }, holds ? 1 : 0)
+    async collect() {
+      for (const [check, holds] of Object.entries(await state.checks())) this.set({ check }, holds ? 1 : 0)
     },
   })
   registry.registerMetric(ready)

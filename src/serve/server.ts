@@ -2,14 +2,15 @@ import { createServer } from 'node:http'
 import type { Server as HttpServer, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
-import type { ConnectionCount } from './connection-limit.ts'
-import { openConnectionLimit } from './connection-limit.ts'
+import type { ConnectionCount } from './caller-connections.ts'
+import { openCallerConnections } from './caller-connections.ts'
 import type { Collaborators } from './exchange.ts'
 import { openExchange } from './exchange.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './headers.ts'
 import { isTargetTooLong } from './overflow.ts'
 import { HEADERS_MAX } from './request-form.ts'
 import { openRequestLanes } from './request-lanes.ts'
+import { drainServer } from './server-drain.ts'
 
 /** Where and how the public listener listens. Every number of it is a limit, in the unit of its name. */
 export type ServerSettings = Readonly<{
@@ -24,6 +25,8 @@ export type ServerSettings = Readonly<{
   connections: ConnectionCount | null
   /** What is still being answered when it stops is given this long. */
   drainMs: number
+  /** Told of each connection that is closed because as many as allowed are open. */
+  onDrop?: () => void
 }>
 
 export const KEEP_ALIVE_MS = 5_000
@@ -38,8 +41,11 @@ const BACKLOG = 2_048
 export type Server = AsyncDisposable &
   Readonly<{
     port: number
-    /** Accepts no more, lets answers end for `drainMs` at most, then closes what is left. */
-    drain(): Promise<void>
+    /**
+     * Accepts no more, answers on the connections that are open until `quiet` settles, lets answers end for `drainMs`
+     * at most, then closes what is left.
+     */
+    drain(quiet?: Promise<void>): Promise<void>
   }>
 
 /** Starts to listen; settles when it does, throws when it cannot. */
@@ -47,7 +53,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const server = openServer(settings, collaborators)
   let draining = false
   const lanes = openRequestLanes(openExchange(collaborators))
-  const overLimit = openConnectionLimit(server, settings.connections, collaborators)
+  const overLimit = openCallerConnections(server, settings.connections, collaborators)
 
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
     if (draining) response.setHeader('Connection', 'close')
@@ -62,18 +68,12 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const address = server.address()
   assert(address !== null && typeof address === 'object', 'a listening server has an address')
 
-  const drain = async (): Promise<void> => {
+  const drain = async (quiet = Promise.resolve()): Promise<void> => {
     if (draining) return
     draining = true
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve())
-    })
-    server.closeIdleConnections()
-    const limit = setTimeout(() => server.closeAllConnections(), settings.drainMs)
-    await closed
-    clearTimeout(limit)
+    await drainServer(server, settings.drainMs, quiet)
   }
-  return { port: address.port, drain, [Symbol.asyncDispose]: drain }
+  return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }
 
 function openServer(settings: ServerSettings, { metrics }: Collaborators): HttpServer {
@@ -103,7 +103,10 @@ function openServer(settings: ServerSettings, { metrics }: Collaborators): HttpS
     metrics.connections.inc()
     socket.once('close', () => metrics.connections.dec())
   })
-  server.on('drop', () => metrics.connectionsDropped.inc())
+  server.on('drop', () => {
+    metrics.connectionsDropped.inc()
+    settings.onDrop?.()
+  })
   return server
 }
 

@@ -19,7 +19,7 @@ const REFUSALS_MAX = 256
  * Holds each address to its connections. One over the limit is told so when it asks something, and then closed; the
  * result is whether a request was answered so.
  */
-export function openConnectionLimit(
+export function openCallerConnections(
   server: Server,
   count: ConnectionCount | null,
   { identity, problemBase }: Readonly<{ identity: LogIdentity; problemBase: string }>,
