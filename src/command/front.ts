@@ -1,69 +1,31 @@
 import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import { openHeadCell } from '../log/head-cell.ts'
 import { openReader } from '../log/open-reader.ts'
 import type { LogReader } from '../log/reader.ts'
 import { assert } from '../protocol/brand.ts'
-import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
 import type { Allowance } from '../serve/allowance.ts'
 import { openAllowance } from '../serve/allowance.ts'
 import type { AllowanceStore } from '../serve/allowance-store.ts'
 import { openAllowanceStore } from '../serve/allowance-store.ts'
-import type { Question } from '../serve/answerer.ts'
 import { callerOf, peerOf } from '../serve/caller.ts'
 import { parseNetworks } from '../serve/caller-network.ts'
 import { openCallerSlots } from '../serve/caller-slots.ts'
 import type { Counter, Counters } from '../serve/counters.ts'
 import { gauge, openMetrics } from '../serve/metrics.ts'
 import { PROBLEM_BASE } from '../serve/problem-document.ts'
-import type { Reply } from '../serve/route.ts'
 import { openRouter } from '../serve/router.ts'
+import type { Server } from '../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../serve/server.ts'
-import type { SharedAnswers } from '../serve/shared-answers.ts'
-import { openSharedAnswers } from '../serve/shared-answers.ts'
+import type { Streams } from '../serve/stream/streams.ts'
 import { openStreams } from '../serve/stream/streams.ts'
-import { openScripts } from '../serve/web/assets.ts'
-import type { Site } from '../serve/web/site.ts'
-import { DEFAULT_SITE } from '../serve/web/site.ts'
-import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import { openDropReport } from './drop-report.ts'
+import { openAnswers, siteOf } from './front-answers.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
 import { frontRoutesOf } from './front-routes.ts'
+import type { FrontSettings, FrontTools } from './front-settings.ts'
 import { openUnready } from './front-unready.ts'
 import { watchStreams } from './service-metrics.ts'
-import type { World } from './world.ts'
-
-/** What a thread that serves is told; it may be handed from thread to thread. */
-export type FrontSettings = Readonly<{
-  data: string
-  host: string
-  port: number
-  /** Several threads listen on the same port. */
-  reusePort: boolean
-  /** CIDRs of the proxies whose X-Forwarded-For counts; empty for none. */
-  trustProxy: string
-  /** `redis://…` of the store that several machines share; null = this node's own memory. */
-  limitStore: string | null
-  streamsMax: number
-  /** Milliseconds over which streams end when the service stops. */
-  drainMs: number
-  /** Connections that this thread takes. */
-  connectionsMax: number
-  /** What the operator says of the site on its pages; `DEFAULT_SITE` unless it is said. */
-  site?: Omit<Site, 'url'>
-  /** The address that the site has for the world; that of the listener where it is not said. */
-  publicUrl?: string | null
-}>
-
-/** What a front uses of the thread that it runs in. */
-export type FrontTools = Readonly<{
-  world: Pick<World, 'now' | 'monotonicMs' | 'random'>
-  log: Logger
-  registry: Registry
-  /** Told why the service must stop by itself. */
-  onBroken(reason: string): void
-}>
 
 /** The public half of one thread: a reader, streams, a listener. It has no way to the writer. */
 export type Front = AsyncDisposable &
@@ -134,13 +96,11 @@ export async function openFront(
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, report)
   // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
-  const drainAll = async (): Promise<void> => {
-    const ended = streams.drain(isWrong(memory) ? 0 : settings.drainMs)
-    await Promise.all([ended, server.drain(ended)])
-    stopped.abort()
-  }
   let drained: Promise<void> | undefined
-  const drain = (): Promise<void> => (drained ??= drainAll())
+  const drain = (): Promise<void> =>
+    (drained ??= drainAll(streams, server, isWrong(memory) ? 0 : settings.drainMs).then(() =>
+      stopped.abort(),
+    ))
   stack.defer(drain)
   const owned = stack.move()
   return {
@@ -152,47 +112,11 @@ export async function openFront(
   }
 }
 
-/** The answers that are made by threads of their own, and shared by all who ask this one. */
-function openAnswers(
-  settings: FrontSettings,
-  memory: FrontMemory,
-  reader: LogReader,
-  { world, onBroken }: FrontTools,
-  stack: AsyncDisposableStack,
-): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
-  const scripts = openScripts()
-  let { port } = settings
-  const threads = openAnswerThreads(
-    () => ({ data: settings.data, head: memory.head, site: siteOf(settings, port) }),
-    { scripts, onBroken },
-  )
-  stack.use(threads)
-  const ask = async (question: Question): Promise<Reply> => {
-    const { reply, head } = await threads.ask(question)
-    // What the answer has seen, the streams of this thread queue before it leaves.
-    if (head > reader.head().seq) reader.snapshot(() => undefined)
-    return reply
-  }
-  const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
-  const { monotonicMs } = world
-  return {
-    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs }),
-    scripts,
-    listens: (at) => {
-      port = at
-    },
-  }
+/** Ends streams spread over `overMs`, and answers on open connections until they have ended. */
+async function drainAll(streams: Streams, server: Server, overMs: number): Promise<void> {
+  const ended = streams.drain(overMs)
+  await Promise.all([ended, server.drain(ended)])
 }
-
-/** The site with its address: what the operator says it is, else where this machine finds it. */
-function siteOf({ site, publicUrl, host }: FrontSettings, port: number): Site {
-  const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
-  const url = publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
-  return { ...DEFAULT_SITE, ...site, url }
-}
-
-/** What a listener on every address of the machine is told. */
-const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */
 export async function followHead(

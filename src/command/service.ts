@@ -8,11 +8,13 @@ import { readyLog } from '../log/ready-log.ts'
 import type { NewLog } from '../log/store.ts'
 import { hasStore, readStoreIdentity } from '../log/store.ts'
 import { startWriter } from '../publish/writer.ts'
+import type { NodeState } from '../serve/metrics.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
 import type { AuditPace } from './audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './audit.ts'
 import { connectionLimit } from './connection-limit.ts'
-import type { FrontSettings } from './front.ts'
+import type { FrontSettings } from './front-settings.ts'
+import type { Front } from './front.ts'
 import { openFront } from './front.ts'
 import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
 import { startFrontThreads } from './front-threads.ts'
@@ -60,12 +62,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const chain = await readyChain(settings, world)
-  const workers = world.sharesPorts ? settings.workers : 1
-  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
-  const shared = { ...settings, connectionsMax: connectionsOf(settings, workers, world, log) }
-  const connectionsMax = shared.connectionsMax * workers
-  const secret = randomBytes(16).toString('hex')
-  const memory = allocateFront(openHeadCell().buffer, { ...settings, connectionsMax }, secret)
+  const { workers, shared, memory } = planThreads(settings, world, log)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = openServiceMetrics(registry)
@@ -95,16 +92,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
   const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, tools)
   const front = await orTaken('--port', opening)
   stack.use(front)
-  openStateMetrics(registry, {
-    version: VERSION,
-    nodeVersion: process.versions.node,
-    sqliteVersion: process.versions['sqlite'] ?? '',
-    head: () => front.reader.head(),
-    limiterKeys: front.limiterKeys,
-    async checks() {
-      const { store, serving } = await report.readiness()
-      return { store, serving, accepting_publishes: state.accepting }
-    },
+  watchState(registry, front, async () => {
+    const { store, serving } = await report.readiness()
+    return { store, serving, accepting_publishes: state.accepting }
   })
   const others = { ...frontSettings(shared), port: front.port, reusePort: true }
   const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
@@ -136,6 +126,17 @@ export async function startService(settings: ServiceSettings, world: World, log:
   }
 }
 
+/** How many threads serve, with how many connections each, and the memory that they share. */
+function planThreads(settings: ServiceSettings, world: World, log: Logger) {
+  const workers = world.sharesPorts ? settings.workers : 1
+  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
+  const each = connectionsOf(settings, workers, world, log)
+  const secret = randomBytes(16).toString('hex')
+  const limits = { ...settings, connectionsMax: each * workers }
+  const memory = allocateFront(openHeadCell().buffer, limits, secret)
+  return { workers, shared: { ...settings, connectionsMax: each }, memory }
+}
+
 /** Makes the log ready for its writer; the chain that its transactions are written for. */
 async function readyChain(
   { data, verifyFirst, newLog, signing }: ServiceSettings,
@@ -146,6 +147,18 @@ async function readyChain(
   readyLog(data, newLog, signing)
   forgetFault(data)
   return readStoreIdentity(data).chain
+}
+
+/** Registers what of the whole service is read when it is collected. */
+function watchState(registry: Registry, front: Front, checks: NodeState['checks']): void {
+  openStateMetrics(registry, {
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    sqliteVersion: process.versions['sqlite'] ?? '',
+    head: () => front.reader.head(),
+    limiterKeys: front.limiterKeys,
+    checks,
+  })
 }
 
 /** Only what may be handed to a thread. */

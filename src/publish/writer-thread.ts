@@ -39,14 +39,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   head.move(appender.head().seq)
   const asked = openQuestions<OperationsAnswer>()
   const state = { broken: false, stopping: false }
-  const room = openStoreRoom({
-    probe: () => hasRoom(settings.dataDirectory),
-    onChange: (has) => say({ is: 'room', room: has }),
-    every(look, signal) {
-      const timer = setInterval(look, ROOM_PROBE_MS).unref()
-      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
-    },
-  })
+  const room = openRoom(settings.dataDirectory, (has) => say({ is: 'room', room: has }))
   const breakDown = (reason: string): void => {
     state.broken = true
     say({ is: 'broken', reason })
@@ -89,15 +82,9 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
   })
   port.on('message', (message: ToWriter) => {
-    switch (message.is) {
-      case 'operations':
-        return asked.answer(message.id, message.answer)
-      case 'stopping':
-        state.stopping = true
-        return undefined
-      case 'close':
-        return close(door)
-    }
+    if (message.is === 'operations') asked.answer(message.id, message.answer)
+    else if (message.is === 'stopping') state.stopping = true
+    else close(door)
   })
 
   door.listen(settings.port, settings.host)
@@ -109,6 +96,18 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
+}
+
+/** Whether the store's disk has room, looked at again and again while it has none. */
+function openRoom(dataDirectory: string, onChange: (has: boolean) => void): ReturnType<typeof openStoreRoom> {
+  return openStoreRoom({
+    probe: () => hasRoom(dataDirectory),
+    onChange,
+    every(look, signal) {
+      const timer = setInterval(look, ROOM_PROBE_MS).unref()
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+    },
+  })
 }
 
 function reasonOf(error: unknown): string {
