@@ -83,6 +83,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
         seen.committed.push(committed)
       },
       onIrregular: (refusal) => seen.irregular.push(refusal),
+      isDiskFull: () => false,
       onFull: () => assert.fail('the disk is full'),
       onBroken: (error) => assert.fail(error),
     })

@@ -11,13 +11,17 @@ export function renameDurably(from: string, to: string): void {
   syncDirectory(dirname(to))
 }
 
+/** What a system says that lets no directory be opened. */
+const UNOPENED: ReadonlySet<unknown> = new Set(['EISDIR', 'EACCES', 'EPERM'])
+
 /** Makes the names in a directory durable, where the system lets a directory be opened. */
-function syncDirectory(path: string): void {
+export function syncDirectory(path: string): void {
   let directory: number
   try {
     directory = openSync(path, 'r')
-  } catch {
-    return
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && UNOPENED.has(error.code)) return
+    throw error
   }
   sync(directory)
 }

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, rmSync
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../protocol/tx.ts'
-import { renameDurably } from './durable-rename.ts'
+import { renameDurably, syncDirectory } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
 import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './schema.ts'
 import { text } from './codec.ts'
@@ -82,9 +82,28 @@ export function createStore(
 /** The writer's connection: every commit is on the disk before it returns. */
 export function openForWriting(path: string): DatabaseSync {
   const db = open(path, false)
+  // The write-ahead log is there since the store was looked at. SQLite syncs its name with the first commit, and
+  // takes no notice when that fails: after a loss of power the log could be gone with all that it holds.
+  try {
+    syncNames(dirname(path))
+  } catch (error) {
+    db.close()
+    throw error
+  }
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
   return db
+}
+
+function syncNames(directory: string): void {
+  try {
+    syncDirectory(directory)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StoreError(`the names of the files in ${directory} cannot be made durable: ${reason}`, {
+      cause,
+    })
+  }
 }
 
 /** A reader's connection: it cannot write. */

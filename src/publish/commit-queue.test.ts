@@ -134,6 +134,7 @@ suite('a store that is full', () => {
               monotonicMs: () => 0,
               onCommit: () => undefined,
               onIrregular: () => undefined,
+              isDiskFull: () => false,
               onFull: () => (commitsRefused += 1),
               onBroken: (error) => assert.fail(error),
             })

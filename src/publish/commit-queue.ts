@@ -30,6 +30,8 @@ export type CommitQueueSettings = Readonly<{
   onCommit(committed: Committed): void
   /** Called for each draft that was published though the books refuse it. */
   onIrregular(refusal: Refusal): void
+  /** Tries whether the disk is full: whether it refuses about so many bytes for want of room. */
+  isDiskFull(bytes: number): boolean
   /** Called when a commit was refused because the disk is full. */
   onFull(): void
   /** Called when the disk failed in a way after which nothing in memory may be trusted. */
@@ -91,7 +93,7 @@ function commit(settings: CommitQueueSettings, batch: readonly Waiting[]): reado
     }
     return outcomes
   } catch (error) {
-    return afterFailure(settings, error, batch.length)
+    return afterFailure(settings, error, batch)
   }
 }
 
@@ -162,29 +164,33 @@ const FULL: Outcome = {
 
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
-/** What SQLite says when a file would grow beyond a limit of the system. */
+/** What SQLite says of a write that failed for another reason than no space: a quota, or anything. */
 const SQLITE_IOERR_WRITE = 778
+/** Bytes that a commit writes at most, about: of itself, and for each draft. */
+const COMMIT_BYTES = 256 * 1024
+const DRAFT_BYTES = 4 * 1024
 
 /**
  * After a failed write nothing of the batch stands. A full disk is said and publishing goes on when there is room
  * again; any other failure of the disk ends the writer, because what an fsync has failed to write is unknown.
  */
 function afterFailure(
-  { appender, onBroken, onFull }: CommitQueueSettings,
+  { appender, isDiskFull, onBroken, onFull }: CommitQueueSettings,
   error: unknown,
-  requests: number,
+  batch: readonly Waiting[],
 ): readonly Outcome[] | null {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
-  const full = (code & 0xff) === SQLITE_FULL || code === SQLITE_IOERR_WRITE
   try {
     appender.rollback()
   } catch (cause) {
     onBroken(new Error('the store could not be rolled back', { cause }))
     return null
   }
+  const bytes = COMMIT_BYTES + DRAFT_BYTES * batch.reduce((sum, { drafts }) => sum + drafts.length, 0)
+  const full = (code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))
   if (full) {
     onFull()
-    return Array.from({ length: requests }, () => FULL)
+    return batch.map(() => FULL)
   }
   const what = (code & 0xff) === SQLITE_IOERR ? 'the disk failed' : 'a commit failed'
   onBroken(new Error(what, { cause: error }))

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openAppender } from '../log/append.ts'
+import { isDiskFull } from '../log/disk-probe.ts'
 import { openHeadCell } from '../log/head-cell.ts'
 import { openHighWater } from '../log/high-water.ts'
 import { openSigner } from '../log/signer.ts'
@@ -17,7 +18,7 @@ import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
-import { hasRoom, openStoreRoom, ROOM_PROBE_MS } from './store-room.ts'
+import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Milliseconds that requests under way are given when the writer closes. */
@@ -62,6 +63,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
       say({ is: 'committed', committed })
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
+    isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
     onFull: room.full,
     onBroken: (error) => breakDown(`${error.message}: ${String(error.cause)}`),
   })
@@ -101,7 +103,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
 /** Whether the store's disk has room, looked at again and again while it has none. */
 function openRoom(dataDirectory: string, onChange: (has: boolean) => void): ReturnType<typeof openStoreRoom> {
   return openStoreRoom({
-    probe: () => hasRoom(dataDirectory),
+    probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
     onChange,
     every(look, signal) {
       const timer = setInterval(look, ROOM_PROBE_MS).unref()

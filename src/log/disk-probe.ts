@@ -1,0 +1,54 @@
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { storePath } from './store.ts'
+
+/** The file that a probe writes in the data directory, and removes. */
+export const PROBE_FILE = 'disk-probe'
+
+/** How the system says that a file may not grow: no space, or a limit of the size of files. */
+const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EFBIG'])
+const CHUNK = new Uint8Array(64 * 1024)
+const OWNER_ONLY = 0o600
+
+/**
+ * Tries whether the disk of a data directory is full, after a write of the store has failed: SQLite names no cause.
+ * Writes and syncs a file of about so many bytes that begins where the store's largest file ends, as a limit of the
+ * size of files would stop that one. False when the file can be written, or fails in any other way.
+ */
+export function isDiskFull(dataDirectory: string, bytes: number): boolean {
+  const path = join(dataDirectory, PROBE_FILE)
+  try {
+    try {
+      writeProbe(path, largestOf(dataDirectory), bytes)
+      return false
+    } finally {
+      rmSync(path, { force: true })
+    }
+  } catch (error) {
+    return isNoRoom(error)
+  }
+}
+
+function isNoRoom(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error && 'errno' in error)) return false
+  // Node has no name for a used-up quota, only its number.
+  return FULL_CODES.has(error.code) || error.errno === -constants.errno.EDQUOT
+}
+
+function writeProbe(path: string, from: number, bytes: number): void {
+  const file = openSync(path, 'w', OWNER_ONLY)
+  try {
+    for (let at = from; at < from + bytes;) at += writeSync(file, CHUNK, 0, CHUNK.length, at)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Bytes of the larger of the store and its write-ahead log. */
+function largestOf(dataDirectory: string): number {
+  const store = storePath(dataDirectory)
+  const sizes = [store, `${store}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
+  return Math.max(...sizes)
+}

@@ -1,0 +1,49 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** System calls that fail: which, with which error, on which files. */
+export type Fault = Readonly<{
+  calls: string
+  error: 'EIO' | 'EDQUOT' | 'ENOSPC'
+  paths: readonly string[]
+}>
+
+/** A command in front of a program some of whose system calls fail from its start on. */
+export function failingFromStart(fault: Fault): readonly string[] {
+  return ['strace', '-f', '-qq', '-o', '/dev/null', ...wordsOf(fault)]
+}
+
+/** Makes system calls of a process fail, in all its threads, until it is disposed. */
+export async function injectFault(pid: number, fault: Fault): Promise<AsyncDisposable> {
+  const tracer = spawn('strace', ['-f', '-o', '/dev/null', ...wordsOf(fault), '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const closed = once(tracer, 'close')
+  let said = ''
+  tracer.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  while (!said.includes(' attached')) {
+    const what = await Promise.race([once(tracer.stderr, 'data'), closed.then(() => 'closed' as const)])
+    if (what === 'closed') throw new Error(`the calls of process ${pid} cannot be followed: ${said}`)
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      tracer.kill('SIGINT')
+      await closed
+    },
+  }
+}
+
+/** Whether this machine has `strace` and lets it follow a process. */
+export function canInject(): boolean {
+  try {
+    execFileSync('strace', ['-f', '-qq', '-o', '/dev/null', 'true'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function wordsOf({ calls, error, paths }: Fault): readonly string[] {
+  const files = paths.flatMap((path) => ['-P', path])
+  return ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}`, ...files]
+}
