@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { storePath } from '../src/log/store.ts'
 import { skipUnless } from './component.ts'
 import { assertWhole } from './door-stage.ts'
@@ -26,6 +27,9 @@ const LITTLE_BYTES = 3_000_000
 /** Requests that are refused in a row before there is room again. */
 const REFUSED = 12
 const FILLING_DRAFTS = 60
+/** How long the node may take to notice that there is room again: two probes, on a slow machine. */
+const ROOM_MS_MAX = 5_000
+const LOOK_MS = 50
 
 const DISK: Scarcity = {
   name: 'a disk that is full',
@@ -90,6 +94,22 @@ async function fill(node: NodeProcess): Promise<Readonly<{ events: number; refus
   return { events, refused }
 }
 
+/** The status of readiness for readers and for publishers. */
+async function readyOf({ door }: NodeProcess): Promise<Readonly<{ readers: number; publishers: number }>> {
+  const [readers, publishers] = await Promise.all([
+    fetch(`${door}/readyz`),
+    fetch(`${door}/readyz?for=publish`),
+  ])
+  const { ready, checks } = (await readers.json()) as { ready: boolean; checks: object }
+  await publishers.body?.cancel()
+  const accepting_publishes = publishers.status === 200
+  assert.deepEqual(
+    { ready, checks },
+    { ready: true, checks: { store: true, serving: true, accepting_publishes } },
+  )
+  return { readers: readers.status, publishers: publishers.status }
+}
+
 async function run(scarcity: Scarcity, folder: string): Promise<void> {
   const data = join(folder, 'data')
   const node = await startNode(data, [], scarcity.wrapper)
@@ -97,6 +117,8 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     using stream = await openClient(Number(new URL(node.url).port), { path: '?after=0' })
     const { events, refused } = await fill(node)
     assert.ok(events >= FILLING_DRAFTS, `${events} events fitted`)
+
+    assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
 
     // It stays full, says so each time, and whoever reads notices nothing.
     for (let times = 0; times < REFUSED; times += 1) {
@@ -111,7 +133,15 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     await stream.until(() => stream.seqs().length === events, 20_000)
     assert.ok(!stream.isClosed(), 'the stream goes on')
 
+    assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
     scarcity.makeRoom(node, folder)
+    // Nobody publishes meanwhile: a balancer that goes by this sends nobody.
+    const limit = performance.now() + ROOM_MS_MAX
+    while (!(await fetch(`${node.door}/readyz?for=publish`)).ok) {
+      assert.ok(performance.now() < limit, 'that there is room is noticed')
+      await sleep(LOOK_MS)
+    }
+    assert.deepEqual(await readyOf(node), { readers: 200, publishers: 200 })
     for (const drafts of refused) {
       const answer = await node.publish(drafts)
       assert.equal(answer.status, 200, 'publishing resumes by itself')

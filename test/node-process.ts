@@ -27,6 +27,8 @@ export type DoorAnswer = Readonly<{
 export type NodeProcess = Readonly<{
   /** The public address. */
   url: string
+  /** The private address. */
+  door: string
   child: ChildProcess
   /** What it has said so far. */
   said(): string
@@ -45,6 +47,7 @@ export async function startNode(
   writeFileSync(tokenFile, TOKEN)
   const words = ['serve', '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
+  // Of two options the last one counts.
   const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
   const child = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], env })
@@ -64,6 +67,7 @@ export async function startNode(
   assert.ok(url !== undefined && door !== undefined, `the service did not start:\n${said}`)
   return {
     url,
+    door,
     child,
     said: () => said,
     publish: (drafts, signal) => publish(door, drafts, signal),

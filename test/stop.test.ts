@@ -34,6 +34,8 @@ suite('a service told to stop while it publishes', () => {
             const answer = await node.publish([draft]).catch(() => undefined)
             // The door is closed: nobody is there to answer.
             if (answer === undefined) return
+            // The service stops: nothing was published, and the publisher asks again later.
+            if (answer.code === 'not-ready') return
             assert.equal(answer.status, 200, answer.code)
             seqs.set(answer.drafts[0]?.seq ?? 0, draft.kots)
             run.answers += 1

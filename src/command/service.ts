@@ -7,6 +7,7 @@ import type { Signing } from '../log/ready-log.ts'
 import { readyLog } from '../log/ready-log.ts'
 import type { NewLog } from '../log/store.ts'
 import { hasStore, readStoreIdentity } from '../log/store.ts'
+import type { WriterListeners } from '../publish/writer.ts'
 import { startWriter } from '../publish/writer.ts'
 import type { NodeState } from '../serve/metrics.ts'
 import { openStateMetrics } from '../serve/metrics.ts'
@@ -20,6 +21,7 @@ import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
 import { startFrontThreads } from './front-threads.ts'
 import type { Serving } from './node-report.ts'
 import { openNodeReport } from './node-report.ts'
+import type { ServiceMetrics } from './service-metrics.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import { VERSION } from './version.ts'
@@ -72,15 +74,8 @@ export async function startService(settings: ServiceSettings, world: World, log:
 
   // The writer comes first: it shows the head that the fronts begin with.
   const writing = startWriter(writerSettings(settings, chain, memory.head), {
-    onCommitted: metrics.committed,
-    onRequests: metrics.publishRequests,
-    onIrregular: metrics.irregular,
-    onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
+    ...whatIsTold(metrics, log),
     onBroken: broken.resolve,
-    onRoom(room) {
-      if (room) log.info('the disk has room again: events are published')
-      else log.error('the disk is full: no event is published until there is room')
-    },
     operations(path, accepting) {
       state.accepting = accepting
       return report.answer(path, accepting)
@@ -135,6 +130,23 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   const limits = { ...settings, connectionsMax: each * workers }
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
   return { workers, shared: { ...settings, connectionsMax: each }, memory }
+}
+
+/** What of the writer's messages is counted or reported, and decides nothing. */
+function whatIsTold(
+  metrics: ServiceMetrics,
+  log: Logger,
+): Pick<WriterListeners, 'onCommitted' | 'onRequests' | 'onIrregular' | 'onFailure' | 'onRoom'> {
+  return {
+    onCommitted: metrics.committed,
+    onRequests: metrics.publishRequests,
+    onIrregular: metrics.irregular,
+    onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
+    onRoom(room) {
+      if (room) log.info('the disk has room again: events are published')
+      else log.error('the disk is full: no event is published until there is room')
+    },
+  }
 }
 
 /** Makes the log ready for its writer; the chain that its transactions are written for. */

@@ -18,8 +18,8 @@ import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
-import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import { openWriterState } from './writer-state.ts'
 
 /** Milliseconds that requests under way are given when the writer closes. */
 const CLOSE_MS = 5_000
@@ -39,24 +39,18 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const head = openHeadCell(settings.head)
   head.move(appender.head().seq)
   const asked = openQuestions<OperationsAnswer>()
-  const state = { broken: false, stopping: false }
-  const room = openRoom(settings.dataDirectory, (has) => say({ is: 'room', room: has }))
-  const breakDown = (reason: string): void => {
-    state.broken = true
-    say({ is: 'broken', reason })
-  }
+  const state = openWriterState(settings.dataDirectory, say)
   process.on('unhandledRejection', (error) => {
-    breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
+    state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
 
-  const accepting = (): boolean => room.has() && !state.broken && !state.stopping
   const queue = openCommitQueue({
     appender,
     balances: settings.balances,
     now: settings.clock === undefined ? () => msOf(Date.now()) : openSharedClock(settings.clock).now,
     monotonicMs: () => performance.now(),
     onCommit(committed) {
-      room.taken()
+      state.committed()
       // The moment of publication: the head moves, every thread sees it at its next look.
       head.move(committed.seq)
       mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
@@ -64,29 +58,33 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
     isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
-    onFull: room.full,
-    onBroken: (error) => breakDown(`${error.message}: ${String(error.cause)}`),
+    onFull: state.full,
+    onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
   })
   const door = createDoor({
     queue,
     chain: settings.chain,
     tokens: settings.tokens,
     operations: openOperations({
-      accepting,
+      accepting: state.accepting,
       ask: (path, msMax) =>
-        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: accepting() })),
+        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: state.accepting() })),
     }),
-    // What the store refuses is told as that; who comes while the service stops is sent elsewhere.
-    stopping: () => state.stopping,
+    stopping: state.isStopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
     onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
     onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
   })
   port.on('message', (message: ToWriter) => {
-    if (message.is === 'operations') asked.answer(message.id, message.answer)
-    else if (message.is === 'stopping') state.stopping = true
-    else close(door)
+    switch (message.is) {
+      case 'operations':
+        return asked.answer(message.id, message.answer)
+      case 'stopping':
+        return state.stop()
+      case 'close':
+        return close(door)
+    }
   })
 
   door.listen(settings.port, settings.host)
@@ -98,18 +96,6 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
-}
-
-/** Whether the store's disk has room, looked at again and again while it has none. */
-function openRoom(dataDirectory: string, onChange: (has: boolean) => void): ReturnType<typeof openStoreRoom> {
-  return openStoreRoom({
-    probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
-    onChange,
-    every(look, signal) {
-      const timer = setInterval(look, ROOM_PROBE_MS).unref()
-      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
-    },
-  })
 }
 
 function reasonOf(error: unknown): string {

@@ -1,0 +1,39 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMainThread, workerData } from 'node:worker_threads'
+import { Registry } from 'prom-client'
+
+/**
+ * Loaded into each thread of a service before its own code (`--import`): makes the thread fail as soon as a file in
+ * the folder `FAULTS_OF_TEST` says so, which it takes away. The file's name is a fault and a thread.
+ */
+const folder = process.env['FAULTS_OF_TEST'] ?? ''
+const LOOK_MS = 20
+/** How long a thread that is blocked does nothing at all. */
+const BLOCKED_MS = 8_000
+const given: unknown = workerData
+const thread = isMainThread ? 'main' : isWriter(given) ? 'writer' : 'front'
+
+function isWriter(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && 'tokens' in data
+}
+
+function isAsked(fault: string): boolean {
+  const file = join(folder, `${fault}-${thread}`)
+  if (!existsSync(file)) return false
+  rmSync(file)
+  return true
+}
+
+setInterval(() => {
+  if (isAsked('reject')) void Promise.reject(new Error(`a rejection in ${thread}`))
+  if (isAsked('block')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS)
+}, LOOK_MS).unref()
+
+for (const name of ['metrics', 'getMetricsAsJSON'] as const) {
+  const real = Reflect.get(Registry.prototype, name)
+  Reflect.set(Registry.prototype, name, async function collect(this: Registry, ...rest: unknown[]) {
+    if (isAsked('collector')) throw new Error(`a collector fails in ${thread}`)
+    return Reflect.apply(real, this, rest)
+  })
+}
