@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import {
   createStore,
+  finishBulk,
   hasStore,
+  openForBulk,
   openForReading,
   openForWriting,
   readIdentity,
@@ -60,6 +62,27 @@ suite('a new log', () => {
     try {
       createStore(storePath(data), LOG)
       assert.throws(() => createStore(storePath(data), LOG))
+    } finally {
+      rmSync(data, { recursive: true })
+    }
+  })
+})
+
+suite('a store that an import fills', () => {
+  test('has no journal until it is finished, and then a write-ahead log', () => {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-bulk-'))
+    try {
+      createStore(storePath(data), LOG)
+      const db = openForBulk(storePath(data))
+      const journal = (): unknown => db.prepare('PRAGMA journal_mode').get()?.['journal_mode']
+      db.exec("BEGIN IMMEDIATE; INSERT INTO meta VALUES ('key', 'value')")
+      assert.equal(journal(), 'off')
+      assert.deepEqual(readdirSync(data), [STORE_FILE])
+      db.exec('COMMIT')
+      finishBulk(db)
+      assert.equal(journal(), 'wal')
+      db.close()
+      assert.deepEqual(readdirSync(data), [STORE_FILE])
     } finally {
       rmSync(data, { recursive: true })
     }

@@ -81,7 +81,7 @@ export function createStore(
 
 /** The writer's connection: every commit is on the disk before it returns. */
 export function openForWriting(path: string): DatabaseSync {
-  const db = open(path, false)
+  const db = open(path, { readOnly: false })
   // The write-ahead log is there since the store was looked at. SQLite syncs its name with the first commit, and
   // takes no notice when that fails: after a loss of power the log could be gone with all that it holds.
   try {
@@ -108,7 +108,7 @@ function syncNames(directory: string): void {
 
 /** A reader's connection: it cannot write. */
 export function openForReading(path: string): DatabaseSync {
-  const db = open(path, true)
+  const db = open(path, { readOnly: true })
   db.exec(
     `PRAGMA query_only = ON; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
   )
@@ -121,8 +121,10 @@ export function openForReading(path: string): DatabaseSync {
  * disk at the end, so that memory does not grow with the log.
  */
 export function openForBulk(path: string): DatabaseSync {
-  const db = open(path, false)
-  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+  // Node's connections are defensive: SQLite then refuses to go without a journal.
+  const db = open(path, { readOnly: false, defensive: false })
+  setJournal(db, 'off')
+  db.exec(`PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
   db.exec(`${BULK_REFS.gather}; ${BULK_TXS.gather}`)
   return db
@@ -133,7 +135,14 @@ export function openForBulk(path: string): DatabaseSync {
  */
 export function finishBulk(db: DatabaseSync): void {
   db.exec(`${BULK_REFS.move}; ${BULK_TXS.move}`)
-  db.exec('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  db.exec('PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL')
+  setJournal(db, 'wal')
+}
+
+/** SQLite answers with the journal that it has, and does not fail when it keeps the former one. */
+function setJournal(db: DatabaseSync, journal: 'off' | 'wal'): void {
+  const set = db.prepare(`PRAGMA journal_mode = ${journal}`).get()?.['journal_mode']
+  if (set !== journal) throw new StoreError(`the store keeps the journal ${String(set)}, not ${journal}`)
 }
 
 export function readIdentity(db: DatabaseSync): LogIdentity {
@@ -210,9 +219,9 @@ function refuseForeignJournal(path: string): void {
   )
 }
 
-function open(path: string, readOnly: boolean): DatabaseSync {
+function open(path: string, options: Readonly<{ readOnly: boolean; defensive?: false }>): DatabaseSync {
   refuseForeignJournal(path)
-  const db = new DatabaseSync(path, { readOnly, timeout: 5000 })
+  const db = new DatabaseSync(path, { ...options, timeout: 5000 })
   checkSqlite(db)
   const version = db.prepare('PRAGMA user_version').get()?.['user_version']
   if (version !== SCHEMA_VERSION) {
