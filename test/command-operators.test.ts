@@ -131,7 +131,7 @@ suite('doctor', () => {
     assert.equal(code, 1)
     assert.match(stdout, /^wrong {2}key +\S+ may be read by others: chmod 600/m)
     assert.match(stdout, /^wrong {2}modes +\S+high-water: others may change the mark/m)
-    assert.match(stdout, /^warn {3}open files +1024 here; 10000 streams want 12000/m)
+    assert.match(stdout, /^warn {3}open files +1024 here; 10000 streams want 12256/m)
   })
 
   test('names a clock that is behind, here and there', async () => {

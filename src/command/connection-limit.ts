@@ -10,7 +10,12 @@ export const FILES_RESERVED: number = FILES_OF_PROCESS + DOOR_CONNECTIONS_MAX
 /** Open files of each further thread that serves and of the two that make its answers: their readers and loops. */
 const FILES_OF_THREAD = 48
 
-/** How many public connections each thread that serves may have, and how many it would have without a limit. */
+/** Open files that a node with so many streams wants, where one thread serves. */
+export function openFilesFor(streamsMax: number): number {
+  return streamsMax + CONNECTIONS_HEADROOM + FILES_RESERVED
+}
+
+/** How many public connections each thread that serves may have, and how many the node would have without a limit. */
 export type ConnectionLimit = Readonly<{ each: number; wanted: number }>
 
 /**

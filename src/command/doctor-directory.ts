@@ -7,6 +7,7 @@ import type { ListedKey } from '../log/reader.ts'
 import { readKeys } from '../log/signing-keys.ts'
 import { hasStore, openForReading, STORE_FILE, storePath } from '../log/store.ts'
 import { textOfFault } from './audit.ts'
+import { openFilesFor } from './connection-limit.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { formatAge, formatBytes, note, ok, warn, wrong } from './diagnosis.ts'
 import { TOKEN_FILE } from './serve.ts'
@@ -18,8 +19,6 @@ import { CommandError } from './world.ts'
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024
 /** How far the newest event may lie ahead of the clock: two clocks read one after the other differ by less. */
 const AHEAD_MS_MAX = 1_000
-/** Open files beside those of streams. */
-const OTHER_FILES = 2_000
 /** The bits of a mode that let others write. */
 const OTHERS_WRITE = 0o022
 
@@ -128,7 +127,7 @@ function modesOf(data: string): readonly Diagnosis[] {
 
 function openFilesOf(streamsMax: number, world: World): Diagnosis {
   const limit = world.openFilesMax?.() ?? null
-  const wanted = streamsMax + OTHER_FILES
+  const wanted = openFilesFor(streamsMax)
   if (limit === null) return note('open files', 'their limit cannot be known here')
   return limit < wanted
     ? warn('open files', `${limit} here; ${streamsMax} streams want ${wanted}: ulimit -n, or --max-streams`)

@@ -195,7 +195,7 @@ function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSe
 function connectionsOf({ streamsMax }: ServiceSettings, threads: number, world: World, log: Logger): number {
   const openFiles = world.openFilesMax?.() ?? null
   const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
-  if (each < wanted) {
+  if (each * threads < wanted) {
     const reason = `this process may open ${openFiles} files: raise that limit (LimitNOFILE, ulimit -n)`
     log.warn({ connectionsMax: each, wanted, threads }, reason)
   }
