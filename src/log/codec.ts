@@ -1,7 +1,5 @@
 import type { Lot, Take } from '../project/contest.ts'
 import type { LoyaltyOutput, LoyaltyState } from '../project/loyalty.ts'
-import type { Terms } from '../project/unpaid.ts'
-import { lastOf } from '../project/unpaid.ts'
 import type { Amount } from '../protocol/amount.ts'
 import { billionths } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
@@ -21,8 +19,9 @@ export function formatLoyalty(value: LoyaltyState): string {
   )
 }
 
-/** A lot's own columns; `terms`, which its index has while it is open, follow from them. */
-export const LOT_COLUMNS = 'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, claim'
+/** A lot's columns, without `open`, which its index has while something of it is unpaid or overpaid. */
+export const LOT_COLUMNS =
+  'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, held_from, claim'
 
 export function lotOf(row: Row): Lot {
   return {
@@ -34,39 +33,13 @@ export function lotOf(row: Row): Lot {
     unpaid: amountOf(text(row, 'unpaid')),
     unlocksAt: msOrNull(row, 'unlocks_at'),
     reviewUntil: msOrNull(row, 'review_until'),
+    heldFrom: seqOf(number(row, row['held_from'] === null ? 'seq' : 'held_from')),
     claim: number(row, 'claim') === 1,
   }
 }
 
 export function msOrNull(row: Row, column: string): Ms | null {
   return row[column] === null ? null : msOf(number(row, column))
-}
-
-/** Moments inside of terms are written in as few characters as digits and letters allow. */
-const TERMS_BASE = 36
-
-/** Terms as they are found by: equal terms are the same text, and it is short, since an index has one for each lot. */
-export function formatTerms({ unlocksAt, reviewUntil, availableAt, claim, overpaid }: Terms): string {
-  // With either of the others, `availableAt` follows from them.
-  const own = unlocksAt === null && reviewUntil === null ? availableAt : null
-  const moments = [unlocksAt, reviewUntil, own].map((ms) => ms?.toString(TERMS_BASE) ?? '')
-  return [...moments, `${claim ? 'c' : ''}${overpaid ? 'o' : ''}`].join(',')
-}
-
-export function parseTerms(stored: string): Terms {
-  const [unlocks = '', review = '', own = '', flags = ''] = stored.split(',')
-  const momentOf = (ms: string): Ms | null => (ms === '' ? null : msOf(Number.parseInt(ms, TERMS_BASE)))
-  const unlocksAt = momentOf(unlocks)
-  const reviewUntil = momentOf(review)
-  const availableAt = momentOf(own) ?? lastOf(unlocksAt, reviewUntil)
-  assert(availableAt !== null, 'stored terms have a moment')
-  return {
-    unlocksAt,
-    reviewUntil,
-    availableAt,
-    claim: flags.includes('c'),
-    overpaid: flags.includes('o'),
-  }
 }
 
 export function parseLoyalty(body: string): LoyaltyState {

@@ -46,10 +46,15 @@ CREATE TABLE contests (
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);
 CREATE TABLE lots (
-  seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT, at INTEGER NOT NULL,
-  amount TEXT NOT NULL, unpaid TEXT NOT NULL, unlocks_at INTEGER, review_until INTEGER, claim INTEGER NOT NULL
+  seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, open INTEGER, at INTEGER NOT NULL,
+  amount TEXT NOT NULL, unpaid TEXT NOT NULL, unlocks_at INTEGER, review_until INTEGER, held_from INTEGER,
+  claim INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX lots_open ON lots (contest, kind, terms) WHERE terms IS NOT NULL;
+CREATE INDEX lots_open ON lots (contest, kind) WHERE open IS NOT NULL;
+CREATE TABLE holds (
+  contest INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER NOT NULL, review_until INTEGER NOT NULL,
+  PRIMARY KEY (contest, kind)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE unpaid (
   seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT NOT NULL, kots TEXT NOT NULL
 ) STRICT;

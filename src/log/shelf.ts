@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Contest, Lot, Take } from '../project/contest.ts'
+import type { Contest, Hold, Lot, Take } from '../project/contest.ts'
 import type { Changes, ContestMove, Shelf, StandingPrice } from '../project/fold.ts'
 import type { LoyaltyState } from '../project/loyalty.ts'
 import type { ReplayShelf } from '../project/prefix.ts'
@@ -13,6 +13,7 @@ import { parseEvent } from '../protocol/event.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../protocol/resources.ts'
 import type { Ms } from '../protocol/moment.ts'
+import { msOf } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { formatLoyalty, LOT_COLUMNS, lotOf, number, parseLoyalty, takeOf, text } from './codec.ts'
@@ -100,8 +101,9 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
   const openLots = db.prepare(
-    `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND terms IS NOT NULL`,
+    `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND open IS NOT NULL`,
   )
+  const hold = db.prepare('SELECT seq, review_until FROM holds WHERE contest = ? AND kind = ?')
   const lot = db.prepare(`SELECT ${LOT_COLUMNS} FROM lots WHERE seq = ?`)
   const takesBy = db.prepare(
     `SELECT seq, lot, amount FROM takes
@@ -133,6 +135,12 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       return row === undefined ? undefined : contestOfRow(row)
     },
     openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOf),
+    hold(contestId, kind): Hold | undefined {
+      const row = hold.get(contestId, kind)
+      if (row === undefined) return undefined
+      const reviewUntil = msOf(number(row, 'review_until'))
+      return { contestId, kind, seq: seqOf(number(row, 'seq')), reviewUntil }
+    },
     lot(seq): Lot | undefined {
       const row = lot.get(seq)
       return row === undefined ? undefined : lotOf(row)

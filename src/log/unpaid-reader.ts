@@ -7,6 +7,7 @@ import {
   NO_SUMS,
   placesAfter,
   sumsTellFrom,
+  parseTerms,
   totalsOfRows,
   totalsOfSums,
   WHOLE,
@@ -17,7 +18,7 @@ import type { Ms } from '../protocol/moment.ts'
 import type { ContestId } from '../protocol/seq.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import type { Row } from './codec.ts'
-import { amountOf, number, parseTerms, text } from './codec.ts'
+import { amountOf, number, text } from './codec.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { ADDED_SUMS, addedSumsOf, ALL_CONTESTS } from './unpaid-columns.ts'
 

@@ -43,18 +43,43 @@ export type Lot = Readonly<{
   /** `amount` less what was taken; negative when more was paid than was won. */
   unpaid: Amount
   unlocksAt: Ms | null
+  /** As the prize said, or as the hold that stood when the lot was closed last; `reviewOf` says what counts. */
   reviewUntil: Ms | null
+  /** Only a hold after this event moves it: the prize, or the hold before the event that opened the lot again. */
+  heldFrom: Seq
   claim: boolean
 }>
+
+/** The newest review hold of a contest's prizes of one kind, and the event that set it. */
+export type Hold = Readonly<{ contestId: ContestId; kind: string; seq: Seq; reviewUntil: Ms }>
+
+/** What holds and open lots of one contest and kind are found by. */
+export function kindKey(contestId: ContestId, kind: string): string {
+  return `${contestId}/${kind}`
+}
+
+/** Until when a lot is reviewed: a hold moves what is unpaid when it is published. */
+export function reviewOf(lot: Lot, hold: Hold | undefined): Ms | null {
+  return isHeld(lot, hold) ? hold.reviewUntil : lot.reviewUntil
+}
+
+/** The lot as it stands under the hold. */
+export function underHold(lot: Lot, hold: Hold | undefined): Lot {
+  return isHeld(lot, hold) ? { ...lot, reviewUntil: hold.reviewUntil } : lot
+}
+
+function isHeld({ unpaid, heldFrom }: Lot, hold: Hold | undefined): hold is Hold {
+  return hold !== undefined && unpaid > ZERO && hold.seq > heldFrom
+}
 
 /** What the payout or expiry `seq` took from the lot `lot`. */
 export type Take = Readonly<{ seq: Seq; lot: Seq; amount: Amount }>
 
 /** The later of unlock and review hold, else the moment of the prize. */
-export function availableAt(lot: Lot): Ms {
-  if (lot.unlocksAt === null) return lot.reviewUntil ?? lot.atMs
-  if (lot.reviewUntil === null) return lot.unlocksAt
-  return lot.unlocksAt > lot.reviewUntil ? lot.unlocksAt : lot.reviewUntil
+export function availableAt({ unlocksAt, reviewUntil, atMs }: Lot, review: Ms | null = reviewUntil): Ms {
+  if (unlocksAt === null) return review ?? atMs
+  if (review === null) return unlocksAt
+  return unlocksAt > review ? unlocksAt : review
 }
 
 export function sum(amounts: Iterable<Amount>): Amount {

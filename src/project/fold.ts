@@ -6,7 +6,8 @@ import type { Month, Ms } from '../protocol/moment.ts'
 import type { ContestStatus } from '../protocol/resources.ts'
 import type { EventType } from '../protocol/rules.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
-import type { Contest, Lot, Take } from './contest.ts'
+import type { Contest, Hold, Lot, Take } from './contest.ts'
+import { kindKey } from './contest.ts'
 import { moveContest } from './contest-state.ts'
 import type { Effect } from './ledger.ts'
 import { effectOf, post, postingOf, postToContest } from './ledger.ts'
@@ -16,6 +17,7 @@ import type { LoyaltyState } from './loyalty.ts'
 import { applyToLoyalty } from './loyalty.ts'
 import type { Tally } from './tally.ts'
 import { NO_PRICE } from './tally.ts'
+import type { RowChange } from './unpaid-groups.ts'
 
 /** A price and the event that published it. */
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
@@ -29,6 +31,7 @@ export type Shelf = Readonly<{
   restatementOf(seq: Seq): Seq | undefined
   contest(id: ContestId): Contest | undefined
   openLots(contestId: ContestId, kind: string): readonly Lot[]
+  hold(contestId: ContestId, kind: string): Hold | undefined
   lot(seq: Seq): Lot | undefined
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
@@ -45,6 +48,10 @@ export type Changes = Readonly<{
   restatements: Map<Seq, Seq>
   contests: Map<ContestId, Contest>
   lots: Map<Seq, Lot>
+  /** By contest and kind. */
+  holds: Map<string, Hold>
+  /** Rows of what is unpaid, by contest, kind and terms, from before the first change to after the last. */
+  unpaid: Map<string, RowChange>
   /** The moment of the last event that could change lots of a contest. */
   lotMoments: Map<ContestId, Ms>
   /** By payout or expiry, then by lot; a take of nothing is to be removed. */
@@ -83,6 +90,8 @@ function noChanges(): Changes {
     restatements: new Map(),
     contests: new Map(),
     lots: new Map(),
+    holds: new Map(),
+    unpaid: new Map(),
     lotMoments: new Map(),
     takes: new Map(),
     loyalty: new Map(),
@@ -218,11 +227,12 @@ function applyToLots(fold: Fold, effect: Effect): void {
     if (effect.sign === -1) return cancelLot(book(), shelf, seq)
     const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
     const claim = details?.claim ?? false
-    const lot = { seq, contestId, kind, atMs, amount: event.kots, unpaid: event.kots, ...terms, claim }
+    const amounts = { amount: event.kots, unpaid: event.kots }
+    const lot = { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim }
     addLot(book(), shelf, lot)
   } else if ((event.type === 'payout' || event.type === 'expiry') && event.kots !== null) {
     if (effect.sign === -1) return giveBack(book(), shelf, seq)
-    const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, claim: false }
+    const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, heldFrom: seq, claim: false }
     takeFromLots(book(), shelf, seq, event.kots, (unpaid) => ({
       seq,
       contestId,
@@ -232,22 +242,25 @@ function applyToLots(fold: Fold, effect: Effect): void {
       ...none,
     }))
   } else if (event.type === 'hold' && details?.reviewUntil !== undefined) {
-    moveHold(book(), shelf, details.reviewUntil)
+    const hold = { contestId, kind, seq, reviewUntil: details.reviewUntil }
+    moveHold(book(), shelf, hold)
+    fold.changes.holds.set(kindKey(contestId, kind), hold)
   }
 }
 
 function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
-  const key = `${contestId}/${kind}`
+  const key = kindKey(contestId, kind)
   const known = fold.lotBooks.get(key)
   if (known !== undefined) return known
-  const book = openLotBook(fold.shelf.openLots(contestId, kind))
+  const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
+  const book = openLotBook(fold.shelf.openLots(contestId, kind), hold)
   fold.lotBooks.set(key, book)
   return book
 }
 
 /** The shelf of the lots with this batch's changes in front of it. */
 function lotShelf(fold: Fold): LotShelf {
-  const { lots, takes } = fold.changes
+  const { lots, takes, unpaid } = fold.changes
   const overlaid = (kept: readonly Take[], changed: Iterable<Take>): Take[] => {
     const byLot = new Map(kept.map((take) => [`${take.seq}/${take.lot}`, take]))
     for (const take of changed) byLot.set(`${take.seq}/${take.lot}`, take)
@@ -265,6 +278,11 @@ function lotShelf(fold: Fold): LotShelf {
     putTake(take) {
       const byLot = takes.get(take.seq) ?? new Map<Seq, Take>()
       takes.set(take.seq, byLot.set(take.lot, take))
+    },
+    noteRow(terms, change) {
+      const key = `${kindKey(change.contestId, change.kind)} ${terms}`
+      const noted = unpaid.get(key)
+      unpaid.set(key, noted === undefined ? change : { ...change, before: noted.before })
     },
   }
 }

@@ -1,21 +1,25 @@
 import type { Amount } from '../protocol/amount.ts'
 import { add, negate, smaller, subtract, ZERO } from '../protocol/amount.ts'
 import { assert } from '../protocol/brand.ts'
-import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
-import type { Lot, Take } from './contest.ts'
-import { availableAt } from './contest.ts'
+import type { Hold, Lot, Take } from './contest.ts'
+import { availableAt, reviewOf, underHold } from './contest.ts'
+import type { NoteRow, UnpaidGroups } from './unpaid-groups.ts'
+import { groupsOf, noteAll, regroup } from './unpaid-groups.ts'
 
 /**
  * The lots of one contest and kind of which something is unpaid or overpaid, and the order in which payouts
  * and expiries take from them: by the moment they become available, then by seq.
  * There is never one lot unpaid while another is overpaid: `settle` moves what was taken.
  */
-export type LotBook = Readonly<{
-  open: Map<Seq, Lot>
+export type LotBook = {
+  readonly open: Map<Seq, Lot>
   /** Seqs of the lots with something unpaid, in the order of taking. */
-  queue: Seq[]
-}>
+  readonly queue: Seq[]
+  groups: UnpaidGroups
+  /** The newest hold. It is kept once, and not with each lot that it moves. */
+  hold: Hold | undefined
+}
 
 /** Where a book finds lots that are closed, and where it writes what changes. */
 export type LotShelf = Readonly<{
@@ -25,15 +29,22 @@ export type LotShelf = Readonly<{
   takesFrom(lot: Seq): readonly Take[]
   putLot(lot: Lot): void
   putTake(take: Take): void
+  noteRow: NoteRow
 }>
 
-export function openLotBook(lots: readonly Lot[]): LotBook {
-  const open = new Map(lots.map((lot) => [lot.seq, lot]))
-  const queue = lots
+export function openLotBook(lots: readonly Lot[], hold: Hold | undefined): LotBook {
+  const bySeqs = lots.toSorted(bySeq)
+  const open = new Map(bySeqs.map((lot) => [lot.seq, lot]))
+  const groups = groupsOf(bySeqs.map((lot) => underHold(lot, hold)))
+  return { open, queue: queueOf(bySeqs, hold), groups, hold }
+}
+
+function queueOf(lots: Iterable<Lot>, hold: Hold | undefined): Seq[] {
+  return [...lots]
     .filter((lot) => lot.unpaid > ZERO)
-    .toSorted(byAvailability)
-    .map((lot) => lot.seq)
-  return { open, queue }
+    .map((lot) => ({ seq: lot.seq, at: availableAt(lot, reviewOf(lot, hold)) }))
+    .toSorted((a, b) => a.at - b.at || a.seq - b.seq)
+    .map(({ seq }) => seq)
 }
 
 /** A prize is won: a lot more, from which what is overpaid is taken first. */
@@ -88,14 +99,14 @@ export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
   settle(book, shelf)
 }
 
-/** Moves the review hold of all that is unpaid. */
-export function moveHold(book: LotBook, shelf: LotShelf, reviewUntil: Ms): void {
-  const unpaid = book.queue.map((seq) => ({ ...openLot(book, seq), reviewUntil }))
-  for (const lot of unpaid) {
-    book.open.set(lot.seq, lot)
-    shelf.putLot(lot)
-  }
-  book.queue.splice(0, book.queue.length, ...unpaid.toSorted(byAvailability).map((lot) => lot.seq))
+/** Moves the review hold of all that is unpaid: no lot changes, only the order of taking and the rows. */
+export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
+  const before = book.groups
+  const open = [...book.open.values()].toSorted(bySeq)
+  book.hold = hold
+  book.groups = groupsOf(open.map((lot) => underHold(lot, hold)))
+  for (const [place, seq] of queueOf(open, hold).entries()) book.queue[place] = seq
+  noteAll(hold, before, book.groups, shelf.noteRow)
 }
 
 /** Takes what is overpaid from the lots that still have something unpaid. */
@@ -131,12 +142,25 @@ function addTake(shelf: LotShelf, take: Take): void {
 function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
   const before = book.open.get(lot.seq)
   const wasQueued = before !== undefined && before.unpaid > ZERO
-  if (lot.unpaid === ZERO) book.open.delete(lot.seq)
-  else book.open.set(lot.seq, lot)
   const isQueued = lot.unpaid > ZERO
-  if (isQueued && !wasQueued) book.queue.splice(placeOf(book, lot), 0, lot.seq)
-  if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(lot.seq), 1)
-  shelf.putLot(lot)
+  const after = isQueued ? (wasQueued ? lot : opened(lot, book.hold)) : closed(lot, before, book.hold)
+  if (after.unpaid === ZERO) book.open.delete(after.seq)
+  else book.open.set(after.seq, after)
+  if (isQueued && !wasQueued) book.queue.splice(placeOf(book, after), 0, after.seq)
+  if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(after.seq), 1)
+  const stood = before === undefined ? undefined : underHold(before, book.hold)
+  regroup(book.groups, stood, underHold(after, book.hold), shelf.noteRow)
+  shelf.putLot(after)
+}
+
+/** A lot with something unpaid again: the hold that stands did not move it, since it was closed. */
+function opened(lot: Lot, hold: Hold | undefined): Lot {
+  return hold === undefined || hold.seq <= lot.heldFrom ? lot : { ...lot, heldFrom: hold.seq }
+}
+
+/** A lot with nothing unpaid any more keeps the hold that it had: later ones do not move it. */
+function closed(lot: Lot, before: Lot | undefined, hold: Hold | undefined): Lot {
+  return before === undefined ? lot : { ...lot, reviewUntil: reviewOf(before, hold) }
 }
 
 function placeOf(book: LotBook, lot: Lot): number {
@@ -145,7 +169,7 @@ function placeOf(book: LotBook, lot: Lot): number {
   while (low < high) {
     const middle = (low + high) >>> 1
     const other = book.queue[middle]
-    if (other !== undefined && byAvailability(openLot(book, other), lot) < 0) low = middle + 1
+    if (other !== undefined && isBefore(openLot(book, other), lot, book.hold)) low = middle + 1
     else high = middle
   }
   return low
@@ -157,8 +181,9 @@ function openLot(book: LotBook, seq: Seq): Lot {
   return lot
 }
 
-function byAvailability(a: Lot, b: Lot): number {
-  return availableAt(a) - availableAt(b) || a.seq - b.seq
+function isBefore(a: Lot, b: Lot, hold: Hold | undefined): boolean {
+  const [atA, atB] = [availableAt(a, reviewOf(a, hold)), availableAt(b, reviewOf(b, hold))]
+  return atA === atB ? a.seq < b.seq : atA < atB
 }
 
 function bySeq(a: Readonly<{ seq: Seq }>, b: Readonly<{ seq: Seq }>): number {

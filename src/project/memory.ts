@@ -7,7 +7,8 @@ import { MINUTE_MS } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
 import { BEFORE_FIRST } from '../protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from './books.ts'
-import type { Contest, Lot, Take } from './contest.ts'
+import type { Contest, Hold, Lot, Take } from './contest.ts'
+import { kindKey, underHold } from './contest.ts'
 import { contestWire } from './contests.ts'
 import type { Changes, ContestMove, Fold, Shelf, StandingPrice } from './fold.ts'
 import { apply, openFold, settled } from './fold.ts'
@@ -162,6 +163,7 @@ function openMemoryShelf(): MemoryShelf {
   const restatements = new Map<Seq, Seq>()
   const contests = new Map<ContestId, Contest>()
   const lots = new Map<Seq, Lot>()
+  const holds = new Map<string, Hold>()
   const takes = new Map<Seq, Map<Seq, Take>>()
   const loyalty = new Map<Month, LoyaltyState>()
   const prices = new Map<Seq, Price>()
@@ -180,6 +182,7 @@ function openMemoryShelf(): MemoryShelf {
         [...lots.values()].filter(
           (lot) => lot.contestId === contestId && lot.kind === kind && lot.unpaid !== ZERO,
         ),
+      hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
       lot: (seq) => lots.get(seq),
       takesBy: (seq) => [...(takes.get(seq)?.values() ?? [])],
       takesFrom: (lot) => [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
@@ -194,6 +197,7 @@ function openMemoryShelf(): MemoryShelf {
       putAll(restatements, changes.restatements)
       putAll(contests, changes.contests)
       putAll(lots, changes.lots)
+      putAll(holds, changes.holds)
       putAll(loyalty, changes.loyalty)
       putAll(prices, changes.prices)
       putAll(standing, changes.standing)
@@ -204,7 +208,7 @@ function openMemoryShelf(): MemoryShelf {
         takes.set(seq, merged)
       }
     },
-    listings: (frozen) => listings(frozen, { contests, lots, loyalty, corrections, restatements }),
+    listings: (frozen) => listings(frozen, { contests, lots, holds, loyalty, corrections, restatements }),
   }
 }
 
@@ -218,6 +222,7 @@ function listings(
   kept: Readonly<{
     contests: ReadonlyMap<ContestId, Contest>
     lots: ReadonlyMap<Seq, Lot>
+    holds: ReadonlyMap<string, Hold>
     loyalty: ReadonlyMap<Month, LoyaltyState>
     corrections: ReadonlyMap<Seq, Seq>
     restatements: ReadonlyMap<Seq, Seq>
@@ -227,7 +232,10 @@ function listings(
   // Each is set once, and by a later event: those up to the head are as they were.
   const known = (seq: Seq | undefined): Seq | undefined =>
     seq !== undefined && seq <= entries.length ? seq : undefined
-  const lots = [...kept.lots.values()].filter((lot) => lot.unpaid !== ZERO).toSorted((a, b) => a.seq - b.seq)
+  const lots = [...kept.lots.values()]
+    .filter((lot) => lot.unpaid !== ZERO)
+    .map((lot) => underHold(lot, kept.holds.get(kindKey(lot.contestId, lot.kind))))
+    .toSorted((a, b) => a.seq - b.seq)
   const unpaid = (contestId: ContestId | null): readonly UnpaidRow[] =>
     unpaidRows(lots.filter((lot) => contestId === null || lot.contestId === contestId))
   const loyalty = [...kept.loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1))

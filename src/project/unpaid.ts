@@ -1,8 +1,8 @@
 import type { Amount } from '../protocol/amount.ts'
 import { add, subtract, ZERO } from '../protocol/amount.ts'
-import { recordOf } from '../protocol/brand.ts'
+import { assert, recordOf } from '../protocol/brand.ts'
 import type { Ms } from '../protocol/moment.ts'
-import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS } from '../protocol/moment.ts'
+import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS, msOf } from '../protocol/moment.ts'
 import type { UnpaidStatus } from '../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../protocol/resources.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
@@ -39,6 +39,33 @@ export type UnpaidTotals = Readonly<Record<UnpaidStatus, Amount>>
 export function termsOf(lot: Lot): Terms {
   const { unlocksAt, reviewUntil, claim } = lot
   return { unlocksAt, reviewUntil, availableAt: availableAt(lot), claim, overpaid: lot.unpaid < ZERO }
+}
+
+/** Moments inside of terms are written in as few characters as digits and letters allow. */
+const TERMS_BASE = 36
+
+/** Terms as a text: equal terms are the same one. */
+export function formatTerms({ unlocksAt, reviewUntil, availableAt: at, claim, overpaid }: Terms): string {
+  // With either of the others, `availableAt` follows from them.
+  const own = unlocksAt === null && reviewUntil === null ? at : null
+  const moments = [unlocksAt, reviewUntil, own].map((ms) => ms?.toString(TERMS_BASE) ?? '')
+  return [...moments, `${claim ? 'c' : ''}${overpaid ? 'o' : ''}`].join(',')
+}
+
+export function parseTerms(text: string): Terms {
+  const [unlocks = '', review = '', own = '', flags = ''] = text.split(',')
+  const momentOf = (ms: string): Ms | null => (ms === '' ? null : msOf(Number.parseInt(ms, TERMS_BASE)))
+  const unlocksAt = momentOf(unlocks)
+  const reviewUntil = momentOf(review)
+  const at = momentOf(own) ?? lastOf(unlocksAt, reviewUntil)
+  assert(at !== null, 'terms have a moment')
+  return {
+    unlocksAt,
+    reviewUntil,
+    availableAt: at,
+    claim: flags.includes('c'),
+    overpaid: flags.includes('o'),
+  }
 }
 
 /** What stands in the way of a payment on these terms, at a moment. */

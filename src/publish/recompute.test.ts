@@ -29,6 +29,7 @@ const STORY: readonly Told[] = [
   { at: '2026-01-08T00:00Z', is: 'payout/winner', contest: 1, kots: '70' },
   { at: '2026-01-20T00:00Z', is: 'loyalty/input', details: { month: month('2026-01'), digest } },
   { at: '2026-02-01T00:00Z', is: 'burn/platform_income', kots: '1' },
+  { at: '2026-02-01T00:01Z', is: 'hold/winner', contest: 1, details: { reviewUntil: closesAt } },
 ]
 
 /** Each table of a store that follows from its lines, with a change of one row. */
@@ -40,7 +41,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   totals: `row = zeroblob(length(row)) WHERE id = (SELECT max(id) FROM totals)`,
   week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,
   contests: `status = 'paid' WHERE id = 1`,
-  lots: 'terms = NULL WHERE seq = 11',
+  lots: 'open = NULL WHERE seq = 11',
+  holds: 'review_until = review_until + 1 WHERE contest = 1',
   unpaid: `kots = '1' WHERE seq = 11`,
   unpaid_sums: `claim = 1 WHERE level = 3`,
   takes: `amount = '1' WHERE seq = 12 AND lot = 10`,
@@ -132,6 +134,7 @@ const KEYS: Readonly<Record<string, string>> = {
   week_sums: 'q',
   unpaid_sums: 'contest',
   contests: 'id',
+  holds: 'contest',
   loyalty: 'month',
   months: 'month',
   digests: 'file',

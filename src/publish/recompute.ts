@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
+import { LOT_COLUMNS } from '../log/codec.ts'
 import { CONTEST_COLUMNS } from '../log/contest-rows.ts'
 import { BULK_TXS } from '../log/schema.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
@@ -20,7 +21,8 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['totals', 'id, at, row'],
   ['week_sums', 'q, row'],
   ['contests', CONTEST_COLUMNS.join(', ')],
-  ['lots', 'seq, contest, kind, terms, at, amount, unpaid, unlocks_at, review_until, claim'],
+  ['lots', `${LOT_COLUMNS}, open`],
+  ['holds', 'contest, kind, seq, review_until'],
   ['unpaid', 'seq, contest, kind, terms, kots'],
   ['unpaid_sums', 'contest, level, bucket, locked, claim, plain, overpaid'],
   ['takes', 'contest, seq, lot, amount'],

@@ -5,7 +5,8 @@ import { formatEvent } from '../protocol/event.ts'
 import type { Month } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
 import type { Books, Correction } from '../project/books.ts'
-import type { Contest, Lot, Take } from '../project/contest.ts'
+import type { Contest, Hold, Lot, Take } from '../project/contest.ts'
+import { kindKey, underHold } from '../project/contest.ts'
 import { contestWire } from '../project/contests.ts'
 import type { Changes, Shelf } from '../project/fold.ts'
 import type { LoyaltyState } from '../project/loyalty.ts'
@@ -57,6 +58,7 @@ export function openTrailShelf(): TrailShelf {
       restatementOf: () => undefined,
       contest: (id) => contests.get(id),
       openLots: lots.open,
+      hold: lots.hold,
       lot: lots.lot,
       takesBy: lots.takesBy,
       takesFrom: lots.takesFrom,
@@ -85,6 +87,7 @@ export function openTrailShelf(): TrailShelf {
       for (const [id, contest] of changes.contests) contests.set(id, contest)
       for (const [month, state] of changes.loyalty) loyalty.set(month, state)
       for (const lot of changes.lots.values()) lots.putLot(lot)
+      for (const hold of changes.holds.values()) lots.putHold(hold)
       for (const byLot of changes.takes.values()) for (const take of byLot.values()) lots.putTake(take)
     },
   }
@@ -93,41 +96,47 @@ export function openTrailShelf(): TrailShelf {
 type Lots = Readonly<{
   lot(seq: Seq): Lot | undefined
   open(contestId: ContestId, kind: string): readonly Lot[]
-  /** Every open lot of a contest, or of all, by seq. */
+  hold(contestId: ContestId, kind: string): Hold | undefined
+  /** Every open lot of a contest, or of all, by seq, as it stands under its hold. */
   allOpen(contestId: ContestId | null): readonly Lot[]
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
   putLot(lot: Lot): void
+  putHold(hold: Hold): void
   putTake(take: Take): void
 }>
 
 function openLots(): Lots {
   const lots = new Map<Seq, Lot>()
   const open = new Map<string, Map<Seq, Lot>>()
+  const holds = new Map<string, Hold>()
   const takes = new Map<Seq, Take[]>()
   const takers = new Map<Seq, Set<Seq>>()
-  const keyOf = (contestId: ContestId, kind: string): string => `${contestId}/${kind}`
   const takesBy = (seq: Seq): readonly Take[] => takes.get(seq) ?? []
   return {
     lot: (seq) => lots.get(seq),
-    open: (contestId, kind) => [...(open.get(keyOf(contestId, kind))?.values() ?? [])],
+    hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
+    open: (contestId, kind) => [...(open.get(kindKey(contestId, kind))?.values() ?? [])],
     allOpen(contestId) {
       const all = [...open.values()].flatMap((byKind) => [...byKind.values()])
       const asked = contestId === null ? all : all.filter((lot) => lot.contestId === contestId)
-      return asked.toSorted((a, b) => a.seq - b.seq)
+      return asked
+        .map((lot) => underHold(lot, holds.get(kindKey(lot.contestId, lot.kind))))
+        .toSorted((a, b) => a.seq - b.seq)
     },
     takesBy,
     takesFrom: (lot) =>
       [...(takers.get(lot) ?? [])].flatMap((seq) => takesBy(seq).filter((take) => take.lot === lot)),
     putLot(lot) {
       lots.set(lot.seq, lot)
-      const key = keyOf(lot.contestId, lot.kind)
+      const key = kindKey(lot.contestId, lot.kind)
       const ofKind = open.get(key) ?? new Map<Seq, Lot>()
       if (lot.unpaid === ZERO) ofKind.delete(lot.seq)
       else ofKind.set(lot.seq, lot)
       if (ofKind.size === 0) open.delete(key)
       else open.set(key, ofKind)
     },
+    putHold: (hold) => void holds.set(kindKey(hold.contestId, hold.kind), hold),
     putTake(take) {
       const others = takesBy(take.seq).filter((other) => other.lot !== take.lot)
       takes.set(take.seq, take.amount === ZERO ? others : [...others, take])
