@@ -25,7 +25,7 @@ const REQUEST = /^(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE) ([/$]\S*)$/
 const HEADER = /^([A-Za-z][A-Za-z0-9-]*): (.*)$/
 const CHECK =
   /^(?:capture (?<name>\w+) = )?(?<part>code|header|body|json|sha256)(?: (?<path>[^"=\s]\S*))??(?: (?<test>==|!=|contains|matches|absent)(?: (?<value>.*))?)?$/
-const ANSWER_MS_MAX = 10_000
+const ANSWER_MS_MAX = 30_000
 
 /** Reads a script: sentences after `#`, a request, its header lines, and checks. Throws on any other line. */
 export function parseScript(text: string): readonly Step[] {

@@ -103,13 +103,12 @@ export async function startService(settings: ServiceSettings, world: World, log:
       broken.resolve(keepFault(settings.data, reason))
     }),
   )
-  // First of all every thread is told, and all that serve drain at the same time. The private listener answers
-  // until that is over, and while there are readers to answer from.
+  // First of all every thread is told, and all that serve drain at the same time. The writer ends last, after every
+  // reader: the last connection moves the write-ahead log into the store.
   stack.defer(async () => {
     sayStopping(memory)
     writer.stop()
     await Promise.all([front.drain(), threads.drain()])
-    await writer[Symbol.asyncDispose]()
   })
   const owned = stack.move()
   return {
