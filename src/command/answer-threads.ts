@@ -10,7 +10,10 @@ import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './a
 /** Threads that make answers for one serving thread: one caller never has them both (`openFairPlaces`). */
 export const ANSWER_THREADS = 2
 
-/** The threads that make answers; each is started when a question first needs it. */
+/** Milliseconds after which all threads are started, asked or not: a start takes a quarter of a second. */
+const WARM_MS = 2_000
+
+/** The threads that make answers; each is started when a question first needs it, or after `WARM_MS`. */
 export type AnswerThreads = AsyncDisposable &
   Readonly<{
     /** Hands a question to a thread that is free; never more than `ANSWER_THREADS` at once. */
@@ -29,18 +32,19 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
   const free: AnswerThread[] = []
   const all: AnswerThread[] = []
 
-  function take(): AnswerThread {
-    const found = free.pop()
-    if (found !== undefined) return found
+  function start(): AnswerThread {
     assert(all.length < ANSWER_THREADS, `at most ${ANSWER_THREADS} questions are asked at once`)
     const started = startAnswerThread(settings(), tools)
     all.push(started)
     return started
   }
+  const warming = setTimeout(() => {
+    while (all.length < ANSWER_THREADS) free.unshift(start())
+  }, WARM_MS).unref()
 
   return {
     async ask(question) {
-      const thread = take()
+      const thread = free.pop() ?? start()
       try {
         return await thread.ask(question)
       } finally {
@@ -48,6 +52,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
       }
     },
     async [Symbol.asyncDispose]() {
+      clearTimeout(warming)
       await Promise.all(all.map((thread) => thread.stop()))
     },
   }
