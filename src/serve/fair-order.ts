@@ -18,6 +18,8 @@ type Lane<Work> = {
   finish: number
   /** When its next work is to begin; fixed while it stands in the heap. */
   start: number
+  /** Counts up: the lane queued last has the highest. */
+  queued: number
   waiting: Work[]
   out: number
 }
@@ -27,18 +29,21 @@ const LANES_MAX = 20_000
 
 /**
  * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996): the work whose caller has used the least time
- * comes first. A caller who was idle gains nothing by it, and a caller with one request waits for at most one work of
- * each other caller. `atOnce` is how many works of one caller may be out together.
+ * comes first. A caller who was idle gains nothing by it. Of callers who have used equally little, the one who came last
+ * comes first: in a crowd, whoever has waited longest is the likeliest to have left. `atOnce` is how many works of one
+ * caller may be out together.
  */
 export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
   const lanes = new Map<string, Lane<Work>>()
-  const heap = openHeap<Lane<Work>>((a, b) => a.start - b.start)
+  const heap = openHeap<Lane<Work>>((a, b) => a.start - b.start || b.queued - a.queued)
   let virtualNow = 0
+  let lastQueued = 0
   let waiting = 0
   let out = 0
 
   function queue(lane: Lane<Work>): void {
     lane.start = Math.max(virtualNow, lane.finish)
+    lane.queued = ++lastQueued
     heap.push(lane)
   }
 
@@ -46,7 +51,7 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
     const known = lanes.get(caller)
     if (known !== undefined) return known
     if (lanes.size >= LANES_MAX) forgetIdle()
-    const lane = { caller, finish: virtualNow, start: virtualNow, waiting: [], out: 0 }
+    const lane = { caller, finish: virtualNow, start: virtualNow, queued: 0, waiting: [], out: 0 }
     lanes.set(caller, lane)
     return lane
   }
