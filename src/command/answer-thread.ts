@@ -22,9 +22,9 @@ export type ToAnswerThread =
   | Readonly<{ is: 'scripts'; scripts: readonly Script[] }>
   | Readonly<{ is: 'close' }>
 
-/** What it says: its answers, each with the head that it was made at, and that it needs the scripts of pages. */
+/** What it says: its answers, each with the head that it was made at and what it took; that it needs the scripts of pages. */
 export type FromAnswerThread =
-  | Readonly<{ is: 'answer'; id: number; reply: Reply; head: Seq }>
+  | Readonly<{ is: 'answer'; id: number; reply: Reply; head: Seq; tookMs: number }>
   | Readonly<{ is: 'failed'; id: number; error: unknown }>
   | Readonly<{ is: 'scripts-wanted' }>
 
@@ -48,10 +48,13 @@ function run(port: MessagePort, { data, head, site }: AnswerThreadSettings): voi
   const answerer = openAnswerer(openRouter([...api, ...web.routes]), web.refuse)
 
   async function answer(id: number, question: Question): Promise<void> {
+    const before = process.threadCpuUsage()
     try {
       const reply = own(await answerer(question))
+      const { user, system } = process.threadCpuUsage(before)
+      const tookMs = (user + system) / 1_000
       const bodies = reply.is === 'coded' ? [reply.body.buffer] : []
-      say({ is: 'answer', id, reply, head: reader.head().seq }, bodies.filter(isPlain))
+      say({ is: 'answer', id, reply, head: reader.head().seq, tookMs }, bodies.filter(isPlain))
     } catch (error) {
       say({ is: 'failed', id, error })
     }

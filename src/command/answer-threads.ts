@@ -17,7 +17,7 @@ const WARM_MS = 2_000
 export type AnswerThreads = AsyncDisposable &
   Readonly<{
     /** Hands a question to a thread that is free; never more than `ANSWER_THREADS` at once. */
-    ask(question: Question): Promise<Readonly<{ reply: Reply; head: Seq }>>
+    ask(question: Question): Promise<Answered>
   }>
 
 type Tools = Readonly<{
@@ -39,12 +39,13 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
     return started
   }
   const warming = setTimeout(() => {
-    while (all.length < ANSWER_THREADS) free.unshift(start())
+    while (all.length < ANSWER_THREADS) free.push(start())
   }, WARM_MS).unref()
 
   return {
     async ask(question) {
-      const thread = free.pop() ?? start()
+      // The one that has been free longest, so that each stays warm.
+      const thread = free.shift() ?? start()
       try {
         return await thread.ask(question)
       } finally {
@@ -58,7 +59,8 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
   }
 }
 
-type Answered = Readonly<{ reply: Reply; head: Seq }>
+/** A reply, the head that it was made at, and the milliseconds of a processor that it took. */
+type Answered = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
 type AnswerThread = Readonly<{ ask(question: Question): Promise<Answered>; stop(): Promise<void> }>
 
 function startAnswerThread(settings: AnswerThreadSettings, { scripts, onBroken }: Tools): AnswerThread {

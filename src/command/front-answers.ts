@@ -1,6 +1,7 @@
 import type { LogReader } from '../log/reader.ts'
 import { floorTo, MINUTE_MS } from '../protocol/moment.ts'
 import type { Question } from '../serve/answerer.ts'
+import type { Timed } from '../serve/fair-places.ts'
 import type { Reply } from '../serve/route.ts'
 import type { SharedAnswers } from '../serve/shared-answers.ts'
 import { openSharedAnswers } from '../serve/shared-answers.ts'
@@ -16,7 +17,7 @@ export function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
   reader: LogReader,
-  { world, onBroken }: FrontTools,
+  { onBroken }: FrontTools,
   stack: AsyncDisposableStack,
 ): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
   const scripts = openScripts()
@@ -26,16 +27,15 @@ export function openAnswers(
     { scripts, onBroken },
   )
   stack.use(threads)
-  const ask = async (question: Question): Promise<Reply> => {
-    const { reply, head } = await threads.ask(question)
+  const ask = async (question: Question): Promise<Timed<Reply>> => {
+    const { reply, head, tookMs } = await threads.ask(question)
     // What the answer has seen, the streams of this thread queue before it leaves.
     if (head > reader.head().seq) reader.snapshot(() => undefined)
-    return reply
+    return { value: reply, tookMs }
   }
   const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
-  const { monotonicMs } = world
   return {
-    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs }),
+    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present }),
     scripts,
     listens: (at) => {
       port = at

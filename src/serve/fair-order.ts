@@ -24,7 +24,7 @@ type Lane<Work> = {
   out: number
 }
 
-/** Callers remembered although they wait for nothing, before those without a debt are forgotten. */
+/** Callers remembered, before those who have nothing here and whose share is not overdrawn are forgotten. */
 const LANES_MAX = 20_000
 
 /**
@@ -56,11 +56,8 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
     return lane
   }
 
-  /** Forgets callers who have nothing here and whose share is not overdrawn. */
   function forgetIdle(): void {
-    for (const [caller, lane] of lanes) {
-      if (lane.out === 0 && lane.waiting.length === 0 && lane.finish <= virtualNow) lanes.delete(caller)
-    }
+    for (const [caller, lane] of lanes) if (isIdle(lane) && lane.finish <= virtualNow) lanes.delete(caller)
   }
 
   function end(lane: Lane<Work>, tookMs: number): void {
@@ -103,6 +100,10 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
     },
     waiting: () => waiting,
   }
+}
+
+function isIdle({ out, waiting }: Lane<unknown>): boolean {
+  return out === 0 && waiting.length === 0
 }
 
 type Heap<One> = Readonly<{ push(one: One): void; pop(): One | undefined }>

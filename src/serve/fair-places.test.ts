@@ -5,13 +5,13 @@ import { openFairPlaces } from './fair-places.ts'
 
 /** Two places, and work that ends when the test says so. */
 function openStage() {
-  const places = openFairPlaces(2, () => performance.now())
+  const places = openFairPlaces(2)
   const begun: { name: string; end: PromiseWithResolvers<string> }[] = []
   const ask = (caller: string, name: string): Promise<string> =>
     places.run(caller, () => {
       const end = Promise.withResolvers<string>()
       begun.push({ name, end })
-      return end.promise
+      return end.promise.then((value) => ({ value, tookMs: 1 }))
     })
   return { places, begun, ask }
 }

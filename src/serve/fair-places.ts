@@ -3,17 +3,20 @@ import { openFairOrder } from './fair-order.ts'
 /** A few places at which work is done elsewhere, in a fair order between callers. */
 export type FairPlaces = Readonly<{
   /** Runs the work when a place is free and it is the caller's turn; settles as the work does. */
-  run<T>(caller: string, work: () => Promise<T>): Promise<T>
+  run<T>(caller: string, work: () => Promise<Timed<T>>): Promise<T>
   /** Pieces of work that wait for a place. */
   waiting(): number
 }>
+
+/** What work has made, and the milliseconds that its caller is charged for it: of a processor, not of the clock. */
+export type Timed<T> = Readonly<{ value: T; tookMs: number }>
 
 /**
  * Opens the places. Where there is more than one, one caller never takes the last: whoever else comes finds it free, or
  * in use by somebody else.
  */
-export function openFairPlaces(places: number, monotonicMs: () => number): FairPlaces {
-  const order = openFairOrder<() => Promise<void>>(Math.max(1, places - 1))
+export function openFairPlaces(places: number): FairPlaces {
+  const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1))
   let free = places
 
   function fill(): void {
@@ -21,10 +24,9 @@ export function openFairPlaces(places: number, monotonicMs: () => number): FairP
       const taken = order.take()
       if (taken === undefined) return
       free -= 1
-      const startedMs = monotonicMs()
-      void taken.work().then(() => {
+      void taken.work().then((tookMs) => {
         free += 1
-        taken.ended(monotonicMs() - startedMs)
+        taken.ended(tookMs)
         fill()
       })
     }
@@ -35,9 +37,12 @@ export function openFairPlaces(places: number, monotonicMs: () => number): FairP
       return new Promise((resolve, reject) => {
         order.add(caller, async () => {
           try {
-            resolve(await work())
+            const { value, tookMs } = await work()
+            resolve(value)
+            return tookMs
           } catch (error) {
             reject(error)
+            return 0
           }
         })
         fill()

@@ -30,10 +30,9 @@ function openStage() {
     ask(question) {
       const end = Promise.withResolvers<Reply>()
       asked.push({ question, end })
-      return end.promise
+      return end.promise.then((value) => ({ value, tookMs: 1 }))
     },
     present: () => String(head),
-    monotonicMs: () => performance.now(),
   })
   return {
     answers,

@@ -2,6 +2,7 @@ import { openAnswerCache } from './answer-cache.ts'
 import type { Question } from './answerer.ts'
 import { negotiate } from './coding.ts'
 import { names } from './etag.ts'
+import type { Timed } from './fair-places.ts'
 import { openFairPlaces } from './fair-places.ts'
 import type { Coded, Reply } from './route.ts'
 
@@ -15,11 +16,10 @@ export type SharedAnswers = Readonly<{
 export type SharedAnswersSettings = Readonly<{
   /** How many questions are answered at once. */
   places: number
-  /** Answers one question; never asked more than `places` at once. */
-  ask(question: Question): Promise<Reply>
+  /** Answers one question, and says what it took; never asked more than `places` at once. */
+  ask(question: Question): Promise<Timed<Reply>>
   /** Changes whenever an answer may be another: with each event, and each minute. */
   present(question: Question): string
-  monotonicMs(): number
 }>
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
@@ -31,29 +31,31 @@ type Kept = Readonly<{ body: Uint8Array; reply: CodedReply; present: string }>
  * behind somebody else's queue.
  */
 export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswers {
-  const { places, ask, present, monotonicMs } = settings
-  const turns = openFairPlaces(places, monotonicMs)
+  const { places, ask, present } = settings
+  const turns = openFairPlaces(places)
   const kept = openAnswerCache<Kept>()
-  const making = new Map<string, Promise<Reply>>()
+  const making = new Map<string, Promise<Timed<Reply>>>()
 
   function find(question: Question): CodedReply | undefined {
     const found = kept.get(nameOf(question))
     return found?.present === present(question) ? found.reply : undefined
   }
 
-  async function make(question: Question): Promise<Reply> {
+  async function make(question: Question): Promise<Timed<Reply>> {
     const at = present(question)
-    const reply = await ask(question)
+    const made = await ask(question)
+    const reply = made.value
     // The log may have grown meanwhile: then nobody knows which state the answer is of.
     if (isWhole(question, reply) && present(question) === at) {
       kept.set(nameOf(question), { body: reply.body, reply, present: at })
     }
-    return reply
+    return made
   }
 
-  function share(question: Question): Promise<Reply> {
+  /** Of those who share an answer each is charged for it while it is being made; once it is made it costs nothing. */
+  function share(question: Question): Promise<Timed<Reply>> {
     const found = find(question)
-    if (found !== undefined) return Promise.resolve(found)
+    if (found !== undefined) return Promise.resolve({ value: found, tookMs: 0 })
     const key = `${present(question)} ${question.ifNoneMatch ?? ''} ${nameOf(question)}`
     const known = making.get(key)
     if (known !== undefined) return known
