@@ -53,8 +53,8 @@ const { values } = parseArgs({
   },
 })
 const slices = values.full
-  ? { warmMs: 2_000, quietMs: 10_000, attackMs: 20_000, waitMs: 30_000, rounds: 3 }
-  : { warmMs: 1_000, quietMs: 3_000, attackMs: 5_000, waitMs: 10_000, rounds: 1 }
+  ? { warmMs: 6_000, quietMs: 10_000, attackMs: 20_000, waitMs: 30_000, rounds: 3 }
+  : { warmMs: 4_000, quietMs: 3_000, attackMs: 5_000, waitMs: 10_000, rounds: 1 }
 process.stdout.write(values.help ? HELP : `${await fairness(Number(values.events))}\n`)
 
 async function fairness(events: number): Promise<string> {
@@ -81,7 +81,7 @@ async function fairness(events: number): Promise<string> {
   return [
     `## Fairness, on a log of ${thousands(asked.events)} events`,
     '',
-    `Milliseconds that a stranger waits, who asks for the summary, the first page and 20 events by turns, every ${ASK_EVERY_MS} ms over a new connection, while others attack within an allowance of ${RATE_LIMIT} requests a minute. Quiet: the same on the same service before the attack. "p99 is": so many times the quiet one. The goal is ${GOAL_MS} ms or ${GOAL_QUIET} times the quiet p99, whichever is more, and ${GOAL_MANY} times that where more than one address attacks. A question that had no 200 after ${slices.waitMs / 1000} s is unanswered and counts as that. Slices of ${slices.quietMs / 1000} and ${slices.attackMs / 1000} s, each attack on a service of its own; attackers and the stranger are processes of their own on the same machine. Its answers: by status, as far as the attacker read them. Load of the machine ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end.`,
+    `Milliseconds that a stranger waits, who asks for the summary, the first page and 20 events by turns, every ${ASK_EVERY_MS} ms over a new connection, while others attack within an allowance of ${RATE_LIMIT} requests a minute. Quiet: the same on the same service before the attack. "p99 is": so many times the quiet one. The goal is ${GOAL_MS} ms or ${GOAL_QUIET} times the quiet p99, whichever is more, and ${GOAL_MANY} times that where more than one address attacks. A question that had no 200 after ${slices.waitMs / 1000} s is unanswered and counts as that. Slices of ${slices.quietMs / 1000} and ${slices.attackMs / 1000} s, each attack on a service of its own that has been asked pages for ${slices.warmMs / 1000} s; attackers and the stranger are processes of their own on the same machine. Its answers: by status, as far as the attacker read them. Load of the machine ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end.`,
     '',
     table(columns, rows),
     '',
@@ -100,10 +100,11 @@ function askedOfStore(data: string): Asked {
 
 async function rowOf(attack: Attack, data: string, asked: Asked): Promise<string[]> {
   await using service = await startBenchService(data, String(RATE_LIMIT), attack.workers)
-  const ask = (forMs: number, first: number, waitMs = slices.waitMs): Promise<Waited> =>
-    stranger({ port: service.port, forMs, waitMs }, first, asked)
-  // The first page of all waits for the scripts of pages, which are bundled once.
-  await ask(slices.warmMs, 1, FIRST_PAGE_MS_MAX)
+  const { port } = service
+  const ask = (forMs: number, first: number): Promise<Waited> =>
+    stranger({ port, forMs, waitMs: slices.waitMs }, first, questionsOf(asked))
+  // A service that has been asked pages before. The first of all waits for the scripts of pages, which are bundled once.
+  await stranger({ port, forMs: slices.warmMs, waitMs: FIRST_PAGE_MS_MAX }, 1, pastPages(asked))
   const quiet = share((await ask(slices.quietMs, 2)).took, 0.99)
   const [{ took, unanswered }, attacked] = await Promise.all([
     ask(slices.attackMs + LEAD_MS, 3),
@@ -132,13 +133,24 @@ function answersOf({ byStatus, bytes }: Attacked): string {
 function stranger(
   slice: Pick<StrangerPlan, 'port' | 'forMs' | 'waitMs'>,
   first: number,
-  { events }: Asked,
+  paths: readonly string[],
 ): Promise<Waited> {
   const addresses = Array.from({ length: STRANGERS }, (_, index) => `127.30.${first}.${1 + index}`)
-  const pages = Array.from({ length: 20 }, (_, index) => Math.floor((events / 21) * (index + 1)))
-  const paths = pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
   const plan: StrangerPlan = { ...slice, everyMs: ASK_EVERY_MS, addresses, paths }
   return run<Waited>('fairness-stranger.ts', plan)
+}
+
+function questionsOf({ events }: Asked): readonly string[] {
+  const pages = Array.from({ length: 20 }, (_, index) => Math.floor((events / 21) * (index + 1)))
+  return pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
+}
+
+/** Pages of many moments: each is made, and by both threads. */
+function pastPages({ from, to }: Asked): readonly string[] {
+  return Array.from(
+    { length: 1_000 },
+    (_, index) => `/summary?at=${Math.floor(from + ((to - from) / 1_001) * index)}`,
+  )
 }
 
 async function begin(attack: Attack, port: number, asked: Asked): Promise<Attacked> {

@@ -17,7 +17,7 @@ export function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
   reader: LogReader,
-  { onBroken }: FrontTools,
+  { world, onBroken }: FrontTools,
   stack: AsyncDisposableStack,
 ): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
   const scripts = openScripts()
@@ -35,7 +35,7 @@ export function openAnswers(
   }
   const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
   return {
-    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present }),
+    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs: world.monotonicMs }),
     scripts,
     listens: (at) => {
       port = at

@@ -26,7 +26,7 @@ suite('waiting work', () => {
   test('comes out whole, each caller’s own in the order in which it came', () => {
     fc.assert(
       fc.property(works(5), (all) => {
-        const order = openFairOrder<Work>(1)
+        const order = openFairOrder<Work>(1, () => 0)
         for (const work of all) order.add(work.caller, work)
         const done = runAll(order)
         assert.equal(done.length, all.length)
@@ -42,7 +42,7 @@ suite('waiting work', () => {
   test('shares the time: two callers who both wait differ by one work of each at most', () => {
     fc.assert(
       fc.property(works(4), (all) => {
-        const order = openFairOrder<Work>(1)
+        const order = openFairOrder<Work>(1, () => 0)
         for (const work of all) order.add(work.caller, work)
         const left = new Map<string, number>()
         for (const { caller } of all) left.set(caller, (left.get(caller) ?? 0) + 1)
@@ -63,7 +63,7 @@ suite('waiting work', () => {
   test('of a stranger comes first, whatever others have used and queued', () => {
     fc.assert(
       fc.property(works(30), fc.nat(100), (all, before) => {
-        const order = openFairOrder<Work>(1)
+        const order = openFairOrder<Work>(1, () => 0)
         for (const work of all) order.add(work.caller, work)
         for (let index = 0; index < before; index += 1) {
           const taken = order.take()
@@ -75,8 +75,33 @@ suite('waiting work', () => {
     )
   })
 
+  test('of a caller who has used much waits in a crowd, the less the longer ago that was', () => {
+    const behind = (secondsAgo: number): number => {
+      let nowMs = 0
+      const order = openFairOrder<Work>(1, () => nowMs)
+      order.add('guest', { caller: 'guest', ms: 30 })
+      for (let index = 0; index < 1_000; index += 1) {
+        order.add(`crowd ${index % 100}`, { caller: `crowd ${index % 100}`, ms: 5 })
+      }
+      order.take()?.ended(5)
+      while (order.waiting() > 900) {
+        const taken = order.take()
+        taken?.ended(taken.work.ms)
+      }
+      nowMs = secondsAgo * 1_000
+      order.add('guest', { caller: 'guest', ms: 1 })
+      for (let turns = 0; ; turns += 1) {
+        const taken = order.take()
+        if (taken?.work.caller === 'guest') return turns
+        taken?.ended(taken.work.ms)
+      }
+    }
+    const [now, soon, later] = [behind(0), behind(1), behind(3)]
+    assert.ok(now > soon && soon > later && later === 0, `${now}, ${soon} and ${later} turns`)
+  })
+
   test('of one caller is never out more often than it may be', () => {
-    const order = openFairOrder<Work>(2)
+    const order = openFairOrder<Work>(2, () => 0)
     for (let index = 0; index < 5; index += 1) order.add('a', { caller: 'a', ms: 1 })
     const out = [order.take(), order.take(), order.take()]
     assert.deepEqual(
@@ -94,7 +119,7 @@ suite('waiting work', () => {
   })
 
   test('of an idle caller has no credit: what it did not use is gone', () => {
-    const order = openFairOrder<Work>(1)
+    const order = openFairOrder<Work>(1, () => 0)
     order.add('idle', { caller: 'idle', ms: 1 })
     order.take()?.ended(1)
     for (let index = 0; index < 50; index += 1) order.add('busy', { caller: 'busy', ms: 10 })

@@ -16,6 +16,8 @@ type Lane<Work> = {
   caller: string
   /** When the time that the caller has used so far is over. */
   finish: number
+  /** When, by the clock, its last work ended. */
+  endedMs: number
   /** When its next work is to begin; fixed while it stands in the heap. */
   start: number
   /** Counts up: the lane queued last has the highest. */
@@ -24,16 +26,19 @@ type Lane<Work> = {
   out: number
 }
 
+/** Milliseconds of work that a caller is granted for each second by the clock, whatever others do. */
+const GRANT_MS_PER_SECOND = 10
 /** Callers remembered, before those who have nothing here and whose share is not overdrawn are forgotten. */
 const LANES_MAX = 20_000
 
 /**
  * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996): the work whose caller has used the least time
- * comes first. A caller who was idle gains nothing by it. Of callers who have used equally little, the one who came last
+ * comes first. A caller who was idle gains nothing by it, but what it owes is forgiven by and by, at the rate of the grant:
+ * in a crowd of a hundred, one page would else shut it out for seconds. Of callers who have used equally little, the one who came last
  * comes first: in a crowd, whoever has waited longest is the likeliest to have left. `atOnce` is how many works of one
- * caller may be out together.
+ * caller may be out together; `nowMs` is a clock that never steps.
  */
-export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
+export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
   const lanes = new Map<string, Lane<Work>>()
   const heap = openHeap<Lane<Work>>((a, b) => a.start - b.start || b.queued - a.queued)
   let virtualNow = 0
@@ -42,7 +47,8 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
   let out = 0
 
   function queue(lane: Lane<Work>): void {
-    lane.start = Math.max(virtualNow, lane.finish)
+    const grantedMs = ((nowMs() - lane.endedMs) / 1_000) * GRANT_MS_PER_SECOND
+    lane.start = Math.max(virtualNow, lane.finish - grantedMs)
     lane.queued = ++lastQueued
     heap.push(lane)
   }
@@ -51,9 +57,9 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
     const known = lanes.get(caller)
     if (known !== undefined) return known
     if (lanes.size >= LANES_MAX) forgetIdle()
-    const lane = { caller, finish: virtualNow, start: virtualNow, queued: 0, waiting: [], out: 0 }
-    lanes.set(caller, lane)
-    return lane
+    const none = { waiting: [], out: 0, queued: 0, endedMs: nowMs() }
+    lanes.set(caller, { caller, finish: virtualNow, start: virtualNow, ...none })
+    return laneOf(caller)
   }
 
   function forgetIdle(): void {
@@ -62,6 +68,7 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
 
   function end(lane: Lane<Work>, tookMs: number): void {
     lane.finish += tookMs
+    lane.endedMs = nowMs()
     // Its next work waited for this one to end.
     if (lane.out === atOnce && lane.waiting.length > 0) queue(lane)
     lane.out -= 1
@@ -83,7 +90,7 @@ export function openFairOrder<Work>(atOnce: number): FairOrder<Work> {
       const work = lane?.waiting.shift()
       if (lane === undefined || work === undefined) return undefined
       virtualNow = Math.max(virtualNow, lane.start)
-      lane.finish = Math.max(lane.finish, lane.start)
+      if (lane.out === 0) lane.finish = lane.start
       lane.out += 1
       out += 1
       waiting -= 1

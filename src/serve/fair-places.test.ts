@@ -5,7 +5,7 @@ import { openFairPlaces } from './fair-places.ts'
 
 /** Two places, and work that ends when the test says so. */
 function openStage() {
-  const places = openFairPlaces(2)
+  const places = openFairPlaces(2, () => performance.now())
   const begun: { name: string; end: PromiseWithResolvers<string> }[] = []
   const ask = (caller: string, name: string): Promise<string> =>
     places.run(caller, () => {

@@ -15,8 +15,8 @@ export type Timed<T> = Readonly<{ value: T; tookMs: number }>
  * Opens the places. Where there is more than one, one caller never takes the last: whoever else comes finds it free, or
  * in use by somebody else.
  */
-export function openFairPlaces(places: number): FairPlaces {
-  const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1))
+export function openFairPlaces(places: number, monotonicMs: () => number): FairPlaces {
+  const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1), monotonicMs)
   let free = places
 
   function fill(): void {

@@ -13,7 +13,7 @@ export const SLICE_MS = 4
 
 /** Opens the turns of one thread; `monotonicMs` times the work. */
 export function openFairTurns(monotonicMs: () => number): FairTurns {
-  const order = openFairOrder<() => void>(1)
+  const order = openFairOrder<() => void>(1, monotonicMs)
   let sliceEnd: number | undefined
 
   function next(): void {

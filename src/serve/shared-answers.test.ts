@@ -33,6 +33,7 @@ function openStage() {
       return end.promise.then((value) => ({ value, tookMs: 1 }))
     },
     present: () => String(head),
+    monotonicMs: () => performance.now(),
   })
   return {
     answers,

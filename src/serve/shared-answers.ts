@@ -20,6 +20,7 @@ export type SharedAnswersSettings = Readonly<{
   ask(question: Question): Promise<Timed<Reply>>
   /** Changes whenever an answer may be another: with each event, and each minute. */
   present(question: Question): string
+  monotonicMs(): number
 }>
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
@@ -31,8 +32,8 @@ type Kept = Readonly<{ body: Uint8Array; reply: CodedReply; present: string }>
  * behind somebody else's queue.
  */
 export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswers {
-  const { places, ask, present } = settings
-  const turns = openFairPlaces(places)
+  const { places, ask, present, monotonicMs } = settings
+  const turns = openFairPlaces(places, monotonicMs)
   const kept = openAnswerCache<Kept>()
   const making = new Map<string, Promise<Timed<Reply>>>()
 
