@@ -17,14 +17,14 @@ export function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
   reader: LogReader,
-  { world, onBroken }: FrontTools,
+  { world }: FrontTools,
   stack: AsyncDisposableStack,
 ): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
   const scripts = openScripts()
   let { port } = settings
   const threads = openAnswerThreads(
     () => ({ data: settings.data, head: memory.head, site: siteOf(settings, port) }),
-    { scripts, onBroken },
+    { scripts },
   )
   stack.use(threads)
   const ask = async (question: Question): Promise<Timed<Reply>> => {

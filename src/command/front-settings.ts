@@ -30,6 +30,4 @@ export type FrontTools = Readonly<{
   world: Pick<World, 'now' | 'monotonicMs' | 'random'>
   log: Logger
   registry: Registry
-  /** Told why the service must stop by itself. */
-  onBroken(reason: string): void
 }>

@@ -53,10 +53,6 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
       pino.destination({ fd: 2, sync: true }),
     ),
     registry,
-    // The main thread learns of it when this one ends.
-    onBroken(reason) {
-      throw new Error(reason)
-    },
   })
   port.on('message', (message: ToFront) => {
     switch (message.is) {

@@ -83,8 +83,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   })
   const writer = await orTaken('--publish-port', writing)
   stack.use(writer)
-  const tools = { world, log, registry, onBroken: broken.resolve }
-  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, tools)
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, log, registry })
   const front = await orTaken('--port', opening)
   stack.use(front)
   watchState(registry, front, async () => {

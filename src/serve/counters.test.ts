@@ -84,6 +84,35 @@ suite('the allowance', () => {
     assert.equal((await stage.get('/status', mine)).status, 200)
   })
 
+  test('of pages pays one more for each 1,000 rows or buckets that a page reads, kept or not', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf })
+    const left = async (path: string, headers = {}): Promise<number> => {
+      const response = await stage.get(path, { 'X-Forwarded-For': '192.0.2.9', ...headers })
+      await response.arrayBuffer()
+      assert.ok(response.status === 200 || response.status === 304, `${response.status}`)
+      return Number(/;r=(\d+);/.exec(response.headers.get('ratelimit') ?? '')?.[1])
+    }
+    const minutes = '/flows?bucket=minute&from=2026-10-01&to=2026-10-02'
+    assert.equal(await left('/flows'), 599)
+    assert.equal(await left(minutes), 597)
+    assert.equal(await left(minutes), 595)
+    assert.equal(await left(minutes.replace('/flows', '/flows.svg')), 593)
+    assert.equal(await left('/status'), 592)
+    // The API counts requests alone.
+    assert.equal(await left(`/api/v1${minutes}`), 59)
+  })
+
+  test('that is nearly used up is used up by a long page, which is given all the same', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf })
+    const mine = { 'X-Forwarded-For': '192.0.2.10' }
+    const minutes = '/flows?bucket=minute&from=2026-10-01&to=2026-10-02'
+    for (let index = 0; index < 599; index += 1) await (await stage.get('/icon.svg', mine)).arrayBuffer()
+    const last = await stage.get(minutes, mine)
+    assert.equal(last.status, 200)
+    assert.match(last.headers.get('ratelimit') ?? '', /;r=0;/)
+    assert.equal((await stage.get('/status', mine)).status, 429)
+  })
+
   test('counts what is refused for its form too', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     await sendRaw(stage.port, getRequest('/api/v1/summary', ['Content-Length: 1']) + 'x')
