@@ -8,6 +8,7 @@ import { PROBE_FILE } from '../src/log/disk-probe.ts'
 import { storePath } from '../src/log/store.ts'
 import { assertWhole } from './door-stage.ts'
 import type { Fault } from './fault-injection.ts'
+import { skipUnless } from './component.ts'
 import { canInject, failingFromStart, injectFault } from './fault-injection.ts'
 import type { NodeProcess } from './node-process.ts'
 import { readLines, startNode } from './node-process.ts'
@@ -48,7 +49,7 @@ const FULL: readonly Failing[] = (['EDQUOT', 'ENOSPC'] as const).map((error) => 
   fault: (data) => ({ calls: 'pwrite64', error, paths: [wal(data), join(data, PROBE_FILE)] }),
 }))
 
-const skip = process.env['CI'] !== 'true' && !canInject() && 'strace cannot follow a process here'
+const skip = skipUnless(canInject(), 'a strace that may follow a process')
 
 suite('a disk that fails', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-failing-'))

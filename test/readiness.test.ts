@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,6 +8,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { READY_MS_MAX } from '../src/publish/operations.ts'
+import { skipWithout } from './component.ts'
 import type { NodeProcess } from './node-process.ts'
 import { startNode } from './node-process.ts'
 import { openClient } from './stream-client.ts'
@@ -182,12 +182,8 @@ for (const options of OPTIONS) {
 
 suite('a service with few open files', () => {
   const limits = ['--nofile=200:200']
-  test('keeps some for its private port, and says that it has too few', async (t) => {
-    try {
-      execFileSync('prlimit', [...limits, 'true'], { stdio: 'ignore' })
-    } catch {
-      return t.skip('no limit can be set here')
-    }
+  const skip = skipWithout('prlimit')
+  test('keeps some for its private port, and says that it has too few', { skip }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-files-'))
     const node = await startNode(join(folder, 'data'), [], ['prlimit', ...limits])
     try {
@@ -212,6 +208,5 @@ suite('a service with few open files', () => {
       if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     }
-    return undefined
   })
 })

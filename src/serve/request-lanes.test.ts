@@ -12,7 +12,10 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
 /** A server that gives each answer when the test says so. */
 async function serve(waitingMax?: number) {
   const begun: ServerResponse[] = []
-  const lanes = openRequestLanes((_request, response) => begun.push(response), waitingMax)
+  const lanes = openRequestLanes(
+    (_request, response) => begun.push(response),
+    waitingMax === undefined ? {} : { waitingMax },
+  )
   const server = createServer((request, response) => lanes.enter(request, response))
   server.maxRequestsPerSocket = 0
   server.listen(0, '127.0.0.1')

@@ -11,8 +11,16 @@ const WAITING_MAX = 20_000
 export type RequestLanes = Readonly<{
   /** Begins the request, now or when the answer before it on the same connection has been taken. */
   enter(request: IncomingMessage, response: ServerResponse): void
+  /** Requests of a connection that wait. */
+  waiting(socket: Socket): number
   /** The answer that is being given on a connection. */
   answering(socket: Socket): ServerResponse | undefined
+}>
+
+export type RequestLaneSettings = Readonly<{
+  waitingMax: number
+  /** Told that fewer requests of a connection wait. */
+  onTaken(socket: Socket): void
 }>
 
 type Lane = {
@@ -27,7 +35,7 @@ type Lane = {
  */
 export function openRequestLanes(
   begin: (request: IncomingMessage, response: ServerResponse) => void,
-  waitingMax: number = WAITING_MAX,
+  { waitingMax = WAITING_MAX, onTaken = () => undefined }: Partial<RequestLaneSettings> = {},
 ): RequestLanes {
   const lanes = new WeakMap<Socket, Lane>()
   let waiting = 0
@@ -52,9 +60,11 @@ export function openRequestLanes(
       return
     }
     const next = lane.waiting.shift()
-    if (next === undefined) return
-    waiting -= 1
-    run(lane, next.request, next.response)
+    if (next !== undefined) {
+      waiting -= 1
+      run(lane, next.request, next.response)
+    }
+    onTaken(socket)
   }
 
   return {
@@ -77,6 +87,7 @@ export function openRequestLanes(
         socket.destroy()
       }
     },
+    waiting: (socket) => lanes.get(socket)?.waiting.length ?? 0,
     answering: (socket) => lanes.get(socket)?.present,
   }
 }

@@ -9,6 +9,7 @@ import { openExchange } from './exchange.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './headers.ts'
 import { isTargetTooLong } from './overflow.ts'
 import { HEADERS_MAX } from './request-form.ts'
+import { openRequestFeeds } from './request-feeds.ts'
 import { openRequestLanes } from './request-lanes.ts'
 import { drainServer } from './server-drain.ts'
 
@@ -52,7 +53,8 @@ export type Server = AsyncDisposable &
 export async function start(settings: ServerSettings, collaborators: Collaborators): Promise<Server> {
   const server = openServer(settings, collaborators)
   let draining = false
-  const lanes = openRequestLanes(openExchange(collaborators))
+  const lanes = openRequestLanes(openExchange(collaborators), { onTaken: (socket) => feeds.resume(socket) })
+  const feeds = openRequestFeeds(server, lanes.waiting)
   const overLimit = openCallerConnections(server, settings.connections, collaborators)
 
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect } from 'node:net'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { openRequestFeeds } from './request-feeds.ts'
+import { openRequestLanes } from './request-lanes.ts'
+
+/** A server that answers each request with its path, and notes how many of a connection waited at most. */
+async function serve() {
+  let waitedMost = 0
+  const lanes = openRequestLanes((request, response) => response.end(`${request.url};`), {
+    onTaken: (socket) => feeds.resume(socket),
+  })
+  const server = createServer((request, response) => {
+    lanes.enter(request, response)
+    waitedMost = Math.max(waitedMost, lanes.waiting(request.socket))
+  })
+  server.maxRequestsPerSocket = 0
+  const feeds = openRequestFeeds(server, lanes.waiting)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    waitedMost: () => waitedMost,
+    async open(): Promise<Socket> {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      return socket
+    },
+    [Symbol.dispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+const requestOf = (number: number, header = ''): string =>
+  `GET /${number} HTTP/1.1\r\nHost: a\r\n${header}\r\n`
+
+/** The paths that came back, when so many have. */
+async function answersOn(socket: Socket, count: number): Promise<readonly number[]> {
+  let text = ''
+  for await (const chunk of socket) {
+    text += String(chunk)
+    const numbers = [...text.matchAll(/\/(\d+);/g)].map(([, number]) => Number(number))
+    if (numbers.length >= count) return numbers
+  }
+  return []
+}
+
+suite('what a connection sends', () => {
+  test('is parsed a slice at a time, and the rest when what came before is answered', async () => {
+    using stage = await serve()
+    const socket = await stage.open()
+    const count = 900
+    socket.write(Array.from({ length: count }, (_, index) => requestOf(index)).join(''))
+    const answers = await answersOn(socket, count)
+    assert.deepEqual(
+      answers,
+      Array.from({ length: count }, (_, index) => index),
+    )
+    assert.ok(stage.waitedMost() < 200, `${stage.waitedMost()} waited`)
+  })
+
+  test('is answered in its order wherever it is cut, and however long its headers are', async () => {
+    using stage = await serve()
+    const requests = fc.array(fc.nat(6_000), { minLength: 1, maxLength: 20 })
+    const cuts = fc.array(fc.integer({ min: 1, max: 9_000 }), { minLength: 1, maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(requests, cuts, async (lengths, sizes) => {
+        const text = lengths
+          .map((length, index) => requestOf(index, `X-A: ${'x'.repeat(length)}\r\n`))
+          .join('')
+        const socket = await stage.open()
+        const answered = answersOn(socket, lengths.length)
+        for (let at = 0, turn = 0; at < text.length; turn += 1) {
+          const size = sizes[turn % sizes.length] ?? 1
+          socket.write(text.slice(at, at + size))
+          at += size
+          if (turn % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+        }
+        assert.deepEqual(
+          await answered,
+          lengths.map((_, index) => index),
+        )
+        socket.destroy()
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
