@@ -49,9 +49,7 @@ const FULL: readonly Failing[] = (['EDQUOT', 'ENOSPC'] as const).map((error) => 
   fault: (data) => ({ calls: 'pwrite64', error, paths: [wal(data), join(data, PROBE_FILE)] }),
 }))
 
-const skip = skipUnless(canInject(), 'a strace that may follow a process')
-
-suite('a disk that fails', { skip }, () => {
+suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may follow a process') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-failing-'))
   const nodes: NodeProcess[] = []
   test.after(async () => {

@@ -182,31 +182,34 @@ for (const options of OPTIONS) {
 
 suite('a service with few open files', () => {
   const limits = ['--nofile=200:200']
-  const skip = skipWithout('prlimit')
-  test('keeps some for its private port, and says that it has too few', { skip }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-files-'))
-    const node = await startNode(join(folder, 'data'), [], ['prlimit', ...limits])
-    try {
-      assert.match(node.said(), /this process may open 200 files/)
-      const port = Number(new URL(node.url).port)
-      const sockets = Array.from({ length: 400 }, () =>
-        connect(port, '127.0.0.1').on('error', () => undefined),
-      )
-      await Promise.all(
-        sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
-      )
-      for (let times = 0; times < 20; times += 1) {
-        assert.equal((await ask(`${node.door}/readyz`)).status, 200)
-        const draft = { ref: `r${times}`, type: 'trade', kind: 'buy', kots: '1' }
-        assert.equal((await node.publish([draft])).status, 200)
+  test(
+    'keeps some for its private port, and says that it has too few',
+    { skip: skipWithout('prlimit') },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-files-'))
+      const node = await startNode(join(folder, 'data'), [], ['prlimit', ...limits])
+      try {
+        assert.match(node.said(), /this process may open 200 files/)
+        const port = Number(new URL(node.url).port)
+        const sockets = Array.from({ length: 400 }, () =>
+          connect(port, '127.0.0.1').on('error', () => undefined),
+        )
+        await Promise.all(
+          sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
+        )
+        for (let times = 0; times < 20; times += 1) {
+          assert.equal((await ask(`${node.door}/readyz`)).status, 200)
+          const draft = { ref: `r${times}`, type: 'trade', kind: 'buy', kots: '1' }
+          assert.equal((await node.publish([draft])).status, 200)
+        }
+        assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
+        assert.match(node.said(), /as many connections as allowed are open/)
+        for (const socket of sockets) socket.destroy()
+        assert.equal((await node.end('SIGTERM')).code, 0)
+      } finally {
+        if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+        rmSync(folder, { recursive: true, force: true })
       }
-      assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
-      assert.match(node.said(), /as many connections as allowed are open/)
-      for (const socket of sockets) socket.destroy()
-      assert.equal((await node.end('SIGTERM')).code, 0)
-    } finally {
-      if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
+    },
+  )
 })
