@@ -31,8 +31,8 @@ import { header, openVisit } from './visit.ts'
 export type Collaborators = Readonly<{
   identity: LogIdentity
   router: Router
-  /** Answers what is not brief, and tells refusals outside the API as pages, in the caller's turn. */
-  answer(caller: string, question: Question): Promise<Reply>
+  /** Answers what is not brief, and tells refusals outside the API as pages, in the caller's turn; nobody who is gone. */
+  answer(caller: string, question: Question, gone: () => boolean): Promise<Reply>
   /** The caller that the allowance counts by. */
   callerOf(request: IncomingMessage): string
   /** What counts requests; null when no limit is set. */
@@ -177,7 +177,7 @@ function answer(
     setHeaders(response, [...terms.common, ...terms.allowance])
     return route.handle({ ...ask, caller, request, response })
   }
-  return isBrief(route, query) ? route.handle(ask) : with_.answer(caller, questionOf(with_, visit, null))
+  return isBrief(route, query) ? route.handle(ask) : askElsewhere(with_, visit, null)
 }
 
 function isBrief(route: AnswerRoute, query: Query): boolean {
@@ -208,14 +208,15 @@ const NO_ENDPOINT: Problem = {
 /** A refusal as the API tells it, or outside the API as its page. */
 function refuse(with_: Collaborators, visit: Visit, problem: Problem): Reply | Promise<Reply> {
   if (visit.underApi) return problemReply(problem)
-  return with_.answer(visit.caller, questionOf(with_, visit, problem))
+  return askElsewhere(with_, visit, problem)
 }
 
-function questionOf(with_: Collaborators, visit: Visit, refused: Problem | null): Question {
-  const { terms, path, rawQuery } = visit
+function askElsewhere(with_: Collaborators, visit: Visit, refused: Problem | null): Promise<Reply> {
+  const { caller, response, terms, path, rawQuery } = visit
   const { ifNoneMatch, acceptEncoding, head } = terms
   const method = head ? 'HEAD' : 'GET'
-  return { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding, now: with_.now() }
+  const question = { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding, now: with_.now() } as const
+  return with_.answer(caller, question, () => response.destroyed)
 }
 
 function fail(with_: Collaborators, visit: Visit, error: unknown): void {

@@ -95,6 +95,15 @@ suite('an answer', () => {
     assert.equal(asked.length, 3)
   })
 
+  test('is not made for who has left before the turn came', async () => {
+    const { answers, asked } = openStage()
+    void answers.answer('a', { ...QUESTION, rawQuery: 'limit=1' })
+    const left = answers.answer('a', QUESTION, () => true)
+    asked[0]?.end.resolve(replyOf('one'))
+    assert.equal((await left).is, 'taken')
+    assert.equal(asked.length, 1)
+  })
+
   test('waited for is not waited for behind the queue of who asked first', async () => {
     const { answers, asked } = openStage()
     for (let index = 0; index < 100; index += 1) {

@@ -8,7 +8,8 @@ import type { Coded, Reply } from './route.ts'
 
 /** Answers a caller's question, in the caller's turn. */
 export type SharedAnswers = Readonly<{
-  answer(caller: string, question: Question): Promise<Reply>
+  /** `gone` says whether the caller has left meanwhile: then nothing is made. */
+  answer(caller: string, question: Question, gone?: () => boolean): Promise<Reply>
   /** Questions that wait for their turn. */
   waiting(): number
 }>
@@ -22,6 +23,9 @@ export type SharedAnswersSettings = Readonly<{
   present(question: Question): string
   monotonicMs(): number
 }>
+
+/** Written to nobody. */
+const NOBODY: Timed<Reply> = { value: { is: 'taken' }, tookMs: 0 }
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
 type Kept = Readonly<{ body: Uint8Array; reply: CodedReply; present: string }>
@@ -42,7 +46,7 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
     return found?.present === present(question) ? found.reply : undefined
   }
 
-  async function make(question: Question): Promise<Timed<Reply>> {
+  async function makeAndKeep(question: Question): Promise<Timed<Reply>> {
     const at = present(question)
     const made = await ask(question)
     const reply = made.value
@@ -60,16 +64,18 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
     const key = `${present(question)} ${question.ifNoneMatch ?? ''} ${nameOf(question)}`
     const known = making.get(key)
     if (known !== undefined) return known
-    const made = make(question).finally(() => making.delete(key))
+    const made = makeAndKeep(question).finally(() => making.delete(key))
     making.set(key, made)
     return made
   }
 
   return {
-    answer(caller, question) {
-      if (question.refused !== null) return turns.run(caller, () => ask(question))
+    answer(caller, question, gone = () => false) {
+      const make = question.refused === null ? share : ask
+      const work = (): Promise<Timed<Reply>> => (gone() ? Promise.resolve(NOBODY) : make(question))
+      if (question.refused !== null) return turns.run(caller, work)
       const found = find(question)
-      return found === undefined ? turns.run(caller, () => share(question)) : Promise.resolve(found)
+      return found === undefined ? turns.run(caller, work) : Promise.resolve(found)
     },
     waiting: turns.waiting,
   }
