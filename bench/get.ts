@@ -62,7 +62,9 @@ function smallCopy(): Disposable & Readonly<{ data: string }> {
 
 async function smallRows(service: BenchService): Promise<readonly Row[]> {
   const hot = asked(hotEvents(events))
-  const prepared = await Promise.all(hot.map(({ path }) => prepare(service.port, path)))
+  const prepared: Prepared[] = []
+  // One by one: an address has 256 connections at most.
+  for (const { path } of hot) prepared.push(await prepare(service.port, path))
   await using bare = await nodePeer('bare', prepared)
   await using nginx = await nginxPeer(prepared)
   await using fastify = await nodePeer('fastify', prepared)
