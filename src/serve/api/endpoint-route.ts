@@ -15,6 +15,8 @@ const BRIEF: ReadonlySet<string> = new Set([
   'summary',
   'status',
   'contest',
+  'flows',
+  'funds',
   'loyaltyRuns',
   'event',
   'eventDetails',
