@@ -23,8 +23,11 @@ type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: bo
 export function openRequestFeeds(server: Server, waiting: (socket: Socket) => number): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
 
+  const mayParse = (socket: Socket): boolean =>
+    waiting(socket) < WAITING_MAX && !socket.destroyed && !isHeldByNode(socket)
+
   function go(socket: Socket, feed: Feed): void {
-    while (feed.rest !== undefined && waiting(socket) < WAITING_MAX && !socket.destroyed) {
+    while (feed.rest !== undefined && mayParse(socket)) {
       const end = endOfSlice(feed.rest)
       const slice = feed.rest.subarray(0, end)
       feed.rest = end < feed.rest.length ? feed.rest.subarray(end) : undefined
@@ -33,7 +36,7 @@ export function openRequestFeeds(server: Server, waiting: (socket: Socket) => nu
     if (feed.rest !== undefined) {
       feed.held = true
       socket.pause()
-    } else if (feed.held) {
+    } else if (feed.held && !isHeldByNode(socket)) {
       feed.held = false
       socket.resume()
     }
@@ -43,28 +46,42 @@ export function openRequestFeeds(server: Server, waiting: (socket: Socket) => nu
     // The server's own listener is there first. Taking it off makes Node give the bytes to us.
     const [parse] = socket.listeners('data')
     if (parse === undefined) return
-    const feed: Feed = {
-      parse: (bytes) => void Reflect.apply(parse, socket, [bytes]),
-      rest: undefined,
-      held: false,
-    }
+    const feed: Feed = { parse: parserOf(socket, parse), rest: undefined, held: false }
     feeds.set(socket, feed)
     socket.removeAllListeners('data')
     socket.on('data', (bytes: Buffer) => {
-      if (feed.rest === undefined && bytes.length <= SLICE_BYTES && waiting(socket) < WAITING_MAX) {
+      if (feed.rest === undefined && bytes.length <= SLICE_BYTES && mayParse(socket)) {
         feed.parse(bytes)
         return
       }
       feed.rest = feed.rest === undefined ? bytes : Buffer.concat([feed.rest, bytes])
       go(socket, feed)
     })
+    // Node's own listener is there first: by now it has let go of the parser.
+    socket.on('drain', () => go(socket, feed))
   })
 
   return {
     resume(socket) {
       const feed = feeds.get(socket)
-      if (feed?.rest !== undefined) go(socket, feed)
+      if (feed !== undefined) go(socket, feed)
     },
+  }
+}
+
+/** Node parses nothing, and asserts so, while a connection does not take its answers. */
+function isHeldByNode(socket: Socket): boolean {
+  return socket.writableNeedDrain || Reflect.get(socket, '_paused') === true
+}
+
+/** What fails in Node's parser ends its connection and nothing else. */
+function parserOf(socket: Socket, parse: CallableFunction): Feed['parse'] {
+  return (bytes) => {
+    try {
+      Reflect.apply(parse, socket, [bytes])
+    } catch {
+      socket.destroy()
+    }
   }
 }
 

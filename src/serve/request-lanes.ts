@@ -15,6 +15,8 @@ export type RequestLanes = Readonly<{
   waiting(socket: Socket): number
   /** The answer that is being given on a connection. */
   answering(socket: Socket): ServerResponse | undefined
+  /** The last answer that a connection will get as far as it has asked. */
+  last(socket: Socket): ServerResponse | undefined
 }>
 
 export type RequestLaneSettings = Readonly<{
@@ -89,5 +91,9 @@ export function openRequestLanes(
     },
     waiting: (socket) => lanes.get(socket)?.waiting.length ?? 0,
     answering: (socket) => lanes.get(socket)?.present,
+    last(socket) {
+      const lane = lanes.get(socket)
+      return lane?.waiting.at(-1)?.response ?? lane?.present
+    },
   }
 }

@@ -9,16 +9,21 @@ const SWEEP_MS = 50
  * so that whoever has one is told why; then those with nothing under way are closed. What is left after `drainMs` is
  * cut.
  */
-export async function drainServer(server: Server, drainMs: number, quiet: Promise<void>): Promise<void> {
+export async function drainServer(
+  server: Server,
+  drainMs: number,
+  quiet: Promise<void>,
+  closeIdle: () => void,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     // The close of HTTP would cut idle connections before their next request could be answered.
     NetServer.prototype.close.call(server, () => resolve())
   })
   const limit = setTimeout(() => server.closeAllConnections(), drainMs)
   await Promise.race([quiet, closed])
-  server.closeIdleConnections()
+  closeIdle()
   // A connection whose last answer began before the stop keeps alive once that is taken.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const sweep = setInterval(closeIdle, SWEEP_MS)
   await closed
   clearInterval(sweep)
   clearTimeout(limit)

@@ -57,6 +57,12 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const feeds = openRequestFeeds(server, lanes.waiting)
   const overLimit = openCallerConnections(server, settings.connections, collaborators)
 
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
   const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
     if (draining) response.setHeader('Connection', 'close')
     if (!overLimit(request, response)) lanes.enter(request, response)
@@ -64,16 +70,23 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   server.on('request', exchange)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.
   server.on('checkContinue', exchange)
-  refuseWhatIsNoRequest(server, collaborators, lanes.answering)
+  refuseWhatIsNoRequest(server, collaborators, lanes.last)
 
   await listen(server, settings)
   const address = server.address()
   assert(address !== null && typeof address === 'object', 'a listening server has an address')
 
+  /** Closes connections with nothing to answer. Node takes an answer for done that was written and not yet taken. */
+  const closeIdle = (): void => {
+    for (const socket of sockets) {
+      const isIdle = lanes.answering(socket) === undefined && lanes.waiting(socket) === 0
+      if (isIdle && socket.writableLength === 0) socket.destroy()
+    }
+  }
   const drain = async (quiet = Promise.resolve()): Promise<void> => {
     if (draining) return
     draining = true
-    await drainServer(server, settings.drainMs, quiet)
+    await drainServer(server, settings.drainMs, quiet, closeIdle)
   }
   return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }
@@ -126,19 +139,16 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics }: Collaborators,
-  answerOn: (socket: Socket) => ServerResponse | undefined,
+  lastOn: (socket: Socket) => ServerResponse | undefined,
 ): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     const { status, reason } = failureOf(error)
     metrics.clientErrors.inc({ reason })
-    const answer = answerOn(socket)
-    // What came before on this connection still gets its own answer, which is then the last.
-    if (answer !== undefined && !answer.headersSent) {
-      answer.setHeader('Connection', 'close')
-      return
-    }
-    // An answer that has begun must not have another written into it, and silence gets none.
-    if (!socket.writable || answer !== undefined || socket.bytesRead === 0) {
+    const last = lastOn(socket)
+    // What came before on this connection still gets its own answers, and nothing is written into them.
+    if (last !== undefined) return closeAfter(last, socket)
+    // Silence gets no answer.
+    if (!socket.writable || socket.bytesRead === 0) {
       socket.destroySoon()
       return
     }
@@ -146,6 +156,8 @@ function refuseWhatIsNoRequest(
   })
   server.on('connect', (_, socket: Socket) => {
     socket.on('error', () => socket.destroy())
+    const last = lastOn(socket)
+    if (last !== undefined) return closeAfter(last, socket)
     refuse(socket, '405 Method Not Allowed', { Allow: ALLOWED_METHODS })
   })
   server.on('checkExpectation', (_, response) => {
@@ -155,6 +167,12 @@ function refuseWhatIsNoRequest(
 
 /** What the parser says of a request that it cannot read. */
 type ParseError = NodeJS.ErrnoException & Readonly<{ rawPacket?: Uint8Array; bytesParsed?: number }>
+/** Closes a connection when its last answer has been taken. */
+function closeAfter(last: ServerResponse, socket: Socket): void {
+  if (!last.headersSent) last.setHeader('Connection', 'close')
+  last.once('close', () => socket.destroySoon())
+}
+
 type Failure = Readonly<{ status: string; reason: 'syntax' | 'target' | 'headers' | 'timeout' }>
 
 const FAILURES: ReadonlyMap<string, Failure> = new Map<string, Failure>([
