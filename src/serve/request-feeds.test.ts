@@ -9,9 +9,9 @@ import { openRequestFeeds } from './request-feeds.ts'
 import { openRequestLanes } from './request-lanes.ts'
 
 /** A server that answers each request with its path, and notes how many of a connection waited at most. */
-async function serve() {
+async function serve(tail = '') {
   let waitedMost = 0
-  const lanes = openRequestLanes((request, response) => response.end(`${request.url};`), {
+  const lanes = openRequestLanes((request, response) => response.end(`${request.url};${tail}`), {
     onTaken: (socket) => feeds.resume(socket),
   })
   const server = createServer((request, response) => {
@@ -64,6 +64,16 @@ suite('what a connection sends', () => {
       Array.from({ length: count }, (_, index) => index),
     )
     assert.ok(stage.waitedMost() < 200, `${stage.waitedMost()} waited`)
+  })
+
+  test('waits while its answers are not taken, and ends nothing', async () => {
+    using stage = await serve('x'.repeat(300_000))
+    const socket = await stage.open()
+    socket.pause()
+    const padded = (index: number): string => requestOf(index, `X-A: ${'x'.repeat(1_500)}\r\n`)
+    socket.write(Array.from({ length: 40 }, (_, index) => padded(index)).join(''))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.equal((await answersOn(socket, 40)).length, 40)
   })
 
   test('is answered in its order wherever it is cut, and however long its headers are', async () => {
