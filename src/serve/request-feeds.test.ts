@@ -11,15 +11,19 @@ import { openRequestLanes } from './request-lanes.ts'
 /** A server that answers each request with its path, and notes how many of a connection waited at most. */
 async function serve(tail = '') {
   let waitedMost = 0
+  let entered = 0
+  let answered = 0
   const lanes = openRequestLanes((request, response) => response.end(`${request.url};${tail}`), {
     onTaken: (socket) => feeds.resume(socket),
   })
   const server = createServer((request, response) => {
+    entered += 1
+    response.once('close', () => (answered += 1))
     lanes.enter(request, response)
-    waitedMost = Math.max(waitedMost, lanes.waiting(request.socket))
+    waitedMost = Math.max(waitedMost, entered - answered)
   })
   server.maxRequestsPerSocket = 0
-  const feeds = openRequestFeeds(server, lanes.waiting)
+  const feeds = openRequestFeeds(server, lanes.isFull)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -3,8 +3,6 @@ import type { Socket } from 'node:net'
 
 /** Bytes that are parsed at once: some 150 of the shortest requests, a millisecond and a half. */
 const SLICE_BYTES = 4 * 1024
-/** Requests of a connection that may wait before no more of its bytes are parsed. */
-const WAITING_MAX = 16
 const REQUEST_END = '\r\n\r\n'
 
 /** Feeds the parser of each connection, so that one read of the system never holds the serving loop for long. */
@@ -18,13 +16,12 @@ type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: bo
 /**
  * Takes over the bytes of the server's connections. Node parses all that one read brings, 64 KiB at most: two thousand
  * pipelined requests, some 20 ms, and as much for each further connection. Here a slice that ends with a request is
- * parsed, and the rest when the requests before it have been answered. `waiting` tells how many of a connection wait.
+ * parsed, and the rest when the requests before it have been answered. `isFull` tells whether enough of a connection's requests wait.
  */
-export function openRequestFeeds(server: Server, waiting: (socket: Socket) => number): RequestFeeds {
+export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boolean): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
 
-  const mayParse = (socket: Socket): boolean =>
-    waiting(socket) < WAITING_MAX && !socket.destroyed && !isHeldByNode(socket)
+  const mayParse = (socket: Socket): boolean => !isFull(socket) && !socket.destroyed && !isHeldByNode(socket)
 
   function go(socket: Socket, feed: Feed): void {
     while (feed.rest !== undefined && mayParse(socket)) {

@@ -23,6 +23,7 @@ async function serve(waitingMax?: number) {
   const { port } = server.address() as AddressInfo
   return {
     begun,
+    end: lanes.end,
     /** Opens a connection and sends this text. */
     async send(text: string) {
       const socket = connect(port, '127.0.0.1')
@@ -88,6 +89,26 @@ suite('the requests of one connection', () => {
     assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, REQUESTS_PER_CONNECTION_MAX)
     assert.equal(text.match(/Connection: close/g)?.length, 1)
     assert.doesNotMatch(text, /503/)
+  })
+
+  test('are none behind an end, which closes once after the last answer, however often it is told', async () => {
+    using stage = await serve()
+    const socket = await stage.send(REQUEST.repeat(2))
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    await until(() => stage.begun.length === 1)
+    const [first] = stage.begun
+    assert.ok(first !== undefined)
+    const listeners = first.listenerCount('close')
+    for (let index = 0; index < 100; index += 1) assert.equal(stage.end(first.req.socket), true)
+    socket.write(REQUEST)
+    first.end('x')
+    await until(() => stage.begun.length === 2)
+    assert.ok((stage.begun[1]?.listenerCount('close') ?? 0) <= listeners + 1)
+    stage.begun[1]?.end('y')
+    await once(socket, 'close')
+    assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, 2)
+    assert.match(text, /Connection: close/)
   })
 
   test('that wait are bounded over all connections: one that adds too many is closed', async () => {

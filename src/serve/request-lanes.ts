@@ -11,12 +11,15 @@ const WAITING_MAX = 20_000
 export type RequestLanes = Readonly<{
   /** Begins the request, now or when the answer before it on the same connection has been taken. */
   enter(request: IncomingMessage, response: ServerResponse): void
-  /** Requests of a connection that wait. */
-  waiting(socket: Socket): number
+  /** Whether nothing more that a connection has sent is to be read: enough requests wait, or none is run any more. */
+  isFull(socket: Socket): boolean
   /** The answer that is being given on a connection. */
   answering(socket: Socket): ServerResponse | undefined
-  /** The last answer that a connection will get as far as it has asked. */
-  last(socket: Socket): ServerResponse | undefined
+  /**
+   * Runs no request that a connection sends from now on, and closes it after the last answer that it has asked for;
+   * false where it has asked for none.
+   */
+  end(socket: Socket): boolean
 }>
 
 export type RequestLaneSettings = Readonly<{
@@ -25,10 +28,14 @@ export type RequestLaneSettings = Readonly<{
   onTaken(socket: Socket): void
 }>
 
+/** Requests of one connection that may wait before no more of its bytes are read. */
+const WAITING_OF_CONNECTION_MAX = 16
+
 type Lane = {
   present: ServerResponse | undefined
   waiting: { request: IncomingMessage; response: ServerResponse }[]
   entered: number
+  ended: boolean
 }
 
 /**
@@ -43,7 +50,7 @@ export function openRequestLanes(
   let waiting = 0
 
   function open(socket: Socket): Lane {
-    const lane: Lane = { present: undefined, waiting: [], entered: 0 }
+    const lane: Lane = { present: undefined, waiting: [], entered: 0, ended: false }
     lanes.set(socket, lane)
     return lane
   }
@@ -69,17 +76,26 @@ export function openRequestLanes(
     onTaken(socket)
   }
 
+  function end(socket: Socket): boolean {
+    const lane = lanes.get(socket)
+    const last = lane?.waiting.at(-1)?.response ?? lane?.present
+    if (lane === undefined || last === undefined) return false
+    // Broken syntax is told again with every byte behind it.
+    if (!lane.ended) closeAfter(last, socket)
+    lane.ended = true
+    return true
+  }
+
   return {
     enter(request, response) {
       const { socket } = request
       const lane = lanes.get(socket) ?? open(socket)
+      if (lane.ended) return
       lane.entered += 1
-      if (lane.entered > REQUESTS_PER_CONNECTION_MAX) {
-        // Nothing more is run on this connection, so nothing more is read.
-        socket.pause()
-        return
+      if (lane.entered === REQUESTS_PER_CONNECTION_MAX) {
+        lane.ended = true
+        response.setHeader('Connection', 'close')
       }
-      if (lane.entered === REQUESTS_PER_CONNECTION_MAX) response.setHeader('Connection', 'close')
       if (lane.present === undefined) {
         run(lane, request, response)
       } else if (waiting < waitingMax) {
@@ -89,11 +105,16 @@ export function openRequestLanes(
         socket.destroy()
       }
     },
-    waiting: (socket) => lanes.get(socket)?.waiting.length ?? 0,
-    answering: (socket) => lanes.get(socket)?.present,
-    last(socket) {
+    isFull(socket) {
       const lane = lanes.get(socket)
-      return lane?.waiting.at(-1)?.response ?? lane?.present
+      return lane !== undefined && (lane.ended || lane.waiting.length >= WAITING_OF_CONNECTION_MAX)
     },
+    answering: (socket) => lanes.get(socket)?.present,
+    end,
   }
+}
+
+function closeAfter(last: ServerResponse, socket: Socket): void {
+  if (!last.headersSent) last.setHeader('Connection', 'close')
+  last.once('close', () => socket.destroySoon())
 }

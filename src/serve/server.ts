@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Server as HttpServer, ServerResponse } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
 import type { ConnectionCount } from './caller-connections.ts'
@@ -54,7 +54,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   const server = openServer(settings, collaborators)
   let draining = false
   const lanes = openRequestLanes(openExchange(collaborators), { onTaken: (socket) => feeds.resume(socket) })
-  const feeds = openRequestFeeds(server, lanes.waiting)
+  const feeds = openRequestFeeds(server, lanes.isFull)
   const overLimit = openCallerConnections(server, settings.connections, collaborators)
 
   const sockets = new Set<Socket>()
@@ -70,7 +70,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   server.on('request', exchange)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.
   server.on('checkContinue', exchange)
-  refuseWhatIsNoRequest(server, collaborators, lanes.last)
+  refuseWhatIsNoRequest(server, collaborators, lanes.end)
 
   await listen(server, settings)
   const address = server.address()
@@ -79,8 +79,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   /** Closes connections with nothing to answer. Node takes an answer for done that was written and not yet taken. */
   const closeIdle = (): void => {
     for (const socket of sockets) {
-      const isIdle = lanes.answering(socket) === undefined && lanes.waiting(socket) === 0
-      if (isIdle && socket.writableLength === 0) socket.destroy()
+      if (lanes.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
     }
   }
   const drain = async (quiet = Promise.resolve()): Promise<void> => {
@@ -139,14 +138,14 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics }: Collaborators,
-  lastOn: (socket: Socket) => ServerResponse | undefined,
+  /** Closes a connection after the answers that it has asked for; false where it has asked for none. */
+  endAfterAnswers: (socket: Socket) => boolean,
 ): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     const { status, reason } = failureOf(error)
     metrics.clientErrors.inc({ reason })
-    const last = lastOn(socket)
     // What came before on this connection still gets its own answers, and nothing is written into them.
-    if (last !== undefined) return closeAfter(last, socket)
+    if (endAfterAnswers(socket)) return
     // Silence gets no answer.
     if (!socket.writable || socket.bytesRead === 0) {
       socket.destroySoon()
@@ -156,9 +155,7 @@ function refuseWhatIsNoRequest(
   })
   server.on('connect', (_, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    const last = lastOn(socket)
-    if (last !== undefined) return closeAfter(last, socket)
-    refuse(socket, '405 Method Not Allowed', { Allow: ALLOWED_METHODS })
+    if (!endAfterAnswers(socket)) refuse(socket, '405 Method Not Allowed', { Allow: ALLOWED_METHODS })
   })
   server.on('checkExpectation', (_, response) => {
     response.writeHead(417, { ...CORS_HEADERS, Connection: 'close', 'Content-Length': 0 }).end()
@@ -167,11 +164,6 @@ function refuseWhatIsNoRequest(
 
 /** What the parser says of a request that it cannot read. */
 type ParseError = NodeJS.ErrnoException & Readonly<{ rawPacket?: Uint8Array; bytesParsed?: number }>
-/** Closes a connection when its last answer has been taken. */
-function closeAfter(last: ServerResponse, socket: Socket): void {
-  if (!last.headersSent) last.setHeader('Connection', 'close')
-  last.once('close', () => socket.destroySoon())
-}
 
 type Failure = Readonly<{ status: string; reason: 'syntax' | 'target' | 'headers' | 'timeout' }>
 
