@@ -49,12 +49,6 @@ export function openRequestLanes(
   const lanes = new WeakMap<Socket, Lane>()
   let waiting = 0
 
-  function open(socket: Socket): Lane {
-    const lane: Lane = { present: undefined, waiting: [], entered: 0, ended: false }
-    lanes.set(socket, lane)
-    return lane
-  }
-
   function run(lane: Lane, request: IncomingMessage, response: ServerResponse): void {
     lane.present = response
     response.once('close', () => leave(lane, request.socket))
@@ -89,7 +83,8 @@ export function openRequestLanes(
   return {
     enter(request, response) {
       const { socket } = request
-      const lane = lanes.get(socket) ?? open(socket)
+      const lane = lanes.get(socket) ?? emptyLane()
+      lanes.set(socket, lane)
       if (lane.ended) return
       lane.entered += 1
       if (lane.entered === REQUESTS_PER_CONNECTION_MAX) {
@@ -112,6 +107,10 @@ export function openRequestLanes(
     answering: (socket) => lanes.get(socket)?.present,
     end,
   }
+}
+
+function emptyLane(): Lane {
+  return { present: undefined, waiting: [], entered: 0, ended: false }
 }
 
 function closeAfter(last: ServerResponse, socket: Socket): void {
