@@ -36,9 +36,13 @@ suite('the threads that make answers', () => {
 
   test('answer, say what it took, and tell what an answer throws', async () => {
     await using threads = openAnswerThreads(() => settings, { scripts })
-    const { reply, head, tookMs } = await threads.ask(QUESTION)
+    const { reply, head } = await threads.ask(QUESTION)
     assert.ok(reply.is === 'coded' && reply.status === 200)
     assert.equal(head, 0)
+    let tookMs = 0
+    // A system may count the time of a thread in steps of ten milliseconds.
+    for (let asked = 0; asked < 1_000 && tookMs === 0; asked += 1)
+      tookMs += (await threads.ask(QUESTION)).tookMs
     assert.ok(tookMs > 0)
     await assert.rejects(threads.ask({ ...QUESTION, path: '/nowhere' }), /has no answer/)
     assert.ok((await threads.ask(QUESTION)).reply.is === 'coded')
