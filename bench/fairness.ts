@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { openReader } from '../src/log/open-reader.ts'
-import { answerCosts } from './fairness-answers.ts'
-import type { Attack } from './fairness-attacks.ts'
-import { ATTACKS } from './fairness-attacks.ts'
-import type { Attacked, AttackPlan } from './fairness-load.ts'
-import type { StrangerPlan, Waited } from './fairness-stranger.ts'
-import { share } from './measure.ts'
-import { owingStore } from './owing-store.ts'
-import type { Asked } from './questions.ts'
-import { askedOf } from './questions.ts'
-import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './report.ts'
-import { startBenchService } from './service.ts'
+import { answerCosts } from './fairness/fairness-answers.ts'
+import type { Attack } from './fairness/fairness-attacks.ts'
+import { ATTACKS } from './fairness/fairness-attacks.ts'
+import type { Attacked, AttackPlan } from './fairness/fairness-load.ts'
+import type { StrangerPlan, Waited } from './fairness/fairness-stranger.ts'
+import { share } from './stage/measure.ts'
+import { owingStore } from './stage/owing-store.ts'
+import type { Asked } from './stage/questions.ts'
+import { askedOf } from './stage/questions.ts'
+import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './stage/report.ts'
+import { startBenchService } from './stage/service.ts'
 
 /** How long a stranger waits while others use all of their allowance at once. Linux only: it needs many addresses. */
 
@@ -137,7 +137,7 @@ function stranger(
 ): Promise<Waited> {
   const addresses = Array.from({ length: STRANGERS }, (_, index) => `127.30.${first}.${1 + index}`)
   const plan: StrangerPlan = { ...slice, everyMs: ASK_EVERY_MS, addresses, paths }
-  return run<Waited>('fairness-stranger.ts', plan)
+  return run<Waited>('fairness/fairness-stranger.ts', plan)
 }
 
 function questionsOf({ events }: Asked): readonly string[] {
@@ -166,7 +166,7 @@ async function begin(attack: Attack, port: number, asked: Asked): Promise<Attack
   })
   const plan: AttackPlan = { port, forMs: slices.attackMs, way: attack.way, connections }
   await new Promise((resolve) => setTimeout(resolve, LEAD_MS))
-  return await run<Attacked>('fairness-load.ts', plan)
+  return await run<Attacked>('fairness/fairness-load.ts', plan)
 }
 
 /** Runs a script of this folder with a plan, and gives what it tells. */

@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util'
 import { bulk } from '../sim/bulk.ts'
 import { writeDrafts } from '../sim/draft-file.ts'
 import { msOf } from '../src/protocol/moment.ts'
-import { importFiles } from '../src/publish/import.ts'
-import { TEST_KEY } from '../test/signing.ts'
+import { importFiles } from '../src/publish/import/import.ts'
+import { TEST_KEY } from '../test/story/signing.ts'
 
 // Drafts a second of `daybook import`, from the first byte read to the last fsync, beside a bare loop that reads
 // the same file and inserts its lines through node:sqlite: no rules, no books, no archive, no second thread.

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LogReader } from '../src/log/reader.ts'
-import { flows } from '../src/project/flows.ts'
-import { patterns } from '../src/project/patterns.ts'
-import { summary } from '../src/project/summary.ts'
+import type { LogReader } from '../src/log/store/reader.ts'
+import { flows } from '../src/project/answers/flows.ts'
+import { patterns } from '../src/project/answers/patterns.ts'
+import { summary } from '../src/project/answers/summary.ts'
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, floorTo, msOf } from '../src/protocol/moment.ts'
-import { share } from './measure.ts'
-import { ms, table } from './report.ts'
+import { share } from './stage/measure.ts'
+import { ms, table } from './stage/report.ts'
 
 const YEAR_MS = 365 * DAY_MS
 const RUNS = 3

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openReader } from '../src/log/open-reader.ts'
-import { storePath } from '../src/log/store.ts'
+import { storePath } from '../src/log/store/store.ts'
 import { seqOf } from '../src/protocol/seq.ts'
-import { share } from './measure.ts'
-import type { Published, Publishers } from './publish-load.ts'
-import { connectPublishers, openingDrafts } from './publish-load.ts'
-import type { PublishNode } from './publish-node.ts'
-import { startPublishNode } from './publish-node.ts'
-import type { WalRound } from './publish-wal.ts'
-import { pageNames, readWal, shapeOf } from './publish-wal.ts'
-import { table, thousands } from './report.ts'
+import { share } from './stage/measure.ts'
+import type { Published, Publishers } from './publish/publish-load.ts'
+import { connectPublishers, openingDrafts } from './publish/publish-load.ts'
+import type { PublishNode } from './publish/publish-node.ts'
+import { startPublishNode } from './publish/publish-node.ts'
+import type { WalRound } from './publish/publish-wal.ts'
+import { pageNames, readWal, shapeOf } from './publish/publish-wal.ts'
+import { table, thousands } from './stage/report.ts'
 
 /** What a durable publish costs beside a bare loop that writes the same lines to a file and syncs it. */
 
@@ -77,7 +77,7 @@ async function run(disk: string, rounds: number): Promise<string> {
 /** The bare loop, compiled; null where there is no compiler. */
 function buildFloor(directory: string): ((drafts: number) => Floor) | null {
   const path = join(directory, 'floor')
-  const source = new URL('publish-floor.c', import.meta.url).pathname
+  const source = new URL('publish/publish-floor.c', import.meta.url).pathname
   if (spawnSync('cc', ['-O2', '-o', path, source], { stdio: 'inherit' }).status !== 0) return null
   return (drafts) => {
     const file = join(directory, 'floor.out')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { FULL_EVENTS, machine, QUICK_EVENTS, SMALL_EVENTS } from './report.ts'
+import { FULL_EVENTS, machine, QUICK_EVENTS, SMALL_EVENTS } from './stage/report.ts'
 
 /**
  * Runs the benches, each in a process of its own that prints Markdown. The quick run takes some minutes and only

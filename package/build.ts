@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BUNDLED, bundleIslands } from '../src/serve/web/assets.ts'
+import { BUNDLED, bundleIslands } from '../src/web/assets/assets.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
-const WEB = join('src', 'serve', 'web')
+const WEB = join('src', 'web')
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 
 /** Makes `dist` anew: what `src` and `sim` are in JavaScript, and the scripts and the style of the pages. */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
-import { systemReason } from './command/given-paths.ts'
+import { systemReason } from './command/terminal/given-paths.ts'
 import { openProgram } from './command/program.ts'
-import type { ExitCode, World } from './command/world.ts'
-import { CommandError, outsideReason } from './command/world.ts'
+import type { ExitCode, World } from './command/terminal/world.ts'
+import { CommandError, outsideReason } from './command/terminal/world.ts'
 import { msOf } from './protocol/moment.ts'
 
 /** The one place that reads the clock, the environment, the arguments and the signals of the process. */

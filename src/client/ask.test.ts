@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openVirtualClock } from '../../test/virtual-clock.ts'
+import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
 import type { Ask, AskSettings } from './ask.ts'
 import { openAsk } from './ask.ts'
 import type { DaybookError } from './daybook-error.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openVirtualClock } from '../../test/virtual-clock.ts'
+import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
 import type { Daybook, Events } from './daybook.ts'
 import { openDaybook } from './daybook.ts'
 

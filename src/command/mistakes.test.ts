@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { skipUnless, skipWithout } from '../../test/component.ts'
-import { createStore, storePath } from '../log/store.ts'
+import { skipUnless, skipWithout } from '../../test/stage/component.ts'
+import { createStore, storePath } from '../log/store/store.ts'
+import { MAIN } from '../../test/stage/places.ts'
 
-const MAIN = join(import.meta.dirname, '..', 'main.ts')
 /** A command that does not end by itself after a mistake has left something open. */
 const END_MS_MAX = 20_000
 

@@ -1,68 +1,27 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
-import type { NewLog } from '../log/store.ts'
-import { nameOfLog } from '../log/ready-log.ts'
-import { hasStore, readStoreIdentity } from '../log/store.ts'
-import { CHAINS } from '../protocol/tx.ts'
-import type { Chain } from '../protocol/tx.ts'
-import { backUp } from './backup.ts'
-import { check } from './check.ts'
-import { addConsumerCommands } from './consumer-program.ts'
-import { makeFolder } from './given-paths.ts'
-import type { KeygenOptions } from './keygen.ts'
-import { keygen } from './keygen.ts'
-import { demo, holdsRealLog } from './demo.ts'
-import { checkFiles, runImport } from './import.ts'
-import { keyFiles, networks, option, originName, rateLimit, redisUrl, wholeBetween } from './options.ts'
-import { addOperatorCommands } from './operator-program.ts'
-import { publish } from './publish.ts'
-import { readTokens, serve } from './serve.ts'
-import { readKnownKeys, readSigningKeys } from './signing-key-file.ts'
-import type { ServiceSettings } from './service.ts'
-import type { SiteOptions } from './site-options.ts'
-import { siteOf, siteOptions } from './site-options.ts'
-import { verifyCommand } from './verify-command.ts'
-import { VERSION } from './version.ts'
-import type { ExitCode, World } from './world.ts'
-import { CommandError } from './world.ts'
-
-/** Threads that one process serves with at most. */
-const WORKERS_MAX = 64
-
-/** The origin of a log that is given no other. */
-const ORIGIN = 'localhost/daybook'
+import { backUp } from './operator/backup.ts'
+import { check } from './operator/check.ts'
+import { addConsumerCommands } from './consumer/consumer-program.ts'
+import { makeFolder } from './terminal/given-paths.ts'
+import type { KeygenOptions } from './operator/keygen.ts'
+import { keygen } from './operator/keygen.ts'
+import { checkFiles, runImport } from './operator/import.ts'
+import { keyFiles, option, originName } from './terminal/options.ts'
+import { addOperatorCommands } from './operator/operator-program.ts'
+import { publish } from './operator/publish.ts'
+import { readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
+import { verifyCommand } from './consumer/verify-command.ts'
+import { VERSION } from './terminal/version.ts'
+import type { ExitCode, World } from './terminal/world.ts'
+import type { LogOptions } from './operator/log-options.ts'
+import { directoryOption, logOptions, newLogOf, ORIGIN } from './operator/log-options.ts'
+import { addServeCommands } from './operator/serve-program.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-type LogOptions = Readonly<{
-  chain?: Chain
-  origin?: string
-  signingKeyFile?: readonly string[]
-  balances: 'refuse' | 'report'
-}>
-
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
-
-type ServeOptions = LogOptions &
-  SiteOptions &
-  Readonly<{
-    data: string
-    host: string
-    port: number
-    publishHost: string
-    publishPort: number
-    publishTokenFile?: string
-    trustProxy: string
-    rateLimit: number | 'off'
-    limitStore?: string
-    maxStreams: number
-    workers: number
-    drain: number
-    acceptNewKey?: true
-    acceptLoss?: true
-    verifyFirst?: true
-  }>
 
 /** The command line: every command, its options and their limits. `done` receives a command's exit code. */
 export function openProgram(
@@ -84,25 +43,7 @@ export function openProgram(
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
     })
-  program.addCommand(
-    serveOptions(new Command('serve').description('serve the log of a data directory')).action(
-      async (options: ServeOptions) => done(await serve(settingsOf(options, false, world), world, log)),
-    ),
-  )
-  program.addCommand(
-    serveOptions(
-      new Command('demo').description(
-        'serve a simulated platform: three months of history, then live events',
-      ),
-    ).action(async (options: ServeOptions) => {
-      if (holdsRealLog(options.data)) {
-        throw new CommandError(2, `${options.data} holds a log that is no simulation`)
-      }
-      if ((options.chain ?? 'solana') !== 'solana')
-        throw new CommandError(2, 'the simulated platform pays on solana only')
-      done(await demo(settingsOf(options, true, world), world, log))
-    }),
-  )
+  addServeCommands(program, world, log, done)
   addDataCommands(program, world, input, done)
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
@@ -119,7 +60,7 @@ function addDataCommands(
   program.addCommand(
     logOptions(new Command('import').description('load history from files of drafts, all of it or nothing'))
       .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
-      .addOption(dataOption())
+      .addOption(directoryOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
         makeFolder(options.data, '--data')
@@ -149,7 +90,7 @@ function addDataCommands(
   program.addCommand(
     new Command('check')
       .description('recompute everything in a store from the log’s lines')
-      .addOption(dataOption())
+      .addOption(directoryOption())
       .addOption(
         option(
           '--signing-key-file <files>',
@@ -163,7 +104,7 @@ function addDataCommands(
   program.addCommand(
     new Command('backup')
       .description('copy a log to one file, also while it is served')
-      .addOption(dataOption())
+      .addOption(directoryOption())
       .addOption(
         option('--to <file>', 'file to write; it must not exist; required')
           .env('DAYBOOK_BACKUP_TO')
@@ -171,130 +112,4 @@ function addDataCommands(
       )
       .action(async ({ data, to }: { data: string; to: string }) => done(await backUp(data, to, world))),
   )
-}
-
-function dataOption() {
-  return option('--data <dir>', 'data directory; required').makeOptionMandatory()
-}
-
-function logOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--chain <name>', 'how transactions of a new log are written (default: solana)').choices(CHAINS),
-    )
-    .addOption(
-      option('--origin <name>', `name of a new log in signed statements (default: ${ORIGIN})`).argParser(
-        originName,
-      ),
-    )
-    .addOption(
-      option(
-        '--signing-key-file <files>',
-        'Ed25519 key that signs the log; two with a comma while it changes (default: <dir>.key, made for a new log)',
-      ).argParser(keyFiles),
-    )
-    .addOption(
-      option('--balances <how>', 'refuse what would overdraw an account or is out of order, or report it')
-        .choices(['refuse', 'report'])
-        .default('refuse'),
-    )
-}
-
-function serveOptions(command: Command): Command {
-  const port = wholeBetween(0, 65_535)
-  return siteOptions(logOptions(command))
-    .addOption(new Option('--accept-new-key', 'sign with a key that no listed one vouches for'))
-    .addOption(
-      new Option('--accept-loss', 'go on from an older copy as a new log, without what was published since'),
-    )
-    .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
-    .addOption(dataOption())
-    .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
-    .addOption(option('--port <n>', 'port of the public listener').argParser(port).default(8080))
-    .addOption(option('--publish-host <address>', 'address of the private listener').default('127.0.0.1'))
-    .addOption(option('--publish-port <n>', 'port of the private listener').argParser(port).default(8081))
-    .addOption(
-      option(
-        '--publish-token-file <file>',
-        'file with the publish token (default: made in the data directory)',
-      ),
-    )
-    .addOption(
-      option('--trust-proxy <cidrs>', 'proxies whose X-Forwarded-For counts')
-        .argParser(networks)
-        .default('', 'none'),
-    )
-    .addOption(
-      option('--rate-limit <n>', 'requests of one address in any 60 s, or off')
-        .argParser(rateLimit)
-        .default(60),
-    )
-    .addOption(
-      option('--limit-store <url>', 'redis://… that several machines share the allowance in').argParser(
-        redisUrl,
-      ),
-    )
-    .addOption(
-      option('--max-streams <n>', 'streams of this node').argParser(wholeBetween(1, 100_000)).default(10_000),
-    )
-    .addOption(
-      option('--workers <n>', 'threads that serve, on one port and one allowance')
-        .argParser(wholeBetween(1, WORKERS_MAX))
-        .default(1),
-    )
-    .addOption(
-      option('--drain <seconds>', 'time over which streams end at a stop')
-        .argParser(wholeBetween(0, 600))
-        .default(10),
-    )
-}
-
-function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
-  makeFolder(options.data, '--data')
-  const newLog = newLogOf(options, simulated)
-  return {
-    data: options.data,
-    host: options.host,
-    port: options.port,
-    publishHost: options.publishHost,
-    publishPort: options.publishPort,
-    tokens: readTokens(options.publishTokenFile ?? null, options.data),
-    newLog,
-    signing: {
-      keys: readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world),
-      acceptNewKey: options.acceptNewKey === true,
-      acceptLoss: options.acceptLoss === true,
-    },
-    verifyFirst: options.verifyFirst === true,
-    balances: options.balances,
-    trustProxy: options.trustProxy,
-    rateLimit: options.rateLimit === 'off' ? null : options.rateLimit,
-    limitStore: options.limitStore ?? null,
-    streamsMax: options.maxStreams,
-    workers: options.workers,
-    drainMs: options.drain * 1_000,
-    site: siteOf(options),
-    publicUrl: options.publicUrl ?? null,
-  }
-}
-
-/** What the log of the data directory is, or what a new one is made with; another chain or origin is a mistake. */
-function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: boolean): NewLog {
-  const origin = options.origin === undefined ? undefined : nameOf(options.origin, simulated)
-  if (!hasStore(options.data)) {
-    return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }
-  }
-  const kept = readStoreIdentity(options.data)
-  if (options.chain !== undefined && options.chain !== kept.chain) {
-    throw new CommandError(2, `this log was made for --chain ${kept.chain}, not ${options.chain}`)
-  }
-  const made = nameOfLog(kept)
-  if (origin !== undefined && origin !== made) {
-    throw new CommandError(2, `this log was made with --origin ${made}`)
-  }
-  return kept
-}
-
-function nameOf(origin: string, simulated: boolean): string {
-  return simulated ? `simulated.${origin}` : origin
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { after, before, suite, test } from 'node:test'
-import { flip, NEW_LOG, openFolder } from '../../test/damaged-log.ts'
-import { TEST_KEY } from '../../test/signing.ts'
+import { flip, NEW_LOG, openFolder } from '../../test/story/damaged-log.ts'
+import { TEST_KEY } from '../../test/story/signing.ts'
 import { exampleLine } from '../../test/tlog/example.ts'
 import { formatEntry } from '../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../tlog/frontier.ts'
 import type { AuditState } from './audit.ts'
 import { openAudit } from './audit.ts'
-import { takeKeys } from './ready-log.ts'
-import { openSigner } from './signer.ts'
-import { createStore, openForWriting, storePath } from './store.ts'
-import { HASHER } from './tree-hasher.ts'
+import { takeKeys } from './tree/ready-log.ts'
+import { openSigner } from './tree/signer.ts'
+import { createStore, openForWriting, storePath } from './store/store.ts'
+import { HASHER } from './tree/tree-hasher.ts'
 
 /** Three levels of tiles: the first of level 1 is full at 65,536. */
 const EVENTS = 66_100

@@ -5,9 +5,9 @@ import type { DaybookEvent, EventWire } from '../protocol/event.ts'
 import { formatEvent, parseEventWire } from '../protocol/event.ts'
 import { EVENT_TYPES } from '../protocol/rules.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
-import { randomLogs } from '../../test/random-log.ts'
-import { openDirectory, reading, write } from '../../test/store-run.ts'
-import type { Filter, Walk, Walked } from './reader.ts'
+import { randomLogs } from '../../test/story/random-log.ts'
+import { openDirectory, reading, write } from '../../test/story/store-run.ts'
+import type { Filter, Walk, Walked } from './store/reader.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
 const PLAINLY = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const

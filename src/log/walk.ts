@@ -3,9 +3,9 @@ import { assert } from '../protocol/brand.ts'
 import { unrunCell } from '../protocol/csv.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
-import { bytes, number, text } from './codec.ts'
-import type { Filter, Framing, Walk, Walked } from './reader.ts'
-import { lineEndOf, txKey } from './tx-index.ts'
+import { bytes, number, text } from './store/codec.ts'
+import type { Filter, Framing, Walk, Walked } from './store/reader.ts'
+import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /** Each framing as an SQL expression over a row: the matches leave the store as one blob, never as objects. */
 const EXPRESSIONS: Readonly<Record<Framing, string>> = {

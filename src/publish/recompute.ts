@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
-import { LOT_COLUMNS } from '../log/codec.ts'
-import { CONTEST_COLUMNS } from '../log/contest-rows.ts'
-import { BULK_TXS } from '../log/schema.ts'
-import { createStore, openForBulk, openForReading, readIdentity } from '../log/store.ts'
-import { entryOfRow } from '../log/shelf.ts'
-import { openKeptSigner } from '../log/signed-trees.ts'
+import { LOT_COLUMNS } from '../log/store/codec.ts'
+import { CONTEST_COLUMNS } from '../log/books/contest-rows.ts'
+import { BULK_TXS } from '../log/store/schema.ts'
+import { createStore, openForBulk, openForReading, readIdentity } from '../log/store/store.ts'
+import { entryOfRow } from '../log/books/shelf.ts'
+import { openKeptSigner } from '../log/tree/signed-trees.ts'
 import { assert } from '../protocol/brand.ts'
 
 /** Events appended between two looks at the progress. */

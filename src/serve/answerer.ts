@@ -1,11 +1,11 @@
 import type { Ms } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
-import { parseQuery } from './query.ts'
-import { names } from './etag.ts'
-import { encodeBody } from './respond.ts'
-import type { Reply } from './route.ts'
-import { problemReply } from './route.ts'
-import type { Router } from './router.ts'
+import { parseQuery } from './http/query.ts'
+import { names } from './http/etag.ts'
+import { encodeBody } from './http/respond.ts'
+import type { Reply } from './http/route.ts'
+import { problemReply } from './http/route.ts'
+import type { Router } from './http/router.ts'
 
 /** A request that has passed every check, or a refusal to be told as a page: plain data, for another thread to answer. */
 export type Question = Readonly<{

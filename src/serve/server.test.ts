@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../test/api-stage.ts'
-import { openApiStage } from '../../test/api-stage.ts'
-import { getRequest, sendRaw } from '../../test/raw-request.ts'
+import type { ApiStage } from '../../test/stage/api-stage.ts'
+import { openApiStage } from '../../test/stage/api-stage.ts'
+import { getRequest, sendRaw } from '../../test/stage/raw-request.ts'
 import { PROBLEMS } from '../protocol/problem.ts'
-import type { Route } from './route.ts'
+import type { Route } from './http/route.ts'
 
 const ADDRESSES = [
   '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { suite, test } from 'node:test'
 import { msOf } from '../protocol/moment.ts'
 import type { Question } from './answerer.ts'
-import type { Reply } from './route.ts'
+import type { Reply } from './http/route.ts'
 import { openSharedAnswers } from './shared-answers.ts'
 
 const QUESTION: Question = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HeaderList } from './headers.ts'
-import type { ReadyReplies } from './ready-replies.ts'
-import { hasBody, partsOf } from './request-form.ts'
-import type { Tallies, Tally } from './request-tally.ts'
-import type { Terms } from './respond.ts'
-import type { Found, Router } from './router.ts'
+import type { HeaderList } from './http/headers.ts'
+import type { ReadyReplies } from './http/ready-replies.ts'
+import { hasBody, partsOf } from './http/request-form.ts'
+import type { Tallies, Tally } from './metrics/request-tally.ts'
+import type { Terms } from './http/respond.ts'
+import type { Found, Router } from './http/router.ts'
 
 /** One request on its way to its answer. */
 export type Visit = Readonly<{

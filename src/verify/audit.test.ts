@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { auditOf, RICH_LOG, wrongIn } from '../../test/audit-stage.ts'
-import { publicLog } from '../../test/public-log.ts'
-import { randomLogs } from '../../test/random-log.ts'
+import { auditOf, RICH_LOG, wrongIn } from '../../test/stage/audit-stage.ts'
+import { publicLog } from '../../test/story/public-log.ts'
+import { randomLogs } from '../../test/story/random-log.ts'
 import { MINUTE_MS, msOf } from '../protocol/moment.ts'
-import { FIGURE_CHECKS } from './question.ts'
+import { FIGURE_CHECKS } from './questions/question.ts'
 import { isRight } from './report.ts'
 
 /** The same JSON with one value of it changed: the one that `pick` falls on; and where it stands. */

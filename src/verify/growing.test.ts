@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { auditOf, wrongIn } from '../../test/audit-stage.ts'
-import type { PublicLog } from '../../test/public-log.ts'
-import { newKey, publicLog } from '../../test/public-log.ts'
-import { randomLogs } from '../../test/random-log.ts'
-import type { Source } from './source.ts'
+import { auditOf, wrongIn } from '../../test/stage/audit-stage.ts'
+import type { PublicLog } from '../../test/story/public-log.ts'
+import { newKey, publicLog } from '../../test/story/public-log.ts'
+import { randomLogs } from '../../test/story/random-log.ts'
+import type { Source } from './reading/source.ts'
 
 const key = newKey()
 

@@ -1,13 +1,13 @@
 import { treeHasher } from '../tlog/hash.ts'
 import type { Asked, AskAllSettings } from './ask-all.ts'
-import { entriesOf } from './entries.ts'
-import type { Finding } from './finding.ts'
-import { findingOf } from './finding.ts'
-import type { PublishedEntry } from './month-entries.ts'
-import type { Passage } from './passage.ts'
-import { openPassage } from './passage.ts'
-import type { TreeTrail } from './tree-trail.ts'
-import { openTreeTrail } from './tree-trail.ts'
+import { entriesOf } from './reading/entries.ts'
+import type { Finding } from './reading/finding.ts'
+import { findingOf } from './reading/finding.ts'
+import type { PublishedEntry } from './reading/month-entries.ts'
+import type { Passage } from './trail/passage.ts'
+import { openPassage } from './trail/passage.ts'
+import type { TreeTrail } from './trail/tree-trail.ts'
+import { openTreeTrail } from './trail/tree-trail.ts'
 
 /** What came of one passage through the log. */
 export type ReadLog = Readonly<{

@@ -1,5 +1,5 @@
 import type { Audit } from './audit.ts'
-import type { Check } from './check.ts'
+import type { Check } from './questions/check.ts'
 
 /** Findings of one check that are told one by one. */
 const FINDINGS_MAX = 3

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { ArchiveIndex } from '../../src/protocol/resources.ts'
-import { fetchDescribed } from '../described.ts'
+import { fetchDescribed } from '../stage/described.ts'
 import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
 
 /** The JSON answer at a path of the public API; anything but 200 fails the test with what was said. */

@@ -1,4 +1,4 @@
-import type { Expected, ExpectedContest, Figures } from '../input.ts'
+import type { Expected, ExpectedContest, Figures } from './input.ts'
 import type { PublicDetails, PublicEntry } from './book.ts'
 import { billionths, decimal } from './book.ts'
 import type { Width } from './calendar.ts'

@@ -1,14 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeKeyFile } from '../../src/command/signing-key-file.ts'
-import { SCHEMA_VERSION } from '../../src/log/schema.ts'
-import type { SigningKey } from '../../src/log/signer.ts'
+import { makeKeyFile } from '../../src/command/operator/signing-key-file.ts'
+import { SCHEMA_VERSION } from '../../src/log/store/schema.ts'
+import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { DAY_MS, formatAt, msOf } from '../../src/protocol/moment.ts'
-import { importFiles } from '../../src/publish/import.ts'
-import type { KeptAnswer } from '../kept-store.ts'
-import { ask, askedPaths, isKept, KEPT_LOG, packStore, unpackKept, writeAnswers } from '../kept-store.ts'
-import { startStill, stillWorld } from '../still-node.ts'
+import { importFiles } from '../../src/publish/import/import.ts'
+import type { KeptAnswer } from '../books/kept-store.ts'
+import {
+  ask,
+  askedPaths,
+  isKept,
+  KEPT_LOG,
+  packStore,
+  unpackKept,
+  writeAnswers,
+} from '../books/kept-store.ts'
+import { startStill, stillWorld } from '../stage/still-node.ts'
 
 // Makes the kept store of the present schema, and the answers that go with it (README.md beside this file).
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/api-stage.ts'
-import { LAUNCH, openApiStage } from '../../../test/api-stage.ts'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
 import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
+import { RESOURCE_SCHEMAS } from '../describe/resource-schemas.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { assertCalendar, valuesOf } from '../../../test/icalendar.ts'
+import { assertCalendar, valuesOf } from '../../../test/stage/icalendar.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatAt, HOUR_MS, msOf } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'

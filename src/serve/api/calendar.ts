@@ -1,7 +1,7 @@
 import { isolated } from '../../protocol/direction.ts'
 import type { Planned, Schedule } from '../../protocol/resources.ts'
-import type { Calendar, CalendarMoment } from '../icalendar.ts'
-import { openCalendar } from '../icalendar.ts'
+import type { Calendar, CalendarMoment } from './icalendar.ts'
+import { openCalendar } from './icalendar.ts'
 
 /** The schedule as an iCalendar feed; the same schedule gives the same bytes, and a moved date keeps its UID. */
 export function openScheduleCalendar(origin: string): (schedule: Schedule) => string {

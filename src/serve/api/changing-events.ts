@@ -1,5 +1,5 @@
-import type { KindSeen } from '../../log/reader.ts'
-import type { Books } from '../../project/books.ts'
+import type { KindSeen } from '../../log/store/reader.ts'
+import type { Books } from '../../project/fold/books.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'

@@ -1,12 +1,12 @@
-import { contestLedger } from '../../project/contest-ledger.ts'
-import { contest, contests, noContest, resolveCursor } from '../../project/contests.ts'
+import { contestLedger } from '../../project/answers/contest-ledger.ts'
+import { contest, contests, noContest, resolveCursor } from '../../project/answers/contests.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, project } from '../projection.ts'
-import type { AnswerRoute } from '../route.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, project } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
 import { changesContests, newestOf } from './changing-events.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 
 /** `/contests`, one contest, and its ledger. */
 export function contestRoutes(desk: Desk): readonly AnswerRoute[] {

@@ -1,14 +1,14 @@
-import type { Snapshot } from '../../log/reader.ts'
+import type { Snapshot } from '../../log/store/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
-import { eventCorrections } from '../../project/event-corrections.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, JSON_TYPE, project } from '../projection.ts'
-import type { AnswerRoute, Ask, Reply } from '../route.ts'
-import { problemReply } from '../route.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import { eventCorrections } from '../../project/answers/event-corrections.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, JSON_TYPE, project } from '../http/projection.ts'
+import type { AnswerRoute, Ask, Reply } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 
 /** The head tells who asks whether there will be one. */
 function noEvent(head: Seq): Problem {

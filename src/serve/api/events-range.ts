@@ -1,11 +1,11 @@
-import type { Filter, Snapshot } from '../../log/reader.ts'
+import type { Filter, Snapshot } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
-import type { Query } from '../query.ts'
+import type { Query } from '../http/query.ts'
 
 /** A page of `/events` as it was asked for, its moments resolved to seqs. */
 export type EventsRange = Readonly<{

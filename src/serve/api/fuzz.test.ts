@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ApiStage } from '../../../test/api-stage.ts'
-import { openApiStage } from '../../../test/api-stage.ts'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Form } from '../../protocol/parameters.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
+import { RESOURCE_SCHEMAS } from '../describe/resource-schemas.ts'
 
 const ELSEWHERE = /^(?:stream|archive|log)/
 /** In whatever is hostile, to be found again if an answer repeats it; no name that a problem would repeat. */

@@ -1,11 +1,11 @@
-import { loyaltyRuns } from '../../project/loyalty-runs.ts'
-import { payouts } from '../../project/payouts.ts'
+import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
+import { payouts } from '../../project/answers/payouts.ts'
 import { parsed } from '../../protocol/problem.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, project } from '../projection.ts'
-import type { AnswerRoute } from '../route.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, project } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
 import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 
 /** `/payouts`, what is won and not yet paid, and `/loyalty/runs`. */
 export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {

@@ -1,11 +1,11 @@
-import { schedule } from '../../project/schedule.ts'
+import { schedule } from '../../project/answers/schedule.ts'
 import { parsed } from '../../protocol/problem.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, project } from '../projection.ts'
-import type { AnswerRoute } from '../route.ts'
-import { CALENDAR_TYPE } from '../icalendar.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, project } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { CALENDAR_TYPE } from './icalendar.ts'
 import { changesSchedule, newestOf } from './changing-events.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
 /** `/schedule`, and the same as a calendar feed. */

@@ -1,11 +1,11 @@
-import { asOf } from '../../project/as-of.ts'
+import { asOf } from '../../project/answers/as-of.ts'
 import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Status } from '../../protocol/resources.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, project } from '../projection.ts'
-import type { AnswerRoute } from '../route.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, project } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 
 /** What a node says of itself beside its log. */
 export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>

@@ -1,9 +1,9 @@
-import { isSummarySettled, resolveMoment, summary } from '../../project/summary.ts'
+import { isSummarySettled, resolveMoment, summary } from '../../project/answers/summary.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
-import type { Desk } from '../projection.ts'
-import { jsonOf, project } from '../projection.ts'
-import type { AnswerRoute } from '../route.ts'
-import { endpointRoute } from './endpoint-route.ts'
+import type { Desk } from '../http/projection.ts'
+import { jsonOf, project } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { endpointRoute } from '../http/endpoint-route.ts'
 
 /** `/summary`: kept for ever once the moment asked for is settled. */
 export function summaryRoute(desk: Desk): AnswerRoute {

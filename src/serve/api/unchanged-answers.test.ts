@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../test/api-stage.ts'
-import { LAUNCH, openApiStage, plan } from '../../../test/api-stage.ts'
+import type { ApiStage, Told } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../../../test/stage/api-stage.ts'
 import { HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 

@@ -1,4 +1,4 @@
-import type { MonthFile } from '../../log/reader.ts'
+import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 

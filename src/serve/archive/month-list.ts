@@ -1,7 +1,7 @@
-import type { MonthFile, MonthState } from '../../log/reader.ts'
+import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
-import type { Reply } from '../route.ts'
-import { problemReply } from '../route.ts'
+import type { Reply } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
 import { ARCHIVE_PATH, formatFileName } from './file-name.ts'
 
 /** The manifest as the store holds it, which is as it was written when the month closed. */

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
-import type { LogReader } from '../../log/reader.ts'
+import type { LogReader } from '../../log/store/reader.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { CallerSlot, CallerSlots } from '../caller-slots.ts'
+import type { CallerSlot, CallerSlots } from '../allowance/caller-slots.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Subscription } from './subscription.ts'
 

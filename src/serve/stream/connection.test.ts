@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StreamClient } from '../../../test/stream-client.ts'
-import { openClient, until } from '../../../test/stream-client.ts'
-import type { Stage } from '../../../test/stream-stage.ts'
-import { openStage } from '../../../test/stream-stage.ts'
+import type { StreamClient } from '../../../test/stage/stream-client.ts'
+import { openClient, until } from '../../../test/stage/stream-client.ts'
+import type { Stage } from '../../../test/stage/stream-stage.ts'
+import { openStage } from '../../../test/stage/stream-stage.ts'
 
 /** An answer that is a problem, whole: its status and its document. */
 async function problemOf(

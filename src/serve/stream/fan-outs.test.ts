@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { until } from '../../../test/stream-client.ts'
+import { until } from '../../../test/stage/stream-client.ts'
 import type { FanOuts } from './fan-outs.ts'
 import { openFanOuts } from './fan-outs.ts'
 

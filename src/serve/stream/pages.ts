@@ -1,4 +1,4 @@
-import type { Filter, LogReader } from '../../log/reader.ts'
+import type { Filter, LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'

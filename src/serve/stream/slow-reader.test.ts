@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openClient, until } from '../../../test/stream-client.ts'
-import { openStage } from '../../../test/stream-stage.ts'
+import { openClient, until } from '../../../test/stage/stream-client.ts'
+import { openStage } from '../../../test/stage/stream-stage.ts'
 import { STREAM_LIMITS } from './limits.ts'
 
 suite('a stream of a slow reader', () => {

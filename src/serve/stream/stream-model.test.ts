@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { StreamClient } from '../../../test/stream-client.ts'
-import { openClient } from '../../../test/stream-client.ts'
-import type { Stage } from '../../../test/stream-stage.ts'
-import { draftOf, openStage } from '../../../test/stream-stage.ts'
+import type { StreamClient } from '../../../test/stage/stream-client.ts'
+import { openClient } from '../../../test/stage/stream-client.ts'
+import type { Stage } from '../../../test/stage/stream-stage.ts'
+import { draftOf, openStage } from '../../../test/stage/stream-stage.ts'
 
 /** A reader as a browser is one: it keeps the last id it was given and comes back with it. */
 type Reader = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openClient, until } from '../../../test/stream-client.ts'
-import { openStage } from '../../../test/stream-stage.ts'
+import { openClient, until } from '../../../test/stage/stream-client.ts'
+import { openStage } from '../../../test/stage/stream-stage.ts'
 
 /** Long enough that no busy machine makes what is written at once look like what waited. */
 const COALESCE_MS = 2_000

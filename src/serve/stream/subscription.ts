@@ -1,10 +1,10 @@
-import type { Filter } from '../../log/reader.ts'
+import type { Filter } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
-import type { Ask } from '../route.ts'
+import type { Ask } from '../http/route.ts'
 import type { StreamFraming } from './frame.ts'
 
 /** What a client asks of the stream. */

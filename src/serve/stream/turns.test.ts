@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { until } from '../../../test/stream-client.ts'
+import { until } from '../../../test/stage/stream-client.ts'
 import { openTurns } from './turns.ts'
 
 suite('turns', () => {

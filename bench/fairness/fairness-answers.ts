@@ -1,0 +1,195 @@
+import { get } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { flowsPage, patternsPage } from './fairness-attacks.ts'
+import { share } from '../stage/measure.ts'
+import { OWED_PRIZES, OWING } from '../stage/owing-store.ts'
+import type { Asked } from '../stage/questions.ts'
+import { ms, table, thousands } from '../stage/report.ts'
+import type { BenchService } from '../stage/service.ts'
+import { startBenchService } from '../stage/service.ts'
+import { threadCpu } from '../stage/thread-cpu.ts'
+
+/** How long the idle service is looked at before each answer. */
+const IDLE_MS = 300
+/** Goals: milliseconds of an answer on the serving loop, more for each row that it reads, and of one step. */
+const ANSWER_MS = 5
+const ROW_MS = 0.01
+const STEP_MS = 10
+/** As many answers of one kind as are asked in one round, where they differ. */
+const DRAWINGS = 5
+
+type Costly = Readonly<{
+  name: string
+  /** Rows or buckets that it reads. */
+  rows: number
+  /** Addresses of the same kind, asked first: compiled code is what a service runs. */
+  warm: readonly string[]
+  /** Different addresses, each asked once for all: none is in a cache. */
+  paths: readonly string[]
+}>
+
+function costlyAnswers(asked: Asked): readonly Costly[] {
+  const { most, some, few } = OWING
+  const draw = (path: (number: number, of: Asked) => string, first: number): readonly string[] =>
+    Array.from({ length: DRAWINGS }, (_, index) => path(first + index, asked))
+  const contests = asked.contests.length
+  return [
+    {
+      name: `/payouts?contestId=, ${few.prizes} prizes`,
+      rows: few.prizes,
+      warm: ['/payouts', `/payouts?contestId=${asked.contests.at(-1)}`],
+      paths: [`/payouts?contestId=${few.contestId}`],
+    },
+    {
+      name: `/payouts?contestId=, ${thousands(most.prizes)} prizes`,
+      rows: most.prizes,
+      warm: [`/payouts?contestId=${some.contestId}`],
+      paths: [`/payouts?contestId=${most.contestId}`],
+    },
+    {
+      name: '/payouts.ics',
+      rows: OWED_PRIZES,
+      warm: [`/payouts.ics?contestId=${some.contestId}`],
+      paths: ['/payouts.ics'],
+    },
+    {
+      name: '/payouts.ics?contestId=',
+      rows: most.prizes,
+      warm: [`/payouts.ics?contestId=${few.contestId}`],
+      paths: [`/payouts.ics?contestId=${most.contestId}`],
+    },
+    { name: '/contests.csv', rows: contests, warm: ['/contests.csv?limit=5000'], paths: ['/contests.csv'] },
+    {
+      name: '/api/v1/contests?limit=9999',
+      rows: contests,
+      warm: ['/api/v1/contests?limit=5000'],
+      paths: draw((number) => `/api/v1/contests?limit=${9_999 - number}`, 0),
+    },
+    { name: '/patterns', rows: 168, warm: draw(patternsPage, 0), paths: draw(patternsPage, DRAWINGS) },
+    {
+      name: '/flows, 1,440 minutes',
+      rows: 1_440,
+      warm: draw(flowsPage, 0),
+      paths: draw(flowsPage, DRAWINGS),
+    },
+    {
+      name: '/api/v1/flows, 1,440 minutes',
+      rows: 1_440,
+      warm: draw(flowsAnswer, 0),
+      paths: draw(flowsAnswer, DRAWINGS),
+    },
+    {
+      name: `ledger page, ${thousands(some.prizes)} open prizes`,
+      rows: some.prizes,
+      warm: [`/contests/${few.contestId}/ledger`],
+      paths: [`/contests/${some.contestId}/ledger`],
+    },
+  ]
+}
+
+function flowsAnswer(number: number, asked: Asked): string {
+  return `/api/v1${flowsPage(number + 100, asked)}`
+}
+
+/** What one answer took: on the main thread, which serves, on other threads, and KiB; or how long another waited. */
+type Cost = Readonly<{ loop: number; elsewhere: number; kib: number; step: number }>
+
+/** The table of what each answer costs; every round starts a service with empty caches. */
+export async function answerCosts(data: string, asked: Asked, rounds: number): Promise<string> {
+  const answers = costlyAnswers(asked)
+  const costs = answers.map((): Cost[] => [])
+  for (let round = 0; round < rounds; round++) {
+    // Another request beside it would count on the same thread: time and waits are measured in rounds of their own.
+    for (const measure of [costOf, stepOf]) {
+      await using service = await startBenchService(data)
+      for (const path of answers.flatMap(({ warm }) => warm)) await take(service.port, path)
+      for (const [index, { paths }] of answers.entries()) {
+        for (const path of paths) costs[index]?.push(await measure(service, path))
+      }
+    }
+  }
+  const rows = answers.map(({ name, rows: read }, index) => rowOf(name, read, costs[index] ?? []))
+  const columns = ['one answer', 'rows', 'loop ms', 'elsewhere ms', 'goal', 'held', 'step ms', 'step', 'KiB']
+  return [
+    '### Processor time of one answer on the serving loop',
+    '',
+    `Milliseconds of processor time of the thread that serves and of all others (medians; ${rounds} starts, no answer out of a cache, gzipped where the service does so, less what the idle service takes), and the longest that another request had to wait meanwhile, which is the longest single step. Goals: ${ANSWER_MS} ms and ${ROW_MS * 1000} µs for each row or bucket read, and steps of ${STEP_MS} ms.`,
+    '',
+    table(columns, rows),
+    '',
+  ].join('\n')
+}
+
+function rowOf(name: string, read: number, costs: readonly Cost[]): string[] {
+  const median = (column: keyof Cost): number =>
+    share(
+      costs.map((cost) => cost[column]).filter((value) => !Number.isNaN(value)),
+      0.5,
+    )
+  const goal = ANSWER_MS + read * ROW_MS
+  return [
+    name,
+    thousands(read),
+    ms(median('loop')),
+    ms(median('elsewhere')),
+    ms(goal),
+    median('loop') <= goal ? 'OK' : 'OVER',
+    ms(median('step')),
+    median('step') <= STEP_MS ? 'OK' : 'OVER',
+    median('kib').toFixed(0),
+  ]
+}
+
+async function costOf({ pid, port }: BenchService, path: string): Promise<Cost> {
+  const idle = await spentBy(pid, () => delay(IDLE_MS))
+  let bytes = 0
+  const spent = await spentBy(pid, async () => {
+    bytes = await take(port, path)
+  })
+  // The audit of the log and other work in the background goes on meanwhile.
+  const share_ = spent.wallMs / idle.wallMs
+  return {
+    loop: Math.max(0, spent.main - share_ * idle.main),
+    elsewhere: Math.max(0, spent.others - share_ * idle.others),
+    kib: bytes / 1024,
+    step: Number.NaN,
+  }
+}
+
+/** Processor time of a process's threads while something lasts, and how long that was. */
+async function spentBy(pid: number, work: () => Promise<unknown>) {
+  const [before, beganMs] = [threadCpu(pid), performance.now()]
+  await work()
+  const [after, wallMs] = [threadCpu(pid), performance.now() - beganMs]
+  return { main: after.main - before.main, others: after.others - before.others, wallMs }
+}
+
+/** Asks a small answer again and again while the other is made: the slowest of them waited for the longest step. */
+async function stepOf({ port, ask }: BenchService, path: string): Promise<Cost> {
+  const ended = new AbortController()
+  const taken = take(port, path).finally(() => ended.abort())
+  let step = 0
+  while (!ended.signal.aborted) {
+    const beganMs = performance.now()
+    await ask('/api/v1/summary')
+    step = Math.max(step, performance.now() - beganMs)
+  }
+  await taken
+  return { loop: Number.NaN, elsewhere: Number.NaN, kib: Number.NaN, step }
+}
+
+/** Takes an answer as a browser does, and tells its length; throws when it is not 200. */
+function take(port: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'accept-encoding': 'gzip' }
+    get({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => (bytes += chunk.byteLength))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(bytes)
+        else reject(new Error(`${path}: ${response.statusCode}`))
+      })
+    }).on('error', reject)
+  })
+}

@@ -1,0 +1,134 @@
+import { MINUTE_MS } from '../../src/protocol/moment.ts'
+import { OWING } from '../stage/owing-store.ts'
+import type { Asked } from '../stage/questions.ts'
+
+/** How an attacker uses its connections. */
+export type Way =
+  /** All requests at once, and no byte of an answer is read. */
+  | 'unread'
+  /** All requests at once, and the answers are read. */
+  | 'pipelined'
+  /** The next request after the answer to the former one. */
+  | 'in turn'
+
+/** Requests that addresses send within their allowance, to slow down everybody else. */
+export type Attack = Readonly<{
+  name: string
+  workers: number
+  addresses: number
+  connectionsEach: number
+  /** Requests of one connection at most. */
+  requests: number
+  way: Way
+  /** The target of a request; no two numbers have the same one, but where there is one alone. */
+  path(number: number, asked: Asked): string
+  host?(number: number): string
+}>
+
+/** The allowance of pages is 600 in a minute: a few are left over. */
+const PAGES = 590
+const WIDEST_MINUTES = 1_440
+const PAGE_ROWS = 10_000
+
+/** Spreads numbers over a span: a step that shares no factor with it comes to each place once. */
+function placeOf(number: number, span: number): number {
+  return (number * 7_919) % Math.max(1, span)
+}
+
+/** A page of 1,440 minutes, anywhere in the log. */
+export function flowsPage(number: number, { from, to }: Asked): string {
+  const minutes = Math.floor((to - from) / MINUTE_MS) - WIDEST_MINUTES
+  const start = from + placeOf(number, minutes) * MINUTE_MS
+  return `/flows?bucket=minute&from=${start}&to=${start + WIDEST_MINUTES * MINUTE_MS}`
+}
+
+/** Patterns of nearly the whole log, in a time zone that is no multiple of 15 minutes ahead. */
+export function patternsPage(number: number, { from, to }: Asked): string {
+  return `/patterns?from=${from}&to=${to - number * MINUTE_MS}&tz=${15 * ((number % 100) - 50) + 1 + (number % 14)}`
+}
+
+function eventsPage(number: number, { events }: Asked): string {
+  return `/api/v1/events?limit=${PAGE_ROWS}&after=${placeOf(number, events - PAGE_ROWS)}`
+}
+
+const COSTLIEST: readonly Attack['path'][] = [
+  (number) => `/payouts?contestId=${[OWING.most, OWING.some, OWING.few][number % 3]?.contestId}`,
+  (number) => (number % 2 === 0 ? '/payouts.ics' : `/payouts.ics?contestId=${OWING.most.contestId}`),
+  (number) => `/contests.csv?limit=${PAGE_ROWS - (number % 5_000)}`,
+  (number) => `/api/v1/contests?limit=${PAGE_ROWS - 1 - (number % 5_000)}`,
+  patternsPage,
+  flowsPage,
+  (number) => `/contests/${[OWING.some, OWING.most][number % 2]?.contestId}/ledger`,
+]
+
+function costliest(number: number, asked: Asked): string {
+  return COSTLIEST[number % COSTLIEST.length]?.(number, asked) ?? '/'
+}
+
+/** The attacks that the goals are of. */
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'pages of minutes, pipelined and never read',
+    workers: 1,
+    addresses: 1,
+    connectionsEach: 1,
+    requests: PAGES,
+    way: 'unread',
+    path: flowsPage,
+  },
+  {
+    name: 'the same over four connections, two workers',
+    workers: 2,
+    addresses: 1,
+    connectionsEach: 4,
+    requests: 145,
+    way: 'unread',
+    path: flowsPage,
+  },
+  {
+    name: '/api.md under another Host each, pipelined and never read',
+    workers: 1,
+    addresses: 1,
+    connectionsEach: 1,
+    requests: PAGES,
+    way: 'unread',
+    path: () => '/api.md',
+    host: (number) => `host-${number}.example`,
+  },
+  {
+    name: 'pages of 10,000 rows, pipelined and read',
+    workers: 1,
+    addresses: 100,
+    connectionsEach: 1,
+    requests: 59,
+    way: 'pipelined',
+    path: eventsPage,
+  },
+  {
+    name: 'pages of patterns on eight connections, in turn',
+    workers: 1,
+    addresses: 1,
+    connectionsEach: 8,
+    requests: 70,
+    way: 'in turn',
+    path: patternsPage,
+  },
+  {
+    name: 'pages of 10,000 rows, in turn',
+    workers: 1,
+    addresses: 20,
+    connectionsEach: 1,
+    requests: 59,
+    way: 'in turn',
+    path: eventsPage,
+  },
+  {
+    name: 'the costliest answers, in turn',
+    workers: 1,
+    addresses: 40,
+    connectionsEach: 1,
+    requests: 59,
+    way: 'in turn',
+    path: costliest,
+  },
+]

@@ -1,0 +1,213 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Sql } from 'postgres'
+import { startPostgres } from '../stage/postgres.ts'
+
+/** An answer as Daybook gave it: the headers that are its own, and the body as text. */
+export type Prepared = Readonly<{
+  path: string
+  headers: readonly (readonly [string, string])[]
+  body: string
+}>
+
+/** A server in processes of its own; `pids` are those whose processor time an answer costs. */
+export type Peer = AsyncDisposable & Readonly<{ name: string; port: number; pids: readonly number[] }>
+
+/** Headers that a server writes by itself, of this connection or this moment. */
+const OWN = new Set(['Date', 'Connection', 'Keep-Alive'])
+const WAIT_MS = 10_000
+
+/** Takes an answer from Daybook, for the others to give. */
+export function prepare(port: number, path: string): Promise<Prepared> {
+  return new Promise((resolve, reject) => {
+    request({ port, host: '127.0.0.1', path }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const raw = response.rawHeaders
+        const headers = raw.flatMap((name, at) =>
+          at % 2 === 0 && !OWN.has(name) ? [[name, raw[at + 1] ?? ''] as const] : [],
+        )
+        resolve({ path, headers, body: Buffer.concat(chunks).toString() })
+      })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** A handler of node:http, or Fastify, that answers what is prepared. */
+export async function nodePeer(kind: 'bare' | 'fastify', prepared: readonly Prepared[]): Promise<Peer> {
+  return node(kind, prepared, [])
+}
+
+async function node(kind: string, prepared: readonly Prepared[], rest: readonly string[]): Promise<Peer> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-peer-'))
+  const file = join(directory, 'answers.json')
+  writeFileSync(file, JSON.stringify(prepared))
+  const script = new URL('get-node.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script, kind, file, ...rest], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  rmSync(directory, { recursive: true })
+  return {
+    name: kind,
+    port: Number(line.toString()),
+    pids: [pidOf(child)],
+    [Symbol.asyncDispose]: () => end(child),
+  }
+}
+
+/** nginx with one worker, which has the answers as files; undefined where it is not installed. */
+export async function nginxPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
+  if (!isInstalled('nginx')) return undefined
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-nginx-'))
+  const root = join(directory, 'root')
+  for (const { path, body } of prepared) {
+    const file = join(root, fileOf(path))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, body)
+  }
+  // The worker has another user than the one who starts it.
+  spawnSync('chmod', ['-R', 'a+rX', directory])
+  const port = await freePort()
+  writeFileSync(join(directory, 'nginx.conf'), nginxSettings(directory, port, prepared[0]?.headers ?? []))
+  const child = spawn(
+    'nginx',
+    ['-p', directory, '-c', join(directory, 'nginx.conf'), '-e', join(directory, 'error.log')],
+    {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  )
+  await until(async () => (await prepare(port, prepared[0]?.path ?? '/')).body === prepared[0]?.body)
+  return {
+    name: 'nginx, files',
+    port,
+    pids: [pidOf(child)],
+    async [Symbol.asyncDispose]() {
+      await end(child)
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** `/api/v1/events?after=7` is the file `/api/v1/events.after.7`. */
+function fileOf(path: string): string {
+  return path.replace(/\?after=(\d+)$/, '.after.$1')
+}
+
+/** What its own documentation advises for files that do not change, and the same headers. */
+function nginxSettings(directory: string, port: number, headers: Prepared['headers']): string {
+  const given = new Set(['Content-Type', 'Content-Length', 'ETag'])
+  const added = headers
+    .filter(([name]) => !given.has(name))
+    .map(([name, value]) => `add_header ${name} "${value.replaceAll('"', String.raw`\"`)}";`)
+  return `worker_processes 1; daemon off; pid ${directory}/pid;
+events { worker_connections 512; }
+http {
+  access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
+  keepalive_requests 1000; open_file_cache max=4096; open_file_cache_valid 1h;
+  default_type "application/json; charset=utf-8";
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path ${directory}/${part};`).join(' ')}
+  server {
+    listen 127.0.0.1:${port}; root ${directory}/root;
+    ${added.join('\n    ')}
+    location = /api/v1/events { try_files /api/v1/events.after.$arg_after =404; }
+  }
+}
+`
+}
+
+/** Fastify that reads pages from PostgreSQL, both counted; undefined where PostgreSQL 15 is not installed. */
+export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-postgres-'))
+  const server = await startPostgres(directory, ['shared_buffers=128MB'])
+  if (server === undefined) {
+    rmSync(directory, { recursive: true })
+    return undefined
+  }
+  await fill(server.sql, prepared)
+  const app = await node('fastify-postgres', prepared.slice(0, 1), [server.host])
+  return {
+    name: 'Fastify and PostgreSQL',
+    port: app.port,
+    pids: [...app.pids, server.pid],
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+type Line = Readonly<{
+  seq: number
+  type: string
+  kind: string
+  atMs: number
+  contestId: number | null
+  kots: string | null
+  tx: string | null
+}>
+
+/** Puts the events of the pages into a table, with the index that a page needs. */
+async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
+  await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
+    at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
+  for (const { body } of prepared) {
+    const { events } = JSON.parse(body) as { events: readonly Line[] }
+    const rows = events.map(({ seq, type, kind, atMs, contestId, kots, tx }) => {
+      return { seq, type, kind, at_ms: atMs, contest_id: contestId, kots, tx }
+    })
+    await sql`INSERT INTO events ${sql(rows)}`
+  }
+  // So that there is an event after the last page.
+  await sql`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`
+  await sql`VACUUM ANALYZE events`
+}
+
+function isInstalled(command: string): boolean {
+  return spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Tries until it holds; throws what went wrong last when it never does. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + WAIT_MS
+  for (;;) {
+    try {
+      if (await holds()) return
+    } catch (error) {
+      if (performance.now() > endMs) throw error
+    }
+    if (performance.now() > endMs) throw new Error('a peer does not answer as it should')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('a peer did not start')
+  return pid
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGINT')
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}

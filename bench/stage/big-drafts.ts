@@ -1,0 +1,132 @@
+import type { ImportDraft } from '../../sim/import-draft.ts'
+import { bulk } from '../../sim/bulk.ts'
+import type { Random } from '../../sim/random.ts'
+import { randomOf } from '../../sim/random.ts'
+import { busyness } from '../../sim/rhythm.ts'
+import { DAY_MS, formatAt, HOUR_MS, monthOf, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+
+/** What a draft says; the store that is built gives it its ref. */
+export type DraftBody = Omit<ImportDraft, 'ref' | 'at'>
+
+/** A draft as JSON, with the moment at which it is published. */
+export type TimedDraft = Readonly<{ ms: Ms; draft: DraftBody }>
+
+export type BigDraftsSettings = Readonly<{ seed: string; from: Ms; to: Ms; count: number }>
+
+/** Drafts of one round, which has twelve contests: some 10,000 contests in five million events. */
+const ROUND_DRAFTS = 6_000
+/** The first round is longer, so that one contest has a ledger of a thousand payouts and more. */
+const FIRST_ROUND_SHARE = 25
+const CONTESTS_OF_ROUND_MAX = 1_000
+const CORRECT_EVERY = 2_000
+/** Chance may make the stretch a little longer than it should be: this keeps it inside. */
+const SPAN_SHARE = 0.99
+const KINDS = [
+  ['vote', 50],
+  ['entry', 25],
+  ['boost', 12],
+  ['retry', 8],
+  ['sticker', 5],
+] as const
+
+/**
+ * Drafts of a busy platform in the order of their moments, about `count` over `[from, to)`: a day has its rhythm,
+ * plays are of five kinds, every round leaves a contest that runs and one that still owes, prizes have terms,
+ * plays are corrected now and then, and each month has its loyalty reward.
+ */
+export function* bigDrafts(settings: BigDraftsSettings): Generator<TimedDraft, undefined> {
+  const { from, to, count, seed } = settings
+  const random = randomOf(seed)
+  const everyMs = (((to - from) * SPAN_SHARE) / count) * meanBusyness()
+  let at: number = from
+  let month = monthOf(from)
+  let made = 0
+  let last: LastPlay | null = null
+  for (const draft of rounds(settings, random)) {
+    if (made >= count) return undefined
+    at += random.exponential(everyMs) / busyness(at)
+    const ms = msOf(Math.floor(at))
+    made++
+    yield { ms, draft: withTerms(draft, ms, random) }
+    if (draft.type === 'play') last = { seq: made, draft }
+    if (made % CORRECT_EVERY === 0 && last !== null) {
+      made++
+      yield { ms, draft: correctionOf(last) }
+      last = null
+    }
+    if (monthOf(ms) === month) continue
+    for (const reward of loyaltyOf(month, ms)) {
+      made++
+      yield { ms, draft: reward }
+    }
+    month = monthOf(ms)
+  }
+  return undefined
+}
+
+function meanBusyness(): number {
+  const hours = WEEK_MS / HOUR_MS
+  return Array.from({ length: hours }, (_, hour) => busyness(hour * HOUR_MS) / hours).reduce((a, b) => a + b)
+}
+
+type LastPlay = Readonly<{ seq: number; draft: DraftBody }>
+
+/** Round after round for ever; a round ends in the middle, so that its newest contests stay as they are. */
+function* rounds({ from, to, count, seed }: BigDraftsSettings, random: Random): Generator<DraftBody> {
+  for (let round = 0; ; round++) {
+    const length = round === 0 ? Math.max(ROUND_DRAFTS, Math.floor(count / FIRST_ROUND_SHARE)) : ROUND_DRAFTS
+    let left = random.between(Math.floor(length * 0.6), length)
+    for (const line of bulk({ seed: `${seed} ${round}`, from, to, count: length })) {
+      if (left-- === 0) break
+      const { ref: _ref, at: _at, ...draft } = JSON.parse(line) as ImportDraft
+      const { contestId } = draft
+      yield contestId === undefined
+        ? draft
+        : { ...draft, contestId: round * CONTESTS_OF_ROUND_MAX + contestId }
+    }
+  }
+}
+
+/** The draft with what depends on its moment: planned times, terms of a prize, a kind of play. */
+function withTerms(draft: DraftBody, ms: Ms, random: Random): DraftBody {
+  const later = (days: number): string => formatAt(msOf(ms + days * DAY_MS))
+  switch (`${draft.type}/${draft.kind}`) {
+    case 'play/vote':
+    case 'play/entry':
+    case 'play/boost':
+      return { ...draft, kind: random.weighted(KINDS) }
+    case 'contest/scheduled': {
+      const details = { title: `Round ${String(draft.contestId)}`, opensAt: later(0), closesAt: later(1) }
+      return { ...draft, details }
+    }
+    case 'prize/winner': {
+      const terms = {
+        unlocksAt: later(2),
+        reviewUntil: later(random.between(1, 30)),
+        claim: random.chance(0.5),
+      }
+      return { ...draft, details: { winners: random.between(1, 500), ...terms } }
+    }
+    default:
+      return draft
+  }
+}
+
+function correctionOf({ seq, draft }: LastPlay): DraftBody {
+  return { ...draft, type: 'correction', kind: 'play', kots: `-${draft.kots}`, details: { corrects: seq } }
+}
+
+/** The reward of a month that is over: planned, computed, paid. */
+function loyaltyOf(month: string, ms: Ms): readonly DraftBody[] {
+  const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
+  const kots = '250.000000000'
+  const tx = `4${'5'.repeat(87)}`
+  return [
+    { type: 'loyalty', kind: 'accrual', kots },
+    { type: 'loyalty', kind: 'scheduled', details: { month, paysAt: formatAt(msOf(ms + DAY_MS)) } },
+    { type: 'loyalty', kind: 'input', details: { month, digest } },
+    { type: 'loyalty', kind: 'output', kots, details: { month, digest, recipients: 1_000 } },
+    { type: 'payout', kind: 'loyalty', kots, tx, details: { month } },
+  ]
+}

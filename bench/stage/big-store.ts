@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAppender } from '../../src/log/append.ts'
+import { TABLES } from '../../src/log/store/schema.ts'
+import { createStore, finishBulk, openForBulk, storePath } from '../../src/log/store/store.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { draftDigest, parseDraft } from '../../src/publish/admission/grammar.ts'
+import { bigDrafts } from './big-drafts.ts'
+import { TEST_KEY, testSigner } from '../../test/story/signing.ts'
+
+/** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
+const FROM = Date.UTC(2023, 9, 1)
+const TO = Date.UTC(2026, 9, 1)
+
+/** Raised when the drafts change, so that a store made before is not taken for one of today. */
+const DRAFTS_VERSION = 1
+/** A store with other tables is not taken for one of today either. */
+const TABLES_DIGEST: string = hash('sha256', TABLES).slice(0, 8)
+/** Events between two writes of what was appended. */
+const KEEP_EVERY = 2_000
+
+/**
+ * The data directory of a log of `count` events under `directory`; built when it is not there, else as it was
+ * left. `report` is told how many events are in, now and then.
+ */
+export function bigStore(directory: string, count: number, report: (events: number) => void): string {
+  const data = join(directory, `events-${count}-v${DRAFTS_VERSION}-${TABLES_DIGEST}`)
+  if (existsSync(storePath(data))) return data
+  const building = `${data}.building`
+  rmSync(building, { recursive: true, force: true })
+  mkdirSync(building, { recursive: true })
+  build(storePath(building), count, report)
+  // A service finds the key of a data directory beside it.
+  writeFileSync(`${data}.key`, TEST_KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+  renameSync(building, data)
+  return data
+}
+
+function build(path: string, count: number, report: (events: number) => void): void {
+  createStore(path, { origin: 'localhost/bench', chain: 'solana', simulated: true })
+  const db = openForBulk(path)
+  const appender = openAppender(db, testSigner(db))
+  appender.begin()
+  for (const { ms, draft } of bigDrafts({ seed: 'big', from: msOf(FROM), to: msOf(TO), count })) {
+    const seq = appender.head().seq + 1
+    if (seq > count) break
+    const ref = `big-${seq}`
+    const parsed = parseDraft({ ref, ...draft }, { chain: 'solana', mode: 'publish' })
+    if (!parsed.ok) throw new Error(`draft ${seq}, ${parsed.field}: ${parsed.reason}`)
+    appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, ms)
+    if (seq % KEEP_EVERY !== 0) continue
+    appender.keep()
+    report(seq)
+  }
+  appender.keep()
+  appender.commit()
+  finishBulk(db)
+  db.close()
+}

@@ -1,0 +1,74 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { openAppender } from '../../src/log/append.ts'
+import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { DAY_MS, formatAt, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { draftDigest, parseDraft } from '../../src/publish/admission/grammar.ts'
+import { testSigner } from '../../test/story/signing.ts'
+import type { DraftBody } from './big-drafts.ts'
+import { bigStore } from './big-store.ts'
+
+/** Contests that owe prizes, each prize with terms of its own. Their ids are above all that a big store has. */
+export const OWING = {
+  most: { contestId: 9_000_001, prizes: 50_000 },
+  some: { contestId: 9_000_002, prizes: 2_000 },
+  few: { contestId: 9_000_003, prizes: 110 },
+} as const
+export const OWED_PRIZES: number = Object.values(OWING).reduce((sum, { prizes }) => sum + prizes, 0)
+
+/** In the future for some years: what waits for its date is what calendars list. */
+const UNLOCKS_FROM = Date.UTC(2030, 0, 1)
+/** Raised when the drafts change. */
+const DRAFTS_VERSION = 1
+const KEEP_EVERY = 2_000
+
+/** Data directory of a big store whose newest events are contests with many open prizes; built when it is not there. */
+export function owingStore(directory: string, count: number, report: (events: number) => void): string {
+  const big = bigStore(directory, count, report)
+  const data = `${big}-owing-v${DRAFTS_VERSION}`
+  if (existsSync(storePath(data))) return data
+  const building = `${data}.building`
+  rmSync(building, { recursive: true, force: true })
+  mkdirSync(building)
+  copyFileSync(storePath(big), storePath(building))
+  append(storePath(building))
+  copyFileSync(`${big}.key`, `${data}.key`)
+  renameSync(building, data)
+  return data
+}
+
+function append(path: string): void {
+  const db = openForWriting(path)
+  const appender = openAppender(db, testSigner(db))
+  appender.begin()
+  // A moment later than the last event: the log goes on in order.
+  const ms = msOf((appender.head().atMs ?? 0) + MINUTE_MS)
+  for (const draft of drafts(ms)) {
+    const ref = `owing-${appender.head().seq + 1}`
+    const parsed = parseDraft({ ref, ...draft }, { chain: 'solana', mode: 'publish' })
+    if (!parsed.ok) throw new Error(`${ref}, ${parsed.field}: ${parsed.reason}`)
+    appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, ms)
+    if (appender.head().seq % KEEP_EVERY === 0) appender.keep()
+  }
+  appender.keep()
+  appender.commit()
+  db.close()
+}
+
+function* drafts(ms: Ms): Generator<DraftBody> {
+  for (const { contestId, prizes } of Object.values(OWING)) {
+    const details = {
+      title: `Owes ${prizes} prizes`,
+      opensAt: formatAt(ms),
+      closesAt: formatAt(msOf(ms + DAY_MS)),
+    }
+    yield { type: 'contest', kind: 'scheduled', contestId, details }
+    yield { type: 'contest', kind: 'opened', contestId }
+    yield { type: 'pool', kind: 'sponsor', contestId, kots: `${prizes}.000000000` }
+    yield { type: 'contest', kind: 'closed', contestId }
+    for (let prize = 1; prize <= prizes; prize++) {
+      const unlocksAt = formatAt(msOf(UNLOCKS_FROM + prize * MINUTE_MS))
+      yield { type: 'prize', kind: 'winner', contestId, kots: '1.000000000', details: { unlocksAt } }
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+
+/** A server of streams in processes of its own, and how to publish into it. */
+export type Candidate = AsyncDisposable &
+  Readonly<{
+    name: CandidateName
+    /** The process that serves; the publisher's half may be a thread of it. */
+    pid: number
+    port: number
+    subscribe: string
+    publishPort: number
+    /** A request without its length and the end of its head. */
+    publishHead: string
+    /** Whether it takes drafts, and many in one request, or lines one by one. */
+    takes: 'drafts' | 'lines'
+  }>
+
+export const CANDIDATES = ['Daybook', 'C loop', 'Node loop', 'nchan', 'better-sse'] as const
+export type CandidateName = (typeof CANDIDATES)[number]
+
+const START_MS_MAX = 30_000
+const TOKEN = 'a-token-of-the-bench-that-is-long-enough-0123456789'
+const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so'
+const PORT_TRIES = 50
+/** Connections that nginx opens for itself. */
+const CONNECTIONS_BESIDE = 128
+
+/** Starts a candidate, its files in `folder`; null when what it needs is not installed. */
+export async function startCandidate(
+  name: CandidateName,
+  folder: string,
+  subscribers: number,
+): Promise<Candidate | null> {
+  if (name === 'Daybook') return startDaybook(folder, subscribers)
+  if (name === 'nchan') return startNchan(folder, subscribers)
+  if (name === 'C loop') {
+    const floor = compiled('stream-floor', folder)
+    return floor === null ? null : startListening(name, floor, [])
+  }
+  const script = name === 'Node loop' ? 'stream-node-loop.ts' : 'stream-better-sse.ts'
+  return startListening(name, process.execPath, [siblingOf(script)])
+}
+
+/** The program made of a C file beside this one; null without a compiler. */
+export function compiled(name: string, folder: string): string | null {
+  const program = join(folder, name)
+  if (existsSync(program)) return program
+  try {
+    execFileSync('cc', ['-O2', '-o', program, siblingOf(`${name}.c`)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  } catch {
+    return null
+  }
+  return program
+}
+
+async function startDaybook(folder: string, subscribers: number): Promise<Candidate> {
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
+  const words = ['serve', '--data', join(folder, `data-${subscribers}`), '--chain', 'solana']
+  const ports = ['--port', '0', '--publish-port', '0', '--publish-token-file', tokenFile]
+  const limits = ['--rate-limit', 'off', '--max-streams', String(subscribers), '--drain', '0']
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, siblingOf('../../src/main.ts'), ...words, ...ports, ...limits],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const [port, publishPort] = await portsSaid(child, child.stderr, 2)
+  return {
+    name: 'Daybook',
+    pid: pidOf(child),
+    port: port ?? 0,
+    subscribe: getOf('/api/v1/stream?after=0'),
+    publishPort: publishPort ?? 0,
+    publishHead: postOf(
+      '/publish',
+      `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/x-ndjson\r\n`,
+    ),
+    takes: 'drafts',
+    [Symbol.asyncDispose]: () => stopped(child),
+  }
+}
+
+async function startListening(
+  name: CandidateName,
+  program: string,
+  words: readonly string[],
+): Promise<Candidate> {
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [port = 0] = await portsSaid(child, child.stdout, 1)
+  return peer(name, child, pidOf(child), port)
+}
+
+/** One worker, since Daybook's streams are served by one thread; messages are kept, so that nobody misses one. */
+async function startNchan(folder: string, subscribers: number): Promise<Candidate | null> {
+  if (!existsSync(NCHAN)) return null
+  const prefix = join(folder, 'nginx')
+  mkdirSync(prefix, { recursive: true })
+  const port = await freePort()
+  const config = join(prefix, `nginx-${subscribers}.conf`)
+  writeFileSync(config, nchanConfig(port, subscribers))
+  let child: ChildProcess
+  try {
+    child = spawn('nginx', ['-p', prefix, '-c', config, '-e', 'stderr'], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    await once(child, 'spawn')
+  } catch {
+    return null
+  }
+  await connectable(port)
+  const workers = execFileSync('cat', [`/proc/${child.pid}/task/${child.pid}/children`]).toString()
+  return peer('nchan', child, Number(workers.trim().split(' ')[0]), port)
+}
+
+function nchanConfig(port: number, subscribers: number): string {
+  return `load_module ${NCHAN};
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile ${2 * subscribers + CONNECTIONS_BESIDE};
+pid nginx.pid;
+error_log stderr error;
+# More than are used: from the last sixteenth on, nginx closes those that seem idle.
+events { worker_connections ${2 * subscribers + CONNECTIONS_BESIDE}; }
+http {
+  access_log off;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  keepalive_requests 1000000000;
+  keepalive_timeout 3600s;
+  tcp_nodelay on;
+  nchan_shared_memory_size 256M;
+  nchan_message_buffer_length 20000;
+  nchan_message_timeout 10m;
+  server {
+    listen 127.0.0.1:${port} backlog=2048;
+    location = /publish { nchan_publisher; nchan_channel_id bench; client_body_in_single_buffer on; }
+    location = /subscribe { nchan_subscriber eventsource; nchan_channel_id bench; nchan_subscriber_first_message newest; }
+  }
+}
+`
+}
+
+function peer(name: CandidateName, child: ChildProcess, pid: number, port: number): Candidate {
+  return {
+    name,
+    pid,
+    port,
+    subscribe: getOf('/subscribe'),
+    publishPort: port,
+    publishHead: postOf('/publish', 'Content-Type: text/plain\r\n'),
+    takes: 'lines',
+    [Symbol.asyncDispose]: () => stopped(child),
+  }
+}
+
+function getOf(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`
+}
+
+function postOf(path: string, headers: string): string {
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}`
+}
+
+/** The ports of the addresses that a process says it listens on; throws with what it said when it ends or is late. */
+async function portsSaid(child: ChildProcess, output: Readable, count: number): Promise<readonly number[]> {
+  const said: string[] = []
+  const ports: number[] = []
+  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+  for await (const line of createInterface({ input: output })) {
+    said.push(line)
+    const port = / on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    if (port !== undefined) ports.push(Number(port))
+    if (ports.length < count) continue
+    clearTimeout(late)
+    // What it says from here on is read and dropped, so that a full pipe never stops it.
+    output.resume()
+    return ports
+  }
+  clearTimeout(late)
+  throw new Error(`${child.spawnfile} did not start: ${said.join('\n')}`)
+}
+
+/** A port that nobody has at present: nginx does not say which one it was given. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
+  return address.port
+}
+
+async function connectable(port: number): Promise<void> {
+  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
+    const socket = connect(port, '127.0.0.1')
+    const reached = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (reached) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`nothing listens on port ${port}`)
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+  child.kill('SIGTERM')
+  await exit
+  clearTimeout(late)
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('a process that was started has an id')
+  return pid
+}
+
+function siblingOf(name: string): string {
+  return new URL(name, import.meta.url).pathname
+}

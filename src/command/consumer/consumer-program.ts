@@ -1,0 +1,163 @@
+import type { Command } from 'commander'
+import { Argument } from 'commander'
+import type { Filter } from '../../client/filter.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { PAGE_LIMIT_MAX, SEQ_MAX } from '../../protocol/parameters.ts'
+import type { EventType } from '../../protocol/rules.ts'
+import { EVENT_TYPES } from '../../protocol/rules.ts'
+import { exportEvents } from './export.ts'
+import { addGetCommands } from './get.ts'
+import { kindWord, listOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import type { EventFormat } from './output-events.ts'
+import { EVENT_FORMATS } from './output-events.ts'
+import { pull } from './pull.ts'
+import type { TailStart } from './tail.ts'
+import { tail } from './tail.ts'
+import type { MonthRange } from './time-options.ts'
+import { monthRange, pastTimeOption, TIME_FORMS, timeOption } from './time-options.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+
+type FilterOptions = Readonly<{
+  type?: readonly EventType[]
+  kind?: string
+  contestId?: number
+  nonzero?: true
+}>
+
+type TailOptions = FilterOptions &
+  Readonly<{
+    after?: number
+    since?: Ms
+    last?: number
+    count?: number
+    follow: boolean
+    cursor?: string
+    format?: EventFormat
+  }>
+
+type ExportOptions = FilterOptions &
+  Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
+
+/** The commands for whoever reads a log: `tail`, `get`, `pull`, `export`. */
+export function addConsumerCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
+  addTail(program, world, done)
+  addGetCommands(program, world, done)
+  addPull(program, world, done)
+  addExport(program, world, done)
+}
+
+const seq = wholeBetween(0, SEQ_MAX)
+
+function addTail(program: Command, world: World, done: (code: ExitCode) => void): void {
+  const option = optionOf('tail')
+  const command = program
+    .command('tail')
+    .description('follow the log: a table on a terminal, the archive’s lines elsewhere')
+    .argument('<url>', 'address of the service')
+    .addOption(option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'last']))
+    .addOption(
+      option('--since <time>', `begin at this moment: ${TIME_FORMS}`)
+        .argParser(pastTimeOption(world.now))
+        .conflicts('last'),
+    )
+    .addOption(
+      option('-n, --last <n>', 'begin with the last events that are wanted').argParser(
+        wholeBetween(0, PAGE_LIMIT_MAX),
+      ),
+    )
+    .addOption(option('-f, --follow', 'go on past the head, which is the default').default(true))
+    .addOption(option('--no-follow', 'end at what is the head at the start'))
+    .addOption(option('--count <n>', 'end after so many events').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(
+      option('--cursor <file>', 'file that keeps the place between runs, and comes before the above'),
+    )
+    .addOption(
+      option('--format <name>', 'how events are written (default: by the terminal)').choices(EVENT_FORMATS),
+    )
+  filterOptions(command, option)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook tail https://data.example.org
+  daybook tail https://data.example.org --since 24h --type payout --no-follow | jq -r .kots
+  daybook tail https://data.example.org --cursor .daybook-cursor >> events.jsonl`,
+    )
+    .action(async (url: string, options: TailOptions) => {
+      const { count = null, follow, cursor = null, format = null } = options
+      const start = startOf(options)
+      done(await tail({ url, start, filter: filterOf(options), count, follow, cursor, format }, world))
+    })
+}
+
+function startOf({ after, since, last }: TailOptions): TailStart {
+  if (after !== undefined) return { is: 'after', seq: after }
+  if (since !== undefined) return { is: 'since', atMs: since }
+  return last === undefined ? { is: 'head' } : { is: 'last', count: last }
+}
+
+function addPull(program: Command, world: World, done: (code: ExitCode) => void): void {
+  program
+    .command('pull')
+    .description('download the files of months with their digests; goes on where it was interrupted')
+    .argument('<url>', 'address of the service')
+    .addArgument(
+      new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
+        .argParser(monthRange)
+        .default({ from: null, to: null }, 'every month'),
+    )
+    .addOption(
+      optionOf('pull')(
+        '--to <dir>',
+        'folder, laid out as the service’s paths; required',
+      ).makeOptionMandatory(),
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook pull https://data.example.org 2026-01..2026-09 --to copy
+  (cd copy/archive && sha256sum -c SHA256SUMS); daybook verify copy`,
+    )
+    .action(async (url: string, months: MonthRange, { to }: { to: string }) =>
+      done(await pull({ url, months, to }, world)),
+    )
+}
+
+function addExport(program: Command, world: World, done: (code: ExitCode) => void): void {
+  const option = optionOf('export')
+  const time = timeOption(world.now)
+  const command = program
+    .command('export')
+    .description('print every event of a range as JSON lines or CSV, in few requests')
+    .argument('<url>', 'address of the service')
+    .addOption(option('--from <time>', `first moment: ${TIME_FORMS}`).argParser(time))
+    .addOption(option('--to <time>', 'the moment before which it ends (default: the head)').argParser(time))
+    .addOption(option('--after <seq>', 'only events with a greater seq').argParser(seq).default(0))
+    .addOption(option('--format <name>', 'how events are written').choices(['jsonl', 'csv']).default('jsonl'))
+  filterOptions(command, option)
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook export https://data.example.org --from 2026-09 --to 2026-10 --format csv > september.csv`,
+    )
+    .action(async (url: string, options: ExportOptions) => {
+      const { from = null, to = null, after, format } = options
+      done(await exportEvents({ url, from, to, after, filter: filterOf(options), format }, world))
+    })
+}
+
+function filterOptions(command: Command, option: ReturnType<typeof optionOf>): Command {
+  return command
+    .addOption(
+      option('--type <types>', 'only events of these types, comma-separated').argParser(listOf(EVENT_TYPES)),
+    )
+    .addOption(option('--kind <kind>', 'only events of this kind').argParser(kindWord))
+    .addOption(option('--contest-id <id>', 'only events of this contest').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(option('--nonzero', 'only events with an amount other than zero'))
+}
+
+function filterOf({ type, kind, contestId, nonzero }: FilterOptions): Filter {
+  return { type, kind, contestId, nonzero }
+}

@@ -1,0 +1,148 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { pathOf } from '../../client/query.ts'
+import type { Given } from '../../client/query.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { EVENT_TYPES } from '../../protocol/rules.ts'
+import { asking, openClient } from '../terminal/client.ts'
+import { listOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import { formatAnswer } from './output-answer.ts'
+import { print } from '../terminal/output.ts'
+import { timeOption } from './time-options.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+
+type Endpoint = (typeof ENDPOINTS)[number]
+
+/** Ways out that `get` leaves to others: the stream to `tail`, files to `pull`, tiles to `verify`. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['stream', 'archiveFile', 'logTile', 'logEntries'])
+
+/** `daybook get`: a command for each endpoint, with the options that its parameters are. */
+export function addGetCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
+  const parent = program
+    .command('get')
+    .description('print one answer of the API: a table on a terminal, its JSON as it came elsewhere')
+    .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
+  for (const endpoint of ENDPOINTS) {
+    const { id } = endpoint
+    if (isEndpointId(id) && !ELSEWHERE.has(id)) parent.addCommand(endpointCommand(id, endpoint, world, done))
+  }
+}
+
+/** A command's or option's name: `contestId` is `contest-id`. */
+export function dashed(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function isEndpointId(id: string): id is EndpointId {
+  return Object.hasOwn(ENDPOINT_PATHS, id)
+}
+
+function endpointCommand(
+  id: EndpointId,
+  { meaning, path, parameters }: Endpoint,
+  world: World,
+  done: (code: ExitCode) => void,
+): Command {
+  const command = new Command(dashed(id)).description(meaning).argument('<url>', 'address of the service')
+  const place = /\{(\w+)\}/.exec(path)?.[1]
+  if (place !== undefined) {
+    const argument = new Argument(`<${place}>`, `the ${place} to ask for`)
+    const isWord = place === 'type'
+    command.addArgument(isWord ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX)))
+  }
+  for (const parameter of parameters) {
+    // How an answer is written is said by --format of every command here; CSV is what `export` is for.
+    if (parameter.name !== 'format') command.addOption(parameterOption(parameter, world))
+  }
+  command.addOption(
+    optionOf('get')('--format <name>', 'how the answer is written (default: a table on a terminal)').choices([
+      'table',
+      'json',
+    ]),
+  )
+  // Without a place in the path, what follows the address is the options.
+  return command.action(async (url: string, second: unknown, third: unknown) => {
+    const [at, options] = place === undefined ? ['', second] : [second, third]
+    done(await get({ url, id, place: String(at), options: Object(options) }, world))
+  })
+}
+
+/** The option that a parameter is, read as the API reads it. */
+function parameterOption({ name, form, absent, meaning }: Parameter, world: World): Option {
+  const text = `${meaning} (default: ${absent})`
+  const flag = `--${dashed(name)}`
+  const made = optionOf('get')
+  switch (form.is) {
+    case 'time':
+      return made(`${flag} <time>`, text).argParser(timeOption(world.now))
+    case 'integer':
+      return made(`${flag} <n>`, text).argParser(integerBetween(form.min, form.max))
+    case 'word':
+      return made(`${flag} <word>`, text)
+    case 'tx':
+      return made(`${flag} <tx>`, text)
+    case 'text':
+      return made(`${flag} <text>`, text)
+    case 'flag':
+      return made(flag, meaning.replace(/^1: /, ''))
+    case 'one-of':
+      return made(`${flag} <name>`, text).choices(form.values)
+    case 'list-of':
+      return made(`${flag} <names>`, text).argParser(listOf(form.values))
+  }
+}
+
+function integerBetween(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`give a whole number from ${min} to ${max}`)
+    return value
+  }
+}
+
+type GetSettings = Readonly<{
+  url: string
+  id: EndpointId
+  place: string
+  options: Given & Readonly<{ format?: string }>
+}>
+
+/** Prints one answer: the bytes as they came, or a table. */
+async function get({ url, id, place, options }: GetSettings, world: World): Promise<ExitCode> {
+  const daybook = openClient(url, world)
+  const { format, ...query } = options
+  const columns = world.columns?.() ?? null
+  try {
+    const answer = await asking(() => daybook.ask.get(pathOf(id, place, query), { signal: world.stop }))
+    const isJson = answer.headers.get('content-type')?.includes('json') === true
+    const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
+    const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()
+    const isEnded = isTable || answer.bytes().at(-1) === NEWLINE
+    await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), world)
+    const next: unknown = isJson ? nextIn(answer.json()) : null
+    if (typeof next === 'string') tell(world, `there is more: ${moreOf(next)}`)
+    return 0
+  } catch (error) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
+    throw error
+  }
+}
+
+const NEWLINE = 0x0a
+
+/** The path of the next page, where an answer has one. */
+function nextIn(answer: unknown): unknown {
+  const next: unknown = Reflect.get(Object(answer), 'next')
+  return next ?? Reflect.get(Object(Reflect.get(Object(answer), 'page')), 'next')
+}
+
+function moreOf(next: string): string {
+  const query = new URLSearchParams(next.split('?')[1] ?? '')
+  const [name, cursor] = query.has('before') ? ['before', query.get('before')] : ['after', query.get('after')]
+  return `--${name} ${cursor ?? ''}`
+}

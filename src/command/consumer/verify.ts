@@ -1,0 +1,172 @@
+import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAsk } from '../../client/ask.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { parseCheckpoint } from '../../tlog/checkpoint.ts'
+import { parseNote } from '../../tlog/note.ts'
+import { parseVkey } from '../../tlog/vkey.ts'
+import type { Audit } from '../../verify/audit.ts'
+import { audit } from '../../verify/audit.ts'
+import type { Primitives } from '../../verify/reading/primitives.ts'
+import { formatReport, isRight } from '../../verify/report.ts'
+import type { SavedNote } from '../../verify/saved-checkpoint.ts'
+import { openLiveSource } from '../../verify/reading/live-source.ts'
+import type { Source } from '../../verify/reading/source.ts'
+import { fetchSameOrigin, isAddress, readAddress } from '../terminal/address.ts'
+import { fetchTelling } from '../terminal/client.ts'
+import { asPathError, systemReason } from '../terminal/given-paths.ts'
+import { quoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { openFolder } from './verify-folder.ts'
+import type { VerifyShelf } from './verify-shelf.ts'
+import { openVerifyShelf } from './verify-shelf.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+
+export type VerifySettings = Readonly<{
+  /** The address of a service, or a folder that mirrors its files. */
+  target: string
+  since: string | null
+  save: string | null
+  /** Verifier keys that were obtained elsewhere than from the service. */
+  keys: readonly string[]
+}>
+
+/** SHA-256 and Ed25519 of this runtime. */
+export const PRIMITIVES: Primitives = {
+  sha256,
+  openSha256() {
+    const hash = createHash('sha256')
+    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
+  },
+  verifyEd25519(publicKey, message, signature) {
+    const x = Buffer.from(publicKey).toString('base64url')
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+    return verifySignature(null, message, key, signature)
+  },
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest()
+}
+
+/** Verifies a service or a folder of its files, and says on one screen what is right and what is wrong. */
+export async function verify(settings: VerifySettings, world: World): Promise<ExitCode> {
+  const started = world.monotonicMs()
+  for (const key of settings.keys) {
+    if (parseVkey(sha256, key) === undefined)
+      throw new CommandError(2, '--key is no verifier key: <origin>+<id>+<base64>')
+  }
+  const since = settings.since === null ? [] : [readSince(settings.since)]
+  const { source, requests } = openTarget(settings.target, world)
+  const shelf = settings.save === null ? null : openVerifyShelf(settings.save)
+  const found = await audited(settings, source, since, shelf, world)
+  const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
+  world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
+  // After the report, which must not be lost to a disk that is full.
+  for (const line of keep(found, shelf)) tell(world, line)
+  return isRight(found) ? 0 : 1
+}
+
+async function audited(
+  { keys }: VerifySettings,
+  source: Source,
+  since: readonly SavedNote[],
+  shelf: VerifyShelf | null,
+  world: World,
+): Promise<Audit> {
+  const bars = {
+    asking: openProgress('asking', 'answers', world),
+    reading: openProgress('reading', 'events', world),
+  }
+  try {
+    return await audit({
+      source,
+      primitives: PRIMITIVES,
+      own: { given: keys, keptOf: (origin) => shelf?.keysOf(origin) ?? [] },
+      saved: [...since, ...(shelf?.saved() ?? [])],
+      chance: world.random,
+      now: world.now,
+      signal: world.stop,
+      onProgress(stage, done, total) {
+        if (stage === 'reading') bars.asking.end()
+        bars[stage].at(done, total)
+      },
+    })
+  } catch (error) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing is said of the log', { cause: error })
+    if (error instanceof DaybookError) throw new CommandError(1, error.message, { cause: error })
+    throw error
+  } finally {
+    bars.asking.end()
+    bars.reading.end()
+  }
+}
+
+/** Keeps what is worth keeping and tells where evidence lies. */
+function keep(found: Audit, shelf: VerifyShelf | null): readonly string[] {
+  if (shelf === null) {
+    return found.evidence.length > 0 ? ['evidence was found and is not kept: give --save DIR'] : []
+  }
+  try {
+    if (found.keep !== null) shelf.keep(found.keep)
+    return found.evidence.map((one) => `evidence is kept in ${shelf.keepEvidence(one)}`)
+  } catch (error) {
+    throw asPathError(error, '--save')
+  }
+}
+
+type Target = Readonly<{ source: Source; requests(): number }>
+
+function openTarget(target: string, world: World): Target {
+  let count = 0
+  if (!isAddress(target)) {
+    if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new CommandError(2, `${quoted(target)} is no address (http://…) and no folder`)
+    }
+    const mirrored = join(target, 'api', 'v1')
+    const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true
+    const folder = openFolder(isMirror ? mirrored : target)
+    const read: Source['read'] = async (path) => {
+      const file = await folder.read(path)
+      count += file === undefined ? 0 : 1
+      return file
+    }
+    return { source: { ...folder, read }, requests: () => count }
+  }
+  const base = readAddress(target)
+  const fetch = fetchSameOrigin(fetchTelling(base, world))
+  const ask = openAsk({
+    base,
+    now: world.monotonicMs,
+    random: world.random,
+    fetch(url, init) {
+      count += 1
+      return fetch(url, init)
+    },
+  })
+  return { source: openLiveSource(ask, SURROUNDINGS.sleep, world.stop), requests: () => count }
+}
+
+function readSince(file: string): SavedNote {
+  let note: Uint8Array
+  try {
+    note = readFileSync(file)
+  } catch (cause) {
+    throw new CommandError(2, `--since: ${quoted(file)} cannot be read: ${systemReason(cause)}`, { cause })
+  }
+  const parsed = parseNote(note)
+  if (!parsed.ok || parseCheckpoint(parsed.value.text) === undefined) {
+    throw new CommandError(2, `--since: ${quoted(file)} is no checkpoint`)
+  }
+  return { name: file, note, named: true }
+}
+
+function duration(ms: number): string {
+  const seconds = ms / 1000
+  return seconds < 120
+    ? `${seconds.toFixed(1)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs'
+import { pathOf } from '../../client/query.ts'
+import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
+import { isEventType } from '../../protocol/catalogue.ts'
+import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import type { EventWire } from '../../protocol/event.ts'
+import type { EventDetails } from '../../protocol/resources.ts'
+import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
+import { asking, openClient } from '../terminal/client.ts'
+import { openDoor, sendDrafts } from './publish-door.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+
+export type CorrectSettings = Readonly<{
+  seq: number
+  /** The public address, where the event is read. */
+  url: string
+  to: string
+  /** Null only in a dry run. */
+  tokenFile: string | null
+  reason: string | null
+  ref: string | null
+  /** Fields of the event that takes its place, as JSON or a file of it; null when nothing does. */
+  restate: string | null
+  dryRun: boolean
+}>
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Cancels a published event by a correction, and publishes what takes its place in the same request: both or neither.
+ * Repeated, it changes nothing: the refs follow from the seq.
+ */
+export async function correct(settings: CorrectSettings, world: World): Promise<ExitCode> {
+  const { seq, to, tokenFile, restate, dryRun } = settings
+  const fields = restate === null ? null : readFields(restate)
+  if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file, or --dry-run')
+  const door = tokenFile === null ? null : openDoor(to, tokenFile, world.stop)
+  const daybook = openClient(settings.url, world)
+  const signal = world.stop
+  const event: EventWire = await asking(() => daybook.event(seq, { signal }))
+  const correctable: readonly string[] = CORRECTABLE_TYPES
+  if (!isEventType(event.type) || !correctable.includes(event.type)) {
+    throw new CommandError(
+      1,
+      `seq ${seq} is of type ${event.type}: a further event puts it right, and no correction`,
+    )
+  }
+  const details: EventDetails['details'] =
+    fields === null
+      ? null
+      : (await asking(() => daybook.ask.get(pathOf('eventDetails', seq), { signal }))).json().details
+  const drafts = [
+    correctionOf(event, settings),
+    ...(fields === null ? [] : [restatementOf(event, details ?? {}, fields, settings)]),
+  ]
+  const lines = drafts.map((draft) => JSON.stringify(draft))
+  if (door === null || dryRun) {
+    world.stdout.write(lines.map((line) => `${line}\n`).join(''))
+    return 0
+  }
+  const sent = await sendDrafts(door, lines)
+  if (!sent.ok) {
+    const { draft, field, reason } = sent.failure
+    const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'
+    tell(
+      world,
+      `${[which, field ?? ''].filter((part) => part !== '').join(', ')}${which === '' ? '' : ': '}${reason}`,
+    )
+    tell(world, 'nothing was published')
+    return 1
+  }
+  const [correction, restatement] = sent.receipts
+  world.stdout.write(`${said(correction)} corrects seq ${seq}\n`)
+  if (restatement !== undefined) world.stdout.write(`${said(restatement)} restates seq ${seq}\n`)
+  return 0
+}
+
+function said(receipt: Readonly<{ status: string; seq: number | null }> | undefined): string {
+  const where = receipt?.seq === null || receipt === undefined ? 'a draft' : `seq ${receipt.seq}`
+  return receipt?.status === 'published' ? where : `${where} (${receipt?.status ?? 'unknown'})`
+}
+
+/** The draft that cancels an event in full. */
+export function correctionOf(
+  event: EventWire,
+  { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>,
+): Fields {
+  const amount = event.kots === null ? undefined : parseAmount(event.kots)
+  return {
+    ref: ref ?? `correction-of-${event.seq}`,
+    type: 'correction',
+    kind: event.type,
+    ...(event.contestId === null ? {} : { contestId: event.contestId }),
+    ...(amount === undefined ? {} : { kots: formatAmount(negate(amount)) }),
+    details: { corrects: event.seq, ...(reason === null ? {} : { reason }) },
+  }
+}
+
+/** The draft that takes its place: the event's own fields, but those that are given. */
+export function restatementOf(
+  { seq, type, kind, contestId, kots, tx }: EventWire,
+  details: Fields,
+  { details: given, ...fields }: Fields,
+  { ref }: Pick<CorrectSettings, 'ref'>,
+): Fields {
+  // A moment is a pair where it is read, and one of the two where it is published. What an event restated before
+  // is not what this one does.
+  const own = Object.entries(details).filter(([key]) => key !== 'restates' && !isTwin(key, details))
+  const kept = Object.entries({ kind, contestId, kots, tx }).filter(([, value]) => value !== null)
+  return {
+    ref: ref === null ? `restatement-of-${seq}` : `${ref}-restated`,
+    type,
+    ...Object.fromEntries(kept),
+    ...fields,
+    details: { ...Object.fromEntries(own), ...Object(given), restates: seq },
+  }
+}
+
+function isTwin(key: string, details: Fields): boolean {
+  return key.endsWith('Ms') && key.slice(0, -2) in details
+}
+
+/** The fields of an event that may be given for another that takes its place. */
+const RESTATED = ['kind', 'contestId', 'kots', 'tx', 'details']
+
+function readFields(given: string): Fields {
+  const text = given.trimStart().startsWith('{') ? given : readText(given)
+  let fields: unknown
+  try {
+    fields = JSON.parse(text)
+  } catch (cause) {
+    throw new CommandError(2, '--restate is no JSON', { cause })
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new CommandError(2, '--restate is a JSON object of the fields that change, such as {"kots":"12.5"}')
+  }
+  const unknown = Object.keys(fields).find((key) => !RESTATED.includes(key))
+  if (unknown !== undefined) throw new CommandError(2, `--restate has fields of ${RESTATED.join(', ')} only`)
+  return Object.fromEntries(Object.entries(fields))
+}
+
+function readText(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (text.length <= DRAFT_LINE_BYTES_MAX) return text
+  } catch (cause) {
+    throw new CommandError(2, '--restate is neither JSON nor a file that can be read', { cause })
+  }
+  throw new CommandError(2, `--restate: a draft has at most ${DRAFT_LINE_BYTES_MAX} bytes`)
+}

@@ -1,0 +1,35 @@
+import type { Diagnosis } from './diagnosis.ts'
+import { diagnoseDirectory } from './doctor-directory.ts'
+import { asking } from '../terminal/client.ts'
+import { diagnoseUrl } from './doctor-url.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+export type DoctorSettings = Readonly<{
+  data: string | null
+  url: string | null
+  keyFiles: readonly string[] | null
+  streamsMax: number
+  waitMs: number
+}>
+
+/** Says what of a data directory, of a service as its readers see it, or of both is not as it should be. */
+export async function doctor(settings: DoctorSettings, world: World): Promise<ExitCode> {
+  const { data, url } = settings
+  if (data === null && url === null) throw new CommandError(2, 'doctor takes --data, --url, or both')
+  const found: Diagnosis[] = []
+  if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
+  if (url !== null)
+    found.push(...(await asking(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))))
+  const width = Math.max(...found.map(({ what }) => what.length))
+  for (const { is, what, says } of found) {
+    world.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)
+  }
+  return found.some(({ is }) => is === 'wrong') ? 1 : 0
+}
+
+function stopped(world: World): (error: unknown) => never {
+  return (error) => {
+    throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
+  }
+}

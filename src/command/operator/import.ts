@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { LockedError } from '../../log/store/lock.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import type { NewLog } from '../../log/store/store.ts'
+import { importFiles } from '../../publish/import/import.ts'
+import { STDIN } from '../../publish/import/import-lines.ts'
+import { isFolder } from '../terminal/given-paths.ts'
+import { quoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+
+export type ImportSettings = Readonly<{
+  files: readonly string[]
+  data: string
+  newLog: NewLog
+  keys: readonly SigningKey[]
+  balances: 'refuse' | 'report'
+}>
+
+/** Refuses files that are not there before anything is made for them. */
+export function checkFiles(files: readonly string[]): void {
+  for (const file of files) {
+    if (file === STDIN) continue
+    if (isFolder(file)) throw new CommandError(2, `${quoted(file)} is a folder; a file of drafts is needed`)
+    if (!existsSync(file)) throw new CommandError(2, `${quoted(file)} does not exist`)
+  }
+}
+
+/** Loads history into a data directory that nobody serves: all of it or nothing. */
+export async function runImport(settings: ImportSettings, world: World): Promise<ExitCode> {
+  const progress = openProgress('importing', 'bytes', world)
+  let outcome: Awaited<ReturnType<typeof importFiles>>
+  try {
+    outcome = await importFiles({
+      files: settings.files,
+      dataDirectory: settings.data,
+      newLog: settings.newLog,
+      keys: settings.keys,
+      balances: settings.balances,
+      now: world.now(),
+      monotonicMs: world.monotonicMs,
+      signal: world.stop,
+      onProgress({ stage, bytes, bytesTotal, drafts }) {
+        const note = stage === 'finishing' ? ' | building the indexes' : ''
+        progress.at(bytes, bytesTotal ?? bytes, ` | ${drafts} drafts${note}`)
+      },
+    })
+  } catch (cause) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
+    if (cause instanceof LockedError)
+      throw new CommandError(1, `${settings.data}: ${cause.message}`, { cause })
+    throw cause
+  } finally {
+    progress.end()
+  }
+  if (!outcome.ok) {
+    const { file, line, field, reason } = outcome
+    const place = [file, line === null ? '' : `line ${line}`, field ?? ''].filter((part) => part !== '')
+    tell(world, `${place.join(', ')}: ${reason}`)
+    tell(world, 'nothing was imported')
+    return 1
+  }
+  const { events, duplicates, irregular, seconds } = outcome
+  const already = duplicates === 0 ? '' : `, ${duplicates} were there already`
+  const odd = irregular === 0 ? '' : `, ${irregular} that the books would refuse`
+  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${already}${odd}`)
+  return 0
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander'
+import { Argument } from 'commander'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
+import type { Shell } from '../terminal/completion.ts'
+import { completionScript, SHELLS } from '../terminal/completion.ts'
+import { correct } from './correct.ts'
+import { doctor } from './doctor.ts'
+import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+
+type CorrectOptions = Readonly<{
+  url: string
+  to: string
+  tokenFile?: string
+  reason?: string
+  ref?: string
+  restate?: string
+  dryRun?: true
+}>
+
+type DoctorOptions = Readonly<{
+  data?: string
+  url?: string
+  signingKeyFile?: readonly string[]
+  maxStreams: number
+  wait: number
+}>
+
+/** What an operator needs now and then: `correct`, `doctor`, and completion for the shell. */
+export function addOperatorCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
+  addCorrect(program, world, done)
+  addDoctor(program, world, done)
+  program
+    .command('completion')
+    .description('print a script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'the shell that it is for').choices(SHELLS))
+    .addHelpText('after', '\nExample: source <(daybook completion bash)')
+    .action((shell: Shell) => {
+      world.stdout.write(completionScript(program, shell))
+      done(0)
+    })
+}
+
+function addCorrect(program: Command, world: World, done: (code: ExitCode) => void): void {
+  const option = optionOf('correct')
+  program
+    .command('correct')
+    .description('cancel a published event by a correction, and publish what takes its place')
+    .addArgument(new Argument('<seq>', 'the event').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))
+    .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+    .addOption(option('--token-file <file>', 'file with the publish token'))
+    .addOption(option('--reason <text>', 'why, for everyone to read'))
+    .addOption(
+      option(
+        '--restate <draft>',
+        'fields of the event that takes its place, as JSON or a file; the others stay as they were',
+      ),
+    )
+    .addOption(option('--ref <ref>', 'ref of the correction (default: correction-of-<seq>)'))
+    .addOption(option('--dry-run', 'print the drafts and send nothing'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook correct 184223 --token-file token --reason 'Counted twice' --restate '{"kots":"12.5"}'`,
+    )
+    .action(async (seq: number, options: CorrectOptions) => {
+      const { url, to, tokenFile = null, reason = null, ref = null, restate = null } = options
+      const dryRun = options.dryRun === true
+      done(await correct({ seq, url, to, tokenFile, reason, ref, restate, dryRun }, world))
+    })
+}
+
+function addDoctor(program: Command, world: World, done: (code: ExitCode) => void): void {
+  const option = optionOf('doctor')
+  program
+    .command('doctor')
+    .description('look for what is not as it should be: disk, clock, key, modes, checkpoint, proxies')
+    .addOption(option('--data <dir>', 'data directory, also while it is served'))
+    .addOption(option('--url <url>', 'address of the service as its readers have it'))
+    .addOption(
+      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
+    )
+    .addOption(
+      option('--max-streams <n>', 'streams that open files must do for')
+        .argParser(wholeBetween(1, 100_000))
+        .default(10_000),
+    )
+    .addOption(
+      option('--wait <seconds>', 'how long the first bytes of a stream may take')
+        .argParser(wholeBetween(1, 60))
+        .default(5),
+    )
+    .action(async ({ data, url, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
+      const target = { data: data ?? null, url: url ?? null }
+      const own = { keyFiles: signingKeyFile ?? null, streamsMax: maxStreams, waitMs: wait * 1_000 }
+      done(await doctor({ ...target, ...own }, world))
+    })
+}

@@ -1,0 +1,109 @@
+import { createReadStream, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { createInterface } from 'node:readline'
+import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { Door, Failure } from './publish-door.ts'
+import { openDoor, sendDrafts } from './publish-door.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+
+export type PublishSettings = Readonly<{
+  /** A file of JSON lines, or null for standard input. */
+  file: string | null
+  to: string
+  tokenFile: string
+}>
+
+/** Drafts of one request; each request is all or nothing, the command goes on from the first that failed. */
+const REQUEST_DRAFTS = 1_000
+const REQUEST_BYTES = 8 * 1024 * 1024
+
+type Tally = { published: number; duplicates: number; held: number }
+
+/** Sends drafts to a publish door, in order. A retry never doubles an event: drafts are known by their refs. */
+export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
+  const door = openDoor(settings.to, settings.tokenFile, world.stop)
+  const total = settings.file === null ? 0 : sizeOf(settings.file)
+  const source = settings.file === null ? input : createReadStream(settings.file)
+  const progress = openProgress('publishing', 'bytes', world)
+  const sent: Tally = { published: 0, duplicates: 0, held: 0 }
+  try {
+    let firstLine = 1
+    let bytes = 0
+    for await (const lines of batches(source, world.stop)) {
+      const failure = await send(door, lines, sent)
+      if (failure !== null) {
+        progress.end()
+        const { draft, field, reason } = failure
+        const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
+        const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
+        tell(world, `${place.join(', ')}: ${reason}`)
+        report(sent, world)
+        return 1
+      }
+      firstLine = (lines.at(-1)?.number ?? 0) + 1
+      bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
+      progress.at(bytes, Math.max(total, bytes), ` | ${sent.published + sent.duplicates} drafts`)
+      if (world.stop.aborted) break
+    }
+    if (world.stop.aborted) {
+      report(sent, world)
+      throw new CommandError(1, `stopped before line ${firstLine}: the same command goes on from there`)
+    }
+  } finally {
+    progress.end()
+  }
+  report(sent, world)
+  return 0
+}
+
+function report({ published, duplicates, held }: Tally, world: World): void {
+  world.stdout.write(`${published} published, ${duplicates} were there already, ${held} held\n`)
+}
+
+function sizeOf(file: string): number {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandError(2, `${file} does not exist`)
+  if (found.isDirectory()) throw new CommandError(2, `${file} is a directory`)
+  return found.size
+}
+
+type Line = Readonly<{ number: number; text: string }>
+
+async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<readonly Line[]> {
+  let batch: Line[] = []
+  let bytes = 0
+  let number = 0
+  for await (const text of createInterface({ input: source, crlfDelay: Infinity, signal: stop })) {
+    number += 1
+    if (text.trim() === '') continue
+    const size = Buffer.byteLength(text)
+    if (size > DRAFT_LINE_BYTES_MAX) {
+      throw new CommandError(1, `line ${number} is longer than ${DRAFT_LINE_BYTES_MAX} bytes`)
+    }
+    if (batch.length === REQUEST_DRAFTS || bytes + size > REQUEST_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push({ number, text })
+    bytes += size
+  }
+  // An input that was called off has not ended: what is gathered of it waits for the next time.
+  if (batch.length > 0 && !stop.aborted) yield batch
+}
+
+async function send(door: Door, lines: readonly Line[], sent: Tally): Promise<Failure | null> {
+  const answer = await sendDrafts(
+    door,
+    lines.map(({ text }) => text),
+  )
+  if (!answer.ok) return answer.failure
+  for (const { status } of answer.receipts) {
+    if (status === 'published') sent.published += 1
+    else if (status === 'duplicate') sent.duplicates += 1
+    else sent.held += 1
+  }
+  return null
+}

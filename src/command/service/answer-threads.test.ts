@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { openAppender } from '../../log/append.ts'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { testSigner } from '../../../test/story/signing.ts'
+import type { Question } from '../../serve/answerer.ts'
+import { DEFAULT_SITE } from '../../web/markup/site.ts'
+import { openAnswerThreads } from './answer-threads.ts'
+
+const QUESTION: Question = {
+  refused: null,
+  method: 'GET',
+  path: '/api/v1/contests',
+  rawQuery: '',
+  ifNoneMatch: undefined,
+  acceptEncoding: undefined,
+  now: msOf(Date.UTC(2026, 10, 21)),
+}
+
+suite('the threads that make answers', () => {
+  const data = mkdtempSync(join(tmpdir(), 'daybook-answers-'))
+  createStore(storePath(data), { origin: 'daybook.test/answers', chain: 'opaque', simulated: false })
+  const db = openForWriting(storePath(data))
+  openAppender(db, testSigner(db))
+  after(() => {
+    db.close()
+    rmSync(data, { recursive: true })
+  })
+  const settings = { data, head: openHeadCell().buffer, site: DEFAULT_SITE }
+  const scripts = (): Promise<never> => Promise.reject(new Error('no scripts are made here'))
+
+  test('answer, say what it took, and tell what an answer throws', async () => {
+    await using threads = openAnswerThreads(() => settings, { scripts })
+    const { reply, head } = await threads.ask(QUESTION)
+    assert.ok(reply.is === 'coded' && reply.status === 200)
+    assert.equal(head, 0)
+    let tookMs = 0
+    // A system may count the time of a thread in steps of ten milliseconds.
+    for (let asked = 0; asked < 1_000 && tookMs === 0; asked += 1)
+      tookMs += (await threads.ask(QUESTION)).tookMs
+    assert.ok(tookMs > 0)
+    await assert.rejects(threads.ask({ ...QUESTION, path: '/nowhere' }), /has no answer/)
+    assert.ok((await threads.ask(QUESTION)).reply.is === 'coded')
+  })
+
+  test('are replaced when one fails: its question alone is lost', async () => {
+    const places = [join(data, 'missing'), data]
+    const next = () => ({ ...settings, data: places.shift() ?? data })
+    await using threads = openAnswerThreads(next, { scripts })
+    await assert.rejects(threads.ask(QUESTION), /a thread that makes answers failed/)
+    assert.ok((await threads.ask(QUESTION)).reply.is === 'coded')
+  })
+
+  test('are ended when an answer takes too long', async () => {
+    await using threads = openAnswerThreads(() => settings, { scripts, answerMsMax: 1 })
+    await assert.rejects(threads.ask(QUESTION), /an answer took more than 1 ms/)
+  })
+
+  test('fail the page that needs scripts which cannot be made', async () => {
+    await using threads = openAnswerThreads(() => settings, { scripts })
+    await assert.rejects(threads.ask({ ...QUESTION, path: '/contests' }), /scripts of pages cannot be made/)
+  })
+})

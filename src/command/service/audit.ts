@@ -1,0 +1,127 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { AuditState } from '../../log/audit.ts'
+import { openAudit } from '../../log/audit.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
+import { readHighWater } from '../../log/store/high-water.ts'
+import type { LogFault } from '../../log/tree/log-fault.ts'
+import { openForReading, storePath, StoreError } from '../../log/store/store.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** How fast a served log is audited. */
+export type AuditPace = Readonly<{
+  /** Milliseconds between two slices, so that they take a small part of one thread. */
+  pauseMs: number
+  /** Milliseconds between two audits. */
+  repeatMs: number
+}>
+
+export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
+
+/** Hashes the whole log of a directory again in one go. Throws a StoreError that names the first wrong seq. */
+export async function auditOnce(data: string, world: World): Promise<void> {
+  const db = openForReading(storePath(data))
+  try {
+    // The start holds the log against its mark, and knows what may be accepted of that.
+    throwFault(await auditWhole(db, () => null, world))
+  } finally {
+    db.close()
+  }
+}
+
+/** The same of an open store, with a progress bar; what is wrong with it, or null. */
+export async function auditWhole(
+  db: DatabaseSync,
+  mark: () => HighWater | null,
+  world: World,
+): Promise<LogFault | null> {
+  const progress = openProgress('verifying', 'events', world)
+  try {
+    const next = openAudit(db, { mark, everySignature: true })
+    for (let state = next(); ; state = next()) {
+      progress.at(state.checked, state.events)
+      if (state.done) return state.fault
+      await turn()
+      if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing is said of the log')
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+/** Audits a served log again and again at a bounded speed; `broken` is told what is wrong, and it ends. */
+export function startAudits(
+  data: string,
+  { pauseMs, repeatMs }: AuditPace,
+  audited: (state: AuditState) => void,
+  broken: (reason: string) => void,
+): AsyncDisposable {
+  const stop = new AbortController()
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
+
+  async function audit(): Promise<void> {
+    const db = openForReading(storePath(data))
+    try {
+      const next = openAudit(db, { mark: () => readHighWater(data), everySignature: false })
+      while (!stop.signal.aborted) {
+        const state = next()
+        throwFault(state.fault)
+        audited(state)
+        if (state.done) return
+        await pause(pauseMs)
+      }
+    } finally {
+      db.close()
+    }
+  }
+
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      await audit()
+      await pause(repeatMs)
+    }
+  })().catch((error: unknown) => broken(error instanceof Error ? error.message : String(error)))
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+/** A file that says what an audit has found wrong, so that the next start looks at the whole log first. */
+const FAULT_FILE = 'audit-fault'
+
+/** Keeps what an audit has found wrong for the next start; gives it, and why it could not be kept. */
+export function keepFault(data: string, reason: string): string {
+  try {
+    writeFileSync(join(data, FAULT_FILE), `${reason}\n`)
+    return reason
+  } catch (error) {
+    return `${reason} (not kept for the next start: ${String(error)})`
+  }
+}
+
+/** Whether the last audit of this log has found it wrong. */
+export function hasFault(data: string): boolean {
+  return existsSync(join(data, FAULT_FILE))
+}
+
+/** Forgets it, when the whole log has been found right again. */
+export function forgetFault(data: string): void {
+  rmSync(join(data, FAULT_FILE), { force: true })
+}
+
+function throwFault(fault: LogFault | null): void {
+  if (fault !== null) throw new StoreError(textOfFault(fault))
+}
+
+/** What is wrong with a log, for the person at the terminal. */
+export function textOfFault({ seq, reason }: LogFault): string {
+  return `seq ${seq}: ${reason}`
+}

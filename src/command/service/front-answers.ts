@@ -1,0 +1,54 @@
+import type { LogReader } from '../../log/store/reader.ts'
+import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import type { Question } from '../../serve/answerer.ts'
+import type { Timed } from '../../serve/fairness/fair-places.ts'
+import type { Reply } from '../../serve/http/route.ts'
+import type { SharedAnswers } from '../../serve/shared-answers.ts'
+import { openSharedAnswers } from '../../serve/shared-answers.ts'
+import { openScripts } from '../../web/assets/assets.ts'
+import type { Site } from '../../web/markup/site.ts'
+import { DEFAULT_SITE } from '../../web/markup/site.ts'
+import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
+import type { FrontSettings, FrontTools } from './front-settings.ts'
+import type { FrontMemory } from './front-memory.ts'
+
+/** The answers that are made by threads of their own, and shared by all who ask this one. */
+export function openAnswers(
+  settings: FrontSettings,
+  memory: FrontMemory,
+  reader: LogReader,
+  { world }: FrontTools,
+  stack: AsyncDisposableStack,
+): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
+  const scripts = openScripts()
+  let { port } = settings
+  const threads = openAnswerThreads(
+    () => ({ data: settings.data, head: memory.head, site: siteOf(settings, port) }),
+    { scripts },
+  )
+  stack.use(threads)
+  const ask = async (question: Question): Promise<Timed<Reply>> => {
+    const { reply, head, tookMs } = await threads.ask(question)
+    // What the answer has seen, the streams of this thread queue before it leaves.
+    if (head > reader.head().seq) reader.snapshot(() => undefined)
+    return { value: reply, tookMs }
+  }
+  const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
+  return {
+    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs: world.monotonicMs }),
+    scripts,
+    listens: (at) => {
+      port = at
+    },
+  }
+}
+
+/** The site with its address: what the operator says it is, else where this machine finds it. */
+export function siteOf({ site, publicUrl, host }: FrontSettings, port: number): Site {
+  const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
+  const url = publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  return { ...DEFAULT_SITE, ...site, url }
+}
+
+/** What a listener on every address of the machine is told. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

@@ -1,0 +1,33 @@
+import type { LogReader } from '../../log/store/reader.ts'
+import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import { openAnswerCache } from '../../serve/http/answer-cache.ts'
+import { apiRoutes } from '../../serve/api/routes.ts'
+import { archiveRoutes } from '../../serve/archive/routes.ts'
+import { openPresentEtag } from '../../serve/http/etag.ts'
+import { frontRoutes } from '../../serve/api/front.ts'
+import type { Route } from '../../serve/http/route.ts'
+import { openAssets } from '../../web/assets/assets.ts'
+import type { Script } from '../../web/assets/bundle-cache.ts'
+import type { WebRoutes } from '../../web/routes.ts'
+import { openWeb } from '../../web/routes.ts'
+import type { Site } from '../../web/markup/site.ts'
+import { VERSION } from '../terminal/version.ts'
+
+/** The routes of one thread, all but the streams: a serving thread and those that make its answers have the same. */
+export function frontRoutesOf(
+  reader: LogReader,
+  site: Site,
+  scripts: () => Promise<readonly Script[]>,
+): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
+  const etag = openPresentEtag(reader.identity.id, VERSION)
+  const desk = { reader, etag, cache: openAnswerCache() }
+  const node = { version: VERSION, following: () => ({ state: 'leader', behind: 0 }) as const }
+  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
+  const web = openWeb(api, {
+    identity: reader.identity,
+    site,
+    assets: openAssets(scripts),
+    present: (now) => etag(reader.head().seq, floorTo(now, MINUTE_MS)),
+  })
+  return { api: [...api, ...frontRoutes()], web }
+}

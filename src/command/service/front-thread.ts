@@ -1,0 +1,95 @@
+import type { MessagePort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { pino } from 'pino'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import { Registry } from 'prom-client'
+import { assert } from '../../protocol/brand.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { FrontSettings } from './front-settings.ts'
+import { openFront } from './front.ts'
+import type { FrontMemory } from './front-memory.ts'
+import { isReadable } from './store-readable.ts'
+
+/** What the thread is started with. */
+export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
+
+/** A thread's metrics, as they are handed over to be added up. */
+export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
+
+/** What a thread answers when its metrics are asked for. */
+export type MetricsAnswer = Readonly<{ metrics: ThreadMetrics }> | Readonly<{ failed: string }>
+
+/** What the thread says: that it listens, answers to what it is asked, and that it must not go on. */
+export type FromFront =
+  | Readonly<{ is: 'listening'; port: number }>
+  | Readonly<{ is: 'metrics'; id: number; answer: MetricsAnswer }>
+  | Readonly<{ is: 'readable'; id: number; answer: boolean }>
+  | Readonly<{ is: 'drained' }>
+  | Readonly<{ is: 'broken'; reason: string }>
+
+/** What the main thread tells it. */
+export type ToFront =
+  | Readonly<{ is: 'metrics' | 'readable'; id: number }>
+  | Readonly<{ is: 'drain' | 'close' }>
+
+/**
+ * A further thread that serves on the same port (`--workers`): a reader, an allowance and stream slots that it
+ * shares with the others. This is the composition root of the thread, so it may read the clock.
+ */
+async function run(port: MessagePort, { settings, memory }: FrontThreadSettings): Promise<void> {
+  const say = (message: FromFront): void => port.postMessage(message)
+  const registry = new Registry()
+  // The others of the service are told, so that all of it drains and ends: this thread goes on until then.
+  process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
+  const front = await openFront(settings, memory, {
+    world: {
+      now: () => msOf(Date.now()),
+      // The clock of the main thread: the allowance compares readings of all of them.
+      monotonicMs: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+      random: Math.random,
+    },
+    log: pino(
+      { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+      pino.destination({ fd: 2, sync: true }),
+    ),
+    registry,
+  })
+  port.on('message', (message: ToFront) => {
+    switch (message.is) {
+      case 'metrics':
+        void metricsOf(registry).then((answer) => say({ is: 'metrics', id: message.id, answer }))
+        break
+      case 'readable':
+        say({ is: 'readable', id: message.id, answer: isReadable(front.reader) })
+        break
+      case 'drain':
+        void front.drain().then(() => say({ is: 'drained' }))
+        break
+      case 'close':
+        void close()
+        break
+    }
+  })
+  say({ is: 'listening', port: front.port })
+
+  async function close(): Promise<void> {
+    await front[Symbol.asyncDispose]()
+    port.close()
+  }
+}
+
+async function metricsOf(registry: Registry): Promise<MetricsAnswer> {
+  try {
+    return { metrics: await registry.getMetricsAsJSON() }
+  } catch (error) {
+    return { failed: reasonOf(error) }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+assert(parentPort !== null, 'a front runs in a thread of its own')
+const threadSettings: FrontThreadSettings = workerData
+await run(parentPort, threadSettings)

@@ -1,0 +1,112 @@
+import { Worker } from 'node:worker_threads'
+import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/door/operations.ts'
+import type { LATE } from '../../publish/door/questions.ts'
+import { openQuestions } from '../../publish/door/questions.ts'
+import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
+
+/** What one thread has answered, or that it has not in time. */
+export type Answered<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
+
+/** The further threads that serve. */
+export type FrontThreads = AsyncDisposable &
+  Readonly<{
+    /** The metrics of each of them. */
+    metrics(): Promise<readonly Answered<MetricsAnswer>[]>
+    /** Whether each of them can read the store. */
+    readable(): Promise<readonly Answered<boolean>[]>
+    /** Ends what each of them serves; they still answer what they are asked here. */
+    drain(): Promise<void>
+  }>
+
+/**
+ * Starts `count` threads; all of them listen when this resolves. `onBroken` is told when one stops by itself:
+ * it may have held a lock or slots in the shared memory, so the whole service must stop too.
+ */
+export async function startFrontThreads(
+  count: number,
+  settings: FrontThreadSettings,
+  onBroken: (reason: string) => void,
+): Promise<FrontThreads> {
+  // The main thread is the first of those that serve.
+  const names = Array.from({ length: count }, (_, index) => `serving thread ${index + 2}`)
+  const threads = await Promise.all(names.map((name) => startThread(name, settings, onBroken)))
+  return {
+    metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
+    readable: () => Promise.all(threads.map((thread) => thread.readable())),
+    async drain() {
+      await Promise.all(threads.map((thread) => thread.drain()))
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(threads.map((thread) => thread.stop()))
+    },
+  }
+}
+
+type Thread = Readonly<{
+  metrics(): Promise<Answered<MetricsAnswer>>
+  readable(): Promise<Answered<boolean>>
+  drain(): Promise<void>
+  stop(): Promise<void>
+}>
+
+async function startThread(
+  name: string,
+  settings: FrontThreadSettings,
+  onBroken: (reason: string) => void,
+): Promise<Thread> {
+  const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
+  const tell = (message: ToFront): void => worker.postMessage(message)
+  // Not `once`: it would reject at the thread's failure, which is told below, with nobody there to listen.
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const drained = Promise.withResolvers<void>()
+  const askedMetrics = openQuestions<MetricsAnswer>()
+  const askedReadable = openQuestions<boolean>()
+  let stopping = false
+
+  await new Promise<void>((resolve, reject) => {
+    worker.on('error', (cause: Error) => {
+      reject(cause)
+      onBroken(`${name} failed: ${cause.stack ?? cause.message}`)
+    })
+    worker.on('exit', () => {
+      reject(new Error(`${name} stopped before it listened`))
+      if (!stopping) onBroken(`${name} stopped`)
+    })
+    worker.on('message', (message: FromFront) => {
+      switch (message.is) {
+        case 'listening':
+          return resolve()
+        case 'metrics':
+          return askedMetrics.answer(message.id, message.answer)
+        case 'readable':
+          return askedReadable.answer(message.id, message.answer)
+        case 'drained':
+          return drained.resolve()
+        case 'broken':
+          return onBroken(`a failure in ${name} that nothing waited for: ${message.reason}`)
+      }
+    })
+  })
+
+  return {
+    async metrics() {
+      const send = (id: number): void => tell({ is: 'metrics', id })
+      return { name, answer: await askedMetrics.ask(THREAD_METRICS_MS_MAX, send) }
+    },
+    async readable() {
+      const send = (id: number): void => tell({ is: 'readable', id })
+      return { name, answer: await askedReadable.ask(THREAD_READY_MS_MAX, send) }
+    },
+    async drain() {
+      stopping = true
+      tell({ is: 'drain' })
+      // A thread that has failed drains nothing any more.
+      await Promise.race([drained.promise, exited])
+    },
+    async stop() {
+      stopping = true
+      tell({ is: 'close' })
+      await exited
+    },
+  }
+}

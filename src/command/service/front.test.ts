@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { openReader } from '../../log/open-reader.ts'
+import { createStore, storePath } from '../../log/store/store.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { followHead } from './front.ts'
+
+suite('a thread that follows the head', () => {
+  test('of a store that it cannot read says so once for each move, and leaves the thread to others', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'daybook-head-'))
+    t.after(() => rmSync(directory, { recursive: true }))
+    createStore(storePath(directory), { origin: 'daybook.test/head', chain: 'opaque', simulated: false })
+    const cell = openHeadCell()
+    const reader = openReader(directory, cell)
+    reader.close()
+    cell.move(seqOf(1))
+    const stop = new AbortController()
+    let reports = 0
+    const followed = followHead(reader, cell, stop.signal, () => void (reports += 1))
+    for (let turns = 0; turns < 10; turns++) await turn()
+    stop.abort()
+    cell.move(seqOf(2))
+    await followed
+    assert.equal(reports, 1)
+  })
+})

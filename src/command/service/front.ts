@@ -1,0 +1,173 @@
+import type { Logger } from 'pino'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { openReader } from '../../log/open-reader.ts'
+import type { LogReader } from '../../log/store/reader.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Allowance } from '../../serve/allowance/allowance.ts'
+import { openAllowance } from '../../serve/allowance/allowance.ts'
+import type { AllowanceStore } from '../../serve/allowance/allowance-store.ts'
+import { openAllowanceStore } from '../../serve/allowance/allowance-store.ts'
+import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
+import { parseNetworks } from '../../serve/allowance/caller-network.ts'
+import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
+import type { Counter, Counters } from '../../serve/allowance/counters.ts'
+import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
+import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import { openRouter } from '../../serve/http/router.ts'
+import type { Server } from '../../serve/server.ts'
+import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
+import type { Streams } from '../../serve/stream/streams.ts'
+import { openStreams } from '../../serve/stream/streams.ts'
+import { openDropReport } from './drop-report.ts'
+import { openAnswers, siteOf } from './front-answers.ts'
+import type { FrontMemory } from './front-memory.ts'
+import { isWrong } from './front-memory.ts'
+import { frontRoutesOf } from './front-routes.ts'
+import type { FrontSettings, FrontTools } from './front-settings.ts'
+import { openUnready } from './front-unready.ts'
+import { watchStreams } from './service-metrics.ts'
+
+/** The public half of one thread: a reader, streams, a listener. It has no way to the writer. */
+export type Front = AsyncDisposable &
+  Readonly<{
+    port: number
+    reader: LogReader
+    /** Callers that the allowance remembers. */
+    limiterKeys(): number
+    /** Ends streams and answers, and listens no more; the reader stays open until it is disposed of. */
+    drain(): Promise<void>
+  }>
+
+/** Milliseconds that answers under way have after the last stream. */
+const DRAIN_HEADROOM_MS = 2_000
+
+/** Opens the log for reading and serves it; it is listening when this resolves. */
+export async function openFront(
+  settings: FrontSettings,
+  memory: FrontMemory,
+  tools: FrontTools,
+): Promise<Front> {
+  await using stack = new AsyncDisposableStack()
+  const { world, log, registry } = tools
+  const cell = openHeadCell(memory.head)
+  const reader = openReader(settings.data, cell)
+  stack.defer(() => reader.close())
+  const counters = await openCounters(settings, memory, tools, stack)
+  const report = (error: unknown, route = 'stream'): void =>
+    log.error({ err: error, route }, 'a request failed')
+  const streams = openStreams({ ...world, reader, slots: openCallerSlots(memory.slots), report })
+  stack.use(streams)
+  watchStreams(registry, streams)
+  const trusted = parseNetworks(settings.trustProxy)
+  assert(trusted.ok, 'the command line has checked --trust-proxy')
+  const networks = trusted.value
+  const answers = openAnswers(settings, memory, reader, tools, stack)
+  gauge(registry, 'daybook_answers_waiting', 'Questions that wait for their turn', answers.waiting)
+  const { api, web } = frontRoutesOf(reader, siteOf(settings, settings.port), answers.scripts)
+  const server = await start(
+    {
+      host: settings.host,
+      port: settings.port,
+      reusePort: settings.reusePort,
+      keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
+      connectionsMax: settings.connectionsMax,
+      drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
+      onDrop: openDropReport(log, world.monotonicMs, settings.connectionsMax),
+      connections: {
+        slots: openCallerSlots(memory.connections),
+        addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
+      },
+    },
+    {
+      identity: reader.identity,
+      router: openRouter([...api, ...web.routes, ...streams.routes]),
+      answer: answers.answer,
+      callerOf: (request) => callerOf(request, networks),
+      counters: counters?.scopes ?? null,
+      unready: openUnready(memory),
+      now: world.now,
+      monotonicMs: world.monotonicMs,
+      problemBase: PROBLEM_BASE,
+      metrics: openMetrics(registry),
+      report,
+    },
+  )
+  answers.listens(server.port)
+  const stopped = new AbortController()
+  void followHead(reader, cell, stopped.signal, report)
+  // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
+  let drained: Promise<void> | undefined
+  const drain = (): Promise<void> =>
+    (drained ??= drainAll(streams, server, isWrong(memory) ? 0 : settings.drainMs).then(() =>
+      stopped.abort(),
+    ))
+  stack.defer(drain)
+  const owned = stack.move()
+  return {
+    port: server.port,
+    reader,
+    limiterKeys: () => counters?.keys() ?? 0,
+    drain,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Ends streams spread over `overMs`, and answers on open connections until they have ended. */
+async function drainAll(streams: Streams, server: Server, overMs: number): Promise<void> {
+  const ended = streams.drain(overMs)
+  await Promise.all([ended, server.drain(ended)])
+}
+
+/** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */
+export async function followHead(
+  reader: LogReader,
+  cell: ReturnType<typeof openHeadCell>,
+  stopped: AbortSignal,
+  report: (error: unknown, route: string) => void,
+): Promise<void> {
+  while (!stopped.aborted) {
+    // The cell's own head, read first: a reader that fails, or that is ahead of the cell, waits like any other.
+    const seen = cell.read()
+    try {
+      reader.head()
+    } catch (error) {
+      report(error, 'head')
+    }
+    await cell.moved(seen)
+  }
+}
+
+async function openCounters(
+  settings: FrontSettings,
+  { allowances }: FrontMemory,
+  { world, log }: FrontTools,
+  stack: AsyncDisposableStack,
+): Promise<Readonly<{ scopes: Counters; keys(): number }> | null> {
+  if (allowances === null) return null
+  const store = settings.limitStore === null ? null : await openStore(settings.limitStore, log)
+  if (store !== null) stack.use(store)
+  const counter = (allowance: Allowance): Counter => {
+    const decide = store?.share(allowance) ?? allowance.decide
+    return {
+      policy: allowance.policy,
+      decide: (caller, units) => decide(caller, Math.floor(world.monotonicMs()), units),
+    }
+  }
+  const api = openAllowance(allowances.api)
+  const tiles = openAllowance(allowances.tiles)
+  const pages = openAllowance(allowances.pages)
+  return {
+    scopes: { api: counter(api), tiles: counter(tiles), pages: counter(pages) },
+    keys: () => api.keys() + tiles.keys() + pages.keys(),
+  }
+}
+
+function openStore(url: string, log: Logger): Promise<AllowanceStore> {
+  return openAllowanceStore({
+    url,
+    report(signal) {
+      if (signal.is === 'lost') log.error({ err: signal.cause }, 'the store of the allowance is lost')
+      if (signal.is === 'regained') log.info('the store of the allowance is back')
+    },
+  })
+}

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { AggregatorRegistry } from 'prom-client'
+import type { LogReader } from '../../log/store/reader.ts'
+import type { OperationsAnswer, OperationsPath, Readiness } from '../../publish/door/operations.ts'
+import {
+  ALIVE,
+  MAIN_THREAD,
+  notInTime,
+  notMade,
+  readyToRead,
+  THREAD_METRICS_MS_MAX,
+} from '../../publish/door/operations.ts'
+import { LATE } from '../../publish/door/questions.ts'
+import type { FrontMemory } from './front-memory.ts'
+import { isStopping, isWrong } from './front-memory.ts'
+import type { ThreadMetrics } from './front-thread.ts'
+import type { FrontThreads } from './front-threads.ts'
+import { isReadable } from './store-readable.ts'
+
+/** The main thread's own reader, and the other threads that serve. */
+export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>
+
+/** What the main thread says of the node is read from these. */
+export type NodeParts = Readonly<{
+  memory: FrontMemory
+  registry: Registry
+  log: Logger
+  /** Null before all threads listen. */
+  serving(): Serving | null
+}>
+
+/** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
+export type NodeReport = Readonly<{
+  readiness(): Promise<Readiness>
+  /** Answers for the private listener; never throws. `accepting` is what the writer says of itself. */
+  answer(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
+}>
+
+export function openNodeReport(parts: NodeParts): NodeReport {
+  const readiness = (): Promise<Readiness> => readinessOf(parts)
+  return {
+    readiness,
+    async answer(path, accepting) {
+      switch (path) {
+        case '/livez':
+          // That it answers is the answer: a restart repairs nothing else that this node depends on.
+          return ALIVE
+        case '/readyz':
+          return readyToRead(await readiness(), accepting)
+        case '/metrics':
+          return metricsOf(parts)
+      }
+    },
+  }
+}
+
+async function readinessOf({ memory, serving }: NodeParts): Promise<Readiness> {
+  const now = serving()
+  if (now === null) return { store: false, serving: false, unanswered: [] }
+  const others = await now.threads.readable()
+  const unanswered = others.filter(({ answer }) => answer === LATE).map(({ name }) => name)
+  const readable = isReadable(now.reader) && others.every(({ answer }) => answer !== false)
+  return {
+    store: readable && !isWrong(memory),
+    serving: !isStopping(memory) && unanswered.length === 0,
+    unanswered,
+  }
+}
+
+/** The metrics of the process, those of its threads added up. What one thread lacks would look like a restart. */
+async function metricsOf({ registry, serving, log }: NodeParts): Promise<OperationsAnswer> {
+  const others = (await serving()?.threads.metrics()) ?? []
+  const added: ThreadMetrics[] = []
+  for (const { name, answer } of others) {
+    if (answer === LATE) return notInTime(name, THREAD_METRICS_MS_MAX)
+    if ('failed' in answer) return failed(log, name, answer.failed)
+    added.push(answer.metrics)
+  }
+  try {
+    const whole = added.length === 0 ? registry : await sumOf(registry, added)
+    return { status: 200, headers: { 'Content-Type': registry.contentType }, body: await whole.metrics() }
+  } catch (error) {
+    return failed(log, MAIN_THREAD, error)
+  }
+}
+
+async function sumOf(own: Registry, added: readonly ThreadMetrics[]): Promise<Pick<Registry, 'metrics'>> {
+  return AggregatorRegistry.aggregate([await own.getMetricsAsJSON(), ...added])
+}
+
+function failed(log: Logger, thread: string, error: unknown): OperationsAnswer {
+  log.error({ err: error, thread }, 'the metrics could not be read')
+  return notMade(`the metrics of the ${thread}`)
+}

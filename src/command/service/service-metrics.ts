@@ -1,0 +1,98 @@
+import type { Registry } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Committed } from '../../publish/door/commit-queue.ts'
+import type { PublishOutcome } from '../../publish/door/door.ts'
+import { gauge } from '../../serve/metrics/metrics.ts'
+import type { Streams } from '../../serve/stream/streams.ts'
+
+/** What the writer of this process counts. */
+export type ServiceMetrics = Readonly<{
+  committed(committed: Committed): void
+  publishRequests(outcome: PublishOutcome, count: number): void
+  irregular(field: string): void
+  /** How far an audit of the log has come. */
+  audited(state: Readonly<{ checked: number; done: boolean }>): void
+}>
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Registers them; throws when the registry has them already. */
+export function openServiceMetrics(registry: Registry): ServiceMetrics {
+  const registers = [registry]
+  const events = new Counter({ name: 'daybook_log_events_total', help: 'Events published', registers })
+  const seconds = new Histogram({
+    name: 'daybook_publish_commit_duration_seconds',
+    help: 'From the first draft of a commit to its fsync',
+    buckets: SECONDS,
+    registers,
+  })
+  const requests = new Counter({
+    name: 'daybook_publish_requests_total',
+    help: 'Publish requests by outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const irregular = new Counter({
+    name: 'daybook_publish_irregular_total',
+    help: 'Drafts published though the books refuse them, by the field at odds',
+    labelNames: ['field'],
+    registers,
+  })
+  const checked = new Gauge({
+    name: 'daybook_audit_events',
+    help: 'Events that the present audit of the log has hashed',
+    registers,
+  })
+  const audits = new Counter({
+    name: 'daybook_audits_total',
+    help: 'Audits of the whole log that found it right',
+    registers,
+  })
+  return {
+    committed(committed) {
+      events.inc(committed.events)
+      seconds.observe(committed.ms / 1000)
+    },
+    publishRequests: (outcome, count) => requests.inc({ outcome }, count),
+    irregular: (field) => irregular.inc({ field }),
+    audited(state) {
+      checked.set(state.checked)
+      if (state.done) audits.inc()
+    },
+  }
+}
+
+/** Registers the figures of one thread's streams, read when they are collected. */
+export function watchStreams(registry: Registry, streams: Streams): void {
+  gauge(registry, 'daybook_stream_clients', 'Streams open', () => streams.counts().clients)
+  gauge(registry, 'daybook_stream_backfill_clients', 'Streams on their way to the head', () =>
+    streams.behind(),
+  )
+  // The streams count for themselves; what they have counted is taken over at each collection.
+  const counter = (name: string, help: string, read: () => number): void => {
+    const made = new Counter({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+    registry.registerMetric(made)
+  }
+  counter('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
+  counter('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
+  counter('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
+  const closed = new Counter({
+    name: 'daybook_stream_closed_total',
+    help: 'Streams closed, by reason',
+    labelNames: ['reason'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(streams.counts().closed)) this.inc({ reason }, count)
+    },
+  })
+  registry.registerMetric(closed)
+}

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import type { LogReader } from '../../log/store/reader.ts'
+import type { Signing } from '../../log/tree/ready-log.ts'
+import { readyLog } from '../../log/tree/ready-log.ts'
+import type { NewLog } from '../../log/store/store.ts'
+import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
+import type { WriterListeners } from '../../publish/door/writer.ts'
+import { startWriter } from '../../publish/door/writer.ts'
+import type { NodeState } from '../../serve/metrics/metrics.ts'
+import { openStateMetrics } from '../../serve/metrics/metrics.ts'
+import type { AuditPace } from './audit.ts'
+import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './audit.ts'
+import { connectionLimit } from './connection-limit.ts'
+import type { FrontSettings } from './front-settings.ts'
+import type { Front } from './front.ts'
+import { openFront } from './front.ts'
+import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
+import { startFrontThreads } from './front-threads.ts'
+import type { Serving } from './node-report.ts'
+import { openNodeReport } from './node-report.ts'
+import type { ServiceMetrics } from './service-metrics.ts'
+import { openServiceMetrics } from './service-metrics.ts'
+import { orTaken } from './taken-port.ts'
+import { VERSION } from '../terminal/version.ts'
+import type { World } from '../terminal/world.ts'
+import { takeDirectory } from '../terminal/world.ts'
+
+/** Everything `serve` needs to know, checked. */
+export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
+  Readonly<{
+    publishHost: string
+    publishPort: number
+    tokens: readonly string[]
+    /** What a log that does not exist yet is made with. */
+    newLog: NewLog
+    signing: Signing
+    /** The whole log is hashed again before the first answer, and not only afterwards. */
+    verifyFirst: boolean
+    /** How fast the log is audited while it is served; `AUDIT_PACE` unless it is said. */
+    auditPace?: AuditPace
+    balances: 'refuse' | 'report'
+    /** Requests of one caller in any 60 s; null = no limit. */
+    rateLimit: number | null
+    /** Threads that serve, the main thread included. */
+    workers: number
+    /** What the writer takes for the present instead of the machine's clock (`openSharedClock`). */
+    writerClock?: SharedArrayBuffer
+  }>
+
+/** A running service. `broken` resolves with the reason when it must stop by itself. */
+export type Service = AsyncDisposable &
+  Readonly<{
+    reader: LogReader
+    port: number
+    publishPort: number
+    broken: Promise<string>
+  }>
+
+/** Starts the whole service on one data directory; it is listening when this resolves. */
+export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
+  await using stack = new AsyncDisposableStack()
+  stack.use(takeDirectory(settings.data))
+  const chain = await readyChain(settings, world)
+  const { workers, shared, memory } = planThreads(settings, world, log)
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const metrics = openServiceMetrics(registry)
+  const broken = Promise.withResolvers<string>()
+  const state = { accepting: true, serving: null as Serving | null }
+  const report = openNodeReport({ memory, registry, log, serving: () => state.serving })
+
+  // The writer comes first: it shows the head that the fronts begin with.
+  const writing = startWriter(writerSettings(settings, chain, memory.head), {
+    ...whatIsTold(metrics, log),
+    onBroken: broken.resolve,
+    operations(path, accepting) {
+      state.accepting = accepting
+      return report.answer(path, accepting)
+    },
+  })
+  const writer = await orTaken('--publish-port', writing)
+  stack.use(writer)
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, log, registry })
+  const front = await orTaken('--port', opening)
+  stack.use(front)
+  watchState(registry, front, async () => {
+    const { store, serving } = await report.readiness()
+    return { store, serving, accepting_publishes: state.accepting }
+  })
+  const others = { ...frontSettings(shared), port: front.port, reusePort: true }
+  const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
+  stack.use(threads)
+  state.serving = { reader: front.reader, threads }
+  stack.use(
+    startAudits(settings.data, settings.auditPace ?? AUDIT_PACE, metrics.audited, (reason) => {
+      // No drain: what is signed, published or shown from here on would not be proved.
+      sayWrong(memory)
+      void writer.kill()
+      broken.resolve(keepFault(settings.data, reason))
+    }),
+  )
+  // First of all every thread is told, and all that serve drain at the same time. The writer ends last, after every
+  // reader: the last connection moves the write-ahead log into the store.
+  stack.defer(async () => {
+    sayStopping(memory)
+    writer.stop()
+    await Promise.all([front.drain(), threads.drain()])
+  })
+  const owned = stack.move()
+  return {
+    reader: front.reader,
+    port: front.port,
+    publishPort: writer.port,
+    broken: broken.promise,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** How many threads serve, with how many connections each, and the memory that they share. */
+function planThreads(settings: ServiceSettings, world: World, log: Logger) {
+  const workers = world.sharesPorts ? settings.workers : 1
+  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
+  const each = connectionsOf(settings, workers, world, log)
+  const secret = randomBytes(16).toString('hex')
+  const limits = { ...settings, connectionsMax: each * workers }
+  const memory = allocateFront(openHeadCell().buffer, limits, secret)
+  return { workers, shared: { ...settings, connectionsMax: each }, memory }
+}
+
+/** What of the writer's messages is counted or reported, and decides nothing. */
+function whatIsTold(
+  metrics: ServiceMetrics,
+  log: Logger,
+): Pick<WriterListeners, 'onCommitted' | 'onRequests' | 'onIrregular' | 'onFailure' | 'onRoom'> {
+  return {
+    onCommitted: metrics.committed,
+    onRequests: metrics.publishRequests,
+    onIrregular: metrics.irregular,
+    onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
+    onRoom(room) {
+      if (room) log.info('the disk has room again: events are published')
+      else log.error('the disk is full: no event is published until there is room')
+    },
+  }
+}
+
+/** Makes the log ready for its writer; the chain that its transactions are written for. */
+async function readyChain(
+  { data, verifyFirst, newLog, signing }: ServiceSettings,
+  world: World,
+): Promise<NewLog['chain']> {
+  // Before anything is signed.
+  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world)
+  readyLog(data, newLog, signing)
+  forgetFault(data)
+  return readStoreIdentity(data).chain
+}
+
+/** Registers what of the whole service is read when it is collected. */
+function watchState(registry: Registry, front: Front, checks: NodeState['checks']): void {
+  openStateMetrics(registry, {
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    sqliteVersion: process.versions['sqlite'] ?? '',
+    head: () => front.reader.head(),
+    limiterKeys: front.limiterKeys,
+    checks,
+  })
+}
+
+/** Only what may be handed to a thread. */
+function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSettings, 'reusePort'> {
+  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, connectionsMax, site, publicUrl } =
+    settings
+  return {
+    data,
+    host,
+    port,
+    trustProxy,
+    limitStore,
+    streamsMax,
+    drainMs,
+    publicUrl: publicUrl ?? null,
+    connectionsMax,
+    ...(site === undefined ? {} : { site }),
+  }
+}
+
+/** Connections of each thread that serves; where open files are too few for all that are wanted, it is told. */
+function connectionsOf({ streamsMax }: ServiceSettings, threads: number, world: World, log: Logger): number {
+  const openFiles = world.openFilesMax?.() ?? null
+  const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
+  if (each * threads < wanted) {
+    const reason = `this process may open ${openFiles} files: raise that limit (LimitNOFILE, ulimit -n)`
+    log.warn({ connectionsMax: each, wanted, threads }, reason)
+  }
+  return each
+}
+
+function writerSettings(
+  settings: ServiceSettings,
+  chain: NewLog['chain'],
+  head: SharedArrayBuffer,
+): Parameters<typeof startWriter>[0] {
+  const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
+  const { keys } = settings.signing
+  return { dataDirectory, head, host, port, tokens, chain, balances, keys, clock: settings.writerClock }
+}

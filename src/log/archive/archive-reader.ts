@@ -1,0 +1,103 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
+import { assert } from '../../protocol/brand.ts'
+import type { Month } from '../../protocol/moment.ts'
+import { parseMonth } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { bytesOf, FILE_CODES, openLines, wholeOf } from '../store/archive-tables.ts'
+import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
+import type { Running } from './gzip-member.ts'
+import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
+
+/** Bytes of one chunk at most. */
+export const CHUNK_BYTES_MAX: number = 1024 * 1024
+
+/** The half of the archive that a snapshot reads. Every answer is whole when it returns: no statement stays open. */
+export type ArchiveReader = Readonly<{
+  /** Every month from the first event's to the head's, empty ones included, ascending. */
+  months(head: Seq): readonly MonthState[]
+  month(month: Month, head: Seq): MonthState | undefined
+  /** How a month's file stands at the head; undefined when there is no such month. */
+  layout(month: Month, file: MonthFile, head: Seq): MonthLayout | undefined
+  /**
+   * The first bytes of the stretch `from` (inclusive) to `to` (exclusive) of the stored bytes: at least one, at
+   * most 1 MiB. Throws outside them, and when a segment is not what was written.
+   */
+  chunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
+}>
+
+/** The stored part of a file: where it ends, its last seq, and the running values there. */
+type Stored = Readonly<{ end: number; lastSeq: number; running: Running }>
+
+/** Opens the archive for one reader of the store; a read-only database will do. */
+export function openArchiveReader(db: DatabaseSync): ArchiveReader {
+  const lines = openLines(db)
+  const allMonths = db.prepare('SELECT * FROM months ORDER BY month')
+  const oneMonth = db.prepare('SELECT * FROM months WHERE month = ?')
+  const lastSegment = db.prepare(
+    `SELECT start + length(bytes) AS end, last_seq, crc, raw_bytes FROM segments
+     WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1`,
+  )
+  const segmentAt = db.prepare(
+    `SELECT start, bytes_crc, bytes FROM segments
+     WHERE month = ? AND file = ? AND start <= ? ORDER BY start DESC LIMIT 1`,
+  )
+  const stored = (month: Month, file: MonthFile): Stored | undefined => {
+    const row = lastSegment.get(month, FILE_CODES[file])
+    if (row === undefined) return undefined
+    const running = { crc: wholeOf(row['crc']), bytes: wholeOf(row['raw_bytes']) }
+    return { end: wholeOf(row['end']), lastSeq: wholeOf(row['last_seq']), running }
+  }
+  const find = (month: Month, head: Seq): MonthState | undefined => {
+    const row = oneMonth.get(month)
+    return row === undefined ? undefined : stateOf(row, head)
+  }
+
+  return {
+    months: (head) => allMonths.all().map((row) => stateOf(row, head)),
+    month: find,
+    layout(month, file, head) {
+      const state = find(month, head)
+      if (state === undefined) return undefined
+      const before = stored(month, file)
+      const running = before?.running ?? NOTHING_YET
+      const storedBytes = before?.end ?? GZIP_HEADER.length
+      if (state.closed || state.firstSeq === null) return { storedBytes, ending: gzipTrailer(running) }
+      // Details may lack a segment where no event had any: only the events' segments say what is sealed.
+      const sealed = stored(month, 'events')?.lastSeq ?? state.firstSeq - 1
+      const tail = lines(file, sealed + 1, head)
+      const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(runOn(running, tail))])
+      return { storedBytes, ending }
+    },
+    chunk(month, file, from, to) {
+      assert(from >= 0 && from < to, `the stretch from byte ${from} to ${to} holds bytes`)
+      const header = GZIP_HEADER.subarray(from, to)
+      const at = from + header.length
+      if (at === to) return header
+      const row = segmentAt.get(month, FILE_CODES[file], at)
+      const start = wholeOf(row?.['start'])
+      const bytes = bytesOf(row?.['bytes'])
+      // What is served for ever is checked each time it is read: a flipped bit must not reach a cache.
+      if (crc32(bytes) !== wholeOf(row?.['bytes_crc'])) {
+        throw new Error(`the stored segment of ${month} (${file}) at byte ${start} is damaged`)
+      }
+      assert(at - start < bytes.length, `byte ${at} of ${month} (${file}) is stored`)
+      const piece = bytes.subarray(at - start, Math.min(to, from + CHUNK_BYTES_MAX) - start)
+      return header.length === 0 ? piece : Buffer.concat([header, piece])
+    },
+  }
+}
+
+function stateOf(row: Record<string, SQLOutputValue>, head: Seq): MonthState {
+  const month = parseMonth(String(row['month']))
+  assert(month !== undefined, 'a month of the archive is a month')
+  const manifest = row['manifest']
+  const firstSeq = row['first_seq'] === null ? null : seqOf(wholeOf(row['first_seq']))
+  if (typeof manifest !== 'string') {
+    assert(firstSeq !== null, `the open month ${month} has an event`)
+    return { month, closed: false, events: head - firstSeq + 1, firstSeq, lastSeq: head, manifest: null }
+  }
+  const lastSeq = row['last_seq'] === null ? null : seqOf(wholeOf(row['last_seq']))
+  return { month, closed: true, events: wholeOf(row['events']), firstSeq, lastSeq, manifest }
+}

@@ -1,0 +1,214 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { base64 } from '@scure/base'
+import { assert } from '../../protocol/brand.ts'
+import type { Month, Ms } from '../../protocol/moment.ts'
+import { monthOf, nextMonth, parseMonth } from '../../protocol/moment.ts'
+import type { ArchiveManifest } from '../../protocol/resources.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import type { LinesOf } from '../store/archive-tables.ts'
+import { FILE_CODES, MONTH_FILES, openLines, SEGMENT_SEQS, wholeOf } from '../store/archive-tables.ts'
+import type { MonthBook } from './month-book.ts'
+import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-book.ts'
+import type { MonthFile } from '../store/reader.ts'
+import type { Signer } from '../tree/signer.ts'
+
+/** The half of the archive that the log's transaction drives. */
+export type ArchiveWriter = Readonly<{
+  /**
+   * Notes the next event, in order: two comparisons, and work only where a segment or a month ends. `rootBefore`
+   * gives the root of the tree up to the event before.
+   */
+  add(event: Readonly<{ seq: Seq; atMs: Ms }>, rootBefore: () => Hash): void
+  /**
+   * Does what the added events have made due: ends segments, closes months. To be called inside the transaction,
+   * when the rows of all added events are in `events` and `details`, and before the commit.
+   */
+  flush(): void
+  /** Forgets the events added since the last flush, which are then not written. */
+  drop(): void
+  /** Forgets everything in memory, after a rollback of what was flushed: the store is the only truth. */
+  reload(): void
+}>
+
+/** A month as its closing or its next segment needs it. `books` are null until they are needed after a start. */
+type OpenMonth = {
+  readonly month: Month
+  readonly firstSeq: number
+  /** The last seq that lies in a stored segment. */
+  sealed: number
+  books: Record<MonthFile, MonthBook> | null
+}
+
+/** What flush has to do: end a segment at `seq`, or begin a month with `seq` as its first. */
+type Due = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
+
+/** Opens the archive of a log for its one writer. Reads a few rows, whatever the length of the open month. */
+export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
+  const store = openStore(db, signer)
+  let due: Due[] = []
+  let open = store.openMonth()
+  let endMs = 0
+  const drop = (): void => {
+    due = []
+    endMs = open === null ? 0 : endOf(open.month)
+  }
+
+  drop()
+  return {
+    add({ seq, atMs }, rootBefore) {
+      if (atMs >= endMs) {
+        const begins = monthOf(atMs)
+        due.push({ seq, begins, rootBefore: rootBefore() })
+        endMs = endOf(begins)
+      }
+      if (seq % SEGMENT_SEQS === 0) due.push({ seq, begins: null })
+    },
+    flush() {
+      for (const next of due) {
+        const { seq, begins } = next
+        if (begins === null) {
+          assert(open !== null, `seq ${seq} lies in a month`)
+          store.seal(open, seq)
+        } else {
+          if (open !== null) store.close(open, { size: seq - 1, root: next.rootBefore }, begins)
+          open = store.begin(begins, seq)
+        }
+      }
+      if (due.length > 0) due = []
+    },
+    drop,
+    reload() {
+      open = store.openMonth()
+      drop()
+    },
+  }
+}
+
+type Store = Readonly<{
+  openMonth(): OpenMonth | null
+  begin(month: Month, firstSeq: number): OpenMonth
+  /** Ends a segment at `lastSeq`; nothing when one ends there already. */
+  seal(open: OpenMonth, lastSeq: number): void
+  /** Closes the month with the tree that ends with its last event, and every month without events before `next`. */
+  close(open: OpenMonth, tree: Tree, next: Month): void
+}>
+
+function openStore(db: DatabaseSync, signer: Signer): Store {
+  const lines: LinesOf = openLines(db)
+  const insertMonth = db.prepare(
+    'INSERT INTO months(month, first_seq, events, closed, manifest) VALUES (?, ?, 0, ?, ?)',
+  )
+  const closeMonth = db.prepare(
+    'UPDATE months SET last_seq = ?, events = ?, closed = 1, manifest = ? WHERE month = ? AND closed = 0',
+  )
+  const insertSegment = db.prepare(
+    `INSERT INTO segments(month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const putDigests = db.prepare(
+    'INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)',
+  )
+  const booksOf = (open: OpenMonth): Record<MonthFile, MonthBook> =>
+    (open.books ??= {
+      events: reopenBook(db, open.month, 'events'),
+      details: reopenBook(db, open.month, 'details'),
+    })
+
+  const store: Store = {
+    openMonth: () => readOpenMonth(db),
+    begin(month, firstSeq) {
+      insertMonth.run(month, firstSeq, 0, null)
+      return { month, firstSeq, sealed: firstSeq - 1, books: { events: beginBook(), details: beginBook() } }
+    },
+    seal(open, lastSeq) {
+      if (open.sealed === lastSeq) return
+      const books = booksOf(open)
+      for (const file of MONTH_FILES) {
+        const raw = lines(file, open.sealed + 1, lastSeq)
+        if (file === 'events') assertSpan(raw, open.sealed + 1, lastSeq)
+        if (raw.length === 0) continue
+        const { start, bytes, bytesCrc, running } = extendBook(books[file], raw)
+        insertSegment.run(
+          open.month,
+          FILE_CODES[file],
+          start,
+          lastSeq,
+          running.bytes,
+          running.crc,
+          bytesCrc,
+          bytes,
+        )
+        putDigests.run(FILE_CODES[file], open.month, ...digestsOf(books[file]))
+      }
+      open.sealed = lastSeq
+    },
+    close(open, tree, next) {
+      const last = tree.size
+      store.seal(open, last)
+      const signed = signedTree(signer, tree)
+      const manifest = manifestOf(open.month, { first: open.firstSeq, last }, signed, booksOf(open))
+      closeMonth.run(last, manifest.events, JSON.stringify(manifest), open.month)
+      for (let month = nextMonth(open.month); month < next; month = nextMonth(month)) {
+        const books = { events: beginBook(), details: beginBook() }
+        insertMonth.run(month, null, 1, JSON.stringify(manifestOf(month, null, signed, books)))
+      }
+    },
+  }
+  return store
+}
+
+function readOpenMonth(db: DatabaseSync): OpenMonth | null {
+  const row = db.prepare('SELECT month, first_seq FROM months ORDER BY month DESC LIMIT 1').get()
+  if (row === undefined) return null
+  const month = parseMonth(String(row['month']))
+  assert(month !== undefined, 'the newest month of the archive is a month')
+  const firstSeq = wholeOf(row['first_seq'])
+  const last = db
+    .prepare('SELECT last_seq FROM segments WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1')
+    .get(month, FILE_CODES.events)
+  const sealed = last === undefined ? firstSeq - 1 : wholeOf(last['last_seq'])
+  return { month, firstSeq, sealed, books: null }
+}
+
+/** How a manifest states the tree at its month's end. */
+type SignedTree = Pick<ArchiveManifest, 'size' | 'root' | 'checkpoint'>
+
+function signedTree(signer: Signer, { size, root }: Tree): SignedTree {
+  return { size, root: base64.encode(root), checkpoint: signer.sign({ size, root }).note }
+}
+
+function manifestOf(
+  month: Month,
+  seqs: Readonly<{ first: number; last: number }> | null,
+  tree: SignedTree,
+  books: Readonly<Record<MonthFile, MonthBook>>,
+): ArchiveManifest {
+  const events = endBook(books.events)
+  const details = endBook(books.details)
+  return {
+    month,
+    firstSeq: seqs === null ? null : seqs.first,
+    lastSeq: seqs === null ? null : seqs.last,
+    events: seqs === null ? 0 : seqs.last - seqs.first + 1,
+    firstIndex: seqs === null ? null : seqs.first - 1,
+    ...tree,
+    lines: events.lines,
+    gzip: events.gzip,
+    details: { ...details.gzip, lines: details.lines },
+  }
+}
+
+/** Lines that lack their first or last event would be wrong for ever: so they are looked at before they are kept. */
+function assertSpan(raw: Uint8Array, first: number, last: number): void {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const lastAt = text.lastIndexOf(10, -2) + 1
+  const begins = (at: number, seq: number) => text.indexOf(`{"seq":${seq},`, at) === at
+  assert(raw.length > 0 && begins(0, first) && begins(lastAt, last), `events ${first} to ${last} are stored`)
+}
+
+/** The exclusive end of a month, also of the last one of the protocol, after which no month has a name. */
+function endOf(month: Month): number {
+  return Date.UTC(+month.slice(0, 4), +month.slice(5, 7), 1)
+}

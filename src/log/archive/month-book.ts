@@ -1,0 +1,78 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
+import { assert } from '../../protocol/brand.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { Digest } from '../../protocol/resources.ts'
+import { bytesOf, FILE_CODES, wholeOf } from '../store/archive-tables.ts'
+import type { Running } from './gzip-member.ts'
+import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
+import type { MonthFile } from '../store/reader.ts'
+import type { Sha256State } from './sha256-state.ts'
+import { beginSha256, decodeSha256, encodeSha256, sha256Of, takeIntoSha256 } from './sha256-state.ts'
+
+/** A segment as it is stored. */
+export type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: Running }>
+
+/** One file of the open month, with digests of all that is stored: closing the month reads none of it again. */
+export type MonthBook = {
+  running: Running
+  storedBytes: number
+  readonly lines: Sha256State
+  readonly gzip: Sha256State
+}
+
+/** The file of a month that has just begun. */
+export function beginBook(): MonthBook {
+  const gzip = beginSha256()
+  takeIntoSha256(gzip, GZIP_HEADER)
+  return { running: NOTHING_YET, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
+}
+
+/** Compresses the next lines of the file and takes them into its digests. */
+export function extendBook(book: MonthBook, raw: Uint8Array): Segment {
+  const bytes = deflateSegment(raw)
+  const start = book.storedBytes
+  book.running = runOn(book.running, raw)
+  book.storedBytes += bytes.length
+  takeIntoSha256(book.lines, raw)
+  takeIntoSha256(book.gzip, bytes)
+  return { start, bytes, bytesCrc: crc32(bytes), running: book.running }
+}
+
+/** The digests of the whole file and of its lines. The book is at its end: nothing may be added any more. */
+export function endBook(book: MonthBook): Readonly<{ lines: Digest; gzip: Digest }> {
+  const trailer = gzipTrailer(book.running)
+  takeIntoSha256(book.gzip, trailer)
+  return {
+    lines: { bytes: book.running.bytes, sha256: sha256Of(book.lines) },
+    gzip: { bytes: book.storedBytes + trailer.length, sha256: sha256Of(book.gzip) },
+  }
+}
+
+/** The columns of `digests` that hold a book's. */
+export function digestsOf({ lines, gzip }: MonthBook): readonly [lines: Uint8Array, gzip: Uint8Array] {
+  return [encodeSha256(lines), encodeSha256(gzip)]
+}
+
+/** The book after a restart, out of two rows whatever the length of the month. */
+export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): MonthBook {
+  const segment = db
+    .prepare(
+      `SELECT start + length(bytes) AS end, crc, raw_bytes FROM segments
+       WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1`,
+    )
+    .get(month, FILE_CODES[file])
+  if (segment === undefined) return beginBook()
+  const row = db
+    .prepare('SELECT lines, gzip FROM digests WHERE file = ? AND month = ?')
+    .get(FILE_CODES[file], month)
+  assert(row !== undefined, `the digests of ${month} (${file}) are stored with its segments`)
+  const storedBytes = wholeOf(segment['end'])
+  const running = { crc: wholeOf(segment['crc']), bytes: wholeOf(segment['raw_bytes']) }
+  return {
+    running,
+    storedBytes,
+    lines: decodeSha256(bytesOf(row['lines']), running.bytes),
+    gzip: decodeSha256(bytesOf(row['gzip']), storedBytes),
+  }
+}

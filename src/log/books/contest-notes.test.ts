@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Contest } from '../../project/fold/contest.ts'
+import { ZERO } from '../../protocol/amount.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { ContestStatus } from '../../protocol/resources.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { openDirectory } from '../../../test/story/store-run.ts'
+import { openContestNotes } from './contest-notes.ts'
+import { openForWriting, storePath } from '../store/store.ts'
+
+/** As many as are known at once, and some more. */
+const MANY = 10_100
+
+function contestOf(id: number, status: ContestStatus, plays = 0n): Contest {
+  return {
+    id: contestIdOf(id),
+    title: null,
+    status,
+    scheduledSeq: seqOf(id),
+    lastSeq: seqOf(id),
+    opensAt: msOf(0),
+    closesAt: msOf(1),
+    openedAt: null,
+    closedAt: null,
+    paidAt: null,
+    entries: 0n,
+    plays,
+    spentOnPlay: ZERO,
+    poolIn: new Map(),
+    poolOut: new Map(),
+    prizes: new Map(),
+  }
+}
+
+function openStage() {
+  const directory = openDirectory()
+  const db = openForWriting(storePath(directory.path))
+  const rows = db.prepare(`SELECT id || ' ' || status || ' ' || plays AS row FROM contests ORDER BY id`)
+  return {
+    notes: openContestNotes(db),
+    rows: (): readonly string[] => rows.all().map(({ row }) => String(row)),
+    begin: () => db.exec('BEGIN'),
+    rollback: () => db.exec('ROLLBACK'),
+    [Symbol.dispose]() {
+      db.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+suite('a contest that a commit changes', () => {
+  test('is given back at once, and written as it is at last when the commit asks for it', () => {
+    using stage = openStage()
+    stage.notes.note(contestOf(1, 'upcoming'))
+    stage.notes.note(contestOf(1, 'running', 2n))
+    stage.notes.note(contestOf(1, 'running', 3n))
+    assert.equal(stage.notes.known(contestIdOf(1))?.plays, 3n)
+    assert.deepEqual(stage.rows(), [])
+    stage.notes.flush()
+    assert.deepEqual(stage.rows(), ['1 running 3'])
+  })
+
+  test('is written again when only its figures change, and when its status does', () => {
+    using stage = openStage()
+    for (const changed of [
+      contestOf(1, 'running'),
+      contestOf(1, 'running', 1n),
+      contestOf(1, 'paying', 1n),
+      contestOf(1, 'paying', 2n),
+    ]) {
+      stage.notes.note(changed)
+      stage.notes.flush()
+      assert.deepEqual(stage.rows(), [`1 ${changed.status} ${changed.plays}`])
+    }
+  })
+
+  test('is forgotten when the commit is called off, and written whole by the next', () => {
+    using stage = openStage()
+    stage.begin()
+    stage.notes.note(contestOf(1, 'running', 1n))
+    stage.notes.flush()
+    stage.rollback()
+    stage.notes.forget()
+    assert.equal(stage.notes.known(contestIdOf(1)), undefined)
+    stage.notes.note(contestOf(1, 'running', 2n))
+    stage.notes.flush()
+    assert.deepEqual(stage.rows(), ['1 running 2'])
+  })
+
+  test('is written before it is let go, where a commit changes more than are kept in memory', () => {
+    using stage = openStage()
+    stage.begin()
+    for (let id = 1; id <= MANY; id++) stage.notes.note(contestOf(id, 'upcoming'))
+    assert.equal(stage.notes.known(contestIdOf(1)), undefined)
+    stage.notes.note(contestOf(1, 'running', 1n))
+    stage.notes.flush()
+    assert.equal(stage.rows().length, MANY)
+    assert.equal(stage.rows()[0], '1 running 1')
+  })
+})

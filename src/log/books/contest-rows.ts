@@ -1,0 +1,165 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { Contest, PrizeSums } from '../../project/fold/contest.ts'
+import { poolOf, prizeTotals, standingOf } from '../../project/fold/contest.ts'
+import type { Amount } from '../../protocol/amount.ts'
+import { formatAmount, parseAmount } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { formatAt, msOf } from '../../protocol/moment.ts'
+import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { amountOf, msOrNull, number, text } from '../store/codec.ts'
+import type { Row } from '../store/codec.ts'
+
+// A contest's row has the fields of its wire form, amounts and counts as the wire writes them: a list of ten thousand
+// contests makes no bigint. `sums` has what the ledger shows beside them, pool and prizes by kind.
+
+/** The columns that `wireOfValues` reads, in its order. */
+export const WIRE_COLUMNS =
+  'id, title, status, opens_at, closes_at, opened_at, closed_at, paid_at, pool, entries, plays, spent, owed, redeemed, not_redeemed'
+
+/** All columns, in the order of `valuesOf`. */
+export const CONTEST_COLUMNS: readonly string[] = [
+  ...WIRE_COLUMNS.split(', '),
+  'scheduled_seq',
+  'last_seq',
+  'sums',
+]
+
+type StoredSums = Readonly<{
+  in: readonly (readonly [kind: string, amount: string])[]
+  out: readonly (readonly [kind: string, amount: string])[]
+  prizes: readonly (readonly [kind: string, owed: string, redeemed: string, expired: string])[]
+}>
+
+/** A contest's values in the order of `CONTEST_COLUMNS`. */
+export function valuesOf(contest: Contest): readonly SQLInputValue[] {
+  const prizes = prizeTotals(contest)
+  return [
+    contest.id,
+    contest.title,
+    contest.status,
+    contest.opensAt,
+    contest.closesAt,
+    contest.openedAt,
+    contest.closedAt,
+    contest.paidAt,
+    formatAmount(poolOf(contest)),
+    String(contest.entries),
+    String(contest.plays),
+    formatAmount(contest.spentOnPlay),
+    formatAmount(prizes.owed),
+    formatAmount(prizes.redeemed),
+    formatAmount(standingOf(prizes)),
+    contest.scheduledSeq,
+    contest.lastSeq,
+    formatSums(contest),
+  ]
+}
+
+function formatSums({ poolIn, poolOut, prizes }: Contest): string {
+  const pairs = (sums: ReadonlyMap<string, Amount>): StoredSums['in'] =>
+    [...sums].map(([kind, amount]) => [kind, String(amount)])
+  const stored: StoredSums = {
+    in: pairs(poolIn),
+    out: pairs(poolOut),
+    prizes: [...prizes].map(([kind, { owed, redeemed, expired }]) => [
+      kind,
+      String(owed),
+      String(redeemed),
+      String(expired),
+    ]),
+  }
+  return JSON.stringify(stored)
+}
+
+/** A contest out of all of its columns. */
+export function contestOfRow(row: Row): Contest {
+  const sums: StoredSums = JSON.parse(text(row, 'sums'))
+  const mapOf = (pairs: StoredSums['in']): ReadonlyMap<string, Amount> =>
+    new Map(pairs.map(([kind, amount]) => [kind, amountOf(amount)]))
+  return {
+    id: contestIdOf(number(row, 'id')),
+    title: row['title'] === null ? null : text(row, 'title'),
+    status: statusOf(row['status']),
+    scheduledSeq: seqOf(number(row, 'scheduled_seq')),
+    lastSeq: seqOf(number(row, 'last_seq')),
+    opensAt: msOf(number(row, 'opens_at')),
+    closesAt: msOf(number(row, 'closes_at')),
+    openedAt: msOrNull(row, 'opened_at'),
+    closedAt: msOrNull(row, 'closed_at'),
+    paidAt: msOrNull(row, 'paid_at'),
+    entries: BigInt(text(row, 'entries')),
+    plays: BigInt(text(row, 'plays')),
+    spentOnPlay: storedAmount(text(row, 'spent')),
+    poolIn: mapOf(sums.in),
+    poolOut: mapOf(sums.out),
+    prizes: new Map(
+      sums.prizes.map(([kind, owed, redeemed, expired]): [string, PrizeSums] => [
+        kind,
+        { owed: amountOf(owed), redeemed: amountOf(redeemed), expired: amountOf(expired) },
+      ]),
+    ),
+  }
+}
+
+/** A contest's wire form out of the values of `WIRE_COLUMNS`. */
+export function wireOfValues(values: readonly SQLOutputValue[]): ContestWire {
+  const [id, title, status, opensAt, closesAt, openedAt, closedAt, paidAt, ...figures] = values
+  const [pool, entries, plays, spentOnPlay, owed, redeemed, notRedeemed] = figures
+  return {
+    id: whole(id),
+    title: typeof title === 'string' ? title : null,
+    status: statusOf(status),
+    opensAt: formatAt(momentOf(opensAt)),
+    opensAtMs: whole(opensAt),
+    closesAt: formatAt(momentOf(closesAt)),
+    closesAtMs: whole(closesAt),
+    openedAt: openedAt === null ? null : formatAt(momentOf(openedAt)),
+    openedAtMs: openedAt === null ? null : whole(openedAt),
+    closedAt: closedAt === null ? null : formatAt(momentOf(closedAt)),
+    closedAtMs: closedAt === null ? null : whole(closedAt),
+    paidAt: paidAt === null ? null : formatAt(momentOf(paidAt)),
+    paidAtMs: paidAt === null ? null : whole(paidAt),
+    pool: words(pool),
+    entries: countOf(entries),
+    plays: countOf(plays),
+    spentOnPlay: words(spentOnPlay),
+    prizesOwed: words(owed),
+    prizesRedeemed: words(redeemed),
+    prizesNotRedeemed: words(notRedeemed),
+  }
+}
+
+function statusOf(value: unknown): ContestStatus {
+  const status = CONTEST_STATUSES.find((name) => name === value)
+  assert(status !== undefined, 'a stored contest has a status')
+  return status
+}
+
+function storedAmount(written: string): Amount {
+  const amount = parseAmount(written)
+  assert(amount !== undefined, 'a stored amount has nine decimals')
+  return amount
+}
+
+function momentOf(value: SQLOutputValue | undefined): Ms {
+  return msOf(whole(value))
+}
+
+function whole(value: SQLOutputValue | undefined): number {
+  assert(typeof value === 'number', 'a column of a contest holds an integer')
+  return value
+}
+
+function words(value: SQLOutputValue | undefined): string {
+  assert(typeof value === 'string', 'a column of a contest holds text')
+  return value
+}
+
+function countOf(value: SQLOutputValue | undefined): number {
+  const count = Number(words(value))
+  assert(Number.isSafeInteger(count), 'a count of a contest is a safe integer')
+  return count
+}

@@ -1,0 +1,122 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ZERO } from '../../protocol/amount.ts'
+import type { DaybookEvent } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { LevelHash } from '../../tlog/frontier.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import type { Row } from '../store/codec.ts'
+import { number, text } from '../store/codec.ts'
+import { txKey } from '../store/tx-index.ts'
+
+/** The rows of a batch that only grow the log: gathered while it is appended, written when it is kept. */
+export type Inserts = Readonly<{
+  /** The event with its line, and the hash of its leaf. */
+  event(event: DaybookEvent, line: string, leaf: Hash): void
+  treeHash(hash: LevelHash): void
+  details(seq: Seq, line: string): void
+  ref(seq: Seq, ref: string, digest: Uint8Array): void
+  totals(id: number, atMs: Ms, row: Uint8Array): void
+  week(q: Ms, row: Uint8Array): void
+  /** The ref's row when it was gathered in this batch. */
+  refInBatch(ref: string): Row | undefined
+  isEmpty(): boolean
+  write(): void
+  forget(): void
+  /** Forgets the batch and reads the kinds anew, after a rollback. */
+  reload(): void
+}>
+
+type Batch = {
+  events: { event: DaybookEvent; line: string; leaf: Hash }[]
+  treeHashes: LevelHash[]
+  details: [seq: Seq, line: string][]
+  refs: Map<string, { seq: Seq; digest: Uint8Array }>
+  totals: [id: number, atMs: Ms, row: Uint8Array][]
+  weeks: [q: Ms, row: Uint8Array][]
+}
+
+export function openInserts(db: DatabaseSync): Inserts {
+  const sql = prepare(db)
+  let codes = readCodes(db)
+  let batch = emptyBatch()
+
+  /** Kinds are numbered in the order of their first event, so a dropped batch must not leave one behind. */
+  function codeOf({ type, kind, seq }: DaybookEvent): number {
+    const name = `${type}/${kind}`
+    const known = codes.get(name)
+    if (known !== undefined) return known
+    const code = codes.size + 1
+    sql.kind.run(code, type, kind, seq, seq)
+    codes.set(name, code)
+    return code
+  }
+
+  function write(): void {
+    const lastSeqs = new Map<number, Seq>()
+    for (const { event, line, leaf } of batch.events) {
+      const code = codeOf(event)
+      lastSeqs.set(code, event.seq)
+      const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
+      sql.event.run(event.seq, event.atMs, code, event.contestId, nonzero, line, leaf)
+      if (event.tx !== null) sql.tx.run(txKey(event.tx), event.seq)
+      if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
+    }
+    for (const [code, seq] of lastSeqs) sql.lastSeq.run(seq, code)
+    for (const { level, index, hash } of batch.treeHashes) sql.treeHash.run(level, index, hash)
+    for (const row of batch.details) sql.details.run(...row)
+    for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(ref, seq, digest)
+    for (const row of batch.totals) sql.totals.run(...row)
+    for (const row of batch.weeks) sql.week.run(...row)
+    batch = emptyBatch()
+  }
+
+  return {
+    event: (event, line, leaf) => void batch.events.push({ event, line, leaf }),
+    treeHash: (hash) => void batch.treeHashes.push(hash),
+    details: (seq, line) => void batch.details.push([seq, line]),
+    ref: (seq, ref, digest) => void batch.refs.set(ref, { seq, digest }),
+    totals: (id, atMs, row) => void batch.totals.push([id, atMs, row]),
+    week: (q, row) => void batch.weeks.push([q, row]),
+    refInBatch: (ref) => batch.refs.get(ref),
+    isEmpty: () => batch.events.length === 0,
+    write,
+    forget() {
+      batch = emptyBatch()
+    },
+    reload() {
+      batch = emptyBatch()
+      codes = readCodes(db)
+    },
+  }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq, last_seq) VALUES (?, ?, ?, ?, ?)'),
+    lastSeq: db.prepare('UPDATE kinds SET last_seq = ? WHERE code = ?'),
+    event: db.prepare(
+      'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    tx: db.prepare('INSERT INTO tx_events (key, seq) VALUES (?, ?)'),
+    treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),
+    details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
+    ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
+    totals: db.prepare('INSERT INTO totals (id, at, row) VALUES (?, ?, ?)'),
+    week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
+    payout: db.prepare('INSERT INTO takes (contest, seq, lot) VALUES (?, ?, 0)'),
+  }
+}
+
+function isPayout(event: DaybookEvent): boolean {
+  return event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
+}
+
+function emptyBatch(): Batch {
+  return { events: [], treeHashes: [], details: [], refs: new Map(), totals: [], weeks: [] }
+}
+
+function readCodes(db: DatabaseSync): Map<string, number> {
+  const rows = db.prepare('SELECT code, type, kind FROM kinds').all()
+  return new Map(rows.map((row) => [`${text(row, 'type')}/${text(row, 'kind')}`, number(row, 'code')]))
+}

@@ -1,0 +1,208 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Contest, Hold, Lot, Take } from '../../project/fold/contest.ts'
+import type { Changes, ContestMove, Shelf, StandingPrice } from '../../project/fold/fold.ts'
+import type { LoyaltyState } from '../../project/fold/loyalty.ts'
+import type { ReplayShelf } from '../../project/fold/prefix.ts'
+import { formatPrice, parsePrice, ZERO } from '../../protocol/amount.ts'
+import type { Price } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Details } from '../../protocol/details.ts'
+import { parseDetails } from '../../protocol/details.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { parseEvent } from '../../protocol/event.ts'
+import type { ContestStatus } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { formatLoyalty, LOT_COLUMNS, lotOf, number, parseLoyalty, takeOf, text } from '../store/codec.ts'
+import type { Row } from '../store/codec.ts'
+import { contestOfRow } from './contest-rows.ts'
+import type { ContestNotes } from './contest-notes.ts'
+import { openContestNotes } from './contest-notes.ts'
+import { openUnpaidWriter } from './unpaid-writer.ts'
+
+/** Where the writer's fold finds what it does not hold, and where its changes go. */
+export type StoreShelf = Readonly<{
+  shelf: Shelf
+  /**
+   * Takes the changes of a batch that ends at `at` (null on an empty log), inside the caller's transaction: the shelf
+   * gives them back from now on.
+   */
+  put(changes: Changes, at: Ms | null): void
+  /** Writes what `put` has only noted; to be called before the transaction's commit. */
+  flush(): void
+  /** Forgets what is cached, after the transaction that wrote it was rolled back. */
+  forget(): void
+}>
+
+/** Reads one entry of the log. */
+function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
+  const select = db.prepare(
+    'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq = ?',
+  )
+  return (seq) => {
+    const row = select.get(seq)
+    return row === undefined ? undefined : entryOfRow(row)
+  }
+}
+
+/** An entry out of its line and its details' line (null when it has none). */
+export function entryOfRow(row: Row): Entry {
+  const line = row['details']
+  const details: Details | null = typeof line === 'string' ? parseDetails(detailsJson(line)) : null
+  return { event: parseEvent(text(row, 'line')), details }
+}
+
+/** The object inside a details' line. */
+function detailsJson(line: string): string {
+  return line.slice(line.indexOf(',"details":') + ',"details":'.length, -1)
+}
+
+/** What a reader looks up to count the few events after a row of prefix totals. */
+export function replayShelf(db: DatabaseSync): ReplayShelf {
+  const move = db.prepare('SELECT from_status, to_status FROM moves WHERE seq = ?')
+  const price = db.prepare(
+    'SELECT price FROM prices WHERE seq = ?1 UNION ALL SELECT price FROM standing WHERE seq = ?1',
+  )
+  return {
+    entry: entryReader(db),
+    move(seq): ContestMove | undefined {
+      const row = move.get(seq)
+      if (row === undefined) return undefined
+      return { from: statusOf(row['from_status']), to: statusOf(row['to_status']) ?? 'upcoming' }
+    },
+    standingPrice: (seq) => priceOf(price.get(seq)?.['price']),
+  }
+}
+
+export function openStoreShelf(db: DatabaseSync): StoreShelf {
+  const contests = openContestNotes(db)
+  const unpaid = openUnpaidWriter(db)
+  const write = changesWriter(db)
+  return {
+    shelf: storeShelf(db, contests.known),
+    put(changes, at) {
+      for (const changed of changes.contests.values()) contests.note(changed)
+      if (at !== null) unpaid.write(changes, at)
+      write(changes)
+    },
+    flush: contests.flush,
+    forget() {
+      contests.forget()
+      unpaid.forget()
+    },
+  }
+}
+
+function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
+  const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
+  const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
+  const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
+  const openLots = db.prepare(
+    `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND open IS NOT NULL`,
+  )
+  const hold = db.prepare('SELECT seq, review_until FROM holds WHERE contest = ? AND kind = ?')
+  const lot = db.prepare(`SELECT ${LOT_COLUMNS} FROM lots WHERE seq = ?`)
+  const takesBy = db.prepare(
+    `SELECT seq, lot, amount FROM takes
+     WHERE contest = (SELECT contest FROM events WHERE seq = ?1) AND seq = ?1 AND lot > 0`,
+  )
+  // All takes of the contest are gone through: only what was paid of a prize that is corrected is asked for by its lot.
+  const takesFrom = db.prepare(
+    'SELECT seq, lot, amount FROM takes WHERE contest = (SELECT contest FROM lots WHERE seq = ?1) AND lot = ?1',
+  )
+  const loyalty = db.prepare('SELECT body FROM loyalty WHERE month = ?')
+  const price = db.prepare(
+    'SELECT seq, price FROM prices WHERE seq < ? AND cancelled = 0 ORDER BY seq DESC LIMIT 1',
+  )
+  const takes = (select: StatementSync, seq: Seq): Take[] => select.all(seq).map(takeOf)
+  return {
+    entry: entryReader(db),
+    correctionOf(seq): Seq | undefined {
+      const row = correction.get(seq)
+      return row === undefined ? undefined : seqOf(number(row, 'correction'))
+    },
+    restatementOf(seq): Seq | undefined {
+      const value = restatement.get(seq)?.['restatement']
+      return typeof value === 'number' ? seqOf(value) : undefined
+    },
+    contest(id): Contest | undefined {
+      const noted = known(id)
+      if (noted !== undefined) return noted
+      const row = contest.get(id)
+      return row === undefined ? undefined : contestOfRow(row)
+    },
+    openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOf),
+    hold(contestId, kind): Hold | undefined {
+      const row = hold.get(contestId, kind)
+      if (row === undefined) return undefined
+      const reviewUntil = msOf(number(row, 'review_until'))
+      return { contestId, kind, seq: seqOf(number(row, 'seq')), reviewUntil }
+    },
+    lot(seq): Lot | undefined {
+      const row = lot.get(seq)
+      return row === undefined ? undefined : lotOf(row)
+    },
+    takesBy: (seq) => takes(takesBy, seq),
+    takesFrom: (seq) => takes(takesFrom, seq),
+    loyalty(month): LoyaltyState | undefined {
+      const row = loyalty.get(month)
+      return row === undefined ? undefined : parseLoyalty(text(row, 'body'))
+    },
+    priceBefore(seq): StandingPrice | undefined {
+      const row = price.get(seq)
+      const value = priceOf(row?.['price'])
+      return row === undefined || value === undefined
+        ? undefined
+        : { seq: seqOf(number(row, 'seq')), price: value }
+    },
+  }
+}
+
+/** Writes all of a batch's changes but its contests and lots. */
+function changesWriter(db: DatabaseSync): (changes: Changes) => void {
+  const take = db.prepare('INSERT OR REPLACE INTO takes (contest, seq, lot, amount) VALUES (?, ?, ?, ?)')
+  const untake = db.prepare('DELETE FROM takes WHERE contest = ? AND seq = ? AND lot = ?')
+  const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
+  const correction = db.prepare('INSERT INTO corrections (seq, correction) VALUES (?, ?)')
+  const price = db.prepare('INSERT INTO prices (seq, price, cancelled) VALUES (?, ?, 0)')
+  const restatement = db.prepare('UPDATE corrections SET restatement = ? WHERE seq = ?')
+  const cancel = db.prepare('UPDATE prices SET cancelled = 1 WHERE seq = ?')
+  const standing = db.prepare('INSERT INTO standing (seq, price) VALUES (?, ?)')
+  const move = db.prepare('INSERT INTO moves (seq, from_status, to_status) VALUES (?, ?, ?)')
+  return (changes) => {
+    for (const byLot of changes.takes.values()) {
+      for (const { seq, lot: from, amount } of byLot.values()) {
+        const contest = changes.lots.get(from)?.contestId
+        assert(contest !== undefined, `event ${seq} takes from lot ${from}, which it changes`)
+        if (amount === ZERO) untake.run(contest, seq, from)
+        else take.run(contest, seq, from, String(amount))
+      }
+    }
+    for (const [month, state] of changes.loyalty) loyalty.run(month, formatLoyalty(state))
+    for (const [seq, value] of changes.prices) price.run(seq, formatPrice(value))
+    for (const [seq, by] of changes.corrections) {
+      correction.run(seq, by)
+      cancel.run(seq)
+    }
+    // After the corrections: one batch may hold both.
+    for (const [seq, by] of changes.restatements) restatement.run(by, seq)
+    for (const [seq, value] of changes.standing) {
+      if (!changes.prices.has(seq)) standing.run(seq, value === undefined ? null : formatPrice(value))
+    }
+    for (const [seq, { from, to }] of changes.moves) move.run(seq, from ?? null, to)
+  }
+}
+
+function priceOf(stored: unknown): Price | undefined {
+  if (typeof stored !== 'string') return undefined
+  const price = parsePrice(stored)
+  assert(price !== undefined, 'a stored price has twelve decimals')
+  return price
+}
+
+function statusOf(stored: unknown): ContestStatus | undefined {
+  return CONTEST_STATUSES.find((status) => status === stored)
+}

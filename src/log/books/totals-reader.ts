@@ -1,0 +1,85 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { KindsOf, Totals } from '../../project/fold/tally.ts'
+import { totalsOf } from '../../project/fold/tally.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { boundOf, floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { bytes, number } from '../store/codec.ts'
+import type { Row } from '../store/codec.ts'
+import type { Chunk } from './totals-rows.ts'
+import { firstChunkFrom, totalsRowAt } from './totals-rows.ts'
+
+/** A row of prefix totals: the figures before the event `seq`, which begins a chunk. */
+export type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
+
+/** The rows of prefix totals by the moments at which their chunks begin. */
+export type TotalsReader = Readonly<{
+  /** That of the first chunk at or after a whole minute; undefined past the last. */
+  firstFrom(minute: Ms): RowBefore | undefined
+  /** The same for each of `minutes`, which never decrease; those past the last are left out. */
+  firstFromEach(minutes: readonly Ms[]): readonly RowBefore[]
+  /** That of the newest chunk which begins before `ms`. */
+  lastBefore(ms: Ms): RowBefore | undefined
+  newest(): RowBefore | undefined
+  /** The chunk to which the log's last event belongs; null on an empty log. */
+  newestChunk(): Chunk | null
+}>
+
+export function openTotalsReader(db: DatabaseSync, kindsOf: KindsOf): TotalsReader {
+  const sql = prepare(db)
+
+  function rowIn(row: Row | undefined): RowBefore | undefined {
+    if (row === undefined) return undefined
+    const view = viewOf(row, 'row')
+    const { seq, figuresAt, figuresEnd } = totalsRowAt(view, 0)
+    return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
+  }
+
+  return {
+    firstFrom: (minute) => rowIn(sql.firstFrom.get(firstChunkFrom(minute))),
+    firstFromEach(minutes) {
+      // As one blob, read where they lie: an array of its own for each of a thousand rows costs more than finding them.
+      const found = sql.firstFromEach.get(JSON.stringify(minutes.map(firstChunkFrom)))
+      if (found === undefined || found['rows'] === null) return []
+      const view = viewOf(found, 'rows')
+      const rows: RowBefore[] = []
+      let last = 0
+      for (let at = 0; at < view.byteLength;) {
+        const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
+        assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
+        rows.push({ seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) })
+        at = figuresEnd
+        last = seq
+      }
+      return rows
+    },
+    lastBefore(ms) {
+      const nextMinute = boundOf(floorTo(ms, MINUTE_MS) + MINUTE_MS)
+      return rowIn(sql.lastBefore.get(firstChunkFrom(nextMinute), ms))
+    },
+    newest: () => rowIn(sql.newest.get()),
+    newestChunk() {
+      const row = sql.newest.get()
+      return row === undefined ? null : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0).seq }
+    },
+  }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
+    firstFromEach: db.prepare(
+      `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
+       FROM json_each(?)`,
+    ),
+    // Of the chunks of one minute, those that begin later in it are passed over.
+    lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
+    newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
+  }
+}
+
+function viewOf(row: Row, column: string): DataView {
+  const { buffer, byteOffset, byteLength } = bytes(row, column)
+  return new DataView(buffer, byteOffset, byteLength)
+}

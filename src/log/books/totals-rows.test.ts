@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { FIGURES, tallyOf, totalsOf } from '../../project/fold/tally.ts'
+import { recordOf } from '../../protocol/brand.ts'
+import { boundOf, floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { encodeTotalsRow, firstChunkFrom, nextChunk, totalsRowAt } from './totals-rows.ts'
+
+const KINDS = ['entry', 'vote', 'boost']
+
+/** Figures around the edges of 64 and 128 bits among plain ones. */
+const figure = fc.oneof(
+  fc.bigInt({ min: -(10n ** 6n), max: 10n ** 18n }),
+  fc
+    .tuple(
+      fc.constantFrom(-(2n ** 127n), -(2n ** 63n), 0n, 2n ** 63n, 2n ** 127n - 2n),
+      fc.integer({ min: -1, max: 1 }),
+    )
+    .map(([edge, step]) => (edge === -(2n ** 127n) ? edge : edge + BigInt(step))),
+)
+const tallies = fc
+  .tuple(
+    fc.array(figure, { minLength: FIGURES.length, maxLength: FIGURES.length }),
+    fc.array(figure, { maxLength: 3 }),
+  )
+  .map(([figures, spent]) => ({
+    figures: recordOf(FIGURES, (_, index) => figures[index] ?? 0n),
+    spentByKind: new Map(spent.map((amount, index) => [KINDS[index] ?? '', amount])),
+  }))
+const seqs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(seqOf)
+
+suite('a row of prefix totals', () => {
+  test('gives back any figures, among other rows in one blob', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(seqs, tallies), { minLength: 1, maxLength: 5 }), (rows) => {
+        const blob = Buffer.concat(rows.map(([seq, tally]) => encodeTotalsRow(seq, tally)))
+        const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+        let at = 0
+        for (const [seq, tally] of rows) {
+          const row = totalsRowAt(view, at)
+          assert.equal(row.seq, seq)
+          assert.deepEqual(tallyOf(totalsOf(view, row.figuresAt, row.figuresEnd, () => KINDS)), tally)
+          at = row.figuresEnd
+        }
+        assert.equal(at, blob.byteLength)
+      }),
+    )
+  })
+
+  test('takes half as many bytes when every figure fits 64 bits', () => {
+    const plain = { figures: recordOf(FIGURES, () => 2n ** 63n - 1n), spentByKind: new Map<string, bigint>() }
+    const wide = { ...plain, figures: { ...plain.figures, treasury: 2n ** 63n } }
+    const [narrow, full] = [plain, wide].map((tally) => encodeTotalsRow(seqOf(1), tally).byteLength)
+    assert.equal((full ?? 0) - (narrow ?? 0), 8 * FIGURES.length)
+  })
+
+  test('has an id that grows with each chunk, and with a minute past all of the minute before', () => {
+    const moments = fc.array(fc.integer({ min: 0, max: 3 * MINUTE_MS }), { minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(moments, (unsorted) => {
+        let last: number | null = null
+        for (const at of unsorted.toSorted((a, b) => a - b).map(msOf)) {
+          const id = nextChunk(last, at)
+          assert.ok(last === null || id > last)
+          assert.ok(id >= firstChunkFrom(floorTo(at, MINUTE_MS)))
+          assert.ok(id < firstChunkFrom(boundOf(floorTo(at, MINUTE_MS) + MINUTE_MS)))
+          last = id
+        }
+      }),
+    )
+  })
+
+  test('that is cut short is refused', () => {
+    const row = encodeTotalsRow(seqOf(7), {
+      figures: recordOf(FIGURES, () => 1n),
+      spentByKind: new Map<string, bigint>(),
+    })
+    const view = new DataView(row.buffer, 0, row.byteLength - 1)
+    assert.throws(() => totalsRowAt(view, 0), /lies within its bytes/)
+  })
+})

@@ -1,0 +1,85 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Books } from '../../project/fold/books.ts'
+import { prizeTotals, standingOf } from '../../project/fold/contest.ts'
+import type { UnpaidRow, UnpaidSums, UnpaidTotals } from '../../project/fold/unpaid.ts'
+import {
+  addSums,
+  NO_SUMS,
+  placesAfter,
+  sumsTellFrom,
+  parseTerms,
+  totalsOfRows,
+  totalsOfSums,
+  WHOLE,
+} from '../../project/fold/unpaid.ts'
+import type { Amount } from '../../protocol/amount.ts'
+import { billionths, ZERO } from '../../protocol/amount.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { ContestId } from '../../protocol/seq.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import type { Row } from '../store/codec.ts'
+import { amountOf, number, text } from '../store/codec.ts'
+import type { PrefixReader } from './prefix-reader.ts'
+import { ADDED_SUMS, addedSumsOf, ALL_CONTESTS } from './unpaid-columns.ts'
+
+const ROW_COLUMNS = 'seq, contest, kind, terms, kots'
+
+/** What is unpaid as it stands in the store, inside the caller's read transaction. */
+export function openUnpaid(
+  db: DatabaseSync,
+  { head, newest }: Pick<PrefixReader, 'head' | 'newest'>,
+  contestOf: Books['contest'],
+): Pick<Books, 'unpaid' | 'unpaidTotals'> {
+  const rows = db.prepare(`SELECT ${ROW_COLUMNS} FROM unpaid WHERE seq > ? ORDER BY seq LIMIT ?`)
+  const rowsOf = db.prepare(
+    `SELECT ${ROW_COLUMNS} FROM unpaid INDEXED BY unpaid_contest
+     WHERE contest = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  )
+  const sums = db.prepare(
+    `SELECT ${ADDED_SUMS} FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket >= ? AND bucket < ?`,
+  )
+  sums.setReadBigInts(true)
+
+  /** The sums tell all that is read at `now`, unless the reader's clock is far behind the log. */
+  function sumsTell(now: Ms): boolean {
+    const { atMs } = head()
+    return atMs === null || now >= sumsTellFrom(atMs)
+  }
+
+  function notRedeemed(contestId: ContestId | null): Amount {
+    if (contestId === null) return billionths(newest().figures.prizesNotRedeemed)
+    const contest = contestOf(contestId)
+    return contest === undefined ? ZERO : standingOf(prizeTotals(contest))
+  }
+
+  function totalsOf(contestId: ContestId | null, now: Ms): UnpaidTotals {
+    const sumsIn = (level: number, from: number, to: number): UnpaidSums =>
+      addedSumsOf(sums.get(contestId ?? ALL_CONTESTS, level, from, to) ?? {})
+    const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1)
+    const after = placesAfter(now).reduce(
+      (total, { level, from, to }) => addSums(total, sumsIn(level, from, to)),
+      NO_SUMS,
+    )
+    return totalsOfSums(notRedeemed(contestId), whole, after)
+  }
+
+  return {
+    unpaid: ({ contestId, after, limit }) =>
+      (contestId === null ? rows.all(after, limit) : rowsOf.all(contestId, after, limit)).map(rowOf),
+    unpaidTotals(contestId, now) {
+      if (sumsTell(now)) return totalsOf(contestId, now)
+      const all = contestId === null ? rows.iterate(0, -1) : rowsOf.iterate(contestId, 0, -1)
+      return totalsOfRows(Iterator.from(all).map(rowOf), now)
+    },
+  }
+}
+
+function rowOf(row: Row): UnpaidRow {
+  return {
+    first: seqOf(number(row, 'seq')),
+    contestId: contestIdOf(number(row, 'contest')),
+    kind: text(row, 'kind'),
+    terms: parseTerms(text(row, 'terms')),
+    unpaid: amountOf(text(row, 'kots')),
+  }
+}

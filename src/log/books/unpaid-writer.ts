@@ -1,0 +1,141 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Lot } from '../../project/fold/contest.ts'
+import type { Changes } from '../../project/fold/fold.ts'
+import type { RowChange } from '../../project/fold/unpaid-groups.ts'
+import type { Place, UnpaidSums } from '../../project/fold/unpaid.ts'
+import {
+  addSums,
+  areZero,
+  formatTerms,
+  NO_SUMS,
+  placesPassed,
+  sumsOf,
+  sumsTellFrom,
+  UNPAID_SUMS,
+} from '../../project/fold/unpaid.ts'
+import { subtract, ZERO } from '../../protocol/amount.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { ALL_CONTESTS, formatSum, unpaidSumsOf } from './unpaid-columns.ts'
+
+type ChangedLots = Pick<Changes, 'lots' | 'holds' | 'unpaid' | 'lotMoments'>
+
+/** Where lots and holds are written, and with them what is unpaid. */
+export type UnpaidWriter = Readonly<{
+  /** Writes what a batch changed; `at` is the moment of the batch's last event. */
+  write(changed: ChangedLots, at: Ms): void
+  /** To be called after a rollback. */
+  forget(): void
+}>
+
+/**
+ * Writes lots and holds, and with them the rows and sums of what is unpaid. Rows follow from lots and holds alone. Sums
+ * follow from the rows and a moment: of all contests that of the log's last event, of one contest that of the last event
+ * that could change its lots. So they are the same whether events come in one batch or in many.
+ */
+export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
+  const sql = prepare(db)
+  let tellFrom: Ms | null = null
+  return {
+    write({ lots, holds, unpaid, lotMoments }, at) {
+      const from = sumsTellFrom(at)
+      if (tellFrom !== from) removePassed(sql, ALL_CONTESTS, from)
+      tellFrom = from
+      for (const [contestId, ms] of lotMoments) removePassed(sql, contestId, sumsTellFrom(ms))
+      for (const lot of lots.values()) writeLot(sql, lot)
+      for (const { contestId, kind, seq, reviewUntil } of holds.values())
+        sql.putHold.run(contestId, kind, seq, reviewUntil)
+      const changes = [...unpaid.values()]
+      writeRows(sql, changes)
+      writeSums(sql, ALL_CONTESTS, changes, from)
+      for (const [contestId, own] of Map.groupBy(changes, (change) => change.contestId))
+        writeSums(sql, contestId, own, sumsTellFrom(lotMoments.get(contestId) ?? at))
+    },
+    forget() {
+      tellFrom = null
+    },
+  }
+}
+
+/** Writes of a lot only what may be another: an index that nothing changes in is a page that is not written. */
+function writeLot(sql: Statements, lot: Lot): void {
+  const { seq, contestId, kind, atMs, unlocksAt, claim } = lot
+  const open = lot.unpaid === ZERO ? null : 1
+  const heldFrom = lot.heldFrom === seq ? null : lot.heldFrom
+  const changed = [String(lot.amount), String(lot.unpaid), lot.reviewUntil, heldFrom] as const
+  const kept = sql.isOpen.get(seq)
+  if (kept === undefined)
+    sql.addLot.run(seq, contestId, kind, open, atMs, ...changed, unlocksAt, claim ? 1 : 0)
+  else if (kept['open'] === open) sql.changeLot.run(...changed, seq)
+  else sql.moveLot.run(open, ...changed, seq)
+}
+
+function writeRows(sql: Statements, changes: readonly RowChange[]): void {
+  for (const { before, after } of changes)
+    if (before !== null && before.first !== after?.first) sql.removeRow.run(before.first)
+  // After all that are removed: a lot whose terms change may be the first of one row before and of another after.
+  for (const { contestId, kind, terms, before, after } of changes) {
+    if (after === null) continue
+    const { first } = after
+    const kots = String(after.unpaid)
+    // An update leaves the index of contests as it is.
+    if (before?.first !== first) sql.addRow.run(first, contestId, kind, formatTerms(terms), kots)
+    else if (before.unpaid !== after.unpaid) sql.changeRow.run(kots, first)
+  }
+}
+
+function removePassed(sql: Statements, contest: number, from: Ms): void {
+  for (const { level, to } of placesPassed(from)) sql.removePassed.run(contest, level, to)
+}
+
+function writeSums(sql: Statements, contest: number, changes: readonly RowChange[], from: Ms): void {
+  const added = new Map<string, readonly [Place, UnpaidSums]>()
+  for (const { terms, before, after } of changes) {
+    const amount = subtract(after?.unpaid ?? ZERO, before?.unpaid ?? ZERO)
+    for (const [place, sums] of sumsOf(terms, amount, from)) {
+      const key = `${place.level} ${place.bucket}`
+      added.set(key, [place, addSums(added.get(key)?.[1] ?? NO_SUMS, sums)])
+    }
+  }
+  for (const [{ level, bucket }, sums] of added.values()) {
+    if (areZero(sums)) continue
+    const row = sql.sums.get(contest, level, bucket)
+    const after = addSums(row === undefined ? NO_SUMS : unpaidSumsOf(row), sums)
+    if (areZero(after)) sql.removeSums.run(contest, level, bucket)
+    else sql.putSums.run(contest, level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
+  }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+function prepare(db: DatabaseSync) {
+  const sums = db.prepare(
+    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?',
+  )
+  sums.setReadBigInts(true)
+  return {
+    isOpen: db.prepare('SELECT open FROM lots WHERE seq = ?'),
+    addLot: db.prepare(
+      `INSERT INTO lots (seq, contest, kind, open, at, amount, unpaid, review_until, held_from, unlocks_at, claim)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    changeLot: db.prepare(
+      'UPDATE lots SET amount = ?, unpaid = ?, review_until = ?, held_from = ? WHERE seq = ?',
+    ),
+    moveLot: db.prepare(
+      'UPDATE lots SET open = ?, amount = ?, unpaid = ?, review_until = ?, held_from = ? WHERE seq = ?',
+    ),
+    putHold: db.prepare(
+      'INSERT OR REPLACE INTO holds (contest, kind, seq, review_until) VALUES (?, ?, ?, ?)',
+    ),
+    addRow: db.prepare('INSERT INTO unpaid (seq, contest, kind, terms, kots) VALUES (?, ?, ?, ?, ?)'),
+    changeRow: db.prepare('UPDATE unpaid SET kots = ? WHERE seq = ?'),
+    removeRow: db.prepare('DELETE FROM unpaid WHERE seq = ?'),
+    sums,
+    putSums: db.prepare(
+      `INSERT OR REPLACE INTO unpaid_sums (contest, level, bucket, locked, claim, plain, overpaid)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    removePassed: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket < ?'),
+    removeSums: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?'),
+  }
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { billionths } from '../../protocol/amount.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { Appender } from '../append.ts'
+import { openAppender } from '../append.ts'
+import { backupStore } from './backup.ts'
+import { LockedError } from './lock.ts'
+import { createStore, openForWriting, storePath } from './store.ts'
+import { checked } from '../../../test/story/damaged-log.ts'
+import { testSigner } from '../../../test/story/signing.ts'
+
+/** Enough for several steps of a copy. */
+const EVENTS = 30_000
+const START_MS = Date.UTC(2026, 9, 1)
+/** Steps of one copy at most: what takes more has begun anew. */
+const STEPS_MAX = 50
+
+function publish(appender: Appender, count: number): void {
+  const { seq } = appender.head()
+  appender.begin()
+  for (let number = seq + 1; number <= seq + count; number++) {
+    appender.append(
+      {
+        ref: null,
+        atMs: null,
+        type: 'trade',
+        kind: 'buy',
+        contestId: null,
+        tx: null,
+        kots: billionths(BigInt(number)),
+        details: null,
+      },
+      null,
+      msOf(START_MS + number),
+    )
+  }
+  appender.keep()
+  appender.commit()
+}
+
+suite('a backup', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-backup-'))
+  test.after(() => rmSync(folder, { recursive: true }))
+  const data = join(folder, 'data')
+  const store = storePath(data)
+  const copies = (): readonly string[] => readdirSync(folder).filter((name) => name.includes('copy'))
+
+  test.before(() => {
+    createStore(store, { origin: 'daybook.test/backup', chain: 'opaque', simulated: false })
+    const db = openForWriting(store)
+    publish(openAppender(db, testSigner(db)), EVENTS)
+    db.close()
+  })
+
+  test('ends while somebody publishes all the time: each page is copied once, and what it holds is whole', async () => {
+    const other = join(folder, 'other')
+    mkdirSync(other)
+    const db = openForWriting(store)
+    const appender = openAppender(db, testSigner(db))
+    const bytes = statSync(store).size
+    const lefts: number[] = []
+    const { events } = await backupStore(store, storePath(other), (left) => {
+      assert.ok(lefts.push(left) <= STEPS_MAX, `after ${STEPS_MAX} steps ${left} pages are left`)
+      publish(appender, 100)
+    })
+    db.close()
+    assert.ok(lefts.length > 2, 'events were published between steps')
+    assert.deepEqual(
+      lefts,
+      lefts.toSorted((a, b) => b - a),
+      'the copy never begins anew',
+    )
+    assert.equal(events, EVENTS, 'it is of the moment at which it began')
+    assert.equal(statSync(storePath(other)).size, bytes)
+    assert.equal(statSync(storePath(other)).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(other), ['daybook.db'])
+    const { code, said } = await checked(other)
+    assert.equal(code, 0, said)
+  })
+
+  test('that is killed leaves nothing under its name, and nothing that is in the way of the next', async () => {
+    const to = join(folder, 'copy.db')
+    const module = JSON.stringify(import.meta.resolve('./backup.ts'))
+    const paths = [store, to].map((path) => JSON.stringify(path)).join(', ')
+    const script = `const { backupStore } = await import(${module})
+      await backupStore(${paths}, () => process.kill(process.pid, 'SIGKILL'))`
+    const killed = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    assert.equal(killed.signal, 'SIGKILL', killed.stderr)
+    assert.ok(!existsSync(to))
+    assert.ok(copies().includes('copy.db.partial'))
+    await backupStore(store, to, () => undefined)
+    assert.deepEqual(copies(), ['copy.db'])
+    rmSync(to)
+  })
+
+  test('is refused while another writes the same file, which it leaves alone', async () => {
+    const to = join(folder, 'copy.db')
+    const others: Promise<unknown>[] = []
+    await backupStore(store, to, () => {
+      if (others.length > 0) return
+      others.push(backupStore(store, to, () => undefined).catch((error: unknown) => error))
+    })
+    const [refusal] = await Promise.all(others)
+    assert.ok(refusal instanceof LockedError, String(refusal))
+    assert.deepEqual(copies(), ['copy.db'])
+    rmSync(to)
+  })
+
+  test('that fails leaves nothing behind', async () => {
+    const fails = backupStore(store, join(folder, 'copy.db'), () => {
+      throw new Error('no more')
+    })
+    await assert.rejects(fails, /no more/)
+    assert.deepEqual(copies(), [])
+  })
+})

@@ -1,0 +1,85 @@
+import type { Lot, Take } from '../../project/fold/contest.ts'
+import type { LoyaltyOutput, LoyaltyState } from '../../project/fold/loyalty.ts'
+import type { Amount } from '../../protocol/amount.ts'
+import { billionths } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+
+// Loyalty months are kept as JSON: amounts as decimal strings of billionths.
+
+type StoredOutput = Omit<LoyaltyOutput, 'total'> & Readonly<{ total: string }>
+type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'outputs'> &
+  Readonly<{ paid: string; outputs: readonly StoredOutput[] }>
+
+export function formatLoyalty(value: LoyaltyState): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? String(member) : member,
+  )
+}
+
+/** A lot's columns, without `open`, which its index has while something of it is unpaid or overpaid. */
+export const LOT_COLUMNS =
+  'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, held_from, claim'
+
+export function lotOf(row: Row): Lot {
+  return {
+    seq: seqOf(number(row, 'seq')),
+    contestId: contestIdOf(number(row, 'contest')),
+    kind: text(row, 'kind'),
+    atMs: msOf(number(row, 'at')),
+    amount: amountOf(text(row, 'amount')),
+    unpaid: amountOf(text(row, 'unpaid')),
+    unlocksAt: msOrNull(row, 'unlocks_at'),
+    reviewUntil: msOrNull(row, 'review_until'),
+    heldFrom: seqOf(number(row, row['held_from'] === null ? 'seq' : 'held_from')),
+    claim: number(row, 'claim') === 1,
+  }
+}
+
+export function msOrNull(row: Row, column: string): Ms | null {
+  return row[column] === null ? null : msOf(number(row, column))
+}
+
+export function parseLoyalty(body: string): LoyaltyState {
+  const stored: StoredLoyalty = JSON.parse(body)
+  return {
+    ...stored,
+    paid: amountOf(stored.paid),
+    outputs: stored.outputs.map((output) => ({ ...output, total: amountOf(output.total) })),
+  }
+}
+
+export function takeOf(row: Row): Take {
+  return {
+    seq: seqOf(number(row, 'seq')),
+    lot: seqOf(number(row, 'lot')),
+    amount: amountOf(text(row, 'amount')),
+  }
+}
+
+/** A row as the store gives it. */
+export type Row = Readonly<Record<string, unknown>>
+
+export function number(row: Row, column: string): number {
+  const value = row[column]
+  assert(typeof value === 'number', `column ${column} holds a number`)
+  return value
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column]
+  assert(typeof value === 'string', `column ${column} holds text`)
+  return value
+}
+
+export function bytes(row: Row, column: string): Uint8Array {
+  const value = row[column]
+  assert(value instanceof Uint8Array, `column ${column} holds bytes`)
+  return value
+}
+
+export function amountOf(stored: string): Amount {
+  return billionths(BigInt(stored))
+}

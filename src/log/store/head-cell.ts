@@ -1,0 +1,34 @@
+import type { Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
+
+/** The head as every thread sees it: one number in shared memory that moves once per commit. */
+export type HeadCell = Readonly<{
+  /** What the other threads open the same cell with. */
+  buffer: SharedArrayBuffer
+  read(): Seq
+  /** Moves the head forward and wakes who waits for it; only the writer calls it, after its commit. */
+  move(seq: Seq): void
+  /** Settles when the head is no longer `seq`, or after a second: whoever waits looks again. */
+  moved(seq: Seq): Promise<void>
+}>
+
+/** The longest wait for a move, so that a thread that stops never waits for ever. */
+const WAIT_MS = 1_000
+
+export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)): HeadCell {
+  const cell = new BigInt64Array(buffer)
+  return {
+    buffer,
+    read() {
+      const seq = Number(Atomics.load(cell, 0))
+      return seq === 0 ? BEFORE_FIRST : seqOf(seq)
+    },
+    move(seq) {
+      Atomics.store(cell, 0, BigInt(seq))
+      Atomics.notify(cell, 0)
+    },
+    async moved(seq) {
+      await Atomics.waitAsync(cell, 0, BigInt(seq), WAIT_MS).value
+    },
+  }
+}

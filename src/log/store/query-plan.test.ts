@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { boundOf, DAY_MS, floorTo, MINUTE_MS, monthOf } from '../../protocol/moment.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
+import { randomLogs } from '../../../test/story/random-log.ts'
+import { openDirectory, reading, write } from '../../../test/story/store-run.ts'
+import { MONTH_FILES } from './archive-tables.ts'
+import type { Framing, Snapshot } from './reader.ts'
+import { openForReading, storePath } from './store.ts'
+
+/**
+ * What may be gone through from end to end: tables with a row a month or a word of the operator's, a list that a
+ * statement was given, and the rows of a page already bounded.
+ */
+const MAY_SCAN =
+  /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
+
+const PLAINLY = {
+  noise: 0,
+  keptNoise: 0,
+  undo: 'rollback',
+  pieces: [{ events: 12, droppedBefore: 1 }],
+  aheadDays: 0,
+  reopens: true,
+} as const
+
+const [entries = []] = fc.sample(
+  randomLogs.filter((log) => log.length > 40),
+  { numRuns: 1, seed: 20261121 },
+)
+
+/** The statements that `run` prepares, each once. */
+function statementsOf(context: TestContext, run: () => void): readonly string[] {
+  const prepare = context.mock.method(DatabaseSync.prototype, 'prepare')
+  run()
+  prepare.mock.restore()
+  return [...new Set(prepare.mock.calls.map(({ arguments: [sql] }) => sql))]
+}
+
+/** The steps of a statement's plan that grow with the log: scans, and rows that are sorted after they were read. */
+function growingSteps(db: DatabaseSync, sql: string): readonly string[] {
+  return db
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all()
+    .map(({ detail }) => String(detail))
+    .filter((step) => (step.startsWith('SCAN') ? !MAY_SCAN.test(step) : isSort(step, sql)))
+}
+
+function isSort(step: string, sql: string): boolean {
+  return step.includes('TEMP B-TREE') && !sql.includes('FROM kinds')
+}
+
+function assertNoneGrows(directory: string, statements: readonly string[]): void {
+  const db = openForReading(storePath(directory))
+  try {
+    const growing = statements.map((sql) => [sql, growingSteps(db, sql)]).filter(([, steps]) => steps?.length)
+    assert.deepEqual(growing, [])
+  } finally {
+    db.close()
+  }
+}
+
+function askEverything(snapshot: Snapshot): void {
+  const { head, books } = snapshot
+  const first = books.firstAtMs ?? boundOf(0)
+  const last = head.atMs ?? boundOf(0)
+  books.totals()
+  books.totalsBeforeEach([floorTo(first, MINUTE_MS), floorTo(last, MINUTE_MS)])
+  for (const ms of [first, floorTo(last, MINUTE_MS), boundOf(last + DAY_MS), boundOf(last - 1)]) {
+    assert.ok(books.totalsBefore(ms).head().seq <= head.seq)
+    snapshot.seqBefore(ms)
+    books.weekStridedActivity(floorTo(ms, 15 * MINUTE_MS))
+  }
+  const contest = contestIdOf(1)
+  books.contest(contest)
+  for (const statuses of [null, CONTEST_STATUSES]) {
+    for (const after of [null, contest]) books.contests({ statuses, after, limit: 10 })
+  }
+  books.payoutLines(contest, seqOf(0), 10)
+  for (const contestId of [null, contest]) {
+    books.unpaid({ contestId, after: 0, limit: 10 })
+    books.unpaidTotals(contestId, floorTo(last, MINUTE_MS))
+  }
+  books.loyalty()
+  snapshot.line(head.seq)
+  snapshot.detailsLine(head.seq)
+  snapshot.kinds()
+  snapshot.months()
+  for (const file of MONTH_FILES) {
+    const layout = snapshot.monthLayout(monthOf(first), file)
+    if (layout !== undefined && layout.storedBytes > 0)
+      snapshot.monthChunk(monthOf(first), file, 0, layout.storedBytes)
+  }
+  snapshot.keys()
+  snapshot.tree.checkpoint()
+  assert.ok(snapshot.tree.receipt(seqOf(1)) !== undefined)
+  assert.ok(snapshot.tree.tile('tile/0/000.p/1') !== undefined)
+  assert.ok(snapshot.tree.entries('tile/entries/000.p/1') !== undefined)
+  walkEveryWay(snapshot)
+}
+
+function walkEveryWay(snapshot: Snapshot): void {
+  const framings: readonly Framing[] = ['json', 'csv', 'sse', 'ndjson']
+  for (const framing of framings) {
+    for (const order of ['asc', 'desc'] as const) {
+      for (let way = 0; way < 16; way++) {
+        const filter = {
+          types: (way & 1) > 0 ? (['play', 'payout'] as const) : null,
+          kind: (way & 2) > 0 ? 'entry' : null,
+          contestId: (way & 4) > 0 ? contestIdOf(1) : null,
+          nonzero: (way & 8) > 0,
+        }
+        const bounds = { after: seqOf(0), before: nextSeq(snapshot.head.seq), limit: 5, scanMax: 20 }
+        for (const tx of [null, 'transaction-0001']) snapshot.walk({ filter, tx, order, ...bounds }, framing)
+      }
+    }
+  }
+}
+
+suite('the plans of statements', () => {
+  test('answer any question without going through a table that grows with the log', (context) => {
+    using directory = openDirectory()
+    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    const statements = statementsOf(context, () =>
+      reading(directory.path, (reader) => reader.snapshot(askEverything)),
+    )
+    assert.ok(statements.some((sql) => sql.includes('FROM events')))
+    assert.ok(statements.length > 50, `${statements.length} statements`)
+    assertNoneGrows(directory.path, statements)
+  })
+
+  test('find a transaction in its index, and its events by their seqs', (context) => {
+    using directory = openDirectory()
+    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    const filter = { types: null, kind: null, contestId: null, nonzero: true }
+    const bounds = { after: seqOf(0), before: nextSeq(seqOf(entries.length)), limit: 5, scanMax: 20 }
+    const statements = statementsOf(context, () =>
+      reading(directory.path, (reader) =>
+        reader.snapshot(({ walk }) => {
+          for (const order of ['asc', 'desc'] as const)
+            walk({ filter, tx: 'nobody-paid', order, ...bounds }, 'json')
+        }),
+      ),
+    ).filter((sql) => sql.includes('FROM tx_events') || sql.includes('(SELECT e.seq'))
+    assert.equal(statements.length, 4)
+    const db = openForReading(storePath(directory.path))
+    try {
+      for (const sql of statements) {
+        const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()
+        const searches = steps.map(({ detail }) => String(detail)).filter((step) => step.startsWith('SEARCH'))
+        assert.deepEqual(searches, [
+          'SEARCH t USING PRIMARY KEY (key=? AND seq>? AND seq<?)',
+          'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
+        ])
+      }
+    } finally {
+      db.close()
+    }
+  })
+
+  test('find the unpaid prizes of a contest by its index, from the cursor on', (context) => {
+    using directory = openDirectory()
+    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    const contestId = contestIdOf(1)
+    const statements = statementsOf(context, () =>
+      reading(directory.path, (reader) =>
+        reader.snapshot(({ books }) => {
+          books.unpaid({ contestId, after: 1, limit: 5 })
+          books.unpaidTotals(contestId, boundOf(floorTo(boundOf(Date.now()), MINUTE_MS)))
+        }),
+      ),
+    )
+    const db = openForReading(storePath(directory.path))
+    const stepsOf = (sql: string): readonly string[] =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail))
+    try {
+      const [page] = statements.filter((sql) => sql.includes('FROM unpaid INDEXED'))
+      assert.deepEqual(stepsOf(page ?? ''), [
+        'SEARCH unpaid USING INDEX unpaid_contest (contest=? AND rowid>?)',
+      ])
+      const [sums] = statements.filter((sql) => sql.includes('FROM unpaid_sums'))
+      assert.deepEqual(stepsOf(sums ?? ''), [
+        'SEARCH unpaid_sums USING PRIMARY KEY (contest=? AND level=? AND bucket>? AND bucket<?)',
+      ])
+    } finally {
+      db.close()
+    }
+  })
+
+  test('open the log for its writer and commit to it likewise', (context) => {
+    using directory = openDirectory()
+    const statements = statementsOf(context, () => {
+      for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    })
+    assert.ok(statements.some((sql) => sql.startsWith('INSERT INTO events')))
+    assertNoneGrows(directory.path, statements)
+  })
+
+  test('would be seen to scan', () => {
+    using directory = openDirectory()
+    const db = openForReading(storePath(directory.path))
+    try {
+      assert.deepEqual(growingSteps(db, 'SELECT sum(nonzero) FROM events WHERE at >= ?'), ['SCAN events'])
+      assert.deepEqual(growingSteps(db, 'SELECT id FROM contests WHERE id > ? ORDER BY sums'), [
+        'USE TEMP B-TREE FOR ORDER BY',
+      ])
+    } finally {
+      db.close()
+    }
+  })
+})

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { openMemoryLog } from '../../../test/story/memory-log.ts'
+import { decodeInt128s, encodeInt128s } from '../../project/fold/tally.ts'
+import { recompute } from '../../publish/recompute.ts'
+import { billionths, negate, parsePrice } from '../../protocol/amount.ts'
+import type { Details } from '../../protocol/details.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { HOUR_MS, MINUTE_MS, msOf, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
+import type { EventType } from '../../protocol/rules.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { assertSameBooks } from '../../../test/story/same-books.ts'
+import { draftOf, openDirectory, reading, write } from '../../../test/story/store-run.ts'
+import { openAppender } from '../append.ts'
+import { openForWriting, storePath } from './store.ts'
+import { testSigner } from '../../../test/story/signing.ts'
+
+type Told = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
+
+const MONDAY = Date.UTC(2026, 5, 1)
+const closesAt = msOf(MONDAY + WEEK_MS)
+const SCHEDULED: Told = [MONDAY, 'contest/scheduled', undefined, { opensAt: msOf(MONDAY), closesAt }]
+const OF_CONTEST = new Set(['contest', 'play', 'pool', 'prize', 'hold', 'payout', 'expiry'])
+
+/** Entries as they are told, all of contest 1 where there is one. A correction takes over what it cancels. */
+function entriesOf(told: readonly Told[]): readonly Entry[] {
+  const entries: Entry[] = []
+  for (const [atMs, name, amount, details = null] of told) {
+    const [type = '', kind = ''] = name.split('/')
+    const corrected = details?.corrects === undefined ? undefined : entries[details.corrects - 1]?.event
+    const kots =
+      corrected === undefined || corrected.kots === null ? (amount ?? null) : negate(corrected.kots)
+    const isOfContest = OF_CONTEST.has(corrected?.type ?? type)
+    entries.push({
+      event: {
+        seq: seqOf(entries.length + 1),
+        type: type as EventType,
+        kind,
+        atMs: msOf(atMs),
+        contestId: isOfContest ? contestIdOf(1) : null,
+        kots: kots === null ? null : billionths(kots),
+        tx: type === 'payout' ? `transaction-${entries.length}` : null,
+      },
+      details,
+    })
+  }
+  return entries
+}
+
+/** Writes the entries in batches of each size and expects the books of memory, and nothing for `recompute` to find. */
+function assertSame(told: readonly Told[], batches: readonly number[] = [1, 3, 1_000_000]): void {
+  const entries = entriesOf(told)
+  const memory = openMemoryLog()
+  for (const entry of entries) memory.add(entry)
+  for (const events of batches) {
+    for (const reopens of [false, true]) {
+      using directory = openDirectory()
+      const step = { noise: 2, keptNoise: 1, undo: 'rollback', aheadDays: 8, reopens } as const
+      const pieces = [{ events, droppedBefore: 2 }]
+      for (const _done of write(directory.path, entries, [{ ...step, pieces }], 'durable'));
+      reading(directory.path, (reader) =>
+        reader.snapshot(({ books }) => assertSameBooks(books, memory.books(), entries)),
+      )
+      const steps = recompute(storePath(directory.path), join(directory.path, 'scratch.db'))
+      let count = steps.next()
+      while (count.done !== true) count = steps.next()
+      assert.deepEqual(count.value.differences, [])
+    }
+  }
+}
+
+const correcting = (seq: number): Details => ({ corrects: seqOf(seq) })
+const priced = (text: string): Details => {
+  const price = parsePrice(text)
+  assert.ok(price !== undefined)
+  return { price }
+}
+
+suite('the store at its edges', () => {
+  test('counts a thousand events of one millisecond as they come', () => {
+    // In the middle of a minute, where several rows of prefix totals have this one moment.
+    const atMs = MONDAY + 12_345
+    const plays = Array.from({ length: 1000 }, (_, index): Told => [
+      atMs,
+      `play/kind_${index % 7}`,
+      BigInt(index),
+    ])
+    assertSame(
+      [SCHEDULED, [MONDAY, 'contest/opened'], ...plays, [atMs + 1, 'play/entry', 1n]],
+      [100, 1_000_000],
+    )
+  })
+
+  test('begins with an event on the edge of a minute, a quarter, a week, a month, and a millisecond to each side', () => {
+    for (const edge of [MONDAY, MONDAY + QUARTER_MS, Date.UTC(2026, 6, 1), Date.UTC(2026, 6, 1, 0, 1)]) {
+      for (const shift of [-1, 0, 1]) {
+        const first = edge + shift
+        assertSame([
+          [first, 'contest/scheduled', undefined, { opensAt: msOf(first), closesAt }],
+          [first, 'contest/opened'],
+          [first, 'play/entry', 5n],
+          [edge + 1, 'play/vote', 7n],
+          [edge + QUARTER_MS, 'play/entry', 11n],
+          [edge + WEEK_MS - 1, 'play/entry', 13n],
+          [edge + WEEK_MS, 'burn/platform_income', 17n],
+          [edge + 9 * WEEK_MS, 'play/boost', 19n],
+        ])
+      }
+    }
+  })
+
+  test('goes on over years without an event', () => {
+    assertSame([
+      SCHEDULED,
+      [MONDAY, 'contest/opened'],
+      [MONDAY + HOUR_MS, 'play/entry', 3n],
+      [MONDAY + 60 * WEEK_MS, 'play/vote', 5n],
+      [MONDAY + 60 * WEEK_MS + MINUTE_MS, 'correction/play', undefined, correcting(3)],
+      [MONDAY + 130 * WEEK_MS, 'play/entry', 7n],
+    ])
+  })
+
+  test('sums past 2^64 and below zero, exactly', () => {
+    const most = 10n ** 27n - 1n
+    const deposits = Array.from({ length: 300 }, (_, index): Told => [
+      MONDAY + index * MINUTE_MS,
+      'treasury/deposit',
+      most,
+    ])
+    const burns = Array.from({ length: 400 }, (_, index): Told => [
+      MONDAY + WEEK_MS + index,
+      'burn/platform_income',
+      most,
+    ])
+    assertSame(
+      [...deposits, ...burns, [MONDAY + 3 * WEEK_MS, 'price/usd', undefined, priced('0.000000000001')]],
+      [64],
+    )
+    using directory = openDirectory()
+    const pieces = [{ events: 50, droppedBefore: 0 }]
+    const step = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false, pieces } as const
+    for (const _done of write(directory.path, entriesOf([...deposits, ...burns]), [step], 'durable'));
+    reading(directory.path, (reader) =>
+      reader.snapshot(({ books }) => {
+        assert.equal(books.totals().totals.figure('treasury'), -100n * most)
+        assert.equal(books.totals().totals.figure('burned'), 400n * most)
+        assert.equal(books.totalsBefore(msOf(MONDAY + WEEK_MS)).totals.figure('treasury'), 300n * most)
+      }),
+    )
+  })
+
+  test('keeps any integer of 128 bits and refuses one more', () => {
+    const edges = [
+      0n,
+      1n,
+      -1n,
+      2n ** 63n - 1n,
+      2n ** 63n,
+      -(2n ** 63n),
+      -(2n ** 63n) - 1n,
+      2n ** 64n,
+      -(2n ** 64n),
+    ]
+    const all = [...edges, 2n ** 64n - 1n, 10n ** 20n, 2n ** 127n - 1n, -(2n ** 127n)]
+    assert.deepEqual(decodeInt128s(encodeInt128s(all)), all)
+    assert.throws(() => encodeInt128s([2n ** 127n]), /does not fit 128 bits/)
+    assert.throws(() => encodeInt128s([-(2n ** 127n) - 1n]), /does not fit 128 bits/)
+  })
+
+  test('lets an earlier price hold again, however the corrections fall into batches', () => {
+    const at = (minute: number): number => MONDAY + minute * MINUTE_MS
+    assertSame(
+      [
+        [at(0), 'price/usd', undefined, priced('1.000000000000')],
+        [at(0), 'price/usd', undefined, priced('2.000000000000')],
+        [at(1), 'price/usd', undefined, priced('3.000000000000')],
+        [at(1), 'correction/price', undefined, correcting(2)],
+        [at(1), 'correction/price', undefined, correcting(3)],
+        [at(2), 'correction/price', undefined, correcting(1)],
+        [at(3), 'price/usd', undefined, { ...priced('4.000000000000'), restates: seqOf(1) }],
+        [at(3), 'correction/price', undefined, correcting(7)],
+        [at(3) + 1, 'price/usd', undefined, priced('5.000000000000')],
+      ],
+      [1, 2, 3, 4, 5, 9],
+    )
+  })
+
+  test('moves what was overpaid from lot to lot, however the events fall into batches', () => {
+    const at = (minute: number): number => MONDAY + minute * MINUTE_MS
+    assertSame(
+      [
+        SCHEDULED,
+        [at(1), 'contest/opened'],
+        [at(1), 'pool/sponsor', 1000n],
+        [at(1), 'contest/closed'],
+        [at(2), 'prize/winner', 100n, { unlocksAt: msOf(at(9)) }],
+        [at(2), 'prize/winner', 50n],
+        [at(3), 'payout/winner', 120n],
+        [at(3), 'correction/prize', undefined, correcting(6)],
+        [at(3), 'prize/winner', 10n],
+        [at(4), 'hold/winner', undefined, { reviewUntil: msOf(at(20)) }],
+        [at(4), 'payout/winner', 30n],
+        [at(4), 'correction/payout', undefined, correcting(7)],
+        [at(5), 'expiry/winner', 200n],
+        [at(5), 'prize/winner', 500n],
+        [at(5), 'correction/expiry', undefined, correcting(13)],
+        [at(6), 'correction/prize', undefined, correcting(5)],
+        [at(6), 'correction/payout', undefined, correcting(11)],
+        [at(6), 'correction/prize', undefined, correcting(14)],
+        [at(6), 'correction/prize', undefined, correcting(9)],
+      ],
+      [1, 2, 3, 4, 5, 6, 7, 19],
+    )
+  })
+
+  test('gives back all that a payout took, also what it took of one lot twice', () => {
+    const log = openMemoryLog()
+    const told: readonly Told[] = [
+      SCHEDULED,
+      [MONDAY, 'prize/winner', 100n, { unlocksAt: msOf(MONDAY + HOUR_MS) }],
+      [MONDAY, 'prize/winner', 50n],
+      [MONDAY, 'payout/winner', 120n],
+      [MONDAY, 'correction/prize', undefined, correcting(3)],
+      [MONDAY, 'correction/payout', undefined, correcting(4)],
+    ]
+    for (const entry of entriesOf(told)) log.add(entry)
+    const open = log.books().unpaid({ contestId: null, after: 0, limit: 10 })
+    assert.deepEqual(
+      open.map(({ first, unpaid }) => [first, unpaid]),
+      [[2, 100n]],
+    )
+    assertSame(told, [1, 6])
+  })
+
+  test('knows a ref in its batch, not after a drop, and for ever after a commit', () => {
+    using directory = openDirectory()
+    const [entry] = entriesOf([[MONDAY, 'treasury/deposit', 1n]])
+    assert.ok(entry !== undefined)
+    const digest = new Uint8Array([1, 2])
+    const db = openForWriting(storePath(directory.path))
+    const appender = openAppender(db, testSigner(db))
+    const append = (): unknown => appender.append(draftOf(entry), { ref: 'one', digest }, msOf(MONDAY))
+    appender.begin()
+    append()
+    assert.equal(appender.published('one')?.seq, 1)
+    appender.drop()
+    assert.equal(appender.published('one'), undefined)
+    append()
+    appender.keep()
+    assert.equal(appender.published('one')?.seq, 1)
+    appender.rollback()
+    assert.equal(appender.published('one'), undefined)
+    appender.begin()
+    append()
+    assert.throws(() => appender.commit(), /appended and not kept/)
+    appender.keep()
+    appender.commit()
+    assert.deepEqual(appender.published('one'), { seq: 1, digest })
+    db.close()
+    const again = openForWriting(storePath(directory.path))
+    assert.deepEqual(openAppender(again, testSigner(again)).published('one'), { seq: 1, digest })
+    again.close()
+  })
+})

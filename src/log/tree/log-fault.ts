@@ -1,0 +1,135 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { formatEntry } from '../../tlog/entries.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import { isSame } from '../../tlog/hash.ts'
+import type { Row } from '../store/codec.ts'
+import { bytes, number, text } from '../store/codec.ts'
+import type { HighWater } from '../store/high-water.ts'
+import type { Span } from './signed-trees.ts'
+import { openSignedTrees, readable } from './signed-trees.ts'
+import type { SigningKey } from './signer.ts'
+import { listedOf } from './signing-keys.ts'
+import { readIdentity } from '../store/store.ts'
+import { HASHER } from './tree-hasher.ts'
+
+/**
+ * What is wrong with a log: the first seq that is not what was published, as near as it can be told, and why.
+ * `lost` says that the log itself is right and ends too early.
+ */
+export type LogFault = Readonly<{ seq: number; reason: string; lost: boolean }>
+
+/** The newest events whose leaves are hashed again at each start. */
+const NEWEST_LEAVES = 256
+
+/**
+ * What a start finds wrong, in a time that does not grow with the log: the newest leaves, the tree's frontier from
+ * the stored hashes, the last checkpoint, and the high-water mark kept outside the database. Where the log's own keys
+ * are at hand, only their signature of the newest tree counts: a list of keys in the store may be anybody's.
+ */
+export function faultAtStart(
+  db: DatabaseSync,
+  mark: HighWater | null,
+  own: readonly SigningKey[] = [],
+): LogFault | null {
+  const head = headOf(db)
+  return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head)
+}
+
+export function headOf(db: DatabaseSync): number {
+  return Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq'] ?? 0)
+}
+
+/** The first seqs whose signature is wrong, or missing up to the head. */
+function faultOfSignatures(db: DatabaseSync, head: number, own: readonly SigningKey[]): LogFault | null {
+  if (head === 0) return null
+  const trees = openSignedTrees(db)
+  if (!trees.isSignedAt(head)) {
+    const wrong = trees.firstWrong()
+    if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+    const after = Math.min(trees.lastSigned(), head - 1)
+    return faultOfSpan({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
+  }
+  const ours = listedOf(db, own)
+  if (ours.length === 0) return null
+  const ownTrees = openSignedTrees(
+    db,
+    ours.map(({ verifier }) => verifier),
+  )
+  if (ownTrees.isSignedAt(head)) return null
+  const after = Math.min(head - 1, ...ours.map(({ fromSize }) => fromSize))
+  const wrong = ownTrees.firstWrongWithin({ after, upTo: head })
+  return faultOfSpan(wrong, 'the tree is not signed with the key that is given')
+}
+
+/** What the end of an audit looks at: every month's checkpoint, the newest signature, and the mark read before. */
+export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
+  const head = headOf(db)
+  const wrong = openSignedTrees(db).firstWrong()
+  if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+  return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head)
+}
+
+export const TREE_DIFFERS = 'the tree is not the one that was signed'
+
+export function faultOfSpan({ after, upTo }: Span, reason: string): LogFault {
+  const where = upTo === after + 1 ? '' : `, somewhere up to seq ${upTo}`
+  return { seq: after + 1, reason: `${reason}${where}`, lost: false }
+}
+
+/** The leaf of a row's event; undefined for one that is none. */
+function leafOf(row: Row): Hash | undefined {
+  const details = row['details'] === null ? null : text(row, 'details')
+  // Longer than an entry may be: it was never published so.
+  return readable(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
+}
+
+/** What is wrong with the row that must be that of `seq`. */
+export function faultOfRow(row: Row, seq: number): LogFault | null {
+  if (number(row, 'seq') !== seq) return { seq, reason: 'the event is missing', lost: false }
+  const leaf = leafOf(row)
+  return leaf !== undefined && isSame(leaf, bytes(row, 'leaf'))
+    ? null
+    : { seq, reason: LEAF_DIFFERS, lost: false }
+}
+
+/** Events after a seq with their details and leaves. */
+export const LEAVES_AFTER = `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, e.signature AS signature, d.line AS details
+  FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
+
+const LEAF_DIFFERS = 'the event is not what was published: its leaf is another'
+
+function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
+  const first = Math.max(0, head - NEWEST_LEAVES)
+  for (const [index, row] of db.prepare(LEAVES_AFTER).all(first, NEWEST_LEAVES).entries()) {
+    const fault = faultOfRow(row, first + index + 1)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+/** What has been shown to the world may not be more than the log holds, nor anything else. */
+function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): LogFault | null {
+  if (mark === null) return null
+  const { id, former } = readIdentity(db)
+  // A new log that was begun after a loss was stopped before it made its first mark.
+  if (former.some((log) => log.id === mark.log)) return null
+  if (mark.former.some((log) => log.id === id)) {
+    const reason = 'the store is a copy from before a loss was accepted, and another log goes on from it'
+    return { seq: head + 1, reason, lost: true }
+  }
+  if (mark.log !== id) {
+    return { seq: 1, reason: 'the high-water mark beside the store is of another log', lost: false }
+  }
+  const trees = openSignedTrees(db)
+  const marked = trees.signedIn(mark.checkpoint)
+  if (marked === undefined) {
+    return { seq: 1, reason: 'no key of this log has signed the high-water mark', lost: false }
+  }
+  if (marked.size > head) {
+    const reason = `the log ends at seq ${head}, and it was published up to seq ${marked.size}: the store is an older copy or was cut`
+    return { seq: head + 1, reason, lost: true }
+  }
+  if (trees.holds(marked)) return null
+  const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
+  return faultOfSpan(span, 'the log is not the one whose checkpoint was shown')
+}

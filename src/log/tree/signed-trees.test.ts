@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import type { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { change, makeLog, openFolder, rebuildTree, signAnew } from '../../../test/story/damaged-log.ts'
+import { OTHER_KEY } from '../../../test/story/signing.ts'
+import { openSignedTrees } from './signed-trees.ts'
+
+/** The end of the first month of the log of these tests, which is signed too when it is closed. */
+const MONTH_END = 300
+
+type Tried = Readonly<{ sizes: readonly number[]; at: number }>
+
+/** Sizes of commits, and an event somewhere in them. */
+const tries: fc.Arbitrary<Tried> = fc
+  .array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 24 })
+  .chain((sizes) => {
+    const events = sizes.reduce((sum, size) => sum + size, 0)
+    return fc.record({ sizes: fc.constant(sizes), at: fc.integer({ min: 1, max: events }) })
+  })
+
+function endsOf(sizes: readonly number[]): readonly number[] {
+  let end = 0
+  return sizes.map((size) => (end += size))
+}
+
+/** Between which signed sizes an event lies. */
+function spanOf(ends: readonly number[], at: number): Readonly<{ after: number; upTo: number }> {
+  const head = ends.at(-1) ?? 0
+  const signed = [0, ...ends, ...(head > MONTH_END ? [MONTH_END] : [])]
+  return {
+    after: Math.max(...signed.filter((size) => size < at)),
+    upTo: Math.min(...signed.filter((size) => size >= at)),
+  }
+}
+
+function changeEvent(db: DatabaseSync, at: number): void {
+  db.prepare(`UPDATE events SET line = replace(line, '"at":"2026', '"at":"2025') WHERE seq = ?`).run(at)
+  rebuildTree(db, at, [1])
+}
+
+/** Makes a log, has hands at it, and asks what it has signed. */
+function damaged(
+  ends: readonly number[],
+  hands: (db: DatabaseSync) => void,
+  ask: (db: DatabaseSync) => void,
+): void {
+  using folder = openFolder()
+  makeLog(folder.data, ends)
+  change(folder.data, (db) => {
+    assert.equal(openSignedTrees(db).firstWrong(), null, 'it is right as it was left')
+    hands(db)
+    ask(db)
+  })
+}
+
+suite('the signed trees of a log', () => {
+  test('tell in which very commit an event was changed, and the tree after it', () => {
+    fc.assert(
+      fc.property(tries, ({ sizes, at }) => {
+        const ends = endsOf(sizes)
+        damaged(
+          ends,
+          (db) => changeEvent(db, at),
+          (db) => assert.deepEqual(openSignedTrees(db).firstWrong(), spanOf(ends, at)),
+        )
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('tell the same when everything after it was signed with another key', () => {
+    fc.assert(
+      fc.property(tries, ({ sizes, at }) => {
+        const ends = endsOf(sizes)
+        const hands = (db: DatabaseSync): void => {
+          changeEvent(db, at)
+          signAnew(db, at, OTHER_KEY)
+        }
+        damaged(ends, hands, (db) => assert.deepEqual(openSignedTrees(db).firstWrong(), spanOf(ends, at)))
+      }),
+      { numRuns: 6 },
+    )
+  })
+
+  test('tell the commit within a stretch that is wrong, and the rest of it when its signatures are right', () => {
+    const ends = endsOf(Array.from({ length: 20 }, () => 7))
+    damaged(
+      ends,
+      (db) => changeEvent(db, 33),
+      (db) => {
+        const trees = openSignedTrees(db)
+        assert.deepEqual(trees.firstWrongWithin({ after: 0, upTo: 140 }), { after: 28, upTo: 35 })
+        assert.deepEqual(trees.firstWrongWithin({ after: 0, upTo: 34 }), { after: 28, upTo: 34 })
+        assert.deepEqual(trees.firstWrongWithin({ after: 0, upTo: 6 }), { after: 0, upTo: 6 })
+        assert.deepEqual(
+          [trees.isSignedAt(28), trees.isSignedAt(35), trees.isSignedAt(30)],
+          [true, false, false],
+        )
+        assert.equal(trees.lastSigned(), 140)
+      },
+    )
+  })
+})

@@ -1,0 +1,186 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { parseCheckpoint } from '../../tlog/checkpoint.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import { isSame } from '../../tlog/hash.ts'
+import { parseNote } from '../../tlog/note.ts'
+import type { VerifierKey } from '../../tlog/vkey.ts'
+import type { LogIdentity } from '../store/reader.ts'
+import type { Signer } from './signer.ts'
+import { isMadeWith, isSigned, isSignedNote } from './signer.ts'
+import { readVerifiers } from './signing-keys.ts'
+import { readIdentity } from '../store/store.ts'
+import type { StoredTree } from './stored-tree.ts'
+import { openStoredTree } from './stored-tree.ts'
+
+/** The trees that the log has signed, held against the hashes that it stores. */
+export type SignedTrees = Readonly<{
+  /** Whether the store holds a signature of the tree of this size that is right. */
+  isSignedAt(size: number): boolean
+  /** Whether the store has this tree: the root of its first `size` leaves is this one. */
+  holds(tree: Tree): boolean
+  /** The tree of a note that a key of the log has signed. */
+  signedIn(note: string): Tree | undefined
+  /**
+   * The first seqs of which the stored hashes are not what was signed: after `after`, up to `upTo`. Null when every
+   * signature is right. Signatures are tried by halves, so a whole log takes some twenty of them.
+   */
+  firstWrong(): Span | null
+  /** The same in a stretch that is wrong: all of it when the signatures inside say nothing. */
+  firstWrongWithin(stretch: Span): Span
+  /** The last seq that a signature of the store covers, right or wrong: the end of a commit or of a month. */
+  lastSigned(): number
+}>
+
+/** Seqs after `after`, up to `upTo`. */
+export type Span = Readonly<{ after: number; upTo: number }>
+
+/** With `own` keys a signature counts only where one of them has made it too. */
+export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | null = null): SignedTrees {
+  const identity = readIdentity(db)
+  const keys = readVerifiers(db)
+  const tree = openStoredTree(db)
+  const { signatureOf, newestSigned, oldestSigned } = openSignatures(db)
+
+  function isSignedAt(size: number): boolean {
+    const bytes = signatureOf(size)
+    const stored = readable(() => tree.at(size))
+    return (
+      stored !== undefined &&
+      bytes instanceof Uint8Array &&
+      (own === null || isMadeWith(bytes, own)) &&
+      isSigned(originAt(identity, size), stored, bytes, keys)
+    )
+  }
+
+  /** Between a signed size that is right and one that is wrong. */
+  function narrowed(right: number, wrong: number): Span {
+    let [low, high] = [right, wrong]
+    for (;;) {
+      const middle = Math.floor((low + high) / 2)
+      const next = newestSigned(low, middle) || (oldestSigned(middle) ?? high)
+      if (next >= high) return { after: low, upTo: high }
+      if (isSignedAt(next)) low = next
+      else high = next
+    }
+  }
+
+  function isSignedMonth(checkpoint: string | null, size: number): boolean {
+    const signed = checkpoint === null ? undefined : signedIn(checkpoint, keys)
+    return signed?.size === size && isStored(tree, signed)
+  }
+
+  return {
+    isSignedAt,
+    firstWrongWithin({ after, upTo }) {
+      const inside = newestSigned(after, upTo - 1)
+      if (inside === 0) return { after, upTo }
+      return isSignedAt(inside) ? { after: inside, upTo } : narrowed(after, inside)
+    },
+    holds: (signed) => isStored(tree, signed),
+    signedIn: (note) => signedIn(note, keys),
+    firstWrong() {
+      let right = 0
+      for (const { size, checkpoint } of monthEnds(db)) {
+        const end = size ?? right
+        if (!isSignedMonth(checkpoint, end)) {
+          return end > right ? narrowed(right, end) : { after: end - 1, upTo: end }
+        }
+        right = end
+      }
+      const head = newestSigned(0, Number.MAX_SAFE_INTEGER)
+      return head <= right || isSignedAt(head) ? null : narrowed(right, head)
+    },
+    lastSigned() {
+      const months = monthEnds(db).map(({ size }) => size ?? 0)
+      return Math.max(newestSigned(0, Number.MAX_SAFE_INTEGER), ...months)
+    },
+  }
+}
+
+type Signatures = Readonly<{
+  signatureOf(size: number): unknown
+  /** The newest size above `after` up to `upTo` that has a signature; 0 when none has. */
+  newestSigned(after: number, upTo: number): number
+  oldestSigned(after: number): number | undefined
+}>
+
+function openSignatures(db: DatabaseSync): Signatures {
+  const signature = db.prepare('SELECT signature FROM events WHERE seq = ?')
+  const newest = db.prepare(
+    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+  )
+  const oldest = db.prepare(
+    'SELECT seq FROM events WHERE signature IS NOT NULL AND seq > ? ORDER BY seq LIMIT 1',
+  )
+  return {
+    signatureOf: (size) => signature.get(size)?.['signature'],
+    newestSigned: (after, upTo) => Number(newest.get(after, upTo)?.['seq'] ?? 0),
+    oldestSigned(after) {
+      const seq = oldest.get(after)?.['seq']
+      return typeof seq === 'number' ? seq : undefined
+    },
+  }
+}
+
+type MonthEnd = Readonly<{ size: number | null; checkpoint: string | null }>
+
+/** The ends of closed months and their checkpoints: null where a manifest is damaged, or a month has no event. */
+function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
+  const rows = db
+    .prepare(
+      `SELECT last_seq AS size, iif(json_valid(manifest), json_extract(manifest, '$.checkpoint'), NULL) AS checkpoint
+       FROM months WHERE closed = 1 ORDER BY month`,
+    )
+    .all()
+  return rows.map(({ size, checkpoint }) => ({
+    size: typeof size === 'number' ? size : null,
+    checkpoint: typeof checkpoint === 'string' ? checkpoint : null,
+  }))
+}
+
+/** What the log was called when the tree of this size was signed. */
+export function originAt({ origin, former }: LogIdentity, size: number): string {
+  return former.find((log) => size < log.size)?.origin ?? origin
+}
+
+function isStored(stored: StoredTree, { size, root }: Tree): boolean {
+  const tree = readable(() => stored.at(size))
+  return tree !== undefined && isSame(tree.root, root)
+}
+
+/** The checkpoint of a note that one of the keys signed. */
+function signedIn(note: string, keys: readonly VerifierKey[]): Tree | undefined {
+  const parsed = parseNote(Buffer.from(note))
+  return parsed.ok && isSignedNote(parsed.value, keys) ? parseCheckpoint(parsed.value.text) : undefined
+}
+
+/**
+ * A signer that makes nothing: at the end of a month it gives the note that the store has, if it is of that tree and
+ * signed, and else none. Whoever makes a store again compares the two so.
+ */
+export function openKeptSigner(db: DatabaseSync): Signer {
+  const keys = readVerifiers(db)
+  const notes = new Map<number, string>()
+  let end = 0
+  for (const { size, checkpoint } of monthEnds(db)) {
+    end = size ?? end
+    if (checkpoint !== null) notes.set(end, checkpoint)
+  }
+  return {
+    sign({ size, root }) {
+      const note = notes.get(size) ?? ''
+      const checkpoint = signedIn(note, keys)
+      const isRight = checkpoint?.size === size && isSame(checkpoint.root, root)
+      return { signature: new Uint8Array(0), note: isRight ? note : '' }
+    },
+  }
+}
+
+/** What is read of a store that may be damaged: nothing where it lacks a hash. */
+export function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

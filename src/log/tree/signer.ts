@@ -1,0 +1,104 @@
+import type { KeyObject } from 'node:crypto'
+import { createPublicKey, hash, sign, verify } from 'node:crypto'
+import { base64urlnopad, hex } from '@scure/base'
+import { formatCheckpoint } from '../../tlog/checkpoint.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import type { Note, NoteSignature } from '../../tlog/note.ts'
+import { formatNote } from '../../tlog/note.ts'
+import type { VerifierKey } from '../../tlog/vkey.ts'
+import { KEY_ID_BYTES, verifierKey } from '../../tlog/vkey.ts'
+
+/** An Ed25519 key that signs checkpoints. It may be handed to another thread. */
+export type SigningKey = Readonly<{ privateKey: KeyObject; publicKey: Uint8Array }>
+
+/**
+ * A tree's signed note, and its signature as a store keeps it: for each key its id (4 bytes) and 64 bytes of Ed25519
+ * over the checkpoint's text. That is all there is to keep, since the text is made of the tree.
+ */
+export type SignedTree = Readonly<{ signature: Uint8Array; note: string }>
+
+/** Signs the trees of one log. */
+export type Signer = Readonly<{ sign(tree: Tree): SignedTree }>
+
+const ED25519_BYTES = 64
+const ITEM_BYTES = KEY_ID_BYTES + ED25519_BYTES
+
+/** The signer of the log with this origin: every key signs. */
+export function openSigner(origin: string, keys: readonly SigningKey[]): Signer {
+  const named = keys.map(({ privateKey, publicKey }) => ({
+    privateKey,
+    id: hex.decode(verifierKeyOf(origin, publicKey).keyId),
+  }))
+  return {
+    sign(tree) {
+      const text = Buffer.from(textOf(origin, tree))
+      const signature = Buffer.concat(
+        named.flatMap(({ id, privateKey }) => [id, sign(null, text, privateKey)]),
+      )
+      return { signature, note: noteOf(origin, tree, signature) }
+    },
+  }
+}
+
+/** The signed note of a tree, as it was when the signature was made. */
+export function noteOf(origin: string, tree: Tree, signature: Uint8Array): string {
+  return formatNote({ text: textOf(origin, tree), signatures: signaturesOf(origin, signature) })
+}
+
+/** Whether the signature is of this tree, by the rules of `isSignedNote`. */
+export function isSigned(
+  origin: string,
+  tree: Tree,
+  signature: Uint8Array,
+  keys: readonly VerifierKey[],
+): boolean {
+  const signatures = signaturesOf(origin, signature)
+  return signature.length % ITEM_BYTES === 0 && isSignedNote({ text: textOf(origin, tree), signatures }, keys)
+}
+
+/**
+ * Whether every line of the note is of one of the keys, and right. Stricter than a reader's rule, which passes over
+ * keys that it does not know: here all that has signed is listed, and another line is damage.
+ */
+export function isSignedNote({ text, signatures }: Note, keys: readonly VerifierKey[]): boolean {
+  const message = Buffer.from(text)
+  const isRight = ({ name, keyId, signature }: NoteSignature): boolean => {
+    const key = keys.find((known) => known.name === name && known.keyId === keyId)
+    return key !== undefined && verifyEd25519(key.publicKey, message, signature)
+  }
+  return signatures.length > 0 && signatures.every(isRight)
+}
+
+/** Whether one of these keys is among those that made a stored signature; nothing is verified. */
+export function isMadeWith(signature: Uint8Array, keys: readonly VerifierKey[]): boolean {
+  return signaturesOf('', signature).some(({ keyId }) => keys.some((key) => key.keyId === keyId))
+}
+
+/** Ed25519 as the runtime has it, over raw public keys. */
+export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: base64urlnopad.encode(publicKey) }
+  return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature)
+}
+
+/** The key as verifiers of this log know it. */
+export function verifierKeyOf(origin: string, publicKey: Uint8Array): VerifierKey {
+  return verifierKey(sha256, origin, 'ed25519', publicKey)
+}
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  // Twice as fast as asking for bytes, each of which would be memory of its own.
+  return Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1')
+}
+
+function textOf(origin: string, { size, root }: Tree): string {
+  return formatCheckpoint({ origin, size, root, extensions: [] })
+}
+
+function signaturesOf(name: string, signature: Uint8Array): readonly NoteSignature[] {
+  return Array.from({ length: Math.floor(signature.length / ITEM_BYTES) }, (_, index) => {
+    const start = index * ITEM_BYTES
+    const id = signature.subarray(start, start + KEY_ID_BYTES)
+    const bytes = signature.subarray(start + KEY_ID_BYTES, start + ITEM_BYTES)
+    return { name, keyId: hex.encode(id), signature: bytes }
+  })
+}

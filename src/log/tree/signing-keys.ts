@@ -1,0 +1,126 @@
+import { sign } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../../protocol/brand.ts'
+import { formatNote, parseNote } from '../../tlog/note.ts'
+import { signText } from '../../tlog/signature.ts'
+import type { VerifierKey } from '../../tlog/vkey.ts'
+import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
+import type { Row } from '../store/codec.ts'
+import { number, text } from '../store/codec.ts'
+import type { ListedKey } from '../store/reader.ts'
+import type { SigningKey } from './signer.ts'
+import { isSignedNote, sha256, verifierKeyOf } from './signer.ts'
+import { readIdentity, StoreError } from '../store/store.ts'
+
+/** Keys that sign one log at the same time, at most: the present one and the next, while they change. */
+export const SIGNING_KEYS_MAX = 2
+
+/** Every key that signs or ever signed this log, the oldest first. */
+export function readKeys(db: DatabaseSync): readonly ListedKey[] {
+  const rows = db.prepare('SELECT vkey, from_size, to_size, statement FROM signing_keys').all()
+  return rows.map(listedKey).toSorted((a, b) => a.fromSize - b.fromSize || (a.vkey < b.vkey ? -1 : 1))
+}
+
+/** The listed keys, as signatures are verified with them. */
+export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
+  return readKeys(db).map(({ vkey }) => {
+    const key = parseVkey(sha256, vkey)
+    if (key === undefined) throw new StoreError('the store lists a signing key that is not well formed')
+    return key
+  })
+}
+
+/** Those of the given keys that are listed as signing at present. */
+export function listedOf(
+  db: DatabaseSync,
+  keys: readonly SigningKey[],
+): readonly Readonly<{ verifier: VerifierKey; fromSize: number }>[] {
+  const { origin } = readIdentity(db)
+  const present = new Map(readKeys(db).map((key) => [key.vkey, key]))
+  return keys.flatMap(({ publicKey }) => {
+    const verifier = verifierKeyOf(origin, publicKey)
+    const listed = present.get(formatVkey(verifier))
+    return listed?.toSize === null ? [{ verifier, fromSize: listed.fromSize }] : []
+  })
+}
+
+export type KeyChange = Readonly<{
+  origin: string
+  /** The log's size now: what comes after it is signed with these keys. */
+  size: number
+  keys: readonly SigningKey[]
+  /** Takes keys of which none has signed the log before, as after the loss of a key. */
+  acceptNewKey: boolean
+}>
+
+/**
+ * Lists the keys that are to sign from now on, before their first use, and retires those that are not given any more.
+ * A new key beside a listed one is vouched for by that one's statement. Throws a StoreError when the log has keys and
+ * none of them is given. To be called inside a transaction. Says whether the keys that sign are others than before.
+ */
+export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }: KeyChange): boolean {
+  assert(keys.length >= 1 && keys.length <= SIGNING_KEYS_MAX, 'a log is signed with one key or two')
+  const listed = new Map(readKeys(db).map((key) => [key.vkey, key]))
+  const given = keys.map((key) => ({ ...key, verifier: verifierKeyOf(origin, key.publicKey) }))
+  const voucher = given.find(({ verifier }) => listed.get(formatVkey(verifier))?.toSize === null)
+  const ofThisLog = [...listed.keys()].filter((vkey) => vkey.startsWith(`${origin}+`))
+  if (ofThisLog.length > 0 && voucher === undefined && !acceptNewKey) {
+    throw new StoreError(
+      'this log is signed with another key: give it too, or say --accept-new-key when it is lost',
+    )
+  }
+  const insert = db.prepare('INSERT INTO signing_keys (vkey, from_size, statement) VALUES (?, ?, ?)')
+  const retire = db.prepare('UPDATE signing_keys SET to_size = ? WHERE vkey = ? AND to_size IS NULL')
+  const resume = db.prepare('UPDATE signing_keys SET to_size = NULL WHERE vkey = ?')
+  const present = new Set(given.map(({ verifier }) => formatVkey(verifier)))
+  let changes = 0
+  for (const vkey of present) {
+    const known = listed.get(vkey)
+    if (known?.toSize === null) continue
+    changes += 1
+    if (known === undefined) {
+      insert.run(vkey, size, voucher === undefined ? null : statementOf(voucher, origin, size, vkey))
+    } else resume.run(vkey)
+  }
+  for (const vkey of listed.keys()) if (!present.has(vkey)) changes += Number(retire.run(size, vkey).changes)
+  return changes > 0
+}
+
+/** The older key's word for a new one: a signed note of the log, the size from which it signs, and its vkey. */
+function statementOf(
+  voucher: SigningKey & Readonly<{ verifier: VerifierKey }>,
+  origin: string,
+  size: number,
+  vkey: string,
+): string {
+  const statement = textOfStatement(origin, size, vkey)
+  const signature = signText(voucher.verifier, (bytes) => sign(null, bytes, voucher.privateKey), statement)
+  return formatNote({ text: statement, signatures: [signature] })
+}
+
+/** What is wrong with the list of keys: a statement that no older key of the list has made; null when nothing. */
+export function faultOfKeys(db: DatabaseSync): string | null {
+  const keys = readKeys(db)
+  const isRight = ({ vkey, fromSize, statement }: ListedKey): boolean => {
+    const note = statement === null ? undefined : parseNote(Buffer.from(statement))
+    if (note === undefined) return true
+    const key = parseVkey(sha256, vkey)
+    if (!note.ok || key === undefined) return false
+    const older = readVerifiers(db).filter(({ name, keyId }) => name === key.name && keyId !== key.keyId)
+    return note.value.text === textOfStatement(key.name, fromSize, vkey) && isSignedNote(note.value, older)
+  }
+  return keys.every(isRight) ? null : 'signing_keys: a key is listed with a statement that no other has made'
+}
+
+function textOfStatement(origin: string, size: number, vkey: string): string {
+  return `daybook key rotation v1\n${origin}\n${size}\n${vkey}\n`
+}
+
+function listedKey(row: Row): ListedKey {
+  return {
+    vkey: text(row, 'vkey'),
+    fromSize: number(row, 'from_size'),
+    toSize: row['to_size'] === null ? null : number(row, 'to_size'),
+    statement: row['statement'] === null ? null : text(row, 'statement'),
+  }
+}

@@ -1,0 +1,81 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../../protocol/brand.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import { formatEntries, formatEntry } from '../../tlog/entries.ts'
+import { isSame } from '../../tlog/hash.ts'
+import { inclusionProof, isIncluded } from '../../tlog/inclusion.ts'
+import { formatReceipt } from '../../tlog/receipt.ts'
+import type { Bundle } from '../../tlog/tile.ts'
+import { isBundleOf, isTileOf, parseBundlePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
+import type { Row } from '../store/codec.ts'
+import { bytes, number, text } from '../store/codec.ts'
+import { readSignature } from './ready-log.ts'
+import type { TreeFiles } from '../store/reader.ts'
+import { noteOf } from './signer.ts'
+import { readIdentity } from '../store/store.ts'
+import { openStoredTree } from './stored-tree.ts'
+import { HASHER } from './tree-hasher.ts'
+
+/** The signed tree of one size: its note never changes while the store is open. */
+type Signed = Readonly<{ tree: Tree; note: string }>
+
+/** Opens the tree of a store for one thread's reading; what it gives is of the first `size` events. */
+export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
+  const { origin } = readIdentity(db)
+  const stored = openStoredTree(db)
+  const leaf = db.prepare('SELECT leaf FROM events WHERE seq = ?')
+  const entries = db.prepare(
+    `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, d.line AS details
+     FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq > ? AND e.seq <= ? ORDER BY e.seq`,
+  )
+  let newest: Signed | null = null
+
+  function signedAt(size: number): Signed {
+    if (newest?.tree.size !== size) {
+      const tree = stored.at(size)
+      newest = { tree, note: noteOf(origin, tree, readSignature(db, size)) }
+    }
+    return newest
+  }
+
+  function bundle({ index, width }: Bundle): Uint8Array {
+    const first = index * TILE_WIDTH
+    const rows = entries.all(first, first + width)
+    assert(rows.length === width, `the store has ${width} events after seq ${first}`)
+    return formatEntries(rows.map(entryOf))
+  }
+
+  function receipt(index: number, size: number): string {
+    const { tree, note } = signedAt(size)
+    const proof = inclusionProof(HASHER, index, size, stored.tile)
+    const row = leaf.get(index + 1)
+    // A proof that does not hold would speak against the log: the store is damaged, and nothing is answered.
+    const holds =
+      proof !== undefined &&
+      row !== undefined &&
+      isIncluded(HASHER, { leaf: bytes(row, 'leaf'), index, ...tree }, proof)
+    assert(holds, `the stored tree proves seq ${index + 1}`)
+    return formatReceipt({ index, proof, checkpoint: note, extra: null })
+  }
+
+  return (size) => ({
+    checkpoint: () => signedAt(size).note,
+    tile(path) {
+      const tile = parseTilePath(path)
+      return tile !== undefined && isTileOf(size, tile) ? stored.tile(tile) : undefined
+    },
+    entries(path) {
+      const place = parseBundlePath(path)
+      return place !== undefined && isBundleOf(size, place) ? bundle(place) : undefined
+    },
+    receipt: (seq) => (seq >= 1 && seq <= size ? receipt(seq - 1, size) : undefined),
+  })
+}
+
+/** An event's entry. What is kept by others for ever is held against its leaf each time that it is read. */
+function entryOf(row: Row): Uint8Array {
+  const details = row['details'] === null ? null : text(row, 'details')
+  const entry = formatEntry(text(row, 'line'), details)
+  assert(isSame(HASHER.leaf(entry), bytes(row, 'leaf')), `seq ${number(row, 'seq')} is what its leaf says`)
+  return entry
+}

@@ -1,0 +1,61 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../../protocol/brand.ts'
+import { formatEntry } from '../../tlog/entries.ts'
+import type { LevelHash } from '../../tlog/frontier.ts'
+import { appendLeaf, copyOfFrontier, frontierAt, rootOf } from '../../tlog/frontier.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import type { Signer } from './signer.ts'
+import { openStoredTree } from './stored-tree.ts'
+import { HASHER } from './tree-hasher.ts'
+
+/** The half of the tree that the log's transaction drives. */
+export type TreeWriter = Readonly<{
+  /** Adds the next event's leaf; gives its hash, and the hashes of higher levels that it completed. */
+  add(line: string, details: string | null): Readonly<{ leaf: Hash; completed: readonly LevelHash[] }>
+  /** The root of the tree up to the last event added. */
+  root(): Hash
+  /** What was added is kept; `drop` goes back to it. */
+  keep(): void
+  drop(): void
+  /** Signs the tree up to `head`, the last event kept, unless it is signed already: the last step before a commit. */
+  sign(head: number): void
+  /** The signed note of the newest tree that was signed here; there is one. */
+  checkpoint(): string
+  /** Forgets everything in memory, after a rollback. */
+  reload(head: number): void
+}>
+
+/** Opens the tree of the log whose last event is `head`. */
+export function openTreeWriter(db: DatabaseSync, signer: Signer, head: number): TreeWriter {
+  const update = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
+  const load = (size: number) => frontierAt(HASHER, size, openStoredTree(db).tile)
+  let frontier = load(head)
+  let kept = copyOfFrontier(frontier)
+  let signed: Readonly<{ size: number; note: string | null }> = { size: head, note: null }
+
+  return {
+    add(line, details) {
+      const leaf = HASHER.leaf(formatEntry(line, details))
+      return { leaf, completed: appendLeaf(HASHER, frontier, leaf) }
+    },
+    root: () => rootOf(HASHER, frontier),
+    keep: () => void (kept = copyOfFrontier(frontier)),
+    drop: () => void (frontier = copyOfFrontier(kept)),
+    sign(size) {
+      if (size === signed.size) return
+      assert(frontier.size === size, `the tree of ${frontier.size} leaves ends with the head, ${size}`)
+      const { signature, note } = signer.sign({ size, root: rootOf(HASHER, frontier) })
+      update.run(signature, size)
+      signed = { size, note }
+    },
+    checkpoint() {
+      assert(signed.note !== null, 'a tree was signed')
+      return signed.note
+    },
+    reload(size) {
+      frontier = load(size)
+      kept = copyOfFrontier(frontier)
+      signed = { size, note: null }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { assert } from '../../protocol/brand.ts'
+import { formatAt } from '../../protocol/moment.ts'
+import type { FundFigures, Funds } from '../../protocol/resources.ts'
+import { amountOf, asOf, isSettledBefore } from './as-of.ts'
+import type { Books } from '../fold/books.ts'
+import type { ResolvedRange } from './range.ts'
+import { boundsOf, rangeWire } from './range.ts'
+import type { Totals } from '../fold/tally.ts'
+
+/**
+ * What stands in the funds, now and at the end of each bucket. `now` is of the head, so the answer changes with
+ * every event: it is never settled, whatever its range.
+ */
+export function funds(books: Books, range: ResolvedRange): Funds {
+  const spans = boundsOf(range)
+  const ends = books.totalsBeforeEach(spans.map(({ toMs }) => toMs))
+  return {
+    asOf: asOf(books.head),
+    ...rangeWire(range),
+    now: levels(books.totals().totals),
+    buckets: spans.map(({ fromMs, toMs }, index) => {
+      const end = ends[index]
+      assert(end !== undefined, 'every bucket has totals at its end')
+      return {
+        at: formatAt(fromMs),
+        atMs: fromMs,
+        complete: isSettledBefore(books.head, toMs),
+        ...levels(end.totals),
+      }
+    }),
+  }
+}
+
+function levels(totals: Totals): FundFigures {
+  return {
+    treasury: amountOf(totals, 'treasury'),
+    runningPools: amountOf(totals, 'runningPools'),
+    loyaltyFund: amountOf(totals, 'loyaltyFund'),
+    prizesNotRedeemed: amountOf(totals, 'prizesNotRedeemed'),
+  }
+}

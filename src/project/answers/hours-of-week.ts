@@ -1,0 +1,133 @@
+import { assert } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import {
+  boundOf,
+  ceilTo,
+  FIRST_MONDAY_MS,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  QUARTER_MS,
+  WEEK_MS,
+} from '../../protocol/moment.ts'
+import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { activityOfTotals } from '../fold/prefix.ts'
+import type { Span } from './range.ts'
+import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
+
+export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
+
+/**
+ * The activity of a span by hour of the week, 168 sums from Monday 00:00 of the local time that is `tz` minutes
+ * ahead of UTC. Where the week-strided sums reach, every whole week costs nothing more than the first; the rest
+ * costs a look-up for each of its hours.
+ */
+export function activityByHour(books: Books, span: Span, tz: number): readonly Activity[] {
+  const sums = Array.from({ length: HOURS_OF_WEEK }, emptySum)
+  const { fromMs, toMs } = withEvents(books, span)
+  if (fromMs >= toMs) return sums
+  const originMs = -tz * MINUTE_MS
+  const weeksFrom = ceilTo(fromMs, HOUR_MS, originMs)
+  const weeks = tz % (QUARTER_MS / MINUTE_MS) === 0 ? wholeWeeks(books, weeksFrom, toMs) : 0
+  if (weeks === 0) {
+    addHours(books, sums, { fromMs, toMs }, originMs)
+    return sums
+  }
+  addHours(books, sums, { fromMs, toMs: weeksFrom }, originMs)
+  addWeeks(books, sums, weeksFrom, weeks, originMs)
+  addHours(books, sums, { fromMs: boundOf(weeksFrom + weeks * WEEK_MS), toMs }, originMs)
+  return sums
+}
+
+/** The sum of one hour of the week, changed in place while it is gathered: thousands of hours go into each. */
+type Sum = {
+  -readonly [Figure in Exclude<keyof Activity, 'spentByKind'>]: bigint
+} & { readonly spentByKind: Map<string, bigint> }
+
+function emptySum(): Sum {
+  return { plays: 0n, spentOnPlay: 0n, paidInPrizes: 0n, burned: 0n, spentByKind: new Map() }
+}
+
+function addDifference(sum: Sum | undefined, start: Activity, end: Activity): void {
+  assert(sum !== undefined, 'an hour of the week has its sum')
+  sum.plays += end.plays - start.plays
+  sum.spentOnPlay += end.spentOnPlay - start.spentOnPlay
+  sum.paidInPrizes += end.paidInPrizes - start.paidInPrizes
+  sum.burned += end.burned - start.burned
+  // What has been spent on a kind stays in every later activity, so `end` has every kind of `start`.
+  for (const [kind, spent] of end.spentByKind) {
+    const moved = spent - (start.spentByKind.get(kind) ?? 0n)
+    sum.spentByKind.set(kind, (sum.spentByKind.get(kind) ?? 0n) + moved)
+  }
+}
+
+/** The part of a span in which there can be an event: years before the first one cost nothing. */
+function withEvents(books: Books, span: Span): Span {
+  const { atMs } = books.head
+  if (books.firstAtMs === null || atMs === null) return { fromMs: span.fromMs, toMs: span.fromMs }
+  return {
+    fromMs: boundOf(Math.max(span.fromMs, floorTo(books.firstAtMs, MINUTE_MS))),
+    toMs: boundOf(Math.min(span.toMs, floorTo(atMs, MINUTE_MS) + MINUTE_MS)),
+  }
+}
+
+/** How many weeks from `fromMs` on end by `toMs` and lie where the week-strided sums are made. */
+function wholeWeeks(books: Books, fromMs: Ms, toMs: Ms): number {
+  let weeks = Math.max(0, Math.floor((toMs - fromMs) / WEEK_MS))
+  while (weeks > 0 && strided(books, boundOf(fromMs + weeks * WEEK_MS)) === undefined) weeks--
+  return weeks
+}
+
+/**
+ * Adds `weeks` whole weeks. The sum of all totals at one hour of these weeks is D(last) − D(first − 7 days), and
+ * the activity within the hour is that sum at its end less that sum at its beginning.
+ */
+function addWeeks(books: Books, sums: readonly Sum[], fromMs: Ms, weeks: number, originMs: number): void {
+  const sumAt = (ms: Ms): Activity => {
+    const last = strided(books, boundOf(ms + (weeks - 1) * WEEK_MS))
+    const before = strided(books, boundOf(ms - WEEK_MS))
+    assert(last !== undefined && before !== undefined, `week-strided sums around ${ms} are missing`)
+    return addActivity(last, before, -1n)
+  }
+  let start = sumAt(fromMs)
+  for (let hour = 0; hour < HOURS_OF_WEEK; hour++) {
+    const at = boundOf(fromMs + hour * HOUR_MS)
+    const end = sumAt(boundOf(at + HOUR_MS))
+    addDifference(sums[hourOfWeek(at, originMs)], start, end)
+    start = end
+  }
+}
+
+/** D(q), which is nothing up to the first event. */
+function strided(books: Books, q: Ms): Activity | undefined {
+  return books.firstAtMs !== null && q <= books.firstAtMs ? NO_ACTIVITY : books.weekStridedActivity(q)
+}
+
+/** Adds a span hour by hour, cut at the hours of local time. */
+function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, originMs: number): void {
+  if (fromMs >= toMs) return
+  let at = fromMs
+  let start = pointOf(books.totalsBefore(at))
+  while (at < toMs) {
+    const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
+    const found = books.totalsBefore(next)
+    // An hour without events, as there are many in a quiet log, costs its look-up only.
+    if (found.seq !== start.seq) {
+      const end = pointOf(found)
+      addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)
+      start = end
+    }
+    at = next
+  }
+}
+
+function pointOf({ seq, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {
+  return { seq, activity: activityOfTotals(totals) }
+}
+
+/** 0 for the hour that begins on Monday at 00:00 local time, to 167. */
+function hourOfWeek(ms: Ms, originMs: number): number {
+  const inWeek = ms - originMs - floorTo(boundOf(ms - originMs), WEEK_MS, FIRST_MONDAY_MS)
+  return Math.floor(inWeek / HOUR_MS)
+}

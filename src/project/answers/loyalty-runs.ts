@@ -1,0 +1,39 @@
+import { formatAmount, subtract } from '../../protocol/amount.ts'
+import { formatAt } from '../../protocol/moment.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/resources.ts'
+import { asOf, atOf } from './as-of.ts'
+import type { Books } from '../fold/books.ts'
+import type { LoyaltyHalf, LoyaltyState } from '../fold/loyalty.ts'
+import { paysAtOf } from '../fold/loyalty.ts'
+
+/** Each month's loyalty reward, newest month first; a month of which everything was cancelled is not listed. */
+export function loyaltyRuns(books: Books): LoyaltyRuns {
+  return { asOf: asOf(books.head), runs: books.loyalty().filter(isStanding).toReversed().map(run) }
+}
+
+function isStanding({ plans, inputs, outputs, payouts }: LoyaltyState): boolean {
+  return plans.length > 0 || inputs.length > 0 || outputs.length > 0 || payouts > 0
+}
+
+function run(state: LoyaltyState): LoyaltyRun {
+  const { month, paid, payouts } = state
+  const paysAt = paysAtOf(state)
+  const input = state.inputs.at(-1) ?? null
+  const output = state.outputs.at(-1) ?? null
+  return {
+    month,
+    paysAt: atOf(paysAt),
+    paysAtMs: paysAt,
+    input: input === null ? null : file(input),
+    output: output === null ? null : file(output),
+    recipients: output?.recipients ?? null,
+    total: output === null ? null : formatAmount(output.total),
+    paid: formatAmount(paid),
+    notPaid: output === null ? null : formatAmount(subtract(output.total, paid)),
+    payouts,
+  }
+}
+
+function file({ seq, digest, bytes, url, atMs }: LoyaltyHalf): LoyaltyFile {
+  return { seq, digest, bytes, url, at: formatAt(atMs), atMs }
+}

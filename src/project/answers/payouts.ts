@@ -1,0 +1,57 @@
+import { formatAmount } from '../../protocol/amount.ts'
+import { recordOf } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { floorTo, formatAt, MINUTE_MS, moment } from '../../protocol/moment.ts'
+import { ROWS_MAX } from '../../protocol/parameters.ts'
+import type { Payouts, Unpaid } from '../../protocol/resources.ts'
+import { UNPAID_STATUSES } from '../../protocol/resources.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
+import { asOf, atOf } from './as-of.ts'
+import type { Books } from '../fold/books.ts'
+import type { Paging } from './rows.ts'
+import { pathTo } from './rows.ts'
+import type { UnpaidRow } from '../fold/unpaid.ts'
+import { statusOf } from '../fold/unpaid.ts'
+
+/** `after` is the seq of the first prize in the last row that was read. */
+export type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
+
+/**
+ * Prizes won and not yet paid, a row per contest, kind and equal terms, in the order of each row's first prize.
+ * `totals` sum every row of the question, not only those of the page. `now` is floored to the minute.
+ */
+export function payouts(books: Books, query: PayoutsQuery, now: Ms): Payouts {
+  const present = floorTo(now, MINUTE_MS)
+  const { contestId, after = 0, limit = ROWS_MAX } = query
+  const of = contestId === undefined ? null : contestIdOf(contestId)
+  // One row more than the page holds tells whether another page follows.
+  const rows = books.unpaid({ contestId: of, after, limit: limit + 1 })
+  const totals = books.unpaidTotals(of, present)
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  return {
+    asOf: asOf(books.head),
+    now: moment(present),
+    unpaid: rows.slice(0, limit).map((row) => unpaidWire(row, present)),
+    totals: recordOf(UNPAID_STATUSES, (status) => formatAmount(totals[status])),
+    next:
+      last === undefined
+        ? null
+        : pathTo('/api/v1/payouts', { contestId, after: last.first, limit: query.limit }),
+  }
+}
+
+function unpaidWire({ contestId, kind, terms, unpaid }: UnpaidRow, now: Ms): Unpaid {
+  const { unlocksAt, reviewUntil, availableAt } = terms
+  return {
+    contestId,
+    kind,
+    kots: formatAmount(unpaid),
+    status: statusOf(terms, now),
+    unlocksAt: atOf(unlocksAt),
+    unlocksAtMs: unlocksAt,
+    reviewUntil: atOf(reviewUntil),
+    reviewUntilMs: reviewUntil,
+    availableAt: formatAt(availableAt),
+    availableAtMs: availableAt,
+  }
+}

@@ -1,0 +1,46 @@
+import { formatAt } from '../../protocol/moment.ts'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
+import type { ContestStatus, ContestWire, Planned, Schedule } from '../../protocol/resources.ts'
+import { asOf } from './as-of.ts'
+import type { Books } from '../fold/books.ts'
+import { paysAtOf } from '../fold/loyalty.ts'
+
+/**
+ * What is planned: the opening of every upcoming contest, the closing of every upcoming or running one, soonest
+ * first, also when the planned moment has passed (only an event moves a contest), and the next loyalty payment.
+ */
+export function schedule(books: Books): Schedule {
+  const upcoming = every(books, 'upcoming')
+  return {
+    asOf: asOf(books.head),
+    opens: planned(upcoming, ({ opensAt, opensAtMs }) => ({ at: opensAt, atMs: opensAtMs })),
+    closes: planned([...upcoming, ...every(books, 'running')], ({ closesAt, closesAtMs }) => ({
+      at: closesAt,
+      atMs: closesAtMs,
+    })),
+    nextLoyaltyPayment: nextLoyaltyPayment(books),
+  }
+}
+
+function every(books: Books, status: ContestStatus): readonly ContestWire[] {
+  return books.contests({ statuses: [status], after: null, limit: SEQ_MAX })
+}
+
+function planned(
+  contests: readonly ContestWire[],
+  when: (contest: ContestWire) => Pick<Planned, 'at' | 'atMs'>,
+): readonly Planned[] {
+  return contests
+    .map((contest) => ({ contestId: contest.id, title: contest.title, ...when(contest) }))
+    .toSorted((a, b) => a.atMs - b.atMs || a.contestId - b.contestId)
+}
+
+/** The earliest month that is scheduled and of which nothing has been paid. */
+function nextLoyaltyPayment(books: Books): Schedule['nextLoyaltyPayment'] {
+  for (const state of books.loyalty()) {
+    const paysAt = paysAtOf(state)
+    if (paysAt === null || state.payouts > 0) continue
+    return { month: state.month, at: formatAt(paysAt), atMs: paysAt }
+  }
+  return null
+}

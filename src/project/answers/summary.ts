@@ -1,0 +1,60 @@
+import type { Ms } from '../../protocol/moment.ts'
+import { boundOf } from '../../protocol/moment.ts'
+import type { Parsed } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import type { Summary } from '../../protocol/resources.ts'
+import { amountOf, asOf, count, isSettledBefore, presentOf, tokenPrice } from './as-of.ts'
+import type { AsOfTotals, Books, Head } from '../fold/books.ts'
+
+/**
+ * The headline figures: of every event, or of those with `at` up to the moment asked for, as known then. A
+ * moment later than both the present (to the millisecond, not the minute) and the head is refused.
+ */
+export function summary(books: Books, at: Ms | null, now: Ms): Parsed<Summary> {
+  const come = resolveMoment(at, now, books.head)
+  if (!come.ok) return come
+  return parsed(headlines(at === null ? books.totals() : books.totalsBefore(justAfter(at))))
+}
+
+/** The moment asked for, or null for the present; refused when it has not come. */
+export function resolveMoment(at: Ms | null, now: Ms, head: Head): Parsed<Ms | null> {
+  if (at === null || at <= presentOf(head, now)) return parsed(at)
+  const detail = 'The state at a moment that has not come is not known.'
+  const errors = [{ parameter: 'at', message: '`at` is in the future.' }]
+  return refused({ code: 'in-the-future', detail, errors })
+}
+
+/** Whether the summary at this moment can never change. Without a moment it is the present, which does. */
+export function isSummarySettled(head: Head, at: Ms | null): boolean {
+  return at !== null && isSettledBefore(head, justAfter(at))
+}
+
+function justAfter(at: Ms): Ms {
+  return boundOf(at + 1)
+}
+
+function headlines({ seq, head, totals }: AsOfTotals): Summary {
+  const number = (figure: Parameters<typeof totals.figure>[0]): number => count(totals.figure(figure))
+  return {
+    asOf: asOf(head()),
+    contests: {
+      upcoming: number('upcoming'),
+      running: number('running'),
+      paying: number('paying'),
+      paid: number('paid'),
+    },
+    entries: number('entries'),
+    plays: number('plays'),
+    events: seq,
+    payouts: number('payouts'),
+    spentOnPlay: amountOf(totals, 'spentOnPlay'),
+    paidInPrizes: amountOf(totals, 'paidInPrizes'),
+    paidInLoyalty: amountOf(totals, 'paidInLoyalty'),
+    burned: amountOf(totals, 'burned'),
+    runningPools: amountOf(totals, 'runningPools'),
+    prizesNotRedeemed: amountOf(totals, 'prizesNotRedeemed'),
+    treasury: amountOf(totals, 'treasury'),
+    loyaltyFund: amountOf(totals, 'loyaltyFund'),
+    tokenPriceUsd: tokenPrice(totals),
+  }
+}

@@ -1,0 +1,70 @@
+import { ZERO } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Entry } from '../../protocol/event.ts'
+import type { ContestStatus } from '../../protocol/resources.ts'
+import type { Contest } from './contest.ts'
+import type { Effect } from './ledger.ts'
+
+/** The status that each kind of `contest` event moves a contest to; the other kinds move none. */
+export const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
+  scheduled: 'upcoming',
+  opened: 'running',
+  closed: 'paying',
+  cancelled: 'paying',
+  paid: 'paid',
+}
+
+/**
+ * The contest with its state and times as the event leaves them. A contest that was never scheduled appears with
+ * its first event: that happens only where the operator publishes what is out of order.
+ */
+export function moveContest(before: Contest | undefined, effect: Effect): Contest {
+  const contest = before ?? unplanned(effect.entry)
+  const { event, details } = effect.entry
+  if (event.type !== 'contest') return contest
+  const status = STATUS_AFTER[event.kind] ?? contest.status
+  switch (event.kind) {
+    case 'scheduled':
+    case 'rescheduled': {
+      const opensAt = details?.opensAt
+      const closesAt = details?.closesAt
+      assert(
+        opensAt !== undefined && closesAt !== undefined,
+        `contest event ${event.seq} has no planned times`,
+      )
+      return { ...contest, status, title: details?.title ?? contest.title, opensAt, closesAt }
+    }
+    case 'opened':
+      return { ...contest, status, openedAt: event.atMs }
+    case 'closed':
+    case 'cancelled':
+      return { ...contest, status, closedAt: event.atMs }
+    case 'paid':
+      return { ...contest, status, paidAt: event.atMs }
+    default:
+      throw new Error(`contest event ${event.seq} is of an unknown kind`)
+  }
+}
+
+function unplanned(entry: Entry): Contest {
+  const { contestId, seq, atMs } = entry.event
+  assert(contestId !== null, `event ${seq} has no contest`)
+  return {
+    id: contestId,
+    title: null,
+    status: 'upcoming',
+    scheduledSeq: seq,
+    lastSeq: seq,
+    opensAt: atMs,
+    closesAt: atMs,
+    openedAt: null,
+    closedAt: null,
+    paidAt: null,
+    entries: 0n,
+    plays: 0n,
+    spentOnPlay: ZERO,
+    poolIn: new Map(),
+    poolOut: new Map(),
+    prizes: new Map(),
+  }
+}

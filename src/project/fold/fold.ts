@@ -1,0 +1,288 @@
+import type { Price } from '../../protocol/amount.ts'
+import { ZERO } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Entry } from '../../protocol/event.ts'
+import type { Month, Ms } from '../../protocol/moment.ts'
+import type { ContestStatus } from '../../protocol/resources.ts'
+import type { EventType } from '../../protocol/rules.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+import type { Contest, Hold, Lot, Take } from './contest.ts'
+import { kindKey } from './contest.ts'
+import { moveContest } from './contest-state.ts'
+import type { Effect } from './ledger.ts'
+import { effectOf, post, postingOf, postToContest } from './ledger.ts'
+import type { LotBook, LotShelf } from './lots.ts'
+import { addLot, cancelLot, giveBack, moveHold, openLotBook, takeFromLots } from './lots.ts'
+import type { LoyaltyState } from './loyalty.ts'
+import { applyToLoyalty } from './loyalty.ts'
+import type { Tally } from './tally.ts'
+import { NO_PRICE } from './tally.ts'
+import type { RowChange } from './unpaid-groups.ts'
+
+/** A price and the event that published it. */
+export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
+
+/** What was kept of the fold so far: a store, or maps in memory. The fold writes nothing to it. */
+export type Shelf = Readonly<{
+  entry(seq: Seq): Entry | undefined
+  /** The seq of the correction that cancelled an event. */
+  correctionOf(seq: Seq): Seq | undefined
+  /** The seq of the event that replaces a cancelled one. */
+  restatementOf(seq: Seq): Seq | undefined
+  contest(id: ContestId): Contest | undefined
+  openLots(contestId: ContestId, kind: string): readonly Lot[]
+  hold(contestId: ContestId, kind: string): Hold | undefined
+  lot(seq: Seq): Lot | undefined
+  takesBy(seq: Seq): readonly Take[]
+  takesFrom(lot: Seq): readonly Take[]
+  loyalty(month: Month): LoyaltyState | undefined
+  /** The newest price event before `seq` that no correction has cancelled. */
+  priceBefore(seq: Seq): StandingPrice | undefined
+}>
+
+/** What changed since it was last taken: to be kept on the shelf, whole. */
+export type Changes = Readonly<{
+  entries: Map<Seq, Entry>
+  corrections: Map<Seq, Seq>
+  /** By the cancelled event, the one that replaces it. */
+  restatements: Map<Seq, Seq>
+  contests: Map<ContestId, Contest>
+  lots: Map<Seq, Lot>
+  /** By contest and kind. */
+  holds: Map<string, Hold>
+  /** Rows of what is unpaid, by contest, kind and terms, from before the first change to after the last. */
+  unpaid: Map<string, RowChange>
+  /** The moment of the last event that could change lots of a contest. */
+  lotMoments: Map<ContestId, Ms>
+  /** By payout or expiry, then by lot; a take of nothing is to be removed. */
+  takes: Map<Seq, Map<Seq, Take>>
+  loyalty: Map<Month, LoyaltyState>
+  prices: Map<Seq, Price>
+  /** The price that stands after an event that changed it; undefined when none does. */
+  standing: Map<Seq, Price | undefined>
+  /** Contests that an event moved from one status to another. */
+  moves: Map<Seq, ContestMove>
+}>
+
+/** From no status at all when the contest appears. */
+export type ContestMove = Readonly<{ from: ContestStatus | undefined; to: ContestStatus }>
+
+/** The one fold from the log to every figure. It sees its own changes first, then the shelf. */
+export type Fold = Readonly<{
+  tally: Tally
+  shelf: Shelf
+  changes: Changes
+  /** Kept from one batch to the next, since payouts of one contest come together. */
+  lotBooks: Map<string, LotBook>
+}>
+
+/** Lot books are dropped when they hold more lots than this. */
+const LOTS_CACHED_MAX = 200_000
+
+export function openFold(tally: Tally, shelf: Shelf): Fold {
+  return { tally, shelf, changes: noChanges(), lotBooks: new Map() }
+}
+
+function noChanges(): Changes {
+  return {
+    entries: new Map(),
+    corrections: new Map(),
+    restatements: new Map(),
+    contests: new Map(),
+    lots: new Map(),
+    holds: new Map(),
+    unpaid: new Map(),
+    lotMoments: new Map(),
+    takes: new Map(),
+    loyalty: new Map(),
+    prices: new Map(),
+    standing: new Map(),
+    moves: new Map(),
+  }
+}
+
+/** The same fold with nothing changed: call it once the shelf holds the changes. */
+export function settled(fold: Fold): Fold {
+  let lots = 0
+  for (const [key, book] of fold.lotBooks) {
+    // One with nothing open says nothing the shelf does not, and every contest and kind would leave one for ever.
+    if (book.open.size === 0) fold.lotBooks.delete(key)
+    lots += book.open.size
+  }
+  return { ...fold, changes: noChanges(), lotBooks: lots > LOTS_CACHED_MAX ? new Map() : fold.lotBooks }
+}
+
+export function entryOf(fold: Fold, seq: Seq): Entry | undefined {
+  return fold.changes.entries.get(seq) ?? fold.shelf.entry(seq)
+}
+
+export function correctionOf(fold: Fold, seq: Seq): Seq | undefined {
+  return fold.changes.corrections.get(seq) ?? fold.shelf.correctionOf(seq)
+}
+
+export function restatementOf(fold: Fold, seq: Seq): Seq | undefined {
+  return fold.changes.restatements.get(seq) ?? fold.shelf.restatementOf(seq)
+}
+
+export function contestOf(fold: Fold, id: ContestId): Contest | undefined {
+  return fold.changes.contests.get(id) ?? fold.shelf.contest(id)
+}
+
+export function loyaltyOf(fold: Fold, month: Month): LoyaltyState | undefined {
+  return fold.changes.loyalty.get(month) ?? fold.shelf.loyalty(month)
+}
+
+/** Applies one entry. What it asks of the books was checked before: `publish` admits, this only counts. */
+export function apply(fold: Fold, entry: Entry): void {
+  const { event, details } = entry
+  const corrects = event.type === 'correction' ? details?.corrects : undefined
+  const effect = effectOf(entry, corrects === undefined ? undefined : entryOf(fold, corrects))
+  fold.changes.entries.set(event.seq, entry)
+  if (corrects !== undefined) fold.changes.corrections.set(corrects, event.seq)
+  if (details?.restates !== undefined) fold.changes.restatements.set(details.restates, event.seq)
+  countFigures(fold.tally, effect)
+  const posting = postingOf(effect)
+  if (posting !== undefined) post(fold.tally, posting)
+  applyToPrice(fold, effect)
+  applyToContest(fold, effect)
+  applyToLots(fold, effect)
+  const month = effect.cause.details?.month
+  if (month !== undefined) {
+    fold.changes.loyalty.set(month, applyToLoyalty(loyaltyOf(fold, month), month, effect))
+  }
+}
+
+/** Counts an effect in the figures that are no account's balance. */
+export function countFigures(tally: Tally, effect: Effect): void {
+  const { type, kind } = effect.cause.event
+  const amount = effect.entry.event.kots ?? ZERO
+  const { figures } = tally
+  if (type === 'play') {
+    const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
+    figures.plays += plays
+    if (kind === 'entry') figures.entries += plays
+    figures.spentOnPlay += amount
+    tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + amount)
+  } else if (type === 'payout') {
+    figures.payouts += BigInt(effect.sign)
+    if (kind === 'loyalty') figures.paidInLoyalty += amount
+    else if (kind !== 'refund') figures.paidInPrizes += amount
+  }
+}
+
+/** Moves the count of contests by status. */
+export function countContest(tally: Tally, move: ContestMove): void {
+  if (move.from !== undefined) tally.figures[move.from] -= 1n
+  tally.figures[move.to] += 1n
+}
+
+function applyToPrice(fold: Fold, effect: Effect): void {
+  const { event, details } = effect.cause
+  if (event.type !== 'price') return
+  if (effect.sign === 1) {
+    assert(details?.price !== undefined, `price event ${event.seq} has no price`)
+    fold.changes.prices.set(event.seq, details.price)
+  }
+  const { seq } = effect.entry.event
+  const price = effect.sign === 1 ? details?.price : standingPrice(fold, seq)?.price
+  fold.changes.standing.set(seq, price)
+  fold.tally.figures.tokenPrice = price ?? NO_PRICE
+}
+
+/** The last uncancelled price before `seq`, counting the corrections of this batch. */
+function standingPrice(fold: Fold, seq: Seq): StandingPrice | undefined {
+  const inBatch = [...fold.changes.prices.keys()].toReversed()
+  for (const candidate of inBatch) {
+    const price = fold.changes.prices.get(candidate)
+    if (price !== undefined && !fold.changes.corrections.has(candidate)) return { seq: candidate, price }
+  }
+  let kept = fold.shelf.priceBefore(seq)
+  while (kept !== undefined && fold.changes.corrections.has(kept.seq)) kept = fold.shelf.priceBefore(kept.seq)
+  return kept
+}
+
+function applyToContest(fold: Fold, effect: Effect): void {
+  const id = effect.cause.event.contestId
+  if (id === null) return
+  const before = contestOf(fold, id)
+  const moved = moveContest(before, effect)
+  if (before?.status !== moved.status) {
+    const move = { from: before?.status, to: moved.status }
+    fold.changes.moves.set(effect.entry.event.seq, move)
+    countContest(fold.tally, move)
+  }
+  fold.changes.contests.set(id, { ...postToContest(moved, effect), lastSeq: effect.entry.event.seq })
+}
+
+const TOUCHES_LOTS: ReadonlySet<EventType> = new Set<EventType>(['prize', 'payout', 'expiry', 'hold'])
+
+function applyToLots(fold: Fold, effect: Effect): void {
+  const { event, details } = effect.cause
+  if (!TOUCHES_LOTS.has(event.type) || event.contestId === null || event.kind === 'refund') return
+  const { contestId, kind, atMs, seq } = event
+  fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
+  const shelf = lotShelf(fold)
+  const book = (): LotBook => lotBookOf(fold, contestId, kind)
+  if (event.type === 'prize' && event.kots !== null) {
+    if (effect.sign === -1) return cancelLot(book(), shelf, seq)
+    const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
+    const claim = details?.claim ?? false
+    const amounts = { amount: event.kots, unpaid: event.kots }
+    const lot = { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim }
+    addLot(book(), shelf, lot)
+  } else if ((event.type === 'payout' || event.type === 'expiry') && event.kots !== null) {
+    if (effect.sign === -1) return giveBack(book(), shelf, seq)
+    const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, heldFrom: seq, claim: false }
+    takeFromLots(book(), shelf, seq, event.kots, (unpaid) => ({
+      seq,
+      contestId,
+      kind,
+      atMs,
+      unpaid,
+      ...none,
+    }))
+  } else if (event.type === 'hold' && details?.reviewUntil !== undefined) {
+    const hold = { contestId, kind, seq, reviewUntil: details.reviewUntil }
+    moveHold(book(), shelf, hold)
+    fold.changes.holds.set(kindKey(contestId, kind), hold)
+  }
+}
+
+function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
+  const key = kindKey(contestId, kind)
+  const known = fold.lotBooks.get(key)
+  if (known !== undefined) return known
+  const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
+  const book = openLotBook(fold.shelf.openLots(contestId, kind), hold)
+  fold.lotBooks.set(key, book)
+  return book
+}
+
+/** The shelf of the lots with this batch's changes in front of it. */
+function lotShelf(fold: Fold): LotShelf {
+  const { lots, takes, unpaid } = fold.changes
+  const overlaid = (kept: readonly Take[], changed: Iterable<Take>): Take[] => {
+    const byLot = new Map(kept.map((take) => [`${take.seq}/${take.lot}`, take]))
+    for (const take of changed) byLot.set(`${take.seq}/${take.lot}`, take)
+    return [...byLot.values()].filter((take) => take.amount !== ZERO)
+  }
+  return {
+    lot: (seq) => lots.get(seq) ?? fold.shelf.lot(seq),
+    takesBy: (seq) => overlaid(fold.shelf.takesBy(seq), takes.get(seq)?.values() ?? []),
+    takesFrom: (lot) =>
+      overlaid(
+        fold.shelf.takesFrom(lot),
+        [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
+      ),
+    putLot: (lot) => lots.set(lot.seq, lot),
+    putTake(take) {
+      const byLot = takes.get(take.seq) ?? new Map<Seq, Take>()
+      takes.set(take.seq, byLot.set(take.lot, take))
+    },
+    noteRow(terms, change) {
+      const key = `${kindKey(change.contestId, change.kind)} ${terms}`
+      const noted = unpaid.get(key)
+      unpaid.set(key, noted === undefined ? change : { ...change, before: noted.before })
+    },
+  }
+}

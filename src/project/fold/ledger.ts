@@ -1,0 +1,140 @@
+import type { Amount } from '../../protocol/amount.ts'
+import { add, ZERO } from '../../protocol/amount.ts'
+import { ruleOf } from '../../protocol/catalogue.ts'
+import type { DaybookEvent, Entry } from '../../protocol/event.ts'
+import type { AccountName } from '../../protocol/rules.ts'
+import type { Contest } from './contest.ts'
+import { poolBalance, unredeemedOf } from './contest.ts'
+import type { Figure, Tally } from './tally.ts'
+
+/** One debit, one credit, one amount: it leaves the account `from` and reaches the account `to`. */
+export type Posting = Readonly<{ from: AccountName; to: AccountName; amount: Amount }>
+
+/**
+ * What an entry does to the figures. Of an ordinary event the cause is the event itself; of a correction it is
+ * the corrected event, whose effect is repeated with the opposite sign at the correction's own moment.
+ */
+export type Effect = Readonly<{ entry: Entry; cause: Entry; sign: 1 | -1 }>
+
+/** The effect of an entry; `corrected` is the entry that a correction cancels, absent for every other. */
+export function effectOf(entry: Entry, corrected: Entry | undefined): Effect {
+  if (entry.event.type !== 'correction') return { entry, cause: entry, sign: 1 }
+  if (corrected === undefined) throw new Error(`correction ${entry.event.seq} of an event that is not there`)
+  return { entry, cause: corrected, sign: -1 }
+}
+
+/** The posting of an effect; undefined where nothing moves (trades, prices, plans, an event without an amount). */
+export function postingOf(effect: Effect): Posting | undefined {
+  const { type, kind } = effect.cause.event
+  const accounts = ruleOf(type, kind)?.posting
+  const amount = effect.entry.event.kots
+  return accounts === undefined || amount === null ? undefined : { ...accounts, amount }
+}
+
+/** The figure that holds an account's balance, summed over contests and kinds. */
+export const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
+  treasury: 'treasury',
+  pool: 'runningPools',
+  unredeemed: 'prizesNotRedeemed',
+  loyalty: 'loyaltyFund',
+  players: 'players',
+  burned: 'burned',
+  world: 'world',
+}
+
+/** Accounts inside the platform, whose balances never go below zero. */
+export function isInside(account: AccountName): boolean {
+  switch (account) {
+    case 'treasury':
+    case 'pool':
+    case 'unredeemed':
+    case 'loyalty':
+      return true
+    case 'players':
+    case 'burned':
+    case 'world':
+      return false
+  }
+}
+
+/** The account's name as the specification writes it: `treasury`, `pool:42`, `unredeemed:42:winner`. */
+export function accountLabel(account: AccountName, event: Pick<DaybookEvent, 'contestId' | 'kind'>): string {
+  if (account === 'pool') return `pool:${event.contestId}`
+  if (account === 'unredeemed') return `unredeemed:${event.contestId}:${event.kind}`
+  return account
+}
+
+/** The balance of the account that an event of this contest and kind would touch. */
+export function balanceOf(
+  account: AccountName,
+  tally: Tally,
+  contest: Contest | undefined,
+  kind: string,
+): bigint {
+  if (account === 'pool') return contest === undefined ? 0n : poolBalance(contest)
+  if (account === 'unredeemed') return contest === undefined ? 0n : unredeemedOf(contest, kind)
+  return tally.figures[FIGURE_OF_ACCOUNT[account]]
+}
+
+/** Posts an effect to the accounts of the tally. */
+export function post(tally: Tally, posting: Posting): void {
+  tally.figures[FIGURE_OF_ACCOUNT[posting.from]] -= posting.amount
+  tally.figures[FIGURE_OF_ACCOUNT[posting.to]] += posting.amount
+}
+
+/** Posts an effect to its contest: pool, what was won, redeemed and lapsed, and what was spent on play. */
+export function postToContest(contest: Contest, effect: Effect): Contest {
+  const { type, kind } = effect.cause.event
+  const amount = effect.entry.event.kots
+  if (amount === null) return contest
+  switch (type) {
+    case 'play': {
+      const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
+      return {
+        ...contest,
+        plays: contest.plays + plays,
+        entries: kind === 'entry' ? contest.entries + plays : contest.entries,
+        spentOnPlay: add(contest.spentOnPlay, amount),
+      }
+    }
+    case 'pool':
+      return kind === 'returned'
+        ? { ...contest, poolOut: added(contest.poolOut, kind, amount) }
+        : { ...contest, poolIn: added(contest.poolIn, kind, amount) }
+    case 'prize':
+      return {
+        ...postToPrize(contest, kind, 'owed', amount),
+        poolOut: added(contest.poolOut, kind, amount),
+      }
+    case 'payout':
+      return kind === 'refund'
+        ? { ...contest, poolOut: added(contest.poolOut, kind, amount) }
+        : postToPrize(contest, kind, 'redeemed', amount)
+    case 'expiry':
+      return postToPrize(contest, kind, 'expired', amount)
+    case 'contest':
+    case 'hold':
+    case 'burn':
+    case 'loyalty':
+    case 'treasury':
+    case 'price':
+    case 'trade':
+    case 'correction':
+      return contest
+  }
+}
+
+function postToPrize(
+  contest: Contest,
+  kind: string,
+  field: 'owed' | 'redeemed' | 'expired',
+  amount: Amount,
+): Contest {
+  const prize = contest.prizes.get(kind) ?? { owed: ZERO, redeemed: ZERO, expired: ZERO }
+  const prizes = new Map(contest.prizes).set(kind, { ...prize, [field]: add(prize[field], amount) })
+  return { ...contest, prizes }
+}
+
+function added(sums: ReadonlyMap<string, Amount>, kind: string, amount: Amount): ReadonlyMap<string, Amount> {
+  return new Map(sums).set(kind, add(sums.get(kind) ?? ZERO, amount))
+}

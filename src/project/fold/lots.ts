@@ -1,0 +1,191 @@
+import type { Amount } from '../../protocol/amount.ts'
+import { add, negate, smaller, subtract, ZERO } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Hold, Lot, Take } from './contest.ts'
+import { availableAt, reviewOf, underHold } from './contest.ts'
+import type { NoteRow, UnpaidGroups } from './unpaid-groups.ts'
+import { groupsOf, noteAll, regroup } from './unpaid-groups.ts'
+
+/**
+ * The lots of one contest and kind of which something is unpaid or overpaid, and the order in which payouts
+ * and expiries take from them: by the moment they become available, then by seq.
+ * There is never one lot unpaid while another is overpaid: `settle` moves what was taken.
+ */
+export type LotBook = {
+  readonly open: Map<Seq, Lot>
+  /** Seqs of the lots with something unpaid, in the order of taking. */
+  readonly queue: Seq[]
+  groups: UnpaidGroups
+  /** The newest hold. It is kept once, and not with each lot that it moves. */
+  hold: Hold | undefined
+}
+
+/** Where a book finds lots that are closed, and where it writes what changes. */
+export type LotShelf = Readonly<{
+  lot(seq: Seq): Lot | undefined
+  /** What a payout or expiry took, and what was taken from a lot; takes of nothing are gone. */
+  takesBy(seq: Seq): readonly Take[]
+  takesFrom(lot: Seq): readonly Take[]
+  putLot(lot: Lot): void
+  putTake(take: Take): void
+  noteRow: NoteRow
+}>
+
+export function openLotBook(lots: readonly Lot[], hold: Hold | undefined): LotBook {
+  const bySeqs = lots.toSorted(bySeq)
+  const open = new Map(bySeqs.map((lot) => [lot.seq, lot]))
+  const groups = groupsOf(bySeqs.map((lot) => underHold(lot, hold)))
+  return { open, queue: queueOf(bySeqs, hold), groups, hold }
+}
+
+function queueOf(lots: Iterable<Lot>, hold: Hold | undefined): Seq[] {
+  return [...lots]
+    .filter((lot) => lot.unpaid > ZERO)
+    .map((lot) => ({ seq: lot.seq, at: availableAt(lot, reviewOf(lot, hold)) }))
+    .toSorted((a, b) => a.at - b.at || a.seq - b.seq)
+    .map(({ seq }) => seq)
+}
+
+/** A prize is won: a lot more, from which what is overpaid is taken first. */
+export function addLot(book: LotBook, shelf: LotShelf, lot: Lot): void {
+  put(book, shelf, lot)
+  settle(book, shelf)
+}
+
+/**
+ * A payout or expiry takes from the lots in their order. What finds no lot stands as one of its own, overpaid
+ * (`overdraft` makes it): that happens only where the operator publishes below zero.
+ */
+export function takeFromLots(
+  book: LotBook,
+  shelf: LotShelf,
+  seq: Seq,
+  amount: Amount,
+  overdraft: (missing: Amount) => Lot,
+): void {
+  let rest = amount
+  while (rest > ZERO) {
+    const front = book.queue[0]
+    if (front === undefined) {
+      put(book, shelf, overdraft(negate(rest)))
+      return shelf.putTake({ seq, lot: seq, amount: rest })
+    }
+    const lot = openLot(book, front)
+    const part = smaller(rest, lot.unpaid)
+    put(book, shelf, { ...lot, unpaid: subtract(lot.unpaid, part) })
+    // It takes of no lot twice, and took of none before.
+    shelf.putTake({ seq, lot: front, amount: part })
+    rest = subtract(rest, part)
+  }
+}
+
+/** The correction of a payout or expiry gives back what it took. */
+export function giveBack(book: LotBook, shelf: LotShelf, seq: Seq): void {
+  for (const take of shelf.takesBy(seq)) {
+    const lot = book.open.get(take.lot) ?? shelf.lot(take.lot)
+    assert(lot !== undefined, `event ${seq} took from lot ${take.lot}, which is not there`)
+    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, take.amount) })
+    shelf.putTake({ ...take, amount: ZERO })
+  }
+  settle(book, shelf)
+}
+
+/** The correction of a prize takes its lot away; what was paid of it is taken from the next lots. */
+export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
+  const lot = book.open.get(seq) ?? shelf.lot(seq)
+  assert(lot !== undefined, `prize ${seq} has no lot`)
+  put(book, shelf, { ...lot, amount: ZERO, unpaid: subtract(lot.unpaid, lot.amount) })
+  settle(book, shelf)
+}
+
+/** Moves the review hold of all that is unpaid: no lot changes, only the order of taking and the rows. */
+export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
+  const before = book.groups
+  const open = [...book.open.values()].toSorted(bySeq)
+  book.hold = hold
+  book.groups = groupsOf(open.map((lot) => underHold(lot, hold)))
+  for (const [place, seq] of queueOf(open, hold).entries()) book.queue[place] = seq
+  noteAll(hold, before, book.groups, shelf.noteRow)
+}
+
+/** Takes what is overpaid from the lots that still have something unpaid. */
+function settle(book: LotBook, shelf: LotShelf): void {
+  if (book.queue.length === 0 || book.queue.length === book.open.size) return
+  const overpaid = [...book.open.values()].filter((lot) => lot.unpaid < ZERO).toSorted(bySeq)
+  for (const lot of overpaid) {
+    for (const take of [...shelf.takesFrom(lot.seq)].toSorted(bySeq)) moveTake(book, shelf, lot.seq, take)
+  }
+}
+
+function moveTake(book: LotBook, shelf: LotShelf, from: Seq, take: Take): void {
+  let left = take.amount
+  for (;;) {
+    const lot = book.open.get(from)
+    const front = book.queue[0]
+    if (lot === undefined || lot.unpaid >= ZERO || front === undefined || left === ZERO) return
+    const next = openLot(book, front)
+    const part = smaller(smaller(left, negate(lot.unpaid)), next.unpaid)
+    left = subtract(left, part)
+    shelf.putTake({ ...take, amount: left })
+    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, part) })
+    put(book, shelf, { ...next, unpaid: subtract(next.unpaid, part) })
+    addTake(shelf, { seq: take.seq, lot: front, amount: part })
+  }
+}
+
+function addTake(shelf: LotShelf, take: Take): void {
+  const already = shelf.takesBy(take.seq).find((other) => other.lot === take.lot)
+  shelf.putTake(already === undefined ? take : { ...take, amount: add(already.amount, take.amount) })
+}
+
+function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
+  const before = book.open.get(lot.seq)
+  const wasQueued = before !== undefined && before.unpaid > ZERO
+  const isQueued = lot.unpaid > ZERO
+  const after = isQueued ? (wasQueued ? lot : opened(lot, book.hold)) : closed(lot, before, book.hold)
+  if (after.unpaid === ZERO) book.open.delete(after.seq)
+  else book.open.set(after.seq, after)
+  if (isQueued && !wasQueued) book.queue.splice(placeOf(book, after), 0, after.seq)
+  if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(after.seq), 1)
+  const stood = before === undefined ? undefined : underHold(before, book.hold)
+  regroup(book.groups, stood, underHold(after, book.hold), shelf.noteRow)
+  shelf.putLot(after)
+}
+
+/** A lot with something unpaid again: the hold that stands did not move it, since it was closed. */
+function opened(lot: Lot, hold: Hold | undefined): Lot {
+  return hold === undefined || hold.seq <= lot.heldFrom ? lot : { ...lot, heldFrom: hold.seq }
+}
+
+/** A lot with nothing unpaid any more keeps the hold that it had: later ones do not move it. */
+function closed(lot: Lot, before: Lot | undefined, hold: Hold | undefined): Lot {
+  return before === undefined ? lot : { ...lot, reviewUntil: reviewOf(before, hold) }
+}
+
+function placeOf(book: LotBook, lot: Lot): number {
+  let low = 0
+  let high = book.queue.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = book.queue[middle]
+    if (other !== undefined && isBefore(openLot(book, other), lot, book.hold)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function openLot(book: LotBook, seq: Seq): Lot {
+  const lot = book.open.get(seq)
+  assert(lot !== undefined, `lot ${seq} is queued and not open`)
+  return lot
+}
+
+function isBefore(a: Lot, b: Lot, hold: Hold | undefined): boolean {
+  const [atA, atB] = [availableAt(a, reviewOf(a, hold)), availableAt(b, reviewOf(b, hold))]
+  return atA === atB ? a.seq < b.seq : atA < atB
+}
+
+function bySeq(a: Readonly<{ seq: Seq }>, b: Readonly<{ seq: Seq }>): number {
+  return a.seq - b.seq
+}

@@ -1,0 +1,83 @@
+import type { Amount } from '../../protocol/amount.ts'
+import { add, ZERO } from '../../protocol/amount.ts'
+import type { Month, Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Effect } from './ledger.ts'
+
+/** One published half of a loyalty run: what went in, or what came out. */
+export type LoyaltyHalf = Readonly<{
+  seq: Seq
+  atMs: Ms
+  digest: string
+  bytes: number | null
+  url: string | null
+}>
+
+/** What came out of a month's reward. */
+export type LoyaltyOutput = LoyaltyHalf & Readonly<{ recipients: number; total: Amount }>
+
+/**
+ * The loyalty reward of one month as of the head. Of each kind of event the last that no correction has
+ * cancelled holds; those before it are kept, since they hold again when it is cancelled.
+ */
+export type LoyaltyState = Readonly<{
+  month: Month
+  plans: readonly Readonly<{ seq: Seq; paysAt: Ms }>[]
+  inputs: readonly LoyaltyHalf[]
+  outputs: readonly LoyaltyOutput[]
+  paid: Amount
+  payouts: number
+}>
+
+/** When the month's reward is paid, by the plan that holds. */
+export function paysAtOf(state: LoyaltyState): Ms | null {
+  return state.plans.at(-1)?.paysAt ?? null
+}
+
+function emptyLoyalty(month: Month): LoyaltyState {
+  return { month, plans: [], inputs: [], outputs: [], paid: ZERO, payouts: 0 }
+}
+
+/** Applies an event of a month's loyalty reward, or the correction of one. */
+export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, effect: Effect): LoyaltyState {
+  const state = before ?? emptyLoyalty(month)
+  const { event, details } = effect.cause
+  const amount = effect.entry.event.kots
+  if (event.type === 'payout') {
+    return { ...state, paid: add(state.paid, amount ?? ZERO), payouts: state.payouts + effect.sign }
+  }
+  if (event.type !== 'loyalty' || details === null) return state
+  if (effect.sign === -1) return without(state, event.seq)
+  const half = {
+    seq: event.seq,
+    atMs: event.atMs,
+    digest: details.digest ?? '',
+    bytes: details.bytes ?? null,
+    url: details.url ?? null,
+  }
+  switch (event.kind) {
+    case 'scheduled':
+      return details.paysAt === undefined
+        ? state
+        : { ...state, plans: [...state.plans, { seq: event.seq, paysAt: details.paysAt }] }
+    case 'input':
+      return { ...state, inputs: [...state.inputs, half] }
+    case 'output': {
+      const output = { ...half, recipients: details.recipients ?? 0, total: amount ?? ZERO }
+      return { ...state, outputs: [...state.outputs, output] }
+    }
+    default:
+      return state
+  }
+}
+
+/** What a corrected event said is gone. */
+function without(state: LoyaltyState, seq: Seq): LoyaltyState {
+  const stands = (said: Readonly<{ seq: Seq }>): boolean => said.seq !== seq
+  return {
+    ...state,
+    plans: state.plans.filter(stands),
+    inputs: state.inputs.filter(stands),
+    outputs: state.outputs.filter(stands),
+  }
+}

@@ -1,0 +1,115 @@
+import type { Amount } from '../../protocol/amount.ts'
+import { add, negate, ZERO } from '../../protocol/amount.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+import type { Lot } from './contest.ts'
+import type { Terms } from './unpaid.ts'
+import { formatTerms, termsOf } from './unpaid.ts'
+
+/** The open lots of one contest and kind with equal terms, found by their terms: each group is a row of `/payouts`. */
+export type UnpaidGroups = Map<string, UnpaidGroup>
+
+type UnpaidGroup = { readonly terms: Terms; readonly seqs: Seq[]; unpaid: Amount }
+
+/** A row as it stands: its first lot and its sum. */
+export type RowState = Readonly<{ first: Seq; unpaid: Amount }>
+
+/** What became of a row; null where there is none. */
+export type RowChange = Readonly<{
+  contestId: ContestId
+  kind: string
+  terms: Terms
+  before: RowState | null
+  after: RowState | null
+}>
+
+/** Told each change of a row, with the text of its terms. */
+export type NoteRow = (terms: string, change: RowChange) => void
+
+/** Groups lots as they stand under the hold; `lots` are by seq. */
+export function groupsOf(lots: Iterable<Lot>): UnpaidGroups {
+  const groups: UnpaidGroups = new Map()
+  for (const lot of lots) {
+    const terms = termsOf(lot)
+    const key = formatTerms(terms)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { terms, seqs: [lot.seq], unpaid: lot.unpaid })
+    else {
+      group.seqs.push(lot.seq)
+      group.unpaid = add(group.unpaid, lot.unpaid)
+    }
+  }
+  return groups
+}
+
+/** Takes a lot as it was out of its group, and puts it as it is into its own; one of which nothing is unpaid is in none. */
+export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lot, note: NoteRow): void {
+  const from = before === undefined || before.unpaid === ZERO ? null : termsOf(before)
+  const to = after.unpaid === ZERO ? null : termsOf(after)
+  const fromKey = from === null ? null : formatTerms(from)
+  const toKey = to === null ? null : formatTerms(to)
+  if (before !== undefined && from !== null && fromKey !== null) {
+    const stays = fromKey === toKey
+    change(groups, after, from, fromKey, note, (group) => {
+      group.unpaid = add(group.unpaid, negate(before.unpaid))
+      if (stays) group.unpaid = add(group.unpaid, after.unpaid)
+      else group.seqs.splice(placeOf(group.seqs, after.seq), 1)
+    })
+    if (stays) return
+  }
+  if (to === null || toKey === null) return
+  change(groups, after, to, toKey, note, (group) => {
+    group.unpaid = add(group.unpaid, after.unpaid)
+    group.seqs.splice(placeOf(group.seqs, after.seq), 0, after.seq)
+  })
+}
+
+/** Notes what it means for the rows that all groups of a contest and kind are others now. */
+export function noteAll(
+  of: Pick<Lot, 'contestId' | 'kind'>,
+  before: UnpaidGroups,
+  after: UnpaidGroups,
+  note: NoteRow,
+): void {
+  const { contestId, kind } = of
+  for (const [key, { terms }] of new Map([...before, ...after])) {
+    const states = { before: stateOf(before.get(key)), after: stateOf(after.get(key)) }
+    note(key, { contestId, kind, terms, ...states })
+  }
+}
+
+function change(
+  groups: UnpaidGroups,
+  { contestId, kind }: Lot,
+  terms: Terms,
+  key: string,
+  note: NoteRow,
+  act: (group: UnpaidGroup) => void,
+): void {
+  const group = groups.get(key) ?? { terms, seqs: [], unpaid: ZERO }
+  const before = stateOf(group)
+  act(group)
+  if (group.seqs.length === 0) groups.delete(key)
+  else groups.set(key, group)
+  note(key, { contestId, kind, terms, before, after: stateOf(group) })
+}
+
+function stateOf(group: UnpaidGroup | undefined): RowState | null {
+  const first = group?.seqs[0]
+  return group === undefined || first === undefined ? null : { first, unpaid: group.unpaid }
+}
+
+/** Where a seq stands, or would stand. */
+function placeOf(seqs: readonly Seq[], seq: Seq): number {
+  // Payments take the first, and prizes come last.
+  const last = seqs.at(-1)
+  if (last === undefined || last < seq) return seqs.length
+  if (seqs[0] === seq) return 0
+  let low = 0
+  let high = seqs.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((seqs[middle] ?? seq) < seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}

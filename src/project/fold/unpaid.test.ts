@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Amount } from '../../protocol/amount.ts'
+import { billionths, negate } from '../../protocol/amount.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { boundOf, floorTo, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import type { Place, Terms, UnpaidRow, UnpaidSums } from './unpaid.ts'
+import {
+  addSums,
+  areZero,
+  NO_SUMS,
+  placesAfter,
+  placesPassed,
+  sumsOf,
+  sumsTellFrom,
+  totalsOfRows,
+  totalsOfSums,
+  WHOLE,
+} from './unpaid.ts'
+
+const NOW = Date.UTC(2026, 9, 3, 11, 22)
+
+/** Any moment of the protocol, and more often one that lies near the present: at its edge, in its hour, its month. */
+const moments: fc.Arbitrary<Ms> = fc
+  .oneof(
+    fc.integer({ min: 0, max: MS_MAX }),
+    fc.integer({ min: -2, max: 2 }).map((ms) => NOW + ms),
+    fc.integer({ min: -2 * MINUTE_MS, max: 2 * MINUTE_MS }).map((ms) => NOW + ms),
+    fc.integer({ min: -(2 ** 33), max: 2 ** 33 }).map((ms) => NOW + ms),
+    fc.constantFrom(0, 1, MS_MAX, MS_MAX - MINUTE_MS),
+  )
+  .map(msOf)
+
+const presents: fc.Arbitrary<Ms> = fc
+  .oneof(moments, fc.constant(msOf(NOW)))
+  .map((now) => floorTo(now, MINUTE_MS))
+
+const rows: fc.Arbitrary<UnpaidRow> = fc
+  .record({
+    unlocksAt: fc.option(moments),
+    reviewUntil: fc.option(moments),
+    claim: fc.boolean(),
+    overpaid: fc.boolean(),
+    amount: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: 10n ** 27n })),
+  })
+  .map(({ amount, ...terms }) => ({
+    first: seqOf(1),
+    contestId: contestIdOf(1),
+    kind: 'winner',
+    terms: { ...terms, availableAt: msOf(0) },
+    unpaid: terms.overpaid ? negate(billionths(amount)) : billionths(amount),
+  }))
+
+/** Sums at every place, as they are when rows were added and taken away again one by one, in a log that ends at `at`. */
+function kept(
+  changes: readonly (readonly [Terms, Amount])[],
+  at: Ms = boundOf(0),
+): ReadonlyMap<string, UnpaidSums> {
+  const sums = new Map<string, UnpaidSums>()
+  const from = sumsTellFrom(at)
+  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount, from))) {
+    sums.set(keyOf(place), addSums(sums.get(keyOf(place)) ?? NO_SUMS, added))
+  }
+  return sums
+}
+
+function keyOf({ level, bucket }: Place): string {
+  return `${level} ${bucket}`
+}
+
+function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
+  let total = NO_SUMS
+  const places = placesAfter(now)
+  for (const [key, added] of sums) {
+    const [level, bucket = -1] = key.split(' ').map(Number)
+    const found = places.find((place) => place.level === level)
+    if (found !== undefined && found.from <= bucket && bucket < found.to) total = addSums(total, added)
+  }
+  return total
+}
+
+suite('sums of what is unpaid', () => {
+  test('give the totals per status that the rows add up to, from an hour before the last event on', () => {
+    fc.assert(
+      fc.property(fc.array(rows), moments, fc.array(presents, { minLength: 1 }), (unpaid, at, later) => {
+        const sums = kept(
+          unpaid.map((row) => [row.terms, row.unpaid]),
+          at,
+        )
+        const notRedeemed = billionths(unpaid.reduce((total, row) => total + row.unpaid, 0n))
+        for (const now of [sumsTellFrom(at), ...later.filter((present) => present >= sumsTellFrom(at))]) {
+          const totals = totalsOfSums(notRedeemed, sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
+          assert.deepEqual(totals, totalsOfRows(unpaid, now))
+        }
+      }),
+    )
+  })
+
+  test('are the same whether they were kept all along or only where they still tell', () => {
+    fc.assert(
+      fc.property(fc.array(rows), moments, (unpaid, at) => {
+        const changes = unpaid.map((row) => [row.terms, row.unpaid] as const)
+        const passed = placesPassed(sumsTellFrom(at))
+        const left = [...kept(changes)].filter(([key]) => {
+          const [level, bucket = -1] = key.split(' ').map(Number)
+          const place = passed.find((of) => of.level === level)
+          return place === undefined || bucket < place.from || bucket >= place.to
+        })
+        assert.deepEqual(new Map(left), kept(changes, at))
+      }),
+    )
+  })
+
+  test('are nothing anywhere once all that was added is taken away', () => {
+    fc.assert(
+      fc.property(fc.array(rows), (unpaid) => {
+        const added = unpaid.map((row) => [row.terms, row.unpaid] as const)
+        const taken = unpaid.map((row) => [row.terms, negate(row.unpaid)] as const)
+        assert.ok([...kept([...added, ...taken]).values()].every(areZero))
+      }),
+    )
+  })
+
+  test('after a moment lie in fewer than 4,096 places of each of three widths', () => {
+    fc.assert(
+      fc.property(presents, (now) => {
+        const places = placesAfter(now)
+        assert.equal(places.length, 3)
+        assert.ok(places.every(({ from, to }) => to - from < 4_096))
+      }),
+    )
+  })
+
+  test('of what comes later than a whole minute leave that minute itself out', () => {
+    const row = {
+      unlocksAt: boundOf(NOW),
+      reviewUntil: null,
+      availableAt: boundOf(NOW),
+      claim: false,
+      overpaid: false,
+    }
+    const sums = kept([[row, billionths(5n)]])
+    assert.equal(after(sums, boundOf(NOW - MINUTE_MS)).locked, 5n)
+    assert.equal(after(sums, boundOf(NOW)).locked, 0n)
+  })
+})

@@ -1,0 +1,248 @@
+import { suite } from 'node:test'
+import type { Said } from '../../../test/story/admission-table.ts'
+import { contest, holds, moved, RUNNING } from '../../../test/story/admission-table.ts'
+import { correcting, month, priced, time } from '../../../test/story/story.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import type { Details } from '../../protocol/details.ts'
+
+const DIGEST = `sha256:${'0'.repeat(64)}`
+
+suite('a correction', () => {
+  const deposit = moved('treasury/deposit', '5')
+  const correction = (type: string, seq: number, more: Partial<Said> = {}): Said => ({
+    is: `correction/${type}`,
+    details: correcting(seq),
+    ...more,
+  })
+  const run: Details = { month: month('2026-09'), digest: DIGEST }
+  const whole: readonly Said[] = [
+    ...RUNNING,
+    moved('play/entry', '9', 1),
+    moved('pool/top_up', '8', 1),
+    contest('closed'),
+    moved('prize/winner', '7', 1),
+    { is: 'hold/winner', contest: 1, details: { reviewUntil: time('2026-10-09') } },
+    moved('payout/winner', '3', 1),
+    moved('expiry/winner', '4', 1),
+    { is: 'price/usd', details: priced('0.25') },
+    moved('trade/buy', '2'),
+    { is: 'loyalty/scheduled', details: { month: month('2026-09'), paysAt: time('2026-10-09') } },
+    { is: 'loyalty/input', details: run },
+    moved('burn/platform_income', '1'),
+  ]
+  const amounts: Readonly<Record<number, string>> = {
+    3: '-9',
+    4: '-8',
+    6: '-7',
+    8: '-3',
+    9: '-4',
+    11: '-2',
+    14: '-1',
+  }
+  const ofContest = new Set([3, 4, 6, 8, 9])
+  for (const [index, { is }] of whole.entries()) {
+    const seq = index + 1
+    const type = is.split('/')[0] ?? ''
+    const kots = amounts[seq]
+    const said = correction(type, seq, {
+      ...(kots !== undefined && { kots }),
+      ...(ofContest.has(seq) && { contest: 1 }),
+    })
+    const refused =
+      type === 'contest' || type === 'hold'
+        ? `details.corrects: an event of type ${type} is put right by a further event`
+        : null
+    holds([[`of ${is} is ${refused === null ? 'taken' : 'refused'}`, whole, said, refused]])
+  }
+
+  const once = [deposit, correction('treasury', 1)]
+  holds([
+    [
+      'corrects an event once',
+      once,
+      correction('treasury', 1, { kots: '-5' }),
+      'details.corrects: event 2 has corrected that event',
+    ],
+    [
+      'is corrected by nothing',
+      once,
+      correction('correction', 2, { kots: '5' }),
+      'details.corrects: an event of type correction is put right by a further event',
+    ],
+    [
+      'of an event that is not there is refused',
+      once,
+      correction('treasury', 3, { kots: '-5' }),
+      'details.corrects: no event has this seq',
+    ],
+    [
+      'cancels in full: another amount is refused',
+      [deposit],
+      correction('treasury', 1, { kots: '-4' }),
+      'kots: minus the corrected amount is -5.000000000',
+    ],
+    [
+      'cancels in full: no amount is refused',
+      [deposit],
+      correction('treasury', 1),
+      'kots: minus the corrected amount is -5.000000000',
+    ],
+    [
+      'of what has no amount has none',
+      [{ is: 'price/usd', details: priced('1') }],
+      correction('price', 1, { kots: '0' }),
+      'kots: minus the corrected amount is null',
+    ],
+    [
+      'is of the corrected type',
+      [deposit],
+      correction('burn', 1, { kots: '-5' }),
+      'kind: the corrected event is of type treasury',
+    ],
+    [
+      'is of the corrected contest',
+      [...RUNNING, moved('play/entry', '1', 1)],
+      correction('play', 3, { kots: '-1', contest: 2 }),
+      'contestId: the corrected event has contestId 1',
+    ],
+    [
+      'is taken after its contest was paid',
+      [...RUNNING, moved('play/entry', '1', 1), contest('closed'), contest('paid')],
+      correction('play', 3, { kots: '-1', contest: 1 }),
+      null,
+    ],
+  ])
+})
+
+suite('an event that restates', () => {
+  const played = [...RUNNING, moved('play/entry', '1', 1), contest('closed')]
+  const corrected: readonly Said[] = [...played, { is: 'correction/play', details: correcting(3) }]
+  const again = (is: Said['is'], seq: number, id?: number): Said => ({
+    ...moved(is, '0', id),
+    details: { restates: seqOf(seq) },
+  })
+  holds([
+    [
+      'is taken in the state of what it replaces',
+      [...RUNNING, moved('play/entry', '1', 1), { is: 'correction/play', details: correcting(3) }],
+      again('play/entry', 3, 1),
+      null,
+    ],
+    ['is taken in any later state', corrected, again('play/entry', 3, 1), null],
+    ['is taken after its contest was paid', [...corrected, contest('paid')], again('play/entry', 3, 1), null],
+    [
+      'is refused in an earlier state',
+      [...corrected, contest('scheduled', 2)],
+      again('play/entry', 3, 2),
+      'type: this contest is upcoming; play comes while it is running',
+    ],
+    [
+      'replaces nothing that stands',
+      played,
+      again('play/entry', 3, 1),
+      'details.restates: that event stands: a correction comes first',
+    ],
+    [
+      'replaces nothing of another type',
+      corrected,
+      again('trade/buy', 3),
+      'details.restates: that event is of another type',
+    ],
+    [
+      'replaces an event that nothing has replaced yet',
+      [...corrected, again('play/entry', 3, 1)],
+      again('play/entry', 3, 1),
+      'details.restates: event 6 has replaced that event',
+    ],
+    [
+      'replaces nothing that is not there',
+      corrected,
+      again('play/entry', 9, 1),
+      'details.restates: no event has this seq',
+    ],
+    [
+      'needs its balance as any other',
+      [
+        moved('treasury/deposit', '1'),
+        moved('burn/x', '1'),
+        { is: 'correction/burn', details: correcting(2) },
+      ],
+      { ...moved('burn/x', '2'), details: { restates: seqOf(2) } },
+      'kots: treasury holds 1.000000000, 2.000000000 is asked',
+    ],
+    [
+      'of a contest event is refused, since no correction cancels one',
+      RUNNING,
+      { ...contest('opened'), details: { restates: seqOf(2) } },
+      'details.restates: that event stands: a correction comes first',
+    ],
+  ])
+})
+
+suite('a loyalty run', () => {
+  const of = (kind: string, restates?: number, name = '2026-09'): Said => ({
+    is: `loyalty/${kind}`,
+    ...(kind === 'output' && { kots: '1' }),
+    details: {
+      month: month(name),
+      ...(kind === 'scheduled' ? { paysAt: time('2026-10-09') } : { digest: DIGEST, recipients: 1 }),
+      ...(restates !== undefined && { restates: seqOf(restates) }),
+    },
+  })
+  const cancels = (seq: number): Said => ({ is: 'correction/loyalty', details: correcting(seq) })
+  const whole = [of('input'), of('output')]
+  const hasInput = "details.month: event 1 has published this month's input"
+  const hasOutput = "details.month: event 2 has published this month's output"
+  holds([
+    ['publishes its input first', [], of('output'), 'details.month: this month has no input yet'],
+    ['publishes its output after its input', [of('input')], of('output'), null],
+    [
+      'of another month has an input of its own',
+      [of('input')],
+      of('output', undefined, '2026-08'),
+      'details.month: this month has no input yet',
+    ],
+    ['has one input', [of('input')], of('input'), hasInput],
+    ['has one output', whole, of('output'), hasOutput],
+    ['may be planned again at any time', [...whole, of('scheduled')], of('scheduled'), null],
+    [
+      'publishes no input after its output, even when the first was cancelled',
+      [...whole, cancels(1)],
+      of('input'),
+      hasOutput,
+    ],
+    ['restates a cancelled input, also after its output', [...whole, cancels(1)], of('input', 1), null],
+    ['restates a cancelled output', [...whole, cancels(2)], of('output', 2), null],
+    [
+      'restates a cancelled output also when its input is cancelled',
+      [...whole, cancels(2), cancels(1)],
+      of('output', 2),
+      null,
+    ],
+    [
+      'publishes no input after its output in the place of something else that was cancelled',
+      [...whole, cancels(1), of('scheduled'), cancels(4)],
+      of('input', 4),
+      hasOutput,
+    ],
+    [
+      'publishes no input after its output in the place of another month’s',
+      [...whole, cancels(1), of('input', undefined, '2026-08'), cancels(4)],
+      of('input', 4),
+      hasOutput,
+    ],
+    [
+      'publishes no output without input in the place of a plan',
+      [of('scheduled'), cancels(1)],
+      of('output', 1),
+      'details.month: this month has no input yet',
+    ],
+    ['restates no input while one stands', [...whole, of('scheduled'), cancels(3)], of('input', 3), hasInput],
+    [
+      'restates no output while one stands',
+      [...whole, of('scheduled'), cancels(3)],
+      of('output', 3),
+      hasOutput,
+    ],
+  ])
+})

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Row, Said } from '../../../test/story/admission-table.ts'
+import {
+  contest,
+  draftOf,
+  holds,
+  moved,
+  PAID,
+  PAYING,
+  published,
+  refusalAfter,
+  RUNNING,
+  TIMES,
+  UPCOMING,
+} from '../../../test/story/admission-table.ts'
+import { randomLogs } from '../../../test/story/random-log.ts'
+import { correcting, time } from '../../../test/story/story.ts'
+import { openMemoryLog } from '../../../test/story/memory-log.ts'
+import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { refusalOf, refusalOfFacts } from './admission.ts'
+
+const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PAYING, paid: PAID }
+const STATE_NAMES = ['unplanned', 'upcoming', 'running', 'paying', 'paid'] as const
+
+suite('an event of a contest is taken', () => {
+  const table: readonly (readonly [is: Said['is'], ...takenIn: string[]])[] = [
+    ['contest/scheduled', 'unplanned'],
+    ['contest/rescheduled', 'upcoming', 'running'],
+    ['contest/opened', 'upcoming'],
+    ['contest/closed', 'running'],
+    ['contest/cancelled', 'upcoming', 'running'],
+    ['contest/paid', 'paying'],
+    ['play/entry', 'running'],
+    ['pool/top_up', 'upcoming', 'running', 'paying'],
+    ['pool/sponsor', 'upcoming', 'running', 'paying'],
+    ['pool/returned', 'upcoming', 'running', 'paying'],
+    ['prize/winner', 'paying'],
+    ['hold/winner', 'paying'],
+    ['payout/winner', 'paying'],
+    ['payout/refund', 'paying'],
+    ['expiry/winner', 'paying'],
+  ]
+  for (const [is, ...takenIn] of table) {
+    const [type = '', kind = ''] = is.split('/')
+    // An amount of nothing asks nothing of a balance, so that only the order decides.
+    const said = type === 'contest' ? contest(kind) : moved(is, '0', 1)
+    test(`${is} while it is ${takenIn.join(', ')}, and 409 wrong-state otherwise`, () => {
+      for (const state of STATE_NAMES) {
+        const refusal = refusalAfter(STATES[state], said)
+        assert.equal(refusal === null, takenIn.includes(state), `${is} while ${state}`)
+        if (refusal !== null) assert.equal(refusal.code, 'wrong-state')
+      }
+    })
+  }
+
+  const cancelled = [...UPCOMING, contest('cancelled')]
+  const sponsored = [...UPCOMING, moved('pool/sponsor', '5', 1), contest('cancelled')]
+  holds([
+    [
+      'in the state of its own contest, not of another',
+      [...RUNNING, contest('scheduled', 2)],
+      moved('play/entry', '1', 2),
+      'type: this contest is upcoming; play comes while it is running',
+    ],
+    ['after its contest was cancelled as while it pays', cancelled, moved('prize/winner', '0', 1), null],
+    ['to refund what a cancelled contest still holds', sponsored, moved('payout/refund', '5', 1), null],
+    [
+      'once a cancelled contest has refunded all, as paid',
+      [...sponsored, moved('payout/refund', '5', 1)],
+      contest('paid'),
+      null,
+    ],
+    [
+      'but a cancelled contest never opens',
+      cancelled,
+      contest('opened'),
+      'kind: this contest is paying; opened follows upcoming',
+    ],
+    [
+      'to move closesAt of a running contest',
+      RUNNING,
+      { ...contest('rescheduled'), details: { ...TIMES, closesAt: time('2026-12-01') } },
+      null,
+    ],
+    [
+      'but not to move opensAt of a running contest',
+      RUNNING,
+      { ...contest('rescheduled'), details: { ...TIMES, opensAt: time('2026-10-01') } },
+      'details.opensAt: a running contest may move its closesAt only',
+    ],
+  ])
+})
+
+suite('contest/paid is refused', () => {
+  const funded = [...RUNNING, moved('pool/sponsor', '10', 1), contest('closed')]
+  const won = [...funded, moved('prize/winner', '10', 1)]
+  holds([
+    ['while its pool holds something', funded, contest('paid'), 'kind: pool:1 holds 10.000000000'],
+    [
+      'while a prize of any kind is not redeemed',
+      [...won, moved('payout/winner', '9.999999999', 1)],
+      contest('paid'),
+      'kind: unredeemed:1:winner holds 0.000000001',
+    ],
+    [
+      'while more was paid than won',
+      [...won, moved('payout/winner', '10', 1), { is: 'correction/prize', details: correcting(5) }],
+      contest('paid'),
+      'kind: pool:1 holds 10.000000000',
+    ],
+    [
+      'and not any more when what is left has lapsed or was returned',
+      [
+        ...funded,
+        moved('prize/winner', '4', 1),
+        moved('expiry/winner', '4', 1),
+        moved('pool/returned', '6', 1),
+      ],
+      contest('paid'),
+      null,
+    ],
+  ])
+})
+
+suite('a balance inside the platform never goes below zero', () => {
+  const funded = [moved('treasury/deposit', '5'), ...UPCOMING]
+  const pool = [...PAYING.slice(0, -1), moved('pool/sponsor', '5', 1), contest('closed')]
+  const unredeemed = [...pool, moved('prize/winner', '5', 1)]
+  const loyalty = [moved('treasury/deposit', '5'), moved('loyalty/accrual', '5')]
+  const asks = '5.000000001 is asked'
+  const givers: readonly (readonly [is: Said['is'], account: string, story: readonly Said[], id?: number])[] =
+    [
+      ['pool/top_up', 'treasury', funded, 1],
+      ['pool/play_share', 'treasury', funded, 1],
+      ['burn/platform_income', 'treasury', funded],
+      ['treasury/withdrawal', 'treasury', funded],
+      ['loyalty/accrual', 'treasury', funded],
+      ['prize/winner', 'pool:1', pool, 1],
+      ['pool/returned', 'pool:1', pool, 1],
+      ['payout/refund', 'pool:1', pool, 1],
+      ['payout/winner', 'unredeemed:1:winner', unredeemed, 1],
+      ['expiry/winner', 'unredeemed:1:winner', unredeemed, 1],
+      ['payout/loyalty', 'loyalty', loyalty],
+    ]
+  holds(
+    givers.flatMap(([is, account, story, id]): Row[] => [
+      [`by ${is} of all that ${account} holds`, story, moved(is, '5', id), null],
+      [
+        `nor by ${is} of a billionth more, which names account, balance and what was asked`,
+        story,
+        moved(is, '5.000000001', id),
+        `kots: ${account} holds 5.000000000, ${asks}`,
+      ],
+    ]),
+  )
+
+  const takers: readonly (readonly [is: Said['is'], id?: number])[] = [
+    ['play/entry', 1],
+    ['pool/sponsor', 1],
+    ['treasury/deposit'],
+    ['trade/buy'],
+    ['trade/sell'],
+  ]
+  holds(
+    takers.map(([is, id]): Row => [
+      `by ${is}, which no account inside pays for`,
+      RUNNING,
+      moved(is, '1', id),
+      null,
+    ]),
+  )
+  holds([
+    [
+      'by a prize of one kind paid as another',
+      unredeemed,
+      moved('payout/runner_up', '1', 1),
+      'kots: unredeemed:1:runner_up holds 0.000000000, 1.000000000 is asked',
+    ],
+    [
+      'but by a correction, which is never refused for this',
+      [moved('treasury/deposit', '5'), moved('burn/platform_income', '5')],
+      { is: 'correction/treasury', kots: '-5', details: correcting(1) },
+      null,
+    ],
+  ])
+
+  test('and is refused as insufficient-balance', () =>
+    assert.equal(refusalAfter([], moved('burn/platform_income', '1'))?.code, 'insufficient-balance'))
+
+  test('whatever is published but corrections, in any order', () => {
+    let taken = 0
+    fc.assert(
+      fc.property(randomLogs, (entries) => {
+        const log = openMemoryLog()
+        for (const { event, details } of entries) {
+          const { type, kind, contestId, kots, tx, atMs } = event
+          const draft = { ref: 'r', atMs: null, type, kind, contestId, kots, tx, details }
+          if (type === 'correction' || refusalOf(log.fold(), draft) !== null) continue
+          const seq = seqOf(log.entries().length + 1)
+          log.add({ event: { seq, type, kind, atMs, contestId, kots, tx }, details })
+          taken += 1
+        }
+        const { figures } = log.fold().tally
+        const inside = [
+          figures.treasury,
+          figures.runningPools,
+          figures.prizesNotRedeemed,
+          figures.loyaltyFund,
+        ]
+        return inside.every((balance) => balance >= 0n)
+      }),
+      { numRuns: 300, seed: 20_261_121 },
+    )
+    assert.ok(taken > 1_000, `${taken} events were taken`)
+  })
+})
+
+suite('a log', () => {
+  const kinds = Array.from({ length: PLAY_KINDS_MAX }, (_, index) => moved(`play/kind_${index}`, '1', 1))
+  test(`has at most ${PLAY_KINDS_MAX} kinds of play, whatever is reported only`, () => {
+    const { fold } = published([...RUNNING, ...kinds])
+    assert.equal(refusalOf(fold(), draftOf(moved('play/kind_7', '1', 1))), null)
+    assert.equal(refusalOfFacts(fold(), draftOf(moved('play/another', '1', 1)))?.code, 'invalid-draft')
+    assert.equal(refusalOf(fold(), draftOf(moved('prize/another', '0', 1)))?.field, 'type')
+  })
+})

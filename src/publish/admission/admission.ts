@@ -1,0 +1,186 @@
+import type { Contest } from '../../project/fold/contest.ts'
+import { poolBalance, unredeemedOf } from '../../project/fold/contest.ts'
+import type { Fold } from '../../project/fold/fold.ts'
+import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../../project/fold/fold.ts'
+import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
+import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
+import { formatAmount, negate, billionths, ZERO } from '../../protocol/amount.ts'
+import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
+import type { EventType } from '../../protocol/rules.ts'
+import { ruleOf } from '../../protocol/catalogue.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { ProblemCode } from '../../protocol/problem.ts'
+import type { ContestStatus } from '../../protocol/resources.ts'
+
+/** Why the books refuse a draft: the field that is at odds with them, and the reason. */
+export type Refusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
+
+/**
+ * Whether a draft fits the books as they stand (spec, section 3): order of a contest's events, corrections and
+ * restatements, loyalty runs, balances that never go below zero. Null when it does.
+ */
+export function refusalOf(fold: Fold, draft: Draft): Refusal | null {
+  return refusalOfFacts(fold, draft) ?? refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)
+}
+
+/**
+ * What no setting lets through: a correction of what is not there, a restatement of what stands, one play kind
+ * too many. The books could not be computed from such events.
+ */
+export function refusalOfFacts(fold: Fold, draft: Draft): Refusal | null {
+  if (draft.type === 'correction') return refusalOfCorrection(fold, draft)
+  const { spentByKind } = fold.tally
+  if (draft.type === 'play' && spentByKind.size >= PLAY_KINDS_MAX && !spentByKind.has(draft.kind)) {
+    return {
+      code: 'invalid-draft',
+      field: 'kind',
+      reason: `a log has at most ${PLAY_KINDS_MAX} kinds of play`,
+    }
+  }
+  const restates = draft.details?.restates
+  if (restates === undefined) return null
+  const restated = entryOf(fold, restates)
+  const field = 'details.restates'
+  if (restated === undefined) return wrong(field, 'no event has this seq')
+  if (restated.event.type !== draft.type) return wrong(field, 'that event is of another type')
+  if (correctionOf(fold, restates) === undefined)
+    return wrong(field, 'that event stands: a correction comes first')
+  const already = restatementOf(fold, restates)
+  return already === undefined ? null : wrong(field, `event ${already} has replaced that event`)
+}
+
+function refusalOfCorrection(fold: Fold, draft: Draft): Refusal | null {
+  const corrects = draft.details?.corrects
+  const field = 'details.corrects'
+  const corrected = corrects === undefined ? undefined : entryOf(fold, corrects)
+  if (corrects === undefined || corrected === undefined) return wrong(field, 'no event has this seq')
+  const { event } = corrected
+  if (!CORRECTABLE_TYPES.includes(event.type)) {
+    return wrong(field, `an event of type ${event.type} is put right by a further event`)
+  }
+  const already = correctionOf(fold, corrects)
+  if (already !== undefined) return wrong(field, `event ${already} has corrected that event`)
+  if (draft.kind !== event.type) return wrong('kind', `the corrected event is of type ${event.type}`)
+  if (draft.contestId !== event.contestId) {
+    return wrong('contestId', `the corrected event has contestId ${String(event.contestId)}`)
+  }
+  const kots = event.kots === null ? null : negate(event.kots)
+  if (draft.kots !== kots) {
+    return wrong('kots', `minus the corrected amount is ${kots === null ? 'null' : formatAmount(kots)}`)
+  }
+  return null
+}
+
+/** Whether a draft comes in its order. */
+export function refusalOfOrder(fold: Fold, draft: Draft): Refusal | null {
+  if (draft.type === 'correction') return null
+  if (draft.contestId !== null) return refusalOfContestOrder(contestOf(fold, draft.contestId), draft)
+  return draft.type === 'loyalty' ? refusalOfLoyaltyOrder(fold, draft) : null
+}
+
+/** The statuses in which a contest takes events of a type. */
+const TAKEN_IN: Readonly<Partial<Record<EventType, readonly ContestStatus[]>>> = {
+  play: ['running'],
+  pool: ['upcoming', 'running', 'paying'],
+  prize: ['paying'],
+  hold: ['paying'],
+  payout: ['paying'],
+  expiry: ['paying'],
+}
+
+/** The statuses from which a `contest` event moves on. */
+const MOVED_FROM: Readonly<Record<string, readonly ContestStatus[]>> = {
+  rescheduled: ['upcoming', 'running'],
+  opened: ['upcoming'],
+  closed: ['running'],
+  cancelled: ['upcoming', 'running'],
+  paid: ['paying'],
+}
+
+function refusalOfContestOrder(contest: Contest | undefined, draft: Draft): Refusal | null {
+  if (draft.type === 'contest' && draft.kind === 'scheduled') {
+    return contest === undefined ? null : wrong('contestId', `this contest is ${contest.status} already`)
+  }
+  if (contest === undefined) return wrong('contestId', 'this contest was never scheduled')
+  if (draft.type === 'contest') return refusalOfMove(contest, draft)
+  const taken = TAKEN_IN[draft.type] ?? []
+  if (taken.includes(contest.status)) return null
+  // What replaces a cancelled event may come in that event's own states and in any later one.
+  const tooEarly = contest.status === 'upcoming' || (contest.status === 'running' && taken[0] === 'paying')
+  if (draft.details?.restates !== undefined && !tooEarly) return null
+  return wrong(
+    'type',
+    `this contest is ${contest.status}; ${draft.type} comes while it is ${taken.join(' or ')}`,
+  )
+}
+
+function refusalOfMove(contest: Contest, draft: Draft): Refusal | null {
+  const from = MOVED_FROM[draft.kind] ?? []
+  if (!from.includes(contest.status)) {
+    return wrong('kind', `this contest is ${contest.status}; ${draft.kind} follows ${from.join(' or ')}`)
+  }
+  if (
+    draft.kind === 'rescheduled' &&
+    contest.status === 'running' &&
+    draft.details?.opensAt !== contest.opensAt
+  ) {
+    return wrong('details.opensAt', 'a running contest may move its closesAt only')
+  }
+  return draft.kind === 'paid' ? refusalOfPaid(contest) : null
+}
+
+function refusalOfPaid(contest: Contest): Refusal | null {
+  const pool = poolBalance(contest)
+  if (pool !== ZERO) return wrong('kind', `pool:${contest.id} holds ${formatAmount(pool)}`)
+  for (const kind of contest.prizes.keys()) {
+    const left = unredeemedOf(contest, kind)
+    if (left !== ZERO) return wrong('kind', `unredeemed:${contest.id}:${kind} holds ${formatAmount(left)}`)
+  }
+  return null
+}
+
+function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): Refusal | null {
+  const month = draft.details?.month
+  if (month === undefined) return null
+  const run = loyaltyOf(fold, month)
+  const input = run?.inputs.at(-1)
+  const output = run?.outputs.at(-1)
+  const field = 'details.month'
+  const replaces = restatesHalf(fold, draft)
+  switch (draft.kind) {
+    case 'input':
+      if (input !== undefined) return wrong(field, `event ${input.seq} has published this month's input`)
+      if (output === undefined || replaces) return null
+      return wrong(field, `event ${output.seq} has published this month's output`)
+    case 'output':
+      if (output !== undefined) return wrong(field, `event ${output.seq} has published this month's output`)
+      return input === undefined && !replaces ? wrong(field, 'this month has no input yet') : null
+    default:
+      return null
+  }
+}
+
+/** Whether a half of a loyalty run replaces a cancelled one of the same kind and month. */
+function restatesHalf(fold: Fold, { kind, details }: Draft): boolean {
+  const restated = details?.restates === undefined ? undefined : entryOf(fold, details.restates)
+  return restated?.event.kind === kind && restated.details?.month === details?.month
+}
+
+/** Whether the account that gives has what is asked of it. Corrections are never refused for this. */
+export function refusalOfBalance(fold: Fold, draft: Draft): Refusal | null {
+  if (draft.type === 'correction' || draft.kots === null) return null
+  const from = ruleOf(draft.type, draft.kind)?.posting?.from
+  if (from === undefined || !isInside(from)) return null
+  const contest = draft.contestId === null ? undefined : contestOf(fold, draft.contestId)
+  const balance = billionths(balanceOf(from, fold.tally, contest, draft.kind))
+  if (balance >= draft.kots || draft.kots === ZERO) return null
+  return {
+    code: 'insufficient-balance',
+    field: 'kots',
+    reason: `${accountLabel(from, draft)} holds ${formatAmount(balance)}, ${formatAmount(draft.kots)} is asked`,
+  }
+}
+
+function wrong(field: string, reason: string): Refusal {
+  return { code: 'wrong-state', field, reason }
+}

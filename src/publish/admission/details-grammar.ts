@@ -1,0 +1,179 @@
+import { parseDraftPrice } from '../../protocol/amount.ts'
+import type { Details } from '../../protocol/details.ts'
+import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
+import { DIRECTION_CONTROL } from '../../protocol/direction.ts'
+import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
+import type { Month, Ms } from '../../protocol/moment.ts'
+import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../../protocol/moment.ts'
+import type { DetailsField, Rule } from '../../protocol/rules.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import type { Fault, Refusal } from './refusal.ts'
+import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
+
+type Values = Required<Details>
+type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | Fault }
+type Growing = { -readonly [Field in DetailsField]?: Values[Field] }
+
+const READERS: Readers = {
+  title: (value) => readText(value, TITLE_CHARS_MAX),
+  opensAt: readMoment,
+  closesAt: readMoment,
+  count: (value) => readInteger(value, 1, COUNT_MAX),
+  unlocksAt: readMoment,
+  reviewUntil: readMoment,
+  claim: (value) => (typeof value === 'boolean' ? value : fault(value, 'must be true or false')),
+  winners: readCount,
+  month: readMonth,
+  paysAt: readMoment,
+  digest: readDigest,
+  recipients: readCount,
+  bytes: readCount,
+  url: readUrl,
+  price: (value) =>
+    (typeof value === 'string' ? parseDraftPrice(value) : undefined) ??
+    fault(value, 'must be a string with at most 18 digits before the point and twelve after it'),
+  corrects: readSeq,
+  reason: (value) => readText(value, REASON_CHARS_MAX),
+  restates: readSeq,
+}
+
+const FIELDS: ReadonlyMap<string, DetailsField> = new Map(DETAILS_FIELDS.map((field) => [field, field]))
+/** The second half of a moment's pair, to its first. */
+const PAIRED: ReadonlyMap<string, DetailsField> = new Map(
+  [...MOMENT_FIELDS].map((field) => [`${field}Ms`, field]),
+)
+
+/** The details that a rule allows, each within its bounds; null when there are none, else why they are refused. */
+export function readDetails(value: unknown, rule: Rule): Details | null | Refusal {
+  if (!isObject(value)) return refusal('details', fault(value, 'must be an object'))
+  const details: Growing = {}
+  for (const key of Object.keys(value)) {
+    const field = FIELDS.get(key)
+    if (isAllowed(rule, field)) {
+      const wrong = readInto(details, field, value[key])
+      if (wrong !== undefined) return refusal(`details.${field}`, wrong)
+    } else if (!isAllowed(rule, PAIRED.get(key))) {
+      return refusal('details', fault(key, `has a key that is not known here: ${allowedIn(rule)}`))
+    }
+  }
+  const wrong = unpaired(value, details) ?? missing(details, rule) ?? backwards(details)
+  return wrong ?? (Object.keys(details).length === 0 ? null : details)
+}
+
+function isAllowed(rule: Rule, field: DetailsField | undefined): field is DetailsField {
+  return field !== undefined && rule.details[field] !== undefined
+}
+
+function readInto<Field extends DetailsField>(
+  details: Pick<Growing, Field>,
+  field: Field,
+  value: unknown,
+): Fault | undefined {
+  const outcome: Values[Field] | Fault = READERS[field](value)
+  if (isFault(outcome)) return outcome
+  details[field] = outcome
+  return undefined
+}
+
+function allowedIn(rule: Rule): string {
+  const allowed = DETAILS_FIELDS.filter((field) => rule.details[field] !== undefined)
+  return allowed.length === 0 ? 'none is' : `allowed are ${allowed.join(', ')}`
+}
+
+/** The details that a rule demands and a draft has not; undefined when none is missing. */
+export function missing(details: Details | null, rule: Rule): Refusal | undefined {
+  const field = DETAILS_FIELDS.find((each) => rule.details[each] === 'must' && details?.[each] === undefined)
+  return field === undefined ? undefined : refusal(`details.${field}`, fault(null, 'is required'))
+}
+
+/** A moment may come as the pair that readers see; then both halves must be there and say the same. */
+function unpaired(value: Readonly<Record<string, unknown>>, details: Details): Refusal | undefined {
+  for (const [key, field] of PAIRED) {
+    if (!Object.hasOwn(value, key)) continue
+    if (details[field] === undefined)
+      return refusal(`details.${key}`, fault(null, `is given without ${field}`))
+    if (details[field] !== value[key])
+      return refusal(
+        `details.${key}`,
+        fault(value[key], `must be the integer of the same moment as ${field}`),
+      )
+  }
+  return undefined
+}
+
+function backwards({ opensAt, closesAt }: Details): Refusal | undefined {
+  if (opensAt === undefined || closesAt === undefined || opensAt < closesAt) return undefined
+  return refusal('details.closesAt', fault(null, 'must be after opensAt'))
+}
+
+/** A moment: ISO 8601 UTC, or integer milliseconds. */
+function readMoment(value: unknown): Ms | Fault {
+  if (typeof value === 'string') return readAt(value)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > MS_MAX)
+    return fault(value, 'must be an ISO 8601 time in UTC or integer milliseconds since 1970')
+  if (value > 0 && value < MILLISECONDS_MIN)
+    return fault(value, 'looks like seconds: did you mean milliseconds?')
+  return msOf(Object.is(value, -0) ? 0 : value)
+}
+
+/** A moment written as ISO 8601 in UTC. */
+export function readAt(value: unknown): Ms | Fault {
+  const ms = typeof value === 'string' ? parseAt(value) : undefined
+  return ms ?? fault(value, 'must be an ISO 8601 time in UTC such as 2026-10-01T12:00:00.000Z')
+}
+
+function readMonth(value: unknown): Month | Fault {
+  const month = typeof value === 'string' ? parseMonth(value) : undefined
+  return month ?? fault(value, 'must be a month such as 2026-10')
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+function readDigest(value: unknown): string | Fault {
+  if (typeof value === 'string' && DIGEST.test(value)) return value
+  return fault(value, 'must be sha256: and 64 lower-case hex digits')
+}
+
+function readUrl(value: unknown): string | Fault {
+  const text = readText(value, URL_CHARS_MAX)
+  if (typeof text !== 'string') return text
+  const isWhole = /^https?:\/\/[^\s]+$/.test(text) && URL.canParse(text)
+  return isWhole ? text : fault(text, 'must be a whole URL that begins with http:// or https://')
+}
+
+function readSeq(value: unknown): Seq | Fault {
+  const seq = readInteger(value, 1, Number.MAX_SAFE_INTEGER)
+  return typeof seq === 'number' ? seqOf(seq) : seq
+}
+
+function readCount(value: unknown): number | Fault {
+  return readInteger(value, 0, Number.MAX_SAFE_INTEGER)
+}
+
+/** An integer within bounds; a string of digits is none, nor is −0, which no reader could tell from 0. */
+export function readInteger(value: unknown, min: number, max: number): number | Fault {
+  const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+  if (fits && !Object.is(value, -0)) return value
+  return fault(value, `must be an integer from ${min} to ${max}`)
+}
+
+/** Text for people: not empty, bounded, without what a terminal or a line of a file could stumble over. */
+function readText(value: unknown, charsMax: number): string | Fault {
+  const text = readBounded(value, charsMax)
+  return typeof text === 'string' ? guarded(text) : text
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/u
+
+/** A string of 1 to `charsMax` characters without controls, line separators and lone surrogates. */
+export function readBounded(value: unknown, charsMax: number): string | Fault {
+  if (typeof value !== 'string') return fault(value, 'must be a string')
+  // A character outside the basic plane is two units of the string.
+  const isLong =
+    value.length > charsMax && (value.length > 2 * charsMax || Array.from(value).length > charsMax)
+  if (value === '' || isLong) return fault(value, `must be 1 to ${charsMax} characters`)
+  if (!value.isWellFormed()) return fault(value.toWellFormed(), 'must not hold half a surrogate pair')
+  if (DIRECTION_CONTROL.test(value)) return fault(value, 'must not hold controls of direction')
+  return CONTROL.test(value) ? fault(value, 'must not hold control characters or line separators') : value
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { formatDetailsLine } from '../../protocol/details.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { DETAILS_LINE_BYTES_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
+import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import type { DraftSource } from './grammar.ts'
+import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from './grammar.ts'
+import {
+  DOOR,
+  OPAQUE,
+  FILE,
+  TX,
+  ADDRESS,
+  DIGEST,
+  PLAY,
+  PLANNED,
+  TIMES,
+  PAYOUT,
+  INPUT,
+  CORRECTION,
+  refused,
+} from '../../../test/story/draft-examples.ts'
+
+function accepted(value: unknown, source: DraftSource = DOOR): Draft {
+  const outcome = parseDraft(value, source)
+  assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.field} ${outcome.reason}`)
+  return outcome.draft
+}
+
+suite('a draft', () => {
+  test('is read with its amount in billionths and what does not apply as null', () => {
+    assert.deepEqual(accepted(PLAY), {
+      ref: 'r1',
+      atMs: null,
+      type: 'play',
+      kind: 'entry',
+      contestId: 7,
+      kots: 12_500_000_000n,
+      tx: null,
+      details: null,
+    })
+  })
+
+  test('may write null for what does not apply', () => {
+    const price = {
+      ref: 'r',
+      type: 'price',
+      kind: 'usd',
+      contestId: null,
+      kots: null,
+      tx: null,
+      details: { price: '0.5' },
+    }
+    assert.deepEqual(accepted(price).details, { price: 500_000_000_000n })
+    assert.equal(accepted({ ...PLAY, tx: null, details: null }).details, null)
+    assert.equal(accepted({ ...PLAY, details: {} }).details, null)
+  })
+
+  test('may write a moment as ISO, as milliseconds, or as the pair that readers see', () => {
+    const opensAt = Date.UTC(2026, 9, 1)
+    const closesAt = Date.UTC(2026, 10, 1, 12)
+    const forms = [
+      TIMES,
+      { opensAt, closesAt },
+      { ...TIMES, opensAtMs: opensAt, closesAtMs: closesAt },
+      { opensAt, opensAtMs: opensAt, closesAt },
+    ]
+    for (const details of forms)
+      assert.deepEqual(accepted({ ...PLANNED, details }).details, { opensAt, closesAt })
+  })
+
+  test('of an import has its moment and need not have a ref', () => {
+    const { ref: _, ...play } = PLAY
+    const draft = accepted({ ...play, at: '2023-11-07T13:34:29.249Z' }, FILE)
+    assert.equal(draft.ref, null)
+    assert.equal(draft.atMs, Date.UTC(2023, 10, 7, 13, 34, 29, 249))
+  })
+
+  test('names a transaction as its chain writes it', () => {
+    assert.equal(accepted(PAYOUT).tx, TX)
+    const hash = `0x${'ab'.repeat(32)}`
+    assert.equal(accepted({ ...PAYOUT, tx: hash }, { chain: 'evm', mode: 'publish' }).tx, hash)
+    for (const tx of [hash, TX, 'ab'.repeat(32), 'batch:42-a_b'])
+      assert.equal(accepted({ ...PAYOUT, tx }, OPAQUE).tx, tx)
+  })
+
+  test('that corrects may leave contest and amount to the corrected event', () => {
+    assert.equal(accepted(CORRECTION).kots, -12_500_000_000n)
+    const { kots: _, contestId: __, ...bare } = CORRECTION
+    assert.deepEqual(accepted(bare).details, { corrects: 3 })
+  })
+
+  test('counts characters, not units of a string', () => {
+    accepted({ ...PLANNED, details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX) } })
+    assert.equal(
+      refused({ ...PLANNED, details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX + 1) } }).field,
+      'details.title',
+    )
+  })
+})
+
+const strange = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom(-0, 1e308, 2 ** 53, ADDRESS, TX, '1', '', '\ud800', {}, []),
+)
+const keys = fc.constantFrom(
+  'ref',
+  'at',
+  'type',
+  'kind',
+  'contestId',
+  'kots',
+  'tx',
+  'details',
+  '__proto__',
+  'toString',
+)
+const types = fc
+  .constantFrom(...RULES)
+  .map(({ type, kind }) => ({ type, kind: kind === '*' ? 'word' : kind }))
+const sources = fc.constantFrom(DOOR, OPAQUE, FILE)
+
+suite('the grammar of drafts', () => {
+  test('is total: any JSON gives a draft or a refusal', () => {
+    const mutated = fc
+      .tuple(types, fc.dictionary(keys, strange))
+      .map(([rule, rest]) => ({ ref: 'r', contestId: 1, kots: '1', tx: TX, ...rule, ...rest }))
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), mutated), sources, (value, source) => {
+        const outcome = parseDraft(JSON.parse(JSON.stringify(value)), source)
+        return outcome.ok || (outcome.reason.length > 0 && outcome.field.length > 0)
+      }),
+      { numRuns: 5_000 },
+    )
+    assert.equal(Reflect.get({}, 'polluted'), undefined)
+  })
+
+  test('repeats nothing of what it refuses', () => {
+    // Letters that no reason of ours has, in every place of a draft where text can stand.
+    const marker = fc.string({ unit: fc.constantFrom('Q', 'Z', 'X', 'J'), minLength: 3, maxLength: 60 })
+    const places = fc.constantFrom(
+      'ref',
+      'type',
+      'kind',
+      'kots',
+      'tx',
+      'at',
+      'details',
+      'title',
+      'digest',
+      'opensAt',
+      'KEY',
+      'DETAIL',
+    )
+    fc.assert(
+      fc.property(marker, places, types, sources, (text, place, rule, source) => {
+        const details: Record<string, unknown> = {
+          month: '2026-10',
+          [place === 'DETAIL' ? text : place]: text,
+        }
+        const draft = {
+          ...rule,
+          [place === 'KEY' ? text : place]: text,
+          ...(place !== 'details' && { details }),
+        }
+        const outcome = parseDraft(draft, source)
+        return outcome.ok || !/[QZXJ]{3}/.test(outcome.reason + outcome.field)
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('names a type for every type of the log', () => {
+    for (const type of EVENT_TYPES)
+      assert.match(refused({ ref: 'r', type: '' }).reason, new RegExp(`\\b${type}\\b`))
+  })
+
+  test('lets no details grow past the line that readers are promised', () => {
+    const url = `https://a.example/${'é'.repeat(URL_CHARS_MAX - 18)}`
+    const longest = accepted({
+      ...INPUT,
+      details: { month: '2026-10', digest: DIGEST, bytes: 2 ** 53 - 1, url, restates: 2 ** 53 - 1 },
+    })
+    const wide = accepted({
+      ...PLANNED,
+      details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX), restates: 1 },
+    })
+    for (const { details } of [longest, wide])
+      assert.ok(Buffer.byteLength(formatDetailsLine(seqOf(2 ** 53 - 1), details)) <= DETAILS_LINE_BYTES_MAX)
+  })
+})
+
+suite('a draft’s digest', () => {
+  const digest = (value: unknown, source = DOOR) =>
+    Buffer.from(draftDigest(accepted(value, source))).toString('hex')
+
+  test('is the same for two spellings of one content, whatever the ref and the moment', () => {
+    assert.equal(digest(PLAY), digest({ tx: null, details: {}, ...PLAY, kots: '12.500000000', ref: 'other' }))
+    const { opensAt, closesAt } = TIMES
+    const again = { closesAt, title: 'x', opensAtMs: Date.parse(opensAt), opensAt }
+    assert.equal(
+      digest({ ...PLANNED, details: { title: 'x', ...TIMES } }),
+      digest({ ...PLANNED, details: again }),
+    )
+    assert.equal(digest(PLAY, OPAQUE), digest({ ...PLAY, at: '2026-10-01' }, FILE))
+    assert.equal(draftDigest(accepted(PLAY)).length, DRAFT_DIGEST_BYTES)
+  })
+
+  test('is another for any other content', () => {
+    const contents = [
+      PLAY,
+      { ...PLAY, kind: 'vote' },
+      { ...PLAY, contestId: 8 },
+      { ...PLAY, kots: '12.6' },
+      { ...PLAY, tx: TX },
+      { ...PLAY, details: { count: 2 } },
+      { ...PLAY, type: 'prize' },
+    ]
+    assert.equal(new Set(contents.map((each) => digest(each))).size, contents.length)
+  })
+})

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto'
+import type { Amount } from '../../protocol/amount.ts'
+import { AMOUNT_DIGITS_MAX, parseDraftAmount } from '../../protocol/amount.ts'
+import { isEventType, RESERVED_KINDS, ruleOf, WORD } from '../../protocol/catalogue.ts'
+import { formatDetails } from '../../protocol/details.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { REF_CHARS_MAX } from '../../protocol/draft.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Rule } from '../../protocol/rules.ts'
+import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
+import type { ContestId } from '../../protocol/seq.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
+import type { Chain } from '../../protocol/tx.ts'
+import { isTx, TX_FORM } from '../../protocol/tx.ts'
+import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'
+import type { Fault, Refusal } from './refusal.ts'
+import { fault, guarded, guardedTx, isFault, isObject, refusal } from './refusal.ts'
+
+/** A draft comes through the door, where the clock decides, or from a file of history, which says when. */
+export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
+
+export type DraftParsed = Readonly<{ ok: true; draft: Draft }> | Refusal
+
+const KEYS = ['ref', 'at', 'type', 'kind', 'contestId', 'kots', 'tx', 'details'] as const
+type Key = (typeof KEYS)[number]
+const KEY_OF: ReadonlyMap<string, Key> = new Map(KEYS.map((key) => [key, key]))
+
+/** What a draft says, by key; undefined for a key that is absent. */
+type Given = Record<Key, unknown>
+
+/**
+ * Reads one draft from a parsed JSON value by the rule of its type and kind. Total: any value gives a draft
+ * or a refusal that names the field and never repeats what was sent.
+ */
+export function parseDraft(value: unknown, source: DraftSource): DraftParsed {
+  if (!isObject(value)) return refusal('draft', fault(value, 'must be an object'))
+  const given: Given = {
+    ref: undefined,
+    at: undefined,
+    type: undefined,
+    kind: undefined,
+    contestId: undefined,
+    kots: undefined,
+    tx: undefined,
+    details: undefined,
+  }
+  // Own keys only, copied one by one: what a prototype holds is nothing that was sent.
+  for (const sent of Object.keys(value)) {
+    const key = KEY_OF.get(sent)
+    if (key === undefined)
+      return refusal('draft', fault(sent, `has an unknown key: known are ${KEYS.join(', ')}`))
+    given[key] = value[sent]
+  }
+  return readGiven(given, source)
+}
+
+function readGiven(given: Given, source: DraftSource): DraftParsed {
+  const { type, kind } = given
+  if (typeof type !== 'string' || !isEventType(type))
+    return refusal('type', fault(type, `must be one of ${EVENT_TYPES.join(', ')}`))
+  if (typeof kind !== 'string' || !WORD.test(kind))
+    return refusal('kind', fault(kind, 'must be 1 to 32 of a-z, 0-9 and _, beginning with a letter'))
+  const rule = ruleOf(type, kind)
+  if (rule === undefined) return refusal('kind', fault(kind, kindsOf(type)))
+  const word = guarded(kind)
+  if (isFault(word)) return refusal('kind', word)
+
+  const ref = readRef(given.ref, source)
+  if (isFault(ref)) return refusal('ref', ref)
+  const atMs = readMomentOf(given.at, source)
+  if (isFault(atMs)) return refusal('at', atMs)
+  const contestId = readContestId(given.contestId, rule)
+  if (isFault(contestId)) return refusal('contestId', contestId)
+  const kots = readKots(given.kots, rule)
+  if (isFault(kots)) return refusal('kots', kots)
+  const tx = readTx(given.tx, rule, source.chain)
+  if (isFault(tx)) return refusal('tx', tx)
+
+  const absent = given.details === undefined || given.details === null
+  const details = absent ? (missing(null, rule) ?? null) : readDetails(given.details, rule)
+  if (details !== null && 'ok' in details) return details
+  return { ok: true, draft: { ref, atMs, type, kind, contestId, kots, tx, details } }
+}
+
+/** Why no rule is found, with the kinds that the type has. */
+function kindsOf(type: string): string {
+  const kinds = RULES.filter((rule) => rule.type === type).map((rule) => rule.kind)
+  const fixed = kinds.filter((kind) => kind !== '*')
+  if (!kinds.includes('*')) return `must be one of ${fixed.join(', ')}`
+  const reserved = [...RESERVED_KINDS].filter((kind) => !fixed.includes(kind))
+  return `is reserved: any word may be a kind of this type but ${reserved.join(', ')}`
+}
+
+function readRef(value: unknown, { mode }: DraftSource): string | null | Fault {
+  if (value === undefined || value === null) return mode === 'import' ? null : fault(value, 'is required')
+  return readBounded(value, REF_CHARS_MAX)
+}
+
+function readMomentOf(value: unknown, { mode }: DraftSource): Ms | null | Fault {
+  if (mode === 'import') return value === undefined ? fault(value, 'is required in an import') : readAt(value)
+  return value === undefined
+    ? null
+    : fault(value, 'belongs to imports: here the moment is that of publication')
+}
+
+function readContestId(value: unknown, rule: Rule): ContestId | null | Fault {
+  if (value === undefined || value === null)
+    return rule.contestId === 'must' ? fault(value, 'is required') : null
+  if (rule.contestId === 'none') return fault(value, 'does not belong to this type and kind')
+  const id = readInteger(value, 1, Number.MAX_SAFE_INTEGER)
+  return typeof id === 'number' ? contestIdOf(id) : id
+}
+
+function readKots(value: unknown, rule: Rule): Amount | null | Fault {
+  if (value === undefined || value === null) return rule.kots === 'must' ? fault(value, 'is required') : null
+  if (rule.kots === 'none') return fault(value, 'does not belong to this type and kind')
+  if (typeof value === 'number') return fault(value, 'must be a string: a JSON number may lose digits')
+  if (typeof value !== 'string') return fault(value, 'must be a string such as "12.5"')
+  const amount = parseDraftAmount(value)
+  if (amount === undefined) return fault(value, amountFault(value))
+  if (rule.kots === 'must' && amount < 0n) return fault(value, 'must not be negative: only a correction is')
+  if (rule.kots === 'as-corrected' && amount > 0n)
+    return fault(value, 'must be minus the amount of the corrected event')
+  return amount
+}
+
+function amountFault(text: string): string {
+  if (/^-?\d+\.\d{10,}$/.test(text)) return 'has more than nine decimals'
+  if (/^-?[1-9]\d*(?:\.\d+)?$/.test(text) && text.search(/\.|$/) > AMOUNT_DIGITS_MAX)
+    return `has more than ${AMOUNT_DIGITS_MAX} digits before the point`
+  if (/^-0(?:\.0+)?$/.test(text)) return 'must not be minus zero'
+  return 'must be written in plain decimal digits such as "12.5", without sign, blanks or leading zeros'
+}
+
+function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Fault {
+  if (value === undefined || value === null) return rule.tx === 'must' ? fault(value, 'is required') : null
+  if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
+  if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
+  // The grammars of solana and evm leave no room for an address; opaque has no grammar to speak of.
+  return chain === 'opaque' ? guardedTx(value) : value
+}
+
+/** Bytes of a draft's digest: enough that two contents of one ref never meet. */
+export const DRAFT_DIGEST_BYTES = 16
+
+/**
+ * The digest of what a draft says, by which a ref that comes again is the same or another. Two spellings of
+ * one content (`1` and `1.000000000`, a moment in ISO or in milliseconds) agree. The ref itself is left out,
+ * and so is an imported draft's moment: it says when, and not what.
+ */
+export function draftDigest({ type, kind, contestId, kots, tx, details }: Draft): Uint8Array {
+  // No field before the last can hold a line feed, so the text has one reading.
+  const said = details === null ? '' : formatDetails(details)
+  const text = `${type}\n${kind}\n${contestId ?? ''}\n${kots ?? ''}\n${tx ?? ''}\n${said}`
+  return hash('sha256', text, 'buffer').subarray(0, DRAFT_DIGEST_BYTES)
+}

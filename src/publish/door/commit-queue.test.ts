@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { assertWhole, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
+import { randomLogs } from '../../../test/story/random-log.ts'
+import { openAppender } from '../../log/append.ts'
+import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { CommitQueue, Outcome } from './commit-queue.ts'
+import { openCommitQueue } from './commit-queue.ts'
+import { testSigner } from '../../../test/story/signing.ts'
+
+const PUBLISHERS = 16
+const REQUESTS = 100
+
+suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
+  test('make one log: contiguous, in the order of each, with shared commits, and nobody starves', async () => {
+    await using stage = await openDoorStage()
+    const seqs = Array.from({ length: PUBLISHERS }, (): number[] => [])
+    let whenFirstWasDone: readonly number[] = []
+    await Promise.all(
+      seqs.map(async (own, publisher) => {
+        for (let number = 0; number < REQUESTS; number += 1) {
+          const [receipt] = receipts(await stage.publish([trade(`${publisher}-${number}`, `${number + 1}`)]))
+          assert.equal(receipt?.[1], 'published')
+          own.push(receipt[2])
+        }
+        if (whenFirstWasDone.length === 0) whenFirstWasDone = seqs.map(({ length }) => length)
+      }),
+    )
+    const all = PUBLISHERS * REQUESTS
+    assert.deepEqual(
+      seqs.flat().toSorted((a, b) => a - b),
+      Array.from({ length: all }, (_, index) => index + 1),
+    )
+    for (const own of seqs)
+      assert.deepEqual(
+        own,
+        own.toSorted((a, b) => a - b),
+      )
+    assert.ok(stage.committed.length < all / 2, `${stage.committed.length} commits for ${all} requests`)
+    assert.equal(
+      stage.committed.reduce((sum, { events }) => sum + events, 0),
+      all,
+    )
+    assert.ok(
+      Math.min(...whenFirstWasDone) >= REQUESTS / 2,
+      `the slowest had ${Math.min(...whenFirstWasDone)}`,
+    )
+  })
+
+  test('each with the same refs make each event once, and every answer says the same seq', async () => {
+    await using stage = await openDoorStage()
+    const seqs = new Map<string, Set<number>>()
+    let published = 0
+    await Promise.all(
+      Array.from({ length: PUBLISHERS }, async (_, publisher) => {
+        for (let number = 0; number < 40; number += 1) {
+          const drafts = [0, 1, 2].map((step) => trade(`${(number * 7 + step * (publisher + 1)) % 50}`))
+          for (const [ref, status, seq] of receipts(await stage.publish(drafts))) {
+            seqs.set(ref, (seqs.get(ref) ?? new Set()).add(seq))
+            if (status === 'published') published += 1
+          }
+        }
+      }),
+    )
+    assert.equal(published, 50)
+    assert.equal(stage.lines().length, 50)
+    for (const [ref, answered] of seqs) assert.equal(answered.size, 1, `ref ${ref}`)
+  })
+})
+
+/** One request of a random run, and whether it comes together with the next. */
+type Sent = Readonly<{ drafts: readonly Draft[]; waits: boolean }>
+
+/** Cuts a random log into requests; now and then one that must be refused whole. */
+function requestsOf(entries: readonly Entry[], sizes: readonly number[]): readonly Sent[] {
+  const requests: Sent[] = []
+  let at = 0
+  for (let index = 0; at < entries.length; index += 1) {
+    const size = sizes[index % sizes.length] ?? 1
+    const drafts = entries
+      .slice(at, at + (size % 7) + 1)
+      .map((entry, place) => draftOf(entry, `${at + place}`))
+    const first = drafts[0]
+    const conflict = first === undefined ? [] : [{ ...first, kind: 'another' }]
+    requests.push({ drafts: size % 5 === 0 ? [...drafts, ...conflict] : drafts, waits: size % 3 === 0 })
+    at += drafts.length
+  }
+  return requests
+}
+
+function draftOf({ event, details }: Entry, ref: string): Draft {
+  const { type, kind, contestId, kots, tx } = event
+  return { ref, atMs: null, type, kind, contestId, kots, tx, details }
+}
+
+async function sendAll(queue: CommitQueue, requests: readonly Sent[]): Promise<readonly Outcome[]> {
+  const outcomes: Promise<Outcome>[] = []
+  for (const { drafts, waits } of requests) {
+    const outcome = queue.submit(drafts)
+    outcomes.push(outcome)
+    if (waits) await outcome
+  }
+  return Promise.all(outcomes)
+}
+
+suite('a store that is full', () => {
+  test('publishes nothing of what it refuses, and goes on when there is room', async () => {
+    let fulls = 0
+    let commitsRefused = 0
+    let stored = 0
+    await fc.assert(
+      fc.asyncProperty(
+        randomLogs,
+        fc.array(fc.nat(20), { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 0, max: 12 }),
+        async (entries, sizes, pages) => {
+          const directory = mkdtempSync(join(tmpdir(), 'daybook-full-'))
+          const path = storePath(directory)
+          createStore(path, { origin: 'daybook.test/full', chain: 'opaque', simulated: false })
+          const db = openForWriting(path)
+          try {
+            let nowMs = Date.UTC(2026, 9, 30)
+            const queue = openCommitQueue({
+              appender: openAppender(db, testSigner(db)),
+              balances: 'report',
+              now: () => msOf((nowMs += 3_600_000)),
+              monotonicMs: () => 0,
+              onCommit: () => undefined,
+              onIrregular: () => undefined,
+              isDiskFull: () => false,
+              onFull: () => (commitsRefused += 1),
+              onBroken: (error) => assert.fail(error),
+            })
+            const present = Number(db.prepare('PRAGMA page_count').get()?.['page_count'])
+            db.exec(`PRAGMA max_page_count = ${present + pages}`)
+            const requests = requestsOf(entries, sizes)
+            const outcomes = await sendAll(queue, requests)
+            const full = outcomes.filter((outcome) => !outcome.ok && outcome.code === 'store-full').length
+            const receiptsNow = outcomes.flatMap((outcome) => (outcome.ok ? outcome.receipts : []))
+            const seqs = receiptsNow.filter(({ status }) => status === 'published').length
+            assert.equal(linesOf(path).length, seqs, 'only what was acknowledged is there')
+            assertWhole(path)
+            assert.equal(commitsRefused > 0, full > 0, 'that it is full is told')
+            commitsRefused = 0
+            fulls += full
+            db.exec('PRAGMA max_page_count = 1000000')
+            const again = await sendAll(queue, requests)
+            assert.ok(!again.some((outcome) => !outcome.ok && outcome.code === 'store-full'))
+            const before = new Map(receiptsNow.map(({ ref, seq }) => [ref, seq]))
+            for (const { ref, seq } of again.flatMap((outcome) => (outcome.ok ? outcome.receipts : []))) {
+              assert.equal(seq, before.get(ref) ?? seq, 'what was acknowledged keeps its seq')
+            }
+            stored += assertWhole(path)
+          } finally {
+            db.close()
+            rmSync(directory, { recursive: true })
+          }
+        },
+      ),
+      { numRuns: 40, seed: 20_261_121 },
+    )
+    assert.ok(fulls > 20, `${fulls} requests met a full store`)
+    assert.ok(stored > 200, `${stored} events were stored`)
+  })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import {
+  assertRefused,
+  lines,
+  NDJSON,
+  openDoorStage,
+  receipts,
+  trade,
+} from '../../../test/stage/door-stage.ts'
+
+const ADDRESS = '0x' + 'ab'.repeat(20)
+const burn = (ref: string, kots: string) => ({ ref, type: 'burn', kind: 'platform_income', kots })
+const deposit = (ref: string, kots: string) => ({ ref, type: 'treasury', kind: 'deposit', kots })
+
+suite('the publish door', () => {
+  test('publishes JSON and NDJSON, and answers each draft with its ref, status and seq', async () => {
+    await using stage = await openDoorStage()
+    const array = await stage.publish([trade('a'), trade('b')])
+    assert.deepEqual(receipts(array), [
+      ['a', 'published', 1],
+      ['b', 'published', 2],
+    ])
+    assert.equal(array.headers.get('content-type'), 'application/json')
+    const crlf = `${JSON.stringify(trade('c'))}\r\n\r\n${JSON.stringify(trade('d'))}`
+    assert.deepEqual(receipts(await stage.publish(crlf, NDJSON)), [
+      ['c', 'published', 3],
+      ['d', 'published', 4],
+    ])
+    const charset = { 'content-type': 'Application/JSON; charset=utf-8' }
+    assert.deepEqual(receipts(await stage.publish([], charset)), [])
+    assert.equal(
+      stage.lines()[0],
+      '{"seq":1,"type":"trade","kind":"buy","at":"2026-10-01T00:00:00.000Z","atMs":1790812800000,"contestId":null,"kots":"1.000000000","tx":null}',
+    )
+  })
+
+  test('shows an event to readers before it answers', async () => {
+    await using stage = await openDoorStage()
+    for (let seq = 1; seq <= 20; seq += 1) {
+      await stage.publish([trade(`r${seq}`)])
+      assert.equal(stage.head(), seq)
+      assert.equal(stage.lines().length, seq)
+    }
+  })
+
+  test('publishes all drafts of a request or none', async () => {
+    await using stage = await openDoorStage()
+    const drafts = [deposit('a', '5'), burn('b', '3'), { ref: 'k', type: 'prize', kind: 'new_kind' }]
+    assertRefused(await stage.publish(drafts), 400, 'invalid-draft')
+    assertRefused(
+      await stage.publish([deposit('a', '5'), burn('b', '3'), burn('c', '3')]),
+      409,
+      'insufficient-balance',
+    )
+    assert.equal(stage.head(), 0)
+    assert.deepEqual(receipts(await stage.publish([deposit('a', '5'), burn('b', '5')])), [
+      ['a', 'published', 1],
+      ['b', 'published', 2],
+    ])
+    assert.equal(stage.lines().length, 2)
+  })
+
+  test('names the draft, the field and the reason of a refusal', async () => {
+    await using stage = await openDoorStage()
+    await stage.publish([deposit('a', '5')])
+    const overdrawn = await stage.publish([trade('b'), burn('c', '5.1')])
+    assertRefused(overdrawn, 409, 'insufficient-balance')
+    assert.deepEqual(overdrawn.json.errors, [
+      { draft: 1, field: 'kots', message: 'treasury holds 5.000000000, 5.100000000 is asked' },
+    ])
+    assert.equal(overdrawn.json.detail, 'draft 1, kots: treasury holds 5.000000000, 5.100000000 is asked')
+    const unknown = await stage.publish(`${JSON.stringify(trade('b'))}\n\n{"ref":"c","memo":1}`, NDJSON)
+    assertRefused(unknown, 400, 'invalid-draft')
+    assert.equal(unknown.json.errors?.[0]?.draft, 1)
+    const broken = await stage.publish(`${JSON.stringify(trade('b'))}\n{"ref":`, NDJSON)
+    assertRefused(broken, 400, 'invalid-draft')
+    assert.equal(broken.json.errors?.[0]?.draft, 1)
+    assert.equal(stage.head(), 1)
+  })
+
+  test('echoes nothing of what it refuses', async () => {
+    await using stage = await openDoorStage()
+    const mark = 'QZXJQZXJ'
+    const bodies: readonly (readonly [string | object, object?])[] = [
+      [[trade('a', mark)]],
+      [[trade('a', '1', { [mark]: 1 })]],
+      [[{ ref: mark, type: mark, kind: 'buy' }]],
+      [`[{"ref":"a",${mark}]`],
+      [`{"ref":"a"}\n${mark}`, NDJSON],
+      [mark],
+      [[trade('a', '1', { details: { [mark]: mark } })]],
+      [[trade('a', '1', { tx: `${mark}\n` })]],
+      [[trade('a')], { 'content-type': `text/${mark}` }],
+      [[trade('a')], { authorization: `Bearer ${mark}` }],
+      [[trade('a')], { 'content-encoding': mark }],
+    ]
+    for (const [body, headers] of bodies) {
+      const { status, text, headers: answered } = await stage.publish(body, { ...headers })
+      assert.ok(status >= 400 && status < 500)
+      assert.doesNotMatch(text + JSON.stringify([...answered]), /[QZXJ]{4}/i)
+    }
+    await stage.publish([trade(mark)])
+    const conflict = await stage.publish([trade(mark, '2')])
+    assertRefused(conflict, 409, 'ref-conflict')
+    assert.doesNotMatch(conflict.text, /[QZXJ]{4}/)
+  })
+
+  test('refuses a wallet address with 422, and does not repeat it', async () => {
+    await using stage = await openDoorStage()
+    const answered = await stage.publish([trade('a'), trade('b', '1', { tx: `from:${ADDRESS}` })])
+    assertRefused(answered, 422, 'address-forbidden')
+    assert.ok(!answered.text.includes(ADDRESS))
+    assert.deepEqual(answered.json.errors, [
+      { draft: 1, field: 'tx', message: 'holds what looks like a wallet address' },
+    ])
+    assert.equal(stage.head(), 0)
+  })
+
+  test('counts how requests end', async () => {
+    await using stage = await openDoorStage()
+    await stage.publish([trade('a')])
+    await stage.publish([trade('a', '2')])
+    await stage.publish([{}])
+    await stage.publish([trade('b', '1', { tx: ADDRESS })])
+    await stage.publish([], { authorization: undefined })
+    assert.deepEqual(stage.outcomes, ['stored', 'conflict', 'invalid', 'address', 'unauthorized'])
+  })
+})
+
+suite('a ref', () => {
+  test('that comes again with the same content answers duplicate and its seq, however it is written', async () => {
+    await using stage = await openDoorStage()
+    const plan = { ref: 'c', type: 'contest', kind: 'scheduled', contestId: 1 }
+    const details = { opensAt: '2026-11-01', closesAt: '2026-12-01' }
+    await stage.publish([trade('a', '1.5'), { ...plan, details }])
+    const again = [
+      { kots: '1.500000000', kind: 'buy', type: 'trade', ref: 'a', tx: null, details: {} },
+      { ...plan, details: { closesAt: Date.UTC(2026, 11, 1), opensAt: '2026-11-01T00:00:00.000Z' } },
+      trade('b'),
+    ]
+    assert.deepEqual(receipts(await stage.publish(again)), [
+      ['a', 'duplicate', 1],
+      ['c', 'duplicate', 2],
+      ['b', 'published', 3],
+    ])
+    assert.deepEqual(receipts(await stage.publish(lines(again), NDJSON)), [
+      ['a', 'duplicate', 1],
+      ['c', 'duplicate', 2],
+      ['b', 'duplicate', 3],
+    ])
+    assert.equal(stage.head(), 3)
+  })
+
+  test('that comes again with another content is refused, 409, and nothing of its request is published', async () => {
+    await using stage = await openDoorStage()
+    await stage.publish([trade('a')])
+    for (const other of [trade('a', '2'), trade('a', '1', { tx: 'tx:other:1' }), deposit('a', '1')]) {
+      const answered = await stage.publish([trade('b'), other])
+      assertRefused(answered, 409, 'ref-conflict')
+      assert.deepEqual(answered.json.errors, [
+        { draft: 1, field: 'ref', message: 'was used for another content' },
+      ])
+    }
+    assert.equal(stage.head(), 1)
+  })
+
+  test('is known within its own request', async () => {
+    await using stage = await openDoorStage()
+    assert.deepEqual(receipts(await stage.publish([trade('a'), trade('a', '1.0')])), [
+      ['a', 'published', 1],
+      ['a', 'duplicate', 1],
+    ])
+    assertRefused(await stage.publish([trade('b'), trade('b', '2')]), 409, 'ref-conflict')
+    assert.equal(stage.head(), 1)
+  })
+
+  test('is free again after its request was refused', async () => {
+    await using stage = await openDoorStage()
+    assertRefused(await stage.publish([trade('a'), burn('b', '1')]), 409, 'insufficient-balance')
+    assert.deepEqual(receipts(await stage.publish([trade('a', '2')])), [['a', 'published', 1]])
+  })
+
+  test('is known for ever, across restarts, and whatever the books say by then', async () => {
+    await using stage = await openDoorStage()
+    await stage.publish([deposit('a', '5'), burn('b', '5')])
+    for (let restarts = 0; restarts < 3; restarts += 1) {
+      await stage.restart()
+      assert.deepEqual(receipts(await stage.publish([burn('b', '5'), deposit('a', '5')])), [
+        ['b', 'duplicate', 2],
+        ['a', 'duplicate', 1],
+      ])
+      assertRefused(await stage.publish([burn('b', '4')]), 409, 'ref-conflict')
+    }
+    assert.deepEqual(receipts(await stage.publish([trade('c')])), [['c', 'published', 3]])
+  })
+
+  test('is told from its neighbours: no case folding, no trimming, no normal form', async () => {
+    await using stage = await openDoorStage()
+    const refs = ['a', 'A', ' a', 'a ', 'é', 'e\u0301', "a'--", '__proto__', 'x'.repeat(128)]
+    const answered = await stage.publish(refs.map((ref) => trade(ref)))
+    assert.deepEqual(
+      receipts(answered),
+      refs.map((ref, index) => [ref, 'published', index + 1] as const),
+    )
+  })
+})
+
+suite('the clock', () => {
+  test('may step back: `at` never decreases as seq grows', async () => {
+    await using stage = await openDoorStage()
+    const steps = [0, 5_000, 4_999, -40 * 86_400_000, 5_001, 5_000]
+    for (const [index, ms] of steps.entries()) {
+      stage.clock(ms)
+      await stage.publish([trade(`r${index}`)])
+      if (index === 3) await stage.restart()
+    }
+    const begin = Date.UTC(2026, 9, 1)
+    assert.deepEqual(
+      stage.lines().map((line) => (JSON.parse(line) as { atMs: number }).atMs - begin),
+      [0, 5_000, 5_000, 5_000, 5_001, 5_001],
+    )
+  })
+})
+
+suite('with --balances report', () => {
+  test('what overdraws or is out of order is published and counted, what cannot be is refused', async () => {
+    await using stage = await openDoorStage('report')
+    const play = { ref: 'b', type: 'play', kind: 'entry', contestId: 7, kots: '1' }
+    assert.equal((await stage.publish([burn('a', '5'), play])).status, 200)
+    assert.deepEqual(
+      stage.irregular.map(({ code }) => code),
+      ['insufficient-balance', 'wrong-state'],
+    )
+    const correction = { ref: 'c', type: 'correction', kind: 'burn', kots: '-4', details: { corrects: 1 } }
+    assertRefused(await stage.publish([burn('d', '1'), correction]), 409, 'wrong-state')
+    assert.equal(stage.irregular.length, 2, 'what was refused is not counted')
+    assert.equal(stage.head(), 2)
+  })
+})

@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openAppender } from '../../log/append.ts'
+import { isDiskFull } from '../../log/store/disk-probe.ts'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { openHighWater } from '../../log/store/high-water.ts'
+import { openSigner } from '../../log/tree/signer.ts'
+import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { assert } from '../../protocol/brand.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { openCommitQueue } from './commit-queue.ts'
+import type { PublishOutcome } from './door.ts'
+import { createDoor } from './door.ts'
+import type { OperationsAnswer } from './operations.ts'
+import { openOperations } from './operations.ts'
+import { openQuestions } from './questions.ts'
+import { openSharedClock } from './shared-clock.ts'
+import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import { openWriterState } from './writer-state.ts'
+
+/** Milliseconds that requests under way are given when the writer closes. */
+const CLOSE_MS = 5_000
+/** Milliseconds between two looks for connections that have nothing under way any more. */
+const SWEEP_MS = 20
+
+/**
+ * The writer's thread: the store's one writing connection and the private listener. An fsync here holds nobody
+ * but publishers. This is the composition root of the thread, so it may read the clock.
+ */
+async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
+  const say = (message: FromWriter): void => port.postMessage(message)
+  const db = openForWriting(storePath(settings.dataDirectory))
+  const identity = readIdentity(db)
+  const appender = openAppender(db, openSigner(identity.origin, settings.keys))
+  using mark = openHighWater(settings.dataDirectory)
+  const head = openHeadCell(settings.head)
+  head.move(appender.head().seq)
+  const asked = openQuestions<OperationsAnswer>()
+  const state = openWriterState(settings.dataDirectory, say)
+  process.on('unhandledRejection', (error) => {
+    state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
+  })
+
+  const queue = openCommitQueue({
+    appender,
+    balances: settings.balances,
+    now: settings.clock === undefined ? () => msOf(Date.now()) : openSharedClock(settings.clock).now,
+    monotonicMs: () => performance.now(),
+    onCommit(committed) {
+      state.committed()
+      // The moment of publication: the head moves, every thread sees it at its next look.
+      head.move(committed.seq)
+      mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
+      say({ is: 'committed', committed })
+    },
+    onIrregular: ({ field }) => say({ is: 'irregular', field }),
+    isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
+    onFull: state.full,
+    onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
+  })
+  const door = createDoor({
+    queue,
+    chain: settings.chain,
+    tokens: settings.tokens,
+    operations: openOperations({
+      accepting: state.accepting,
+      ask: (path, msMax) =>
+        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: state.accepting() })),
+    }),
+    stopping: state.isStopping,
+    monotonicMs: () => performance.now(),
+    pause: (ms) => sleep(ms),
+    onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
+    onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
+  })
+  port.on('message', (message: ToWriter) => {
+    switch (message.is) {
+      case 'operations':
+        return asked.answer(message.id, message.answer)
+      case 'stopping':
+        return state.stop()
+      case 'close':
+        return close(door)
+    }
+  })
+
+  door.listen(settings.port, settings.host)
+  await once(door, 'listening')
+  const address = door.address()
+  assert(typeof address === 'object' && address !== null, 'the door listens on a port')
+  say({ is: 'listening', port: address.port })
+  await once(door, 'close')
+  mark.sync()
+  db.close()
+  port.close()
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** Counts requests and tells of all that ended in one turn of the loop: a message each would cost more than it says. */
+function openRequestCount(
+  tell: (outcomes: ReadonlyMap<PublishOutcome, number>) => void,
+): (outcome: PublishOutcome) => void {
+  const outcomes = new Map<PublishOutcome, number>()
+  return (outcome) => {
+    if (outcomes.size === 0) {
+      setImmediate(() => {
+        tell(outcomes)
+        outcomes.clear()
+      })
+    }
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  }
+}
+
+/** Takes no further request, answers those under way, and cuts what is left after a while. */
+function close(door: Server): void {
+  door.close()
+  // A connection that has its answer and keeps alive would hold the stop until the limit.
+  const sweep = setInterval(() => door.closeIdleConnections(), SWEEP_MS)
+  door.once('close', () => clearInterval(sweep))
+  setTimeout(() => door.closeAllConnections(), CLOSE_MS).unref()
+}
+
+assert(parentPort !== null, 'the writer runs in a thread of its own')
+const settings: WriterSettings = workerData
+await run(parentPort, settings)

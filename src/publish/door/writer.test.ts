@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { DOOR_TOKEN, trade } from '../../../test/stage/door-stage.ts'
+import { TEST_KEY } from '../../../test/story/signing.ts'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { readyLog } from '../../log/tree/ready-log.ts'
+import type { OperationsAnswer } from './operations.ts'
+import { ALIVE, READY_MS_MAX } from './operations.ts'
+import type { Writer } from './writer.ts'
+import { startWriter } from './writer.ts'
+
+/** Starts a writer on a log of its own whose main thread answers as it is told here. */
+async function withWriter(
+  operations: () => Promise<OperationsAnswer>,
+  run: (writer: Writer, failures: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-writer-'))
+  const newLog = { origin: 'daybook.test/writer', chain: 'opaque', simulated: false } as const
+  readyLog(folder, newLog, { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false })
+  const failures: string[] = []
+  const settings = {
+    dataDirectory: folder,
+    head: openHeadCell().buffer,
+    host: '127.0.0.1',
+    port: 0,
+    tokens: [DOOR_TOKEN],
+    chain: 'opaque',
+    balances: 'refuse',
+    keys: [TEST_KEY],
+  } as const
+  try {
+    await using writer = await startWriter(settings, {
+      onCommitted: () => undefined,
+      onRequests: () => undefined,
+      onIrregular: () => undefined,
+      onRoom: () => undefined,
+      onFailure: (reason) => failures.push(reason),
+      onBroken: (reason) => assert.fail(reason),
+      operations,
+    })
+    await run(writer, failures)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function publish({ port }: Writer, ref: string): Promise<number> {
+  const { status } = await fetch(`http://127.0.0.1:${port}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${DOOR_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify([trade(ref)]),
+  })
+  return status
+}
+
+suite('the writer', () => {
+  test('answers 500 where the main thread fails to, tells why, and goes on', () =>
+    withWriter(
+      () => Promise.reject(new Error('a collector fails')),
+      async (writer, failures) => {
+        const { status } = await fetch(`http://127.0.0.1:${writer.port}/metrics`)
+        assert.equal(status, 500)
+        assert.match(failures.join('\n'), /a collector fails/)
+        assert.equal(await publish(writer, 'a'), 200)
+      },
+    ))
+
+  test('names the main thread where it never answers, and publishes all the same', () =>
+    withWriter(
+      () => new Promise(() => undefined),
+      async (writer) => {
+        const began = performance.now()
+        const response = await fetch(`http://127.0.0.1:${writer.port}/readyz`)
+        assert.ok(performance.now() - began >= READY_MS_MAX - 1)
+        assert.equal(response.status, 503)
+        const { unanswered } = (await response.json()) as { unanswered: string[] }
+        assert.deepEqual(unanswered, ['main thread'])
+        const ready = await fetch(`http://127.0.0.1:${writer.port}/readyz?for=publish`)
+        assert.equal(ready.status, 200)
+        assert.equal(await publish(writer, 'a'), 200)
+      },
+    ))
+
+  test('takes nothing more when it is told that the service stops, and still answers for it', () =>
+    withWriter(
+      async () => ALIVE,
+      async (writer) => {
+        assert.equal(await publish(writer, 'a'), 200)
+        writer.stop()
+        assert.equal(await publish(writer, 'b'), 503)
+        const ready = await fetch(`http://127.0.0.1:${writer.port}/readyz?for=publish`)
+        assert.equal(ready.status, 503)
+        assert.equal((await fetch(`http://127.0.0.1:${writer.port}/livez`)).status, 200)
+      },
+    ))
+})

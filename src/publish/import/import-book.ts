@@ -1,0 +1,84 @@
+import type { Appender } from '../../log/append.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { refusalOf, refusalOfBalance, refusalOfFacts, refusalOfOrder } from '../admission/admission.ts'
+import { DRAFT_DIGEST_BYTES } from '../admission/grammar.ts'
+import type { DraftBatch, ImportRefusal } from './import-messages.ts'
+import type { RefsSeen } from './import-refs.ts'
+
+/** Drafts that are held in memory before they are written to the store. */
+const KEEP_DRAFTS = 4_000
+
+/** What stands between the parser and the log: refs, order of time, and the books. */
+export type ImportBook = Readonly<{
+  /** Appends the drafts one after the other; the refusal of the first that does not fit. */
+  take(batch: DraftBatch): ImportRefusal | null
+  /** Writes what was appended to the store. */
+  keep(): void
+  counts(): Readonly<{ duplicates: number; irregular: number }>
+}>
+
+type Rules = Readonly<{ balances: 'refuse' | 'report'; now: Ms }>
+type Fault = Readonly<{ field: string; reason: string }>
+
+/** Opens the book in front of an appender whose transaction has begun. */
+export function openImportBook(appender: Appender, refs: RefsSeen, { balances, now }: Rules): ImportBook {
+  let unkept = 0
+  let duplicates = 0
+  let irregular = 0
+
+  /** Appends the draft unless its ref stands for it already; the fault for which it is refused. */
+  function takeDraft(draft: Draft, digest: Uint8Array): Fault | null {
+    const { ref, atMs } = draft
+    const published = ref === null ? undefined : refs.digestOf(ref)
+    if (published !== undefined) {
+      if (Buffer.compare(published, digest) !== 0)
+        return { field: 'ref', reason: 'was used for another content' }
+      duplicates++
+      return null
+    }
+    if (atMs === null) return { field: 'at', reason: 'is required in an import' }
+    const fault = faultOfMoment(atMs) ?? faultOfBooks(draft)
+    if (fault !== null) return fault
+    appender.append(draft, ref === null ? null : { ref, digest }, atMs)
+    if (++unkept >= KEEP_DRAFTS) keep()
+    return null
+  }
+
+  function faultOfMoment(atMs: Ms): Fault | null {
+    const last = appender.head()
+    if (last.atMs !== null && atMs < last.atMs) {
+      return { field: 'at', reason: `is before that of the last event, ${last.seq}: it never decreases` }
+    }
+    return atMs > now ? { field: 'at', reason: 'is later than now' } : null
+  }
+
+  function faultOfBooks(draft: Draft): Fault | null {
+    const fold = appender.fold()
+    if (balances === 'refuse') return refusalOf(fold, draft)
+    const impossible = refusalOfFacts(fold, draft)
+    if (impossible !== null) return impossible
+    if ((refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)) !== null) irregular++
+    return null
+  }
+
+  function keep(): void {
+    appender.keep()
+    unkept = 0
+  }
+
+  return {
+    take({ file, drafts, lines, digests }) {
+      for (const [index, draft] of drafts.entries()) {
+        const start = index * DRAFT_DIGEST_BYTES
+        const fault = takeDraft(draft, digests.subarray(start, start + DRAFT_DIGEST_BYTES))
+        if (fault === null) continue
+        const { field, reason } = fault
+        return { ok: false, file, line: lines[index] ?? null, field, reason }
+      }
+      return null
+    },
+    keep,
+    counts: () => ({ duplicates, irregular }),
+  }
+}

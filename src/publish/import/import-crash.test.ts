@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { suite, test } from 'node:test'
+import { jsonl, openImportStage, opening, plays } from '../../../test/stage/import-stage.ts'
+import { storePath } from '../../log/store/store.ts'
+import { basename } from 'node:path'
+
+const CHILD = join(import.meta.dirname, '..', '..', '..', 'test', 'stage', 'import-child.ts')
+
+/** Imports in a process of its own, which stands still when it has come so far, and kills it there. */
+async function killAt(
+  stage: 'reading' | 'finishing',
+  drafts: number,
+  file: string,
+  data: string,
+): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, stage, String(drafts), file, data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    assert.equal(line, 'here')
+    child.kill('SIGKILL')
+  }
+  if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
+  assert.equal(child.signalCode, 'SIGKILL')
+}
+
+suite('an import that is killed', () => {
+  for (const [stage, drafts] of [
+    ['reading', 1],
+    ['reading', 9_000],
+    ['finishing', 0],
+  ] as const) {
+    test(`while ${stage}, after ${drafts} drafts, leaves the log as it was, and the next one works`, async () => {
+      await using on = await openImportStage()
+      await on.begin(opening())
+      const name = basename(storePath(on.data))
+      const before = on.contents()
+      const file = on.file('long.jsonl', jsonl(plays(12_000)))
+      await killAt(stage, drafts, file, on.data)
+      const left = on.contents()
+      assert.equal(left[name], before[name])
+      // Nothing of the new store is written twice: it has no journal.
+      assert.deepEqual(
+        Object.keys(left).filter((each) => each.startsWith(`${name}.importing`)),
+        [`${name}.importing`],
+      )
+      assert.equal(on.lines().length, 4)
+
+      const outcome = await on.import([file])
+      assert.ok(outcome.ok)
+      assert.deepEqual([outcome.events, outcome.firstSeq], [12_000, 5])
+      assert.deepEqual(Object.keys(on.contents()), [name, 'high-water', 'lock'])
+      assert.equal(on.lines().length, 12_004)
+    })
+  }
+
+  test('into no log leaves none', async () => {
+    await using on = await openImportStage()
+    const file = on.file('long.jsonl', jsonl([...opening(), ...plays(12_000)]))
+    await killAt('reading', 2_000, file, on.data)
+    assert.ok(!Object.keys(on.contents()).includes(basename(storePath(on.data))))
+    const outcome = await on.import([file])
+    assert.ok(outcome.ok)
+    assert.equal(outcome.events, 12_004)
+  })
+})

@@ -1,0 +1,149 @@
+import { rmSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import { renameDurably } from '../../log/store/durable-rename.ts'
+import { openPrefixReader } from '../../log/books/prefix-reader.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint, proveLog, refuseLostStore, takeKeys } from '../../log/tree/ready-log.ts'
+import type { Signer, SigningKey } from '../../log/tree/signer.ts'
+import { openSigner } from '../../log/tree/signer.ts'
+import type { NewLog } from '../../log/store/store.ts'
+import {
+  createStore,
+  finishBulk,
+  hasStore,
+  openForBulk,
+  openForWriting,
+  readIdentity,
+  storePath,
+} from '../../log/store/store.ts'
+import type { Head } from '../../project/fold/books.ts'
+import { FIGURE_OF_ACCOUNT } from '../../project/fold/ledger.ts'
+import type { Tally } from '../../project/fold/tally.ts'
+import { encodeTally } from '../../project/fold/tally.ts'
+import { assert } from '../../protocol/brand.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import type { Chain } from '../../protocol/tx.ts'
+
+/** The store that an import builds beside the log of a data directory. Until `replace` the log stays as it is. */
+export type NewStore = Readonly<{
+  db: DatabaseSync
+  /** The log as it was, with its indexes; null when there is none. */
+  old: DatabaseSync | null
+  chain: Chain
+  /** Signs the trees of the new store. */
+  signer: Signer
+  /** Makes the new store whole: its indexes, and the form in which a server expects it. */
+  finish(): void
+  /** Reads the finished store anew and holds it against what was counted; throws when it is not the same. */
+  verify(expected: Readonly<{ head: Head; tally: Tally }>): void
+  /** Puts the verified store in the log's place, durably and at once. */
+  replace(): void
+  /** Throws the new store away, unless it has taken the log's place. */
+  close(): void
+}>
+
+/** What SQLite lays beside a file. */
+const COMPANIONS = ['-wal', '-shm', '-journal'] as const
+
+/** Begins a new store with a copy of the log, or empty. The caller holds the directory's lock throughout. */
+export async function openNewStore(
+  dataDirectory: string,
+  newLog: NewLog,
+  keys: readonly SigningKey[],
+): Promise<NewStore> {
+  const path = storePath(dataDirectory)
+  const building = `${path}.importing`
+  // What a killed import has left.
+  remove(building)
+  if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
+  const old = hasStore(dataDirectory) ? openForWriting(path) : null
+  let db: DatabaseSync
+  try {
+    const signing = { keys, acceptNewKey: false, acceptLoss: false }
+    if (old !== null) proveLog(old, readHighWater(dataDirectory), signing)
+    if (old === null) createStore(building, newLog)
+    else await copyLog(old, path, building)
+    db = openForBulk(building)
+    takeKeys(db, signing)
+  } catch (error) {
+    old?.close()
+    remove(building)
+    throw error
+  }
+  let checkpoint = newestCheckpoint(db)
+  const { chain, origin } = readIdentity(db)
+  return {
+    db,
+    old,
+    chain,
+    signer: openSigner(origin, keys),
+    finish() {
+      checkpoint = newestCheckpoint(db)
+      finishBulk(db)
+      db.close()
+    },
+    verify: (expected) => verify(building, expected),
+    replace() {
+      old?.close()
+      // Nothing of the old log may lie beside the new one: SQLite would take its journal for the new file's.
+      removeCompanions(path)
+      // A crash before the rename leaves the old log, after it the new one.
+      renameDurably(building, path)
+      // Only now: a mark ahead of the log would be a loss.
+      markHighWater(dataDirectory, checkpoint)
+    },
+    close() {
+      if (db.isOpen) db.close()
+      if (old?.isOpen === true) old.close()
+      remove(building)
+    },
+  }
+}
+
+async function copyLog(old: DatabaseSync, from: string, to: string): Promise<void> {
+  // Everything of the log is in its one file then; with the lock held, nobody adds to it.
+  const busy = old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']
+  assert(busy === 0, 'no reader holds the journal of the log that is imported into')
+  await copyFile(from, to)
+}
+
+function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tally }>): void {
+  const db = openForWriting(path)
+  try {
+    const prefix = openPrefixReader(db)
+    const found = prefix.head()
+    assert(found.seq === head.seq && found.atMs === head.atMs, `the store ends at ${head.seq}`)
+    const counted = countOf(db, 'events')
+    assert(counted === head.seq, `the store holds ${counted} events up to ${head.seq}`)
+    // The newest totals are made again from the last stored row and the events after it.
+    const fault = faultAtStart(db, null)
+    assert(fault === null, `the new store can be proved: ${fault?.reason}`)
+    const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0
+    assert(same, `the stored totals at ${head.seq} are those that were counted`)
+    let balance = 0n
+    for (const figure of Object.values(FIGURE_OF_ACCOUNT)) balance += tally.figures[figure]
+    assert(balance === 0n, `the accounts add up to ${balance}`)
+    let contests = 0n
+    for (const status of CONTEST_STATUSES) contests += tally.figures[status]
+    assert(BigInt(countOf(db, 'contests')) === contests, `the store holds ${contests} contests`)
+  } finally {
+    db.close()
+  }
+}
+
+function countOf(db: DatabaseSync, table: 'events' | 'contests'): number {
+  return Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'])
+}
+
+function removeCompanions(path: string): void {
+  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  assert(bytes === 0, `the journal of the old log holds ${bytes} bytes that are not in it`)
+  for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true })
+}
+
+function remove(path: string): void {
+  rmSync(path, { force: true })
+  for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true })
+}

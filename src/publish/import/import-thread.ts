@@ -1,0 +1,115 @@
+import type { MessagePort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '../../protocol/brand.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from '../admission/grammar.ts'
+import { readLines } from './import-lines.ts'
+import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
+import { BATCHES_IN_FLIGHT } from './import-messages.ts'
+import { parseLine } from '../admission/json.ts'
+
+/** Drafts of one batch, and the characters of their lines, at most. */
+const BATCH_DRAFTS = 1_000
+const BATCH_CHARS = 1024 * 1024
+
+/** Drafts of one file that are gathered for the next message. */
+type Gathered = Readonly<{
+  add(draft: Draft, line: number, chars: number): void
+  isFull(): boolean
+  send(): Promise<void>
+}>
+
+/** The parser's thread: reads the files, and hands over what the grammar lets through, a batch at a time. */
+async function run(port: MessagePort, { files, chain }: ParserSettings): Promise<void> {
+  const send = openSend(port)
+  let bytes = 0
+  const count = (more: number): void => void (bytes += more)
+
+  function gather(file: string): Gathered {
+    let drafts: Draft[] = []
+    let lines: number[] = []
+    let chars = 0
+    return {
+      add(draft, line, more) {
+        drafts.push(draft)
+        lines.push(line)
+        chars += more
+      },
+      isFull: () => drafts.length >= BATCH_DRAFTS || chars >= BATCH_CHARS,
+      async send() {
+        if (drafts.length === 0) return
+        await send({ is: 'drafts', file, drafts, lines, digests: digestsOf(drafts), bytes })
+        drafts = []
+        lines = []
+        chars = 0
+      },
+    }
+  }
+
+  /** One file to its end, or to what is wrong with it. What comes before that is sent first, and judged first. */
+  async function parseFile(file: string): Promise<ImportRefusal | null> {
+    const gathered = gather(file)
+    const refused = async (line: number, field: string | null, reason: string): Promise<ImportRefusal> => {
+      await gathered.send()
+      return { ok: false, file, line, field, reason }
+    }
+    for await (const block of readLines(file, count)) {
+      if ('reason' in block) return refused(block.line, null, block.reason)
+      for (const [index, text] of block.lines.entries()) {
+        if (isBlank(text)) continue
+        const line = block.first + index
+        const json = parseLine(text)
+        if (!json.ok) return refused(line, 'draft', json.reason)
+        const parsed = parseDraft(json.value, { chain, mode: 'import' })
+        if (!parsed.ok) return refused(line, parsed.field, parsed.reason)
+        gathered.add(parsed.draft, line, text.length)
+        if (gathered.isFull()) await gathered.send()
+      }
+    }
+    await gathered.send()
+    return null
+  }
+
+  for (const file of files) {
+    const refusal = await parseFile(file)
+    if (refusal !== null) return send({ is: 'refused', refusal })
+  }
+  return send({ is: 'end' })
+}
+
+/** Sends one message after the other, and waits while too many have not been taken. */
+function openSend(port: MessagePort): (message: FromParser) => Promise<void> {
+  let free = BATCHES_IN_FLIGHT
+  let wake: (() => void) | null = null
+  port.on('message', () => {
+    free++
+    wake?.()
+  })
+  return async (message) => {
+    if (free === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      wake = null
+    }
+    free--
+    port.postMessage(message)
+  }
+}
+
+function digestsOf(drafts: readonly Draft[]): Uint8Array {
+  const digests = new Uint8Array(drafts.length * DRAFT_DIGEST_BYTES)
+  for (const [index, draft] of drafts.entries()) {
+    if (draft.ref !== null) digests.set(draftDigest(draft), index * DRAFT_DIGEST_BYTES)
+  }
+  return digests
+}
+
+function isBlank(text: string): boolean {
+  return !text.startsWith('{') && text.trim() === ''
+}
+
+assert(parentPort !== null, 'the parser runs in a thread of its own')
+const settings: ParserSettings = workerData
+await run(parentPort, settings)
+parentPort.close()

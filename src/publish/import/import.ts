@@ -1,0 +1,179 @@
+import { on } from 'node:events'
+import { statSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { Appender } from '../../log/append.ts'
+import { openAppender } from '../../log/append.ts'
+import { lockDirectory } from '../../log/store/lock.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import type { NewLog } from '../../log/store/store.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { openImportBook } from './import-book.ts'
+import type { ImportBook } from './import-book.ts'
+import { STDIN } from './import-lines.ts'
+import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
+import { openRefsSeen } from './import-refs.ts'
+import type { NewStore } from './import-store.ts'
+import { openNewStore } from './import-store.ts'
+
+export type { ImportRefusal } from './import-messages.ts'
+
+/** How far an import is; `bytesTotal` is null where the size of a file is unknown, as of a pipe. */
+export type ImportProgress = Readonly<{
+  stage: 'reading' | 'finishing'
+  bytes: number
+  bytesTotal: number | null
+  drafts: number
+}>
+
+export type ImportSettings = Readonly<{
+  /** Files of drafts, JSONL, plain or gzip, in the order of their events; `-` is standard input. */
+  files: readonly string[]
+  dataDirectory: string
+  /** What a log is made with where there is none; a log that is there keeps its own. */
+  newLog: NewLog
+  /** They sign the log's tree as it is after the import, and at each month's end. */
+  keys: readonly SigningKey[]
+  /** `report` takes what the books refuse, and counts it. */
+  balances: 'refuse' | 'report'
+  /** The present: no draft may be later. */
+  now: Ms
+  monotonicMs(): number
+  onProgress(progress: ImportProgress): void
+  signal: AbortSignal
+}>
+
+export type ImportReport = Readonly<{
+  ok: true
+  events: number
+  /** Drafts whose ref stood for the same content already. */
+  duplicates: number
+  /** Drafts that the books refuse and `report` let in. */
+  irregular: number
+  /** Null when nothing was imported: then nothing was changed. */
+  firstSeq: Seq | null
+  lastSeq: Seq | null
+  seconds: number
+}>
+
+/**
+ * Imports files of drafts as one sequence, all or nothing: the new store is built beside the old one and takes its
+ * place when it is whole and verified. Throws LockedError when the directory is in use, and the signal's reason
+ * when aborted. A refusal, a failure or a crash before that last step leaves the log as it was.
+ */
+export async function importFiles(settings: ImportSettings): Promise<ImportReport | ImportRefusal> {
+  const beganMs = settings.monotonicMs()
+  const bytesTotal = sizeOf(settings.files)
+  if (typeof bytesTotal === 'object' && bytesTotal !== null) return bytesTotal
+  const lock = lockDirectory(settings.dataDirectory)
+  try {
+    const store = await openNewStore(settings.dataDirectory, settings.newLog, settings.keys)
+    try {
+      return await build(settings, store, bytesTotal, beganMs)
+    } finally {
+      store.close()
+    }
+  } finally {
+    lock[Symbol.dispose]()
+  }
+}
+
+/** Bytes of all files together; null when that is unknown, a refusal when one is not there to be read. */
+function sizeOf(files: readonly string[]): number | null | ImportRefusal {
+  let bytes: number | null = 0
+  for (const file of files) {
+    const found = file === STDIN ? undefined : statSync(file, { throwIfNoEntry: false })
+    const reason = found === undefined ? 'does not exist' : 'is a directory'
+    if (file !== STDIN && (found === undefined || found.isDirectory())) {
+      return { ok: false, file, line: null, field: null, reason }
+    }
+    bytes = found?.isFile() === true && bytes !== null ? bytes + found.size : null
+  }
+  return bytes
+}
+
+async function build(
+  settings: ImportSettings,
+  store: NewStore,
+  bytesTotal: number | null,
+  beganMs: number,
+): Promise<ImportReport | ImportRefusal> {
+  const appender = openAppender(store.db, store.signer)
+  const before = appender.head().seq
+  const refs = openRefsSeen(store.old, store.db, appender)
+  const book = openImportBook(appender, refs, settings)
+  appender.begin()
+  const refusal = await takeAll(settings, store, book, bytesTotal)
+  if (refusal !== null) return refusal
+
+  const { duplicates, irregular } = book.counts()
+  const report = (): ImportReport => {
+    const { seq } = appender.head()
+    const events = seq - before
+    const span =
+      events === 0 ? { firstSeq: null, lastSeq: null } : { firstSeq: seqOf(before + 1), lastSeq: seq }
+    const seconds = (settings.monotonicMs() - beganMs) / 1000
+    return { ok: true, events, duplicates, irregular, ...span, seconds }
+  }
+  if (appender.head().seq === before) return report()
+  await finish(settings, store, appender)
+  return report()
+}
+
+async function finish({ signal }: ImportSettings, store: NewStore, appender: Appender): Promise<void> {
+  appender.commit()
+  store.finish()
+  await turn()
+  store.verify({ head: appender.head(), tally: appender.fold().tally })
+  await turn()
+  signal.throwIfAborted()
+  store.replace()
+}
+
+/** Appends what the parser's thread reads, to the end or to the first refusal. */
+async function takeAll(
+  { files, signal, onProgress }: ImportSettings,
+  store: NewStore,
+  book: ImportBook,
+  bytesTotal: number | null,
+): Promise<ImportRefusal | null> {
+  signal.throwIfAborted()
+  const workerData: ParserSettings = { files, chain: store.chain }
+  const worker = new Worker(new URL(import.meta.resolve('./import-thread.ts')), { workerData })
+  let drafts = 0
+  let bytes = 0
+  try {
+    for await (const [said] of on(worker, 'message', { close: ['exit'], signal })) {
+      signal.throwIfAborted()
+      const message: FromParser = said
+      switch (message.is) {
+        case 'refused':
+          return message.refusal
+        case 'end':
+          book.keep()
+          onProgress({ stage: 'finishing', bytes: bytesTotal ?? bytes, bytesTotal, drafts })
+          await turn()
+          return null
+        case 'drafts': {
+          // The next batch is parsed while this one is appended.
+          worker.postMessage('taken')
+          const refusal = book.take(message)
+          if (refusal !== null) return refusal
+          drafts += message.drafts.length
+          bytes = message.bytes
+          onProgress({ stage: 'reading', bytes, bytesTotal, drafts })
+          // Batches that are always ready would keep every signal and timer waiting to the end.
+          await turn()
+        }
+      }
+    }
+    throw new Error('the parser stopped before the end of the files')
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    await worker.terminate()
+  }
+}

@@ -1,0 +1,222 @@
+import { assert } from '../../protocol/brand.ts'
+import { SECOND_MS } from '../../protocol/moment.ts'
+import type { Evicted } from './allowance-evicted.ts'
+import { evictedBytes, evictedCount, keepEvicted, openEvicted } from './allowance-evicted.ts'
+import { locked } from './allowance-lock.ts'
+import type { KeyHash, Table } from './allowance-table.ts'
+import {
+  find,
+  hashKey,
+  insert,
+  oldestOf,
+  openTable,
+  remove,
+  sizeOf,
+  tableBytes,
+  touch,
+} from './allowance-table.ts'
+import type { Windows } from './allowance-windows.ts'
+import {
+  agesMs,
+  clearWindow,
+  keep,
+  oldestAgeMs,
+  openWindows,
+  REQUESTS_MAX,
+  settle,
+  WINDOW_MS_MAX,
+  windowsBytes,
+} from './allowance-windows.ts'
+
+/** So many requests in any window of so many milliseconds (whole seconds), under a name that clients see. */
+export type Policy = Readonly<{ name: string; requests: number; windowMs: number }>
+
+/** The answer to one request; whole seconds, rounded up, and 0 where nothing is to be waited for. */
+export type Decision = Readonly<{
+  allowed: boolean
+  /** Requests that would still be accepted at this moment. */
+  remaining: number
+  /** Until the allowance grows again. */
+  resetSeconds: number
+  /** Until a request is accepted; one second earlier it is not. */
+  retryAfterSeconds: number
+}>
+
+/** What a thread needs to open an allowance; may be handed from thread to thread. */
+export type AllowanceMemory = Readonly<{
+  policy: Policy
+  /** Addresses remembered at once. */
+  capacity: number
+  secret: string
+  buffer: SharedArrayBuffer
+}>
+
+/** One thread's view of an allowance; `nowMs` is an integer of a monotonic clock that all threads share. */
+export type Allowance = Readonly<{
+  policy: Policy
+  /** Decides about a request and, when it is accepted, counts it as `units` (1), as far as the allowance goes. */
+  decide: (key: string, nowMs: number, units?: number) => Decision
+  /** Says what `decide` would, and counts nothing. */
+  peek: (key: string, nowMs: number) => Decision
+  /** How many addresses are remembered, for the metric. */
+  keys: () => number
+}>
+
+/** The addresses that a node remembers at once (some 25 MB for 60 requests each). */
+export const ALLOWANCE_KEYS = 100_000
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/
+const HEADER_BYTES = 16
+const LOCK = 0
+const CLOCK = 1
+
+type State = Readonly<{
+  policy: Policy
+  header: Int32Array
+  clock: Float64Array
+  table: Table
+  windows: Windows
+  evicted: Evicted
+  sharesUntil: Float64Array
+}>
+
+/** Makes the memory of an allowance, all of it at once; `secret` is random and of this process only. */
+export function allocateAllowance(
+  policy: Policy,
+  secret: string,
+  capacity: number = ALLOWANCE_KEYS,
+): AllowanceMemory {
+  const { name, requests, windowMs } = policy
+  assert(NAME.test(name), `"${name}" names a policy`)
+  assert(
+    Number.isInteger(requests) && requests > 0 && requests <= REQUESTS_MAX,
+    `${requests} requests fit a ring`,
+  )
+  assert(
+    windowMs % SECOND_MS === 0 && windowMs > 0 && windowMs <= WINDOW_MS_MAX,
+    `${windowMs} ms are a window`,
+  )
+  assert(Number.isInteger(capacity) && capacity > 0, `${capacity} addresses fit a table`)
+  const bytes = layout(policy, capacity).end
+  return { policy, capacity, secret, buffer: new SharedArrayBuffer(bytes) }
+}
+
+/** Opens an allowance in this thread; all that open the same memory share one exact count. */
+export function openAllowance(memory: AllowanceMemory): Allowance {
+  const { policy, capacity, secret, buffer } = memory
+  const at = layout(policy, capacity)
+  const state: State = {
+    policy,
+    header: new Int32Array(buffer, 0, 2),
+    clock: new Float64Array(buffer, 0, HEADER_BYTES / 8),
+    table: openTable(buffer, HEADER_BYTES, capacity),
+    sharesUntil: new Float64Array(buffer, at.sharesUntil, capacity + 1),
+    evicted: openEvicted(buffer, at.evicted, capacity, policy.windowMs),
+    windows: openWindows(buffer, at.windows, capacity, policy),
+  }
+  function ask(key: string, nowMs: number, units: number): Decision {
+    assert(Number.isSafeInteger(nowMs) && nowMs >= 0, `${nowMs} is a moment of a monotonic clock`)
+    const keyHash = hashKey(secret, key)
+    return locked(state.header, LOCK, () => decide(state, keyHash, nowMs, units))
+  }
+  return {
+    policy,
+    decide: (key, nowMs, units = 1) => ask(key, nowMs, units),
+    peek: (key, nowMs) => ask(key, nowMs, 0),
+    keys: () => locked(state.header, LOCK, () => sizeOf(state.table)),
+  }
+}
+
+/** `RateLimit-Policy: "default";q=60;w=60` without its name. */
+export function formatPolicy({ name, requests, windowMs }: Policy): string {
+  return `"${name}";q=${requests};w=${windowMs / SECOND_MS}`
+}
+
+/** `RateLimit: "default";r=12;t=34` without its name. */
+export function formatRateLimit({ name }: Policy, { remaining, resetSeconds }: Decision): string {
+  return `"${name}";r=${remaining};t=${resetSeconds}`
+}
+
+/** The headers that tell a client of its allowance; `Retry-After` only where it has none left. */
+export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<Record<string, string>> {
+  return {
+    'RateLimit-Policy': formatPolicy(policy),
+    RateLimit: formatRateLimit(policy, decision),
+    ...(decision.allowed ? {} : { 'Retry-After': String(decision.retryAfterSeconds) }),
+  }
+}
+
+/** `units` is how much an accepted request counts; 0 asks only. */
+function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): Decision {
+  const { policy, windows } = state
+  // Two threads may read the clock and take the lock in different orders: time goes by the lock.
+  const now = Math.max(nowMs, state.clock[CLOCK] ?? 0)
+  state.clock[CLOCK] = now
+  const entry = entryOf(state, keyHash, now)
+  const own = settle(windows, entry, now)
+  const used = own + sharedCount(state, entry, now)
+  const allowed = used < policy.requests
+  const counted = Math.max(0, Math.min(units, policy.requests - used))
+  for (let unit = 0; unit < counted; unit += 1) keep(windows, entry)
+  const oldestLeavesMs = policy.windowMs - oldestAgeMs(windows, entry)
+  const waitSeconds = Math.ceil(oldestLeavesMs / SECOND_MS)
+  if (allowed) {
+    const remaining = policy.requests - used - counted
+    return { allowed, remaining, resetSeconds: own + counted > 0 ? waitSeconds : 0, retryAfterSeconds: 0 }
+  }
+  const retryAfterSeconds = own === used ? waitSeconds : sharedWaitSeconds(state, entry, now)
+  return { allowed, remaining: 0, resetSeconds: retryAfterSeconds, retryAfterSeconds }
+}
+
+/** The entry of an address, as the newest; a full table gives up the one idle longest for it. */
+function entryOf(state: State, keyHash: KeyHash, now: number): number {
+  const { table, windows, evicted, sharesUntil } = state
+  const known = find(table, keyHash)
+  if (known !== 0) {
+    touch(table, known)
+    return known
+  }
+  // A stranger may be one that was dropped a moment ago: then it goes on from where its like left off.
+  const shares = evictedCount(evicted, keyHash.high, now) > 0
+  if (sizeOf(table) === table.capacity) evict(state, now)
+  const entry = insert(table, keyHash)
+  clearWindow(windows, entry)
+  sharesUntil[entry] = shares ? now + windows.windowMs : 0
+  return entry
+}
+
+function evict({ table, windows, evicted }: State, now: number): void {
+  const entry = oldestOf(table)
+  settle(windows, entry, now)
+  const bucketHash = table.highs[entry] ?? 0
+  for (const age of agesMs(windows, entry)) keepEvicted(evicted, bucketHash, now - age)
+  remove(table, entry)
+}
+
+/** What the dropped addresses of its bucket consumed, as long as that may have been this one's. */
+function sharedCount({ table, evicted, sharesUntil }: State, entry: number, atMs: number): number {
+  if ((sharesUntil[entry] ?? 0) <= atMs) return 0
+  return evictedCount(evicted, table.highs[entry] ?? 0, atMs)
+}
+
+/** The first whole second at which a request would be accepted; at the window's end nothing counts any more. */
+function sharedWaitSeconds(state: State, entry: number, now: number): number {
+  const { requests, windowMs } = state.policy
+  const ages = agesMs(state.windows, entry)
+  for (let seconds = 1; seconds * SECOND_MS < windowMs; seconds += 1) {
+    const laterMs = seconds * SECOND_MS
+    const own = ages.filter((age) => age + laterMs < windowMs).length
+    if (own + sharedCount(state, entry, now + laterMs) < requests) return seconds
+  }
+  return windowMs / SECOND_MS
+}
+
+function layout(
+  policy: Policy,
+  capacity: number,
+): Readonly<Record<'sharesUntil' | 'evicted' | 'windows' | 'end', number>> {
+  const sharesUntil = HEADER_BYTES + tableBytes(capacity)
+  const evicted = sharesUntil + 8 * (capacity + 1)
+  const windows = evicted + evictedBytes(capacity)
+  return { sharesUntil, evicted, windows, end: windows + windowsBytes(policy.requests, capacity) }
+}

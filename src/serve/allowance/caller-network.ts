@@ -1,0 +1,75 @@
+import ipaddr from 'ipaddr.js'
+import type { Parsed } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+
+/** A range of addresses: its first one and the length of its prefix in bits. */
+export type Network =
+  | Readonly<{ kind: 'ipv4'; base: ipaddr.IPv4; bits: number }>
+  | Readonly<{ kind: 'ipv6'; base: ipaddr.IPv6; bits: number }>
+
+/** An IPv4-mapped range as long as this many bits or longer is an IPv4 range. */
+const MAPPED_BITS = 96
+
+const NETWORKS_MAX = 1000
+
+/**
+ * The proxies of `--trust-proxy`: addresses and CIDR ranges, comma-separated; empty text trusts none.
+ * The problem's detail names the entry and what is wrong with it, for the operator.
+ */
+export function parseNetworks(text: string): Parsed<readonly Network[]> {
+  const entries = text.trim() === '' ? [] : text.split(',')
+  if (entries.length > NETWORKS_MAX) return wrong(`more than ${NETWORKS_MAX} ranges`)
+  const networks: Network[] = []
+  for (const [index, entry] of entries.entries()) {
+    const network = parseNetwork(entry.trim())
+    if (typeof network === 'string')
+      return wrong(`entry ${index + 1}, ${JSON.stringify(entry.trim())}, ${network}`)
+    networks.push(network)
+  }
+  return parsed(networks)
+}
+
+/** Whether an address lies in one of the ranges. */
+export function contains(networks: readonly Network[], address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  for (const { kind, base, bits } of networks) {
+    if (kind === 'ipv4' && address instanceof ipaddr.IPv4 && address.match(base, bits)) return true
+    if (kind === 'ipv6' && address instanceof ipaddr.IPv6 && address.match(base, bits)) return true
+  }
+  return false
+}
+
+/** One range, or what is wrong with the text. */
+function parseNetwork(text: string): Network | string {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (rest.length > 0 || (bits !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(bits))) return NOT_A_RANGE
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
+    return checked({ kind: 'ipv4', base: ipaddr.IPv4.parse(address), bits: Number(bits ?? 32) })
+  }
+  if (!address.includes(':') || address.includes('%') || !ipaddr.IPv6.isValid(address)) return NOT_A_RANGE
+  const base = ipaddr.IPv6.parse(address)
+  const length = Number(bits ?? 128)
+  // Callers are compared as IPv4 wherever their address is mapped, so a mapped range must be too.
+  if (base.isIPv4MappedAddress() && length >= MAPPED_BITS && length <= 128) {
+    return checked({ kind: 'ipv4', base: base.toIPv4Address(), bits: length - MAPPED_BITS })
+  }
+  return checked({ kind: 'ipv6', base, bits: length })
+}
+
+const NOT_A_RANGE = 'is neither an address nor a range such as 10.0.0.0/8 or 2001:db8::/32'
+
+function checked(network: Network): Network | string {
+  const bitsMax = network.kind === 'ipv4' ? 32 : 128
+  if (network.bits > bitsMax) return `has a prefix longer than ${bitsMax} bits`
+  if (network.bits === 0) return 'trusts every address, so that callers could choose the one they count under'
+  const first =
+    network.kind === 'ipv4'
+      ? ipaddr.IPv4.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
+      : ipaddr.IPv6.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
+  // Bits after the prefix are a slip of the pen, and the wider reading would trust strangers.
+  if (first.toString() === network.base.toString()) return network
+  return `has bits after its prefix: ${first.toString()}/${network.bits} is the range, ${network.base.toString()}/${bitsMax} the address`
+}
+
+function wrong(detail: string): Parsed<never> {
+  return refused({ code: 'invalid-parameter', detail: `trusted proxies: ${detail}` })
+}

@@ -1,0 +1,109 @@
+import type { EventEmitter } from 'node:events'
+import { assert } from '../../protocol/brand.ts'
+import { locked } from './allowance-lock.ts'
+import type { Table } from './allowance-table.ts'
+import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
+
+/** How many slots may be taken at once. */
+export type CallerSlotLimits = Readonly<{ perCaller: number; perNode: number }>
+
+/** What a thread needs to open the slots; may be handed from thread to thread. */
+export type CallerSlotsMemory = Readonly<{
+  limits: CallerSlotLimits
+  secret: string
+  buffer: SharedArrayBuffer
+}>
+
+/** A slot that is taken, by a stream or a connection. `release` may be called any number of times, and counts once. */
+export type CallerSlot = Readonly<{ release: () => void }>
+
+/** A slot, or whose limit is reached. */
+export type TakenSlot =
+  | Readonly<{ ok: true; slot: CallerSlot }>
+  | Readonly<{ ok: false; full: 'caller' | 'node' }>
+
+/** One thread's view of what the callers of a node have open. */
+export type CallerSlots = Readonly<{
+  limits: CallerSlotLimits
+  /** Takes a slot for this caller; whoever takes it must release it. */
+  take: (key: string) => TakenSlot
+  /** Slots taken on the node. */
+  open: () => number
+}>
+
+/** Streams that one address may have open at once (spec, section 7). */
+export const STREAMS_PER_CALLER = 10
+/** Connections that one address may have open at once. */
+export const CONNECTIONS_PER_CALLER = 256
+
+const HEADER_BYTES = 8
+const LOCK = 0
+const OPEN = 1
+
+/** Makes the memory of the slots, all of it at once; `secret` is random and of this process only. */
+export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): CallerSlotsMemory {
+  const { perCaller, perNode } = limits
+  assert(
+    Number.isInteger(perCaller) && perCaller > 0 && perCaller <= 65_535,
+    `${perCaller} slots of a caller`,
+  )
+  assert(Number.isInteger(perNode) && perNode > 0, `${perNode} slots of a node`)
+  const bytes = HEADER_BYTES + tableBytes(perNode) + 2 * (perNode + 1)
+  return { limits, secret, buffer: new SharedArrayBuffer(bytes) }
+}
+
+/** Opens the slots in this thread; all that open the same memory share one count. */
+export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): CallerSlots {
+  const { perCaller, perNode } = limits
+  const header = new Int32Array(buffer, 0, 2)
+  // Every caller in the table has a slot, so a table as large as the node's limit is never too small.
+  const table = openTable(buffer, HEADER_BYTES, perNode)
+  const counts = new Uint16Array(buffer, HEADER_BYTES + tableBytes(perNode), perNode + 1)
+  const openNow = (): number => header[OPEN] ?? 0
+
+  function take(key: string): TakenSlot {
+    const keyHash = hashKey(secret, key)
+    return locked(header, LOCK, () => {
+      const known = find(table, keyHash)
+      // The caller's own limit first: it can do something about that one.
+      if (known !== 0 && (counts[known] ?? 0) >= perCaller) return { ok: false, full: 'caller' }
+      if (openNow() >= perNode) return { ok: false, full: 'node' }
+      const entry = known === 0 ? insert(table, keyHash) : known
+      counts[entry] = (counts[entry] ?? 0) + 1
+      header[OPEN] = openNow() + 1
+      return { ok: true, slot: slotOf(entry) }
+    })
+  }
+
+  /** An entry keeps its number as long as one of its slots is held. */
+  function slotOf(entry: number): CallerSlot {
+    let held = true
+    return {
+      release() {
+        if (!held) return
+        held = false
+        locked(header, LOCK, () => {
+          giveBack(table, counts, entry)
+          header[OPEN] = openNow() - 1
+        })
+      },
+    }
+  }
+
+  return { limits, take, open: openNow }
+}
+
+/** Releases a slot as soon as its response has finished, failed or lost its peer, which may already be so. */
+export function releaseWhenOver(
+  response: EventEmitter & Readonly<{ destroyed: boolean; closed?: boolean; writableFinished: boolean }>,
+  slot: CallerSlot,
+): void {
+  if (response.destroyed || response.closed === true || response.writableFinished) return slot.release()
+  for (const over of ['close', 'finish', 'error']) response.once(over, slot.release)
+}
+
+function giveBack(table: Table, counts: Uint16Array, entry: number): void {
+  const count = (counts[entry] ?? 0) - 1
+  counts[entry] = count
+  if (count === 0) remove(table, entry)
+}

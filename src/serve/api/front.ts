@@ -1,0 +1,33 @@
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { llmsRoute } from '../describe/llms-text.ts'
+import { JSON_TYPE } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
+import { PROBLEM_BASE } from '../http/problem-document.ts'
+
+/** Addresses outside the API that are no pages: a way in for language models, and what a problem's `type` points to. */
+export function frontRoutes(): readonly AnswerRoute[] {
+  return [llmsRoute(), problemExplanations()]
+}
+
+function problemExplanations(): AnswerRoute {
+  const bodies = new Map(
+    Object.entries(PROBLEMS).map(([code, { status, title }]) => [
+      code,
+      JSON.stringify({ code, status, title }),
+    ]),
+  )
+  return {
+    path: `${PROBLEM_BASE}/{code}`,
+    parameters: [],
+    allowance: 'none',
+    brief: true,
+    handle(ask) {
+      const body = bodies.get(ask.segments['code'] ?? '')
+      if (body === undefined) {
+        return problemReply({ code: 'not-found', detail: 'No problem has this code.' })
+      }
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body }
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import type { JsonSchema } from '../../protocol/schema.ts'
+import { NOTICE, SUBJECT, TERMS } from './information.ts'
+import { JSON_TYPE } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { componentSchemas } from './component-schemas.ts'
+import { endpointOf, endpointRoute } from '../http/endpoint-route.ts'
+import { schemaOf } from './openapi-parameters.ts'
+import { referTo } from './schema-reference.ts'
+
+const HTTP_BINDING = '0.3.0'
+
+/** `/asyncapi.json`: made once, since only another build has another. */
+export function asyncapiRoute(version: string): AnswerRoute {
+  const body = Buffer.from(JSON.stringify(asyncapi(version)))
+  return endpointRoute('asyncapi', () => ({
+    is: 'body',
+    keep: 'revalidate',
+    etag: 'of-content',
+    type: JSON_TYPE,
+    body,
+  }))
+}
+
+/** The AsyncAPI 3.0 document of the stream: what it sends in each of its framings, and how it is asked for. */
+export function asyncapi(version: string): JsonSchema {
+  const { Event, Position, PositionLine } = componentSchemas()
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'The stream of Daybook',
+      version,
+      description: `${SUBJECT}. ${TERMS} ${NOTICE} ${ENDPOINT_PATHS.openapi} describes the rest.`,
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      here: {
+        host: '{host}',
+        protocol: 'http',
+        description: 'The service that this document was taken from',
+        variables: { host: { default: '127.0.0.1:8080', description: 'Its host and port' } },
+      },
+    },
+    channels: { events: SSE_CHANNEL, lines: NDJSON_CHANNEL },
+    operations: {
+      sendEvents: operation('events', 'Server-Sent Events, which a browser reads with EventSource'),
+      sendLines: operation('lines', 'The same as JSON lines, for `Accept: application/x-ndjson`'),
+    },
+    components: {
+      schemas: { Event, Position, PositionLine },
+      messages: {
+        event: {
+          title: 'An event',
+          summary: 'Once, in order and without a gap: its exact line, with its seq as the `id`',
+          contentType: 'application/json',
+          headers: headers({ id: ID }),
+          payload: referTo('Event'),
+        },
+        position: {
+          title: 'A position',
+          summary: 'Of type `position`, with the last seq scanned as its `id`: the heartbeat and the cursor',
+          contentType: 'application/json',
+          headers: headers({
+            id: ID,
+            event: { type: 'string', const: 'position', description: 'Tells it from an event' },
+          }),
+          payload: referTo('Position'),
+        },
+        eventLine: {
+          title: 'An event as a line',
+          summary: 'Once, in order and without a gap: its exact line',
+          contentType: 'application/json',
+          payload: referTo('Event'),
+        },
+        positionLine: {
+          title: 'A position as a line',
+          summary: 'The heartbeat and the cursor: `seq` is the last one scanned',
+          contentType: 'application/json',
+          payload: referTo('PositionLine'),
+        },
+      },
+    },
+  }
+}
+
+const ID: JsonSchema = {
+  type: 'string',
+  pattern: '^(?:0|[1-9][0-9]*)$',
+  description: 'A seq: resume after it',
+}
+
+const message = (name: string): JsonSchema => ({ $ref: `#/components/messages/${name}` })
+
+function headers(properties: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    description: 'Fields of the message',
+    properties,
+    required: Object.keys(properties),
+  }
+}
+
+const SSE_CHANNEL: JsonSchema = {
+  address: ENDPOINT_PATHS.stream,
+  description:
+    'Server-Sent Events. Without a cursor it is live from the head; `after=0` begins with the first event; ' +
+    '`Last-Event-ID` beats `after`. It ends after half an hour or so: connect again with the last `id`.',
+  messages: { event: message('event'), position: message('position') },
+}
+
+const NDJSON_CHANNEL: JsonSchema = {
+  address: ENDPOINT_PATHS.stream,
+  description: 'JSON lines: an event is its line and a position is `{"position":{…}}`.',
+  messages: { event: message('eventLine'), position: message('positionLine') },
+}
+
+function operation(channel: string, summary: string): JsonSchema {
+  const { parameters, meaning } = endpointOf('stream')
+  const query = Object.fromEntries(
+    parameters.map(({ name, form, meaning: of, absent }) => [
+      name,
+      { ...schemaOf(form).schema, description: `${of}. When absent: ${absent}.` },
+    ]),
+  )
+  return {
+    action: 'send',
+    channel: { $ref: `#/channels/${channel}` },
+    summary,
+    description: meaning,
+    bindings: {
+      http: { method: 'GET', query: { type: 'object', properties: query }, bindingVersion: HTTP_BINDING },
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { ProblemCode } from '../../protocol/problem.ts'
+import { ANYWHERE, problemsOf } from './endpoint-problems.ts'
+
+/** Questions that are refused wherever the endpoint has these parameters. */
+const QUESTIONS: readonly string[] = [
+  'from=2026-10-02&to=2026-10-01',
+  'from=2020-01-01&to=2026-10-01&bucket=minute',
+  'from=2020-01-01&to=2026-10-01&tz=0',
+  'from=2099-01-01&bucket=day',
+  'from=2099-01-01&tz=0',
+  'from=2099-01-01',
+  'at=2099-01-01',
+  'after=999999',
+  'before=999999&order=desc',
+]
+/** What takes more than an address: a closed month, and more streams than one address may have. */
+const OTHERWISE: ReadonlySet<ProblemCode> = new Set([
+  'range-not-satisfiable',
+  'too-many-streams',
+  'stream-capacity',
+])
+const NOWHERE: Readonly<Record<string, string>> = {
+  id: '999',
+  seq: '999',
+  file: '2020-01.jsonl.gz',
+  type: 'nothing',
+  level: '9',
+  tile: '999',
+}
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage({ streams: true })
+})
+after(() => stage[Symbol.asyncDispose]())
+
+/** The codes by which an endpoint refuses whatever of the above can be put to it. */
+async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<string>> {
+  const names = parameters.map(({ name }) => name)
+  const fill = (table: Readonly<Record<string, string>>): string =>
+    path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => table[name] ?? '')
+  const there = fill({
+    id: '1',
+    seq: '10',
+    file: '2026-10.jsonl.gz',
+    type: 'burn',
+    level: '0',
+    tile: '000.p/13',
+  })
+  const [first] = parameters.map(({ name, example }) => [name, example] as const)
+  const fit = QUESTIONS.filter((one) =>
+    [...new URLSearchParams(one).keys()].every((key) => names.includes(key)),
+  )
+  const asked = [
+    `${there}?nothing=1`,
+    ...(path.includes('{') ? [fill(NOWHERE)] : []),
+    ...(first === undefined
+      ? []
+      : [`${there}?${first[0]}=%21`, `${there}?${first.join('=')}&${first.join('=')}`]),
+    ...fit.map((one) => `${there}?${one}`),
+  ]
+  const codes = await Promise.all(
+    asked.map(async (address) => {
+      const response = await fetch(`http://127.0.0.1:${stage.port}${address}`)
+      if (!response.ok) return ((await response.json()) as { code: string }).code
+      await response.body?.cancel()
+      return []
+    }),
+  )
+  return new Set(codes.flat())
+}
+
+suite('the problems that the descriptions name are those that come, of', () => {
+  for (const endpoint of ENDPOINTS) {
+    test(endpoint.id, async () => {
+      const named = problemsOf(endpoint).filter((code) => !OTHERWISE.has(code))
+      const found = await refusals(endpoint)
+      assert.deepEqual(
+        [...found].toSorted(),
+        [...new Set<string>([...named, 'unknown-parameter'])].toSorted(),
+      )
+      assert.ok(ANYWHERE.includes('unknown-parameter'))
+    })
+  }
+})

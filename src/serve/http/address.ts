@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto'
+import { openAddressGuard } from '../../protocol/address-guard.ts'
+import type { Form } from '../../protocol/parameters.ts'
+import { isTx } from '../../protocol/tx.ts'
+
+const GUARD = openAddressGuard((bytes) => hash('sha256', bytes, 'buffer'))
+
+/** Whether a text that was sent looks like a wallet address, and so is repeated nowhere. */
+export function looksLikeAddress(text: string): boolean {
+  return GUARD.finds(text)
+}
+
+/** Whether a raw path or query may be written into an answer: it holds no wallet address, encoded or not. */
+export function isRepeatable(raw: string): boolean {
+  return !GUARD.finds(raw.replaceAll('+', ' '))
+}
+
+/**
+ * Whether the door would refuse a value of this form for an address. Numbers, times and words of a closed list have a
+ * grammar that no address fits; a transaction is held by that of its chain alone.
+ */
+export function isForbidden(text: string, form: Form): boolean {
+  switch (form.is) {
+    case 'text':
+      return form.guarded && GUARD.finds(text)
+    case 'tx': {
+      const written = form.chains.filter((chain) => isTx(chain, text))
+      if (written.length === 0) return GUARD.finds(text)
+      return written.every((chain) => chain === 'opaque') && GUARD.proves(text)
+    }
+    case 'word':
+    case 'time':
+    case 'integer':
+    case 'flag':
+    case 'one-of':
+    case 'list-of':
+      return GUARD.finds(text)
+  }
+}

@@ -1,0 +1,71 @@
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Keep } from './route.ts'
+
+const EXPOSED = [
+  'ETag',
+  'Link',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Allow',
+  'Accept-Ranges',
+  'Content-Range',
+  'Content-Disposition',
+  'Repr-Digest',
+  'Daybook-Log',
+  'Daybook-Seq',
+  'Daybook-Simulated',
+  'Daybook-Scanned-To',
+  'Daybook-Has-More',
+  'Daybook-Archive-State',
+  'Daybook-Last-Seq',
+]
+
+export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
+
+/** What lets a script of any site read an answer; also on those that the parser gives. */
+export const CORS_HEADERS: Readonly<Record<string, string>> = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED.join(', '),
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
+/** What a preflight is told, for a day. */
+export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  Allow: ALLOWED_METHODS,
+  'Access-Control-Allow-Methods': ALLOWED_METHODS,
+  'Access-Control-Allow-Headers': '*',
+  'Access-Control-Max-Age': '86400',
+  'Cache-Control': 'max-age=86400',
+}
+
+/** Headers as they are written: name and value by turns, each name once. */
+export type HeaderList = readonly string[]
+
+/** The list with further headers, each in place of one of its name. */
+export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
+  const all = [...list]
+  for (const [name, value] of Object.entries(further)) {
+    const at = all.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name.toLowerCase())
+    if (at < 0) all.push(name, value)
+    else all[at + 1] = value
+  }
+  return all
+}
+
+/** The headers of every answer of one log. */
+export function commonHeaders(identity: LogIdentity): Readonly<Record<string, string>> {
+  return {
+    ...CORS_HEADERS,
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'Daybook-Log': identity.id,
+    ...(identity.simulated ? { 'Daybook-Simulated': '1' } : {}),
+  }
+}
+
+export const CACHE_CONTROL: Readonly<Record<Keep, string>> = {
+  immutable: 'public, max-age=31536000, immutable',
+  revalidate: 'public, max-age=0, must-revalidate',
+  'no-store': 'no-store',
+}

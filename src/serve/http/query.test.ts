@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
+import { FILTERS, RANGE, whole } from '../../protocol/parameters.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import { parseQuery } from './query.ts'
+
+const EVENTS = ENDPOINTS.find(({ id }) => id === 'events')?.parameters ?? []
+const TZ: Parameter = { name: 'tz', form: whole(-840, 840), absent: '0', meaning: '', example: '' }
+
+function problemOf(raw: string, table: readonly Parameter[] = EVENTS): Problem {
+  const read = parseQuery(raw, table)
+  assert.ok(!read.ok, `${raw} is refused`)
+  return read.problem
+}
+
+function accepted(raw: string, table: readonly Parameter[] = EVENTS) {
+  const read = parseQuery(raw, table)
+  assert.ok(read.ok, `${raw} is accepted`)
+  return read.value
+}
+
+suite('a query', () => {
+  test('is read into typed values, and what is absent is undefined', () => {
+    const query = accepted('after=1200&type=payout,burn&nonzero=1&from=2026-10-01&format=csv')
+    assert.equal(query.integer('after'), 1200)
+    assert.deepEqual(query.list('type'), ['payout', 'burn'])
+    assert.equal(query.has('nonzero'), true)
+    assert.equal(query.time('from'), Date.UTC(2026, 9, 1))
+    assert.equal(query.word('format'), 'csv')
+    assert.equal(query.integer('limit'), undefined)
+    assert.equal(query.has('kind'), false)
+  })
+
+  test('is percent-decoded once, and a plus is a space', () => {
+    assert.deepEqual(accepted('type=payout%2Cburn').list('type'), ['payout', 'burn'])
+    assert.equal(accepted('from=2026-10-01T00%3A00Z').time('from'), Date.UTC(2026, 9, 1))
+    assert.equal(problemOf('type=payout%252Cburn').code, 'invalid-parameter')
+    assert.equal(problemOf('tz=+60', [TZ]).code, 'invalid-parameter')
+  })
+
+  test('may be empty', () => {
+    assert.equal(accepted('').format(), '')
+  })
+
+  test('is written again in the table’s order, with changes', () => {
+    const query = accepted('limit=10&type=payout%2Cburn&after=5')
+    assert.equal(query.format(), '?after=5&type=payout,burn&limit=10')
+    assert.equal(query.format({ after: '15', limit: undefined }), '?after=15&type=payout,burn')
+  })
+
+  test('names every fault, the first one deciding the code', () => {
+    const problem = problemOf('limit=0&kind=x&kind=y&colour=red')
+    assert.equal(problem.code, 'invalid-parameter')
+    assert.deepEqual(
+      problem.errors?.map(({ parameter }) => parameter),
+      ['limit', 'kind', 'colour'],
+    )
+    assert.deepEqual(
+      problem.errors?.find(({ parameter }) => parameter === 'colour')?.allowed,
+      EVENTS.map(({ name }) => name),
+    )
+  })
+
+  test('says which parameter is wrong, and how, in a sentence of its own', () => {
+    assert.equal(problemOf('limit=0').detail, '`limit` must be an integer from 1 to 10000 in plain digits.')
+    for (const raw of [
+      'from=1',
+      'from=x',
+      'nonzero=0',
+      'kind=X',
+      'type=x',
+      'order=x',
+      'after',
+      'after=1&after=1',
+    ]) {
+      const { detail, errors } = problemOf(raw)
+      assert.match(detail, new RegExp(`^\`${raw.split('=', 1)[0]}\` .*[.?]$`))
+      assert.equal(errors?.[0]?.message, detail)
+    }
+  })
+
+  const refused: readonly (readonly [raw: string, code: string, table?: readonly Parameter[]])[] = [
+    ['after=9007199254740993', 'invalid-parameter'],
+    ['after=99999999999999999999', 'invalid-parameter'],
+    ['after=-1', 'invalid-parameter'],
+    ['after=01', 'invalid-parameter'],
+    ['after=1e3', 'invalid-parameter'],
+    ['after=0x10', 'invalid-parameter'],
+    ['after=1.0', 'invalid-parameter'],
+    ['after=', 'invalid-parameter'],
+    ['after', 'invalid-parameter'],
+    ['after=%zz', 'invalid-parameter'],
+    ['after=%ff', 'invalid-parameter'],
+    ['after=1&after=1', 'repeated-parameter'],
+    ['after=x&after=1', 'invalid-parameter'],
+    ['limit=0', 'invalid-parameter'],
+    ['limit=10001', 'invalid-parameter'],
+    ['nonzero=0', 'invalid-parameter'],
+    ['nonzero=true', 'invalid-parameter'],
+    ['type=constructor', 'invalid-parameter'],
+    ['type=payout,', 'invalid-parameter'],
+    ['type=payout,payout', 'invalid-parameter'],
+    ['type=Payout', 'invalid-parameter'],
+    ['kind=Winner', 'invalid-parameter'],
+    ['order=down', 'invalid-parameter'],
+    ['bucket=second', 'invalid-parameter', RANGE],
+    ['bucket=Day', 'invalid-parameter', RANGE],
+    ['bucket=__proto__', 'invalid-parameter', RANGE],
+    ['tz=841', 'invalid-parameter', [TZ]],
+    ['tz=-0', 'invalid-parameter', [TZ]],
+    ['from=2026-02-30', 'invalid-parameter'],
+    ['from=2026-10-01T12:00', 'invalid-parameter'],
+    ['from=2026-10-01T12:00%2B02:00', 'invalid-parameter'],
+    ['from=-1', 'invalid-parameter'],
+    ['from=1e12', 'invalid-parameter'],
+    ['utm_source=x', 'unknown-parameter'],
+    ['__proto__=x', 'unknown-parameter'],
+    ['After=1', 'unknown-parameter'],
+    ['after[]=1', 'unknown-parameter'],
+    ['&', 'unknown-parameter'],
+    ['after=1&', 'unknown-parameter'],
+  ]
+  for (const [raw, code, table] of refused) {
+    test(`${raw.slice(0, 40)} is refused as ${code}`, () => assert.equal(problemOf(raw, table).code, code))
+  }
+
+  test('with a time in seconds is asked whether milliseconds were meant', () => {
+    assert.match(problemOf('from=1790000000').detail, /did you mean milliseconds\?/)
+    assert.equal(accepted('from=0').time('from'), 0)
+  })
+
+  test('is never repeated in a problem, nor the name of an unknown parameter that might be an address', () => {
+    const sent = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+    for (const raw of [`${sent}=1`, `after=${sent}`, `type=${sent}`, `kind=${sent}`, `from=${sent}`]) {
+      assert.ok(!JSON.stringify(problemOf(raw)).includes(sent.slice(0, 12)), raw)
+    }
+    assert.equal(problemOf('<script>=1').errors?.[0]?.parameter, 'a parameter')
+  })
+
+  test('of any text is read or refused, never thrown over', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(EVENTS, FILTERS, RANGE, []),
+        (raw, table) => {
+          const read = parseQuery(raw, table)
+          return read.ok || read.problem.detail.length > 0
+        },
+      ),
+    )
+  })
+
+  test('written again reads as itself', () => {
+    const queries = fc.record(
+      {
+        after: fc.nat().map(String),
+        kind: fc.stringMatching(/^[a-z][a-z0-9_]{0,31}$/),
+        type: fc.subarray(['payout', 'burn', 'play'], { minLength: 1 }).map((types) => types.join(',')),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(queries, (fields) => {
+        const once = accepted(new URLSearchParams(fields).toString()).format()
+        return accepted(once.slice(1)).format() === once
+      }),
+    )
+  })
+})

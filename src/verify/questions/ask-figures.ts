@@ -1,0 +1,282 @@
+import { boundOf, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
+import { contestLedger } from '../../project/answers/contest-ledger.ts'
+import { contest, contests } from '../../project/answers/contests.ts'
+import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
+import { payouts } from '../../project/answers/payouts.ts'
+import { schedule } from '../../project/answers/schedule.ts'
+import { correctionQuestions } from './correction-questions.ts'
+import type { Finding } from '../reading/finding.ts'
+import { findingOf, WrongError } from '../reading/finding.ts'
+import type { Members } from '../reading/json.ts'
+import { objectsOf, readObject, wholeOf } from '../reading/json.ts'
+import type { FigureCheck, HeldAnswer } from './question.ts'
+import { asOfSeq, publishedIn, wholeIn } from './question.ts'
+import type { Question, Stretch } from './range-questions.ts'
+import {
+  pastSummaryQuestions,
+  patternQuestions,
+  rangeQuestions,
+  SUMMARY_QUESTION,
+} from './range-questions.ts'
+import type { Source } from '../reading/source.ts'
+
+/** Pages of one list that are read at most. */
+const PAGES_MAX = 10_000
+
+export type AskedFigures = Readonly<{
+  answers: readonly HeldAnswer[]
+  /** Answers that cannot be recomputed, whatever the log says. */
+  wrong: readonly Readonly<{ check: FigureCheck; finding: Finding }>[]
+  /** The addresses that a folder does not have. */
+  absent: readonly Readonly<{ check: FigureCheck; path: string }>[]
+}>
+
+/** What a question needs to be asked: chance decides which moments and contests are picked out. */
+export type Asking = Readonly<{
+  source: Source
+  chance: () => number
+  /** The present by the clock here. */
+  now: () => Ms
+  /** Told after each answer, with how many are still to come as far as is known. */
+  onAnswer(left: number): void
+}>
+
+/** Asks for every figure there is; nothing is compared yet, so that one passage through the log serves all of them. */
+export async function askFigures(asking: Asking): Promise<AskedFigures> {
+  const { source, chance } = asking
+  const asked = openAsked(asking)
+  const now = await asked.ask(SUMMARY_QUESTION, 1)
+  const stretch =
+    source.is === 'folder' || now === null
+      ? null
+      : await asked.trying('summary', () => stretchOf(source, publishedIn(now)))
+  // A folder has the answers to the questions without parameters; of others nobody could say what they are called.
+  const isThere = ({ path }: Question): boolean => source.is === 'service' || !path.includes('?')
+  const fixed = [
+    ...pastSummaryQuestions(stretch, chance),
+    ...rangeQuestions(stretch),
+    ...patternQuestions(stretch),
+    ...SINGLE_QUESTIONS,
+  ].filter(isThere)
+  for (const [index, question] of fixed.entries()) await asked.ask(question, fixed.length - index)
+  await asked.askPages(PAYOUT_PAGES, 1)
+  const listed = await asked.askPages(CONTEST_PAGES, 1)
+  const ids = asked.possible(listed)
+  const picked = ids[Math.floor(chance() * ids.length)]
+  for (const question of pickedQuestions(picked).filter(isThere)) await asked.ask(question, ids.length)
+  for (const [index, id] of ids.entries()) await asked.askPages(ledgerPages(id), ids.length - index)
+  if (stretch !== null) {
+    const corrected = await asked.trying('corrections', () => correctionQuestions(asking, stretch.seq))
+    for (const question of corrected ?? []) await asked.ask(question, 1)
+  }
+  return asked.figures
+}
+
+type Asked = Readonly<{
+  figures: AskedFigures
+  /** The answer, once it is held; null when there is none that could be recomputed. */
+  ask(question: Question, left: number): Promise<HeldAnswer | null>
+  askPages(pages: Pages, left: number): Promise<readonly HeldAnswer[]>
+  /** The contests whose ledgers are worth asking for: more than there are events are made up. */
+  possible(listed: readonly HeldAnswer[]): readonly number[]
+  /** What is wrong on the way is noted of the check, and gives null. */
+  trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
+}>
+
+function openAsked({ source, now, onAnswer }: Asking): Asked {
+  const answers: HeldAnswer[] = []
+  const absent: { check: FigureCheck; path: string }[] = []
+  const wrong: { check: FigureCheck; finding: Finding }[] = []
+
+  async function trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null> {
+    try {
+      return await work()
+    } catch (error) {
+      wrong.push({ check, finding: findingOf(error) })
+      return null
+    }
+  }
+
+  function ask(question: Question, left: number): Promise<HeldAnswer | null> {
+    const { check, path } = question
+    return trying(check, async () => {
+      const body = await source.read(path)
+      onAnswer(left)
+      if (body === undefined && source.is === 'service') throw new WrongError(path, 'is not there')
+      if (body === undefined) {
+        absent.push({ check, path })
+        return null
+      }
+      const answer = heldOf(question, body)
+      if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
+      answers.push(answer)
+      return answer
+    })
+  }
+
+  async function askPages({ page, next }: Pages, left: number): Promise<readonly HeldAnswer[]> {
+    const pages: HeldAnswer[] = []
+    const cursors = new Set<number | null>()
+    for (let after: number | null = null; cursors.size < PAGES_MAX;) {
+      cursors.add(after)
+      const answer = await ask(page(after), left)
+      if (answer === null) return pages
+      pages.push(answer)
+      const address: unknown = publishedIn(answer)['next']
+      if (address === null) return pages
+      after = Number(next.exec(typeof address === 'string' ? address : '')?.[1])
+      if (Number.isNaN(after) || cursors.has(after)) break
+    }
+    const { check, path } = page(null)
+    wrong.push({ check, finding: { place: path, what: 'its pages lead to no end' } })
+    return pages
+  }
+
+  function possible(listed: readonly HeldAnswer[]): readonly number[] {
+    const ids = [...new Set(listed.flatMap(contestIds))]
+    if (ids.length <= Math.max(0, ...listed.map(({ seq }) => seq))) return ids
+    wrong.push({
+      check: 'contests',
+      finding: { place: 'contests', what: 'lists more contests than there are events' },
+    })
+    return []
+  }
+
+  return { figures: { answers, wrong, absent }, ask, askPages, possible, trying }
+}
+
+function heldOf({ check, path, seq, moments, recompute }: Question, body: Uint8Array): HeldAnswer {
+  const published = publishedIn({ path, body })
+  return {
+    check,
+    path,
+    body,
+    seq: seq ?? asOfSeq(path, published),
+    moments: moments(path, published),
+    recompute,
+  }
+}
+
+/** How far a service's clock may be from the one here: what is payable depends on the present that it states. */
+const CLOCK_MS_MAX: number = 10 * MINUTE_MS
+
+function checkPresent(answer: HeldAnswer, now: Ms): void {
+  const stated = wholeIn(answer.path, publishedIn(answer), 'now', 'atMs')
+  if (Math.abs(stated - now) <= CLOCK_MS_MAX) return
+  throw new WrongError(answer.path, 'its `now` is more than ten minutes from the clock here')
+}
+
+/** Between which moments the log has events; null for one without. */
+async function stretchOf(source: Source, now: Members): Promise<Stretch | null> {
+  const seq = asOfSeq('summary', now)
+  if (seq === 0) return null
+  const first = readObject('events?limit=1', (await source.read('events?limit=1')) ?? new Uint8Array(0))
+  const [event] = objectsOf(first['events']) ?? []
+  const firstMs = momentOf('events?limit=1', wholeOf(event?.['atMs']))
+  const lastMs = momentOf('summary', wholeIn('summary', now, 'asOf', 'atMs'))
+  if (firstMs > lastMs) throw new WrongError('summary', 'asOf lies before the first event')
+  return { firstMs, lastMs, seq }
+}
+
+function momentOf(path: string, ms: number | undefined): Ms {
+  if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'has no moment where one must be')
+  return msOf(ms)
+}
+
+/** A list in pages: the question of the page after a cursor, and the address that says what the next cursor is. */
+type Pages = Readonly<{ page(after: number | null): Question; next: RegExp }>
+
+const NO_MOMENTS = (): readonly Ms[] => []
+const cursorOf = (after: number | null): string => (after === null ? '' : `?after=${after}`)
+const pageOf = (after: number | null): Readonly<{ after?: number }> => (after === null ? {} : { after })
+
+const SINGLE_QUESTIONS: readonly Question[] = [
+  {
+    check: 'loyalty runs',
+    path: 'loyalty/runs',
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute: (books) => parsed(loyaltyRuns(books)),
+  },
+  {
+    check: 'schedule',
+    path: 'schedule',
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute: (books) => parsed(schedule(books)),
+  },
+]
+
+const CONTEST_PAGES: Pages = {
+  next: /^\/api\/v1\/contests\?after=([1-9]\d{0,15})$/,
+  page: (after) => ({
+    check: 'contests',
+    path: `contests${cursorOf(after)}`,
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute: (books) => contests(books, pageOf(after)),
+  }),
+}
+
+const PAYOUT_PAGES: Pages = {
+  next: /^\/api\/v1\/payouts\?after=([1-9]\d{0,15})$/,
+  page: (after) => payoutQuestion(`payouts${cursorOf(after)}`, pageOf(after)),
+}
+
+/** What is unpaid depends on the present, which the answer states: a whole minute. */
+function payoutQuestion(path: string, query: Parameters<typeof payouts>[1]): Question {
+  return {
+    check: 'unpaid prizes',
+    path,
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute(books, published) {
+      const now = boundOf(wholeIn(path, published, 'now', 'atMs'))
+      return now % MINUTE_MS === 0 && now <= MS_MAX
+        ? parsed(payouts(books, query, now))
+        : refused({ code: 'invalid-parameter', detail: 'now is no whole minute' })
+    },
+  }
+}
+
+/** One contest by itself, its prizes, and the contests that are closed: other addresses of what was asked already. */
+function pickedQuestions(id: number | undefined): readonly Question[] {
+  const closed: Question = {
+    check: 'contests',
+    path: 'contests?status=closed',
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute: (books) => contests(books, { status: ['closed'] }),
+  }
+  if (id === undefined) return [closed]
+  const one: Question = {
+    check: 'contests',
+    path: `contests/${id}`,
+    seq: null,
+    moments: NO_MOMENTS,
+    recompute: (books) => contest(books, contestIdOf(id)),
+  }
+  return [closed, one, payoutQuestion(`payouts?contestId=${id}`, { contestId: id })]
+}
+
+function ledgerPages(id: number): Pages {
+  return {
+    next: new RegExp(`^/api/v1/contests/${id}/ledger\\?after=([1-9]\\d{0,15})$`),
+    page: (after) => ({
+      check: 'ledgers',
+      path: `contests/${id}/ledger${cursorOf(after)}`,
+      seq: null,
+      moments: NO_MOMENTS,
+      recompute: (books) => contestLedger(books, contestIdOf(id), pageOf(after)),
+    }),
+  }
+}
+
+/** The numbers of the contests on a page; what is none of a contest is found when the page is recomputed. */
+function contestIds(answer: HeldAnswer): readonly number[] {
+  const rows = objectsOf(publishedIn(answer)['contests']) ?? []
+  return rows.flatMap((row) => (wholeOf(row['id']) ?? 0) || [])
+}

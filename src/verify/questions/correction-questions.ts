@@ -1,0 +1,54 @@
+import { parsed } from '../../protocol/problem.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { eventCorrections } from '../../project/answers/event-corrections.ts'
+import { WrongError } from '../reading/finding.ts'
+import { isObject, objectsOf, readObject, wholeOf } from '../reading/json.ts'
+import type { Question } from './range-questions.ts'
+import type { Source } from '../reading/source.ts'
+
+/** Corrections that are picked out. */
+const CORRECTIONS = 3
+
+/** Asks which event took another back, of some that corrections name and of one that chance picks among all. */
+export async function correctionQuestions(
+  { source, chance }: Readonly<{ source: Source; chance: () => number }>,
+  size: number,
+): Promise<readonly Question[]> {
+  const before = 2 + Math.floor(chance() * size)
+  const found = await correctionsBefore(source, before)
+  const picked = found.length > 0 ? found : await correctionsBefore(source, size + 1)
+  const corrected = await Promise.all(picked.map((seq) => correctedBy(source, seq)))
+  const any = 1 + Math.floor(chance() * size)
+  return [...new Set([...corrected, any])].map(questionOf)
+}
+
+/** The newest corrections before a seq: which these are is not believed, only asked about. */
+async function correctionsBefore(source: Source, before: number): Promise<readonly number[]> {
+  const path = `events?type=correction&order=desc&before=${before}&limit=${CORRECTIONS}`
+  const body = await source.read(path)
+  const events = body === undefined ? undefined : objectsOf(readObject(path, body)['events'])
+  if (events === undefined || events.length > CORRECTIONS) throw new WrongError(path, 'lacks its events')
+  return events.map((event) => seqIn(path, event['seq']))
+}
+
+async function correctedBy(source: Source, seq: number): Promise<number> {
+  const path = `events/${seq}/details`
+  const { details } = readObject(path, (await source.read(path)) ?? new Uint8Array(0))
+  return seqIn(path, isObject(details) ? details['corrects'] : undefined)
+}
+
+function seqIn(path: string, value: unknown): number {
+  const seq = wholeOf(value)
+  if (seq === undefined || seq < 1) throw new WrongError(path, 'names no event where one must be')
+  return seq
+}
+
+function questionOf(seq: number): Question {
+  return {
+    check: 'corrections',
+    path: `events/${seq}/corrections`,
+    seq: null,
+    moments: () => [],
+    recompute: (books) => parsed(eventCorrections(books, seqOf(seq))),
+  }
+}

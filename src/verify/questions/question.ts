@@ -1,0 +1,58 @@
+import type { Ms } from '../../protocol/moment.ts'
+import type { Parsed } from '../../protocol/problem.ts'
+import type { Books } from '../../project/fold/books.ts'
+import { WrongError } from '../reading/finding.ts'
+import type { Members } from '../reading/json.ts'
+import { isObject, readObject, wholeOf } from '../reading/json.ts'
+
+/** What of the answers is counted together, a line of the report each. */
+export const FIGURE_CHECKS = [
+  'summary',
+  'flows',
+  'funds',
+  'patterns',
+  'contests',
+  'ledgers',
+  'unpaid prizes',
+  'loyalty runs',
+  'schedule',
+  'corrections',
+] as const
+
+export type FigureCheck = (typeof FIGURE_CHECKS)[number]
+
+/**
+ * A published answer that is to be recomputed: as of which seq, before which moments totals are needed for that, and
+ * how. `recompute` is given the books as of that seq, and the answer as it was published.
+ */
+export type HeldAnswer = Readonly<{
+  check: FigureCheck
+  /** Below `/api/v1/`, with its query. */
+  path: string
+  body: Uint8Array
+  seq: number
+  moments: readonly Ms[]
+  recompute(books: Books, published: Members): Parsed<unknown>
+}>
+
+/** The seq that an answer counts up to. */
+export function asOfSeq(path: string, published: Members): number {
+  const asOf = published['asOf']
+  const seq = isObject(asOf) ? wholeOf(asOf['seq']) : undefined
+  if (seq === undefined) throw new WrongError(path, 'asOf.seq is not there')
+  return seq
+}
+
+/** A whole number in an answer, or in an object of it. */
+export function wholeIn(path: string, published: Members, ...names: readonly string[]): number {
+  let value: unknown = published
+  for (const name of names) value = isObject(value) ? value[name] : undefined
+  const whole = wholeOf(value)
+  if (whole === undefined) throw new WrongError(path, `${names.join('.')} is no whole number`)
+  return whole
+}
+
+/** The answer again, read from its body: bodies are what is kept of many answers. */
+export function publishedIn({ path, body }: Pick<HeldAnswer, 'path' | 'body'>): Members {
+  return readObject(path, body)
+}

@@ -1,0 +1,174 @@
+import type { Ms } from '../../protocol/moment.ts'
+import {
+  boundOf,
+  DAY_MS,
+  FIRST_MONDAY_MS,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  MS_MAX,
+  msOf,
+  WEEK_MS,
+} from '../../protocol/moment.ts'
+import { BUCKETS_MAX } from '../../protocol/parameters.ts'
+import type { Parsed } from '../../protocol/problem.ts'
+import { mapped, parsed } from '../../protocol/problem.ts'
+import { BUCKETS } from '../../protocol/resources.ts'
+import { BEFORE_FIRST } from '../../protocol/seq.ts'
+import type { Books, Head } from '../../project/fold/books.ts'
+import { flows } from '../../project/answers/flows.ts'
+import { funds } from '../../project/answers/funds.ts'
+import { patterns } from '../../project/answers/patterns.ts'
+import { boundsOf, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
+import { summary } from '../../project/answers/summary.ts'
+import { WrongError } from '../reading/finding.ts'
+import type { Members } from '../reading/json.ts'
+import type { HeldAnswer } from './question.ts'
+import { wholeIn } from './question.ts'
+
+/** Past moments at which the summary is recomputed. */
+export const PAST_MOMENTS = 10
+/** Days of the longest stretch whose patterns are asked for: their hours are kept one by one. */
+const PATTERN_DAYS = 366
+/** Local time of the patterns that are asked for besides UTC: one whose hours begin at half past. */
+const PATTERN_TZ = 330
+
+/** What is known of the log before the questions: between which moments it has events, and its head's seq. */
+export type Stretch = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
+
+/** A question, and how its answer is recomputed. Its `seq` is null when the answer counts every event. */
+export type Question = Readonly<{
+  check: HeldAnswer['check']
+  path: string
+  seq: number | null
+  moments(path: string, published: Members): readonly Ms[]
+  recompute: HeldAnswer['recompute']
+}>
+
+/** The summary now. */
+export const SUMMARY_QUESTION: Question = {
+  check: 'summary',
+  path: 'summary',
+  seq: null,
+  moments: () => [],
+  recompute: (books) => summary(books, null, MS_MAX),
+}
+
+/** The summary at ten moments of a log's past, one in each tenth of it. */
+export function pastSummaryQuestions(stretch: Stretch | null, chance: () => number): readonly Question[] {
+  return pastMoments(stretch, chance).map((at) => pastSummary(at, stretch?.seq ?? 0))
+}
+
+function pastSummary(at: Ms, seq: number): Question {
+  return {
+    check: 'summary',
+    path: `summary?at=${at}`,
+    seq,
+    moments: () => [boundOf(at + 1)],
+    recompute: (books) => summary(books, at, MS_MAX),
+  }
+}
+
+/** Before the head's moment, so that what is published meanwhile changes nothing. */
+function pastMoments(stretch: Stretch | null, chance: () => number): readonly Ms[] {
+  if (stretch === null) return []
+  const span = stretch.lastMs - stretch.firstMs
+  const part = span / PAST_MOMENTS
+  const moments = Array.from({ length: PAST_MOMENTS }, (_, index) =>
+    msOf(stretch.firstMs + Math.floor((index + chance()) * part)),
+  )
+  return moments.filter((at) => at < stretch.lastMs)
+}
+
+/** Flows and funds: in every bucket over its default range, and once over as much of the past as one answer holds. */
+export function rangeQuestions(stretch: Stretch | null): readonly Question[] {
+  const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
+  const past = stretch === null ? null : pastQuery(stretch)
+  return (['flows', 'funds'] as const).flatMap((check) => [
+    ...asked.map((query) => rangeQuestion(check, query, null)),
+    ...(past === null ? [] : [rangeQuestion(check, past, check === 'flows' ? (stretch?.seq ?? 0) : null)]),
+  ])
+}
+
+/** The whole past by day or by week, up to the beginning of the bucket of the head; null when there is none. */
+function pastQuery({ firstMs, lastMs }: Stretch): string | null {
+  const fitsDays = (lastMs - firstMs) / DAY_MS < BUCKETS_MAX - 1
+  const [bucket, width, origin] = fitsDays ? ['day', DAY_MS, 0] : ['week', WEEK_MS, FIRST_MONDAY_MS]
+  const to = floorTo(lastMs, width, origin)
+  const from = Math.max(0, floorTo(firstMs, width, origin), to - BUCKETS_MAX * width)
+  return from < to ? `?from=${from}&to=${to}&bucket=${bucket}` : null
+}
+
+function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | null): Question {
+  const path = `${check}${query}`
+  const given = new URLSearchParams(query)
+  const bucket = given.get('bucket') ?? 'day'
+  const answer = check === 'flows' ? flows : funds
+  const rangeIn = (published: Members): ReturnType<typeof resolveRange> =>
+    resolveRange({ ...spanOf(given), bucket }, presentIn(path, published), NO_HEAD)
+  return {
+    check,
+    path,
+    seq,
+    moments(_, published) {
+      const range = rangeIn(published)
+      if (!range.ok) throw new WrongError(path, 'its range is not one that could be asked for')
+      return [range.value.fromMs, ...boundsOf(range.value).map(({ toMs }) => toMs)]
+    },
+    recompute: (books: Books, published: Members): Parsed<unknown> =>
+      mapped(rangeIn(published), (range) => answer(books, range)),
+  }
+}
+
+/** The default range of patterns, and the last year in a local time. */
+export function patternQuestions(stretch: Stretch | null): readonly Question[] {
+  if (stretch === null) return [patternQuestion('', null)]
+  const to = floorTo(stretch.lastMs, MINUTE_MS)
+  const from = boundOf(Math.max(floorTo(stretch.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
+  const past = `?from=${from}&to=${to}&tz=${PATTERN_TZ}`
+  return [patternQuestion('', null), ...(from < to ? [patternQuestion(past, stretch.seq)] : [])]
+}
+
+function patternQuestion(query: string, seq: number | null): Question {
+  const path = `patterns${query}`
+  const given = new URLSearchParams(query)
+  const tz = Number(given.get('tz') ?? 0)
+  const spanIn = (published: Members): ReturnType<typeof resolvePatternRange> =>
+    resolvePatternRange(spanOf(given), presentIn(path, published), NO_HEAD)
+  return {
+    check: 'patterns',
+    path,
+    seq,
+    moments(_, published) {
+      const span = spanIn(published)
+      if (!span.ok) throw new WrongError(path, 'its range is not one that could be asked for')
+      const { fromMs, toMs } = span.value
+      const moments: Ms[] = [fromMs, toMs]
+      for (let at = floorTo(fromMs, HOUR_MS, -tz * MINUTE_MS); at < toMs; at = boundOf(at + HOUR_MS))
+        moments.push(at)
+      return moments
+    },
+    recompute: (books: Books, published: Members): Parsed<unknown> => {
+      const span = spanIn(published)
+      return span.ok ? parsed(patterns(books, span.value, tz)) : span
+    },
+  }
+}
+
+/** Nothing is known of the head where a range is read again: the answer's own end says what the present was. */
+const NO_HEAD: Head = { seq: BEFORE_FIRST, atMs: null }
+
+/** The present of an answer whose range ends with the present bucket: just before its end. */
+function presentIn(path: string, published: Members): Ms {
+  const toMs = wholeIn(path, published, 'toMs')
+  if (toMs < 1 || toMs > MS_MAX) throw new WrongError(path, 'toMs is no moment')
+  return msOf(toMs - 1)
+}
+
+function spanOf(given: URLSearchParams): Readonly<{ from?: Ms; to?: Ms }> {
+  const [from, to] = [given.get('from'), given.get('to')]
+  return {
+    ...(from === null ? {} : { from: boundOf(Number(from)) }),
+    ...(to === null ? {} : { to: boundOf(Number(to)) }),
+  }
+}

@@ -1,0 +1,100 @@
+import { WORD } from '../../protocol/catalogue.ts'
+import { isEventType } from '../../protocol/catalogue.ts'
+import type { Details } from '../../protocol/details.ts'
+import { DETAILS_FIELDS, formatDetails, MOMENT_FIELDS, parseDetails } from '../../protocol/details.ts'
+import type { DaybookEvent } from '../../protocol/event.ts'
+import { formatEvent, parseEvent } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { MS_MAX } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { WrongError } from './finding.ts'
+import type { Members } from './json.ts'
+import { isObject, wholeOf } from './json.ts'
+
+/** The keys of every event, in their order. */
+export const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
+
+/** What must come next: the seq after the last, at its moment or later. */
+export type Next = Readonly<{ seq: Seq; notBefore: Ms }>
+
+/** The event in a line; a line that is not what Daybook writes of the next event is wrong. */
+export function readEventLine(line: string, next: Next): DaybookEvent {
+  const place = `seq ${next.seq}`
+  const wire = parsedOf(line)
+  if (wire === undefined) throw new WrongError(place, 'the line is no JSON object, written without spaces')
+  if (Object.keys(wire).join() !== EVENT_KEYS.join()) {
+    throw new WrongError(place, 'the line has not exactly the eight keys in their order')
+  }
+  const fault = faultOf(wire, next)
+  if (fault !== undefined) throw new WrongError(place, fault)
+  try {
+    const event = parseEvent(line)
+    if (formatEvent(event) === line) return event
+  } catch (cause) {
+    throw new WrongError(place, 'a value is not written as Daybook writes it', { cause })
+  }
+  throw new WrongError(place, '`at` is not `atMs`, or a value is not written as Daybook writes it')
+}
+
+function faultOf({ seq, type, kind, atMs, contestId, kots, tx }: Members, next: Next): string | undefined {
+  const found = wholeOf(seq)
+  if (found === undefined) return 'the seq is no whole number'
+  if (found > next.seq) return `is missing: seq ${found} stands in its place`
+  if (found < next.seq) return `seq ${found} stands in its place`
+  if (typeof type !== 'string' || !isEventType(type)) return 'the type is not known'
+  if (typeof kind !== 'string' || !WORD.test(kind)) return 'the kind is no word'
+  const ms = wholeOf(atMs)
+  if (ms === undefined || ms > MS_MAX) return '`atMs` is no moment'
+  if (ms < next.notBefore) return '`at` goes back'
+  if (contestId !== null && (wholeOf(contestId) ?? 0) === 0) return 'the contest has no number'
+  if (kots !== null && typeof kots !== 'string') return 'the amount is no text'
+  if (tx !== null && typeof tx !== 'string') return 'the transaction is no text'
+  return undefined
+}
+
+/** A details' line with the seq of its event. */
+export type DetailsLine = Readonly<{ seq: Seq; line: string; details: Details }>
+
+/** The details in a line of the details' file. */
+export function readDetailsLine(place: string, line: string): DetailsLine {
+  const wire = parsedOf(line)
+  const seq = wholeOf(wire?.['seq'])
+  const inner = wire?.['details']
+  if (
+    wire === undefined ||
+    seq === undefined ||
+    !isObject(inner) ||
+    Object.keys(wire).join() !== 'seq,details'
+  ) {
+    throw new WrongError(place, 'a line is not a seq with its details')
+  }
+  const own = `the details of seq ${seq}`
+  if (Object.keys(inner).length === 0) throw new WrongError(own, 'say nothing')
+  try {
+    const details = parseDetails(JSON.stringify(inner))
+    if (formatDetails(details) === JSON.stringify(knownOf(inner))) return { seq: seqOf(seq), line, details }
+  } catch (cause) {
+    throw new WrongError(own, 'a value is not written as Daybook writes it', { cause })
+  }
+  throw new WrongError(own, 'a value is not written as Daybook writes it')
+}
+
+const KNOWN: ReadonlySet<string> = new Set(
+  DETAILS_FIELDS.flatMap((field) => (MOMENT_FIELDS.has(field) ? [field, `${field}Ms`] : [field])),
+)
+
+/** A newer Daybook may say more: what is not known here is in the leaf, and in no figure. */
+function knownOf(inner: Members): Members {
+  return Object.fromEntries(Object.entries(inner).filter(([name]) => KNOWN.has(name)))
+}
+
+/** The object in a line that JSON writes just so; undefined for any other text. */
+function parsedOf(line: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) && JSON.stringify(value) === line ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { auditOf, RICH_LOG, wrongIn } from '../../../test/stage/audit-stage.ts'
+import { publicLog } from '../../../test/story/public-log.ts'
+import { openVirtualClock } from '../../../test/stage/virtual-clock.ts'
+import { openAsk } from '../../client/ask.ts'
+import { openLiveSource } from './live-source.ts'
+import type { Source } from './source.ts'
+
+const log = publicLog(RICH_LOG)
+const WINDOW_MS = 60_000
+
+type Sent = { path: string; atMs: number; status: number }
+
+/** A service with an allowance of its own, on a clock that nobody waits for. */
+function stage(
+  requests: number,
+  breaks: (path: string) => boolean = () => false,
+): Readonly<{ source: Source; sent: Sent[] }> {
+  const clock = openVirtualClock()
+  const sent: Sent[] = []
+  const fetch = async (url: string): Promise<Response> => {
+    const path = url.slice('https://daybook.test/api/v1/'.length)
+    const atMs = clock.now()
+    const window = sent.filter((one) => one.status !== 429 && one.atMs > atMs - WINDOW_MS)
+    const left = requests - window.length
+    const oldest = window[0]?.atMs ?? atMs
+    const reset = Math.ceil((oldest + WINDOW_MS - atMs) / 1000)
+    const headers = {
+      'ratelimit-policy': `"default";q=${requests};w=60`,
+      ratelimit: `"default";r=${Math.max(0, left - 1)};t=${reset}`,
+    }
+    const body = log.body(path)
+    const status = left <= 0 ? 429 : body === undefined ? 404 : 200
+    sent.push({ path, atMs, status })
+    if (status === 429)
+      return new Response('{}', { status, headers: { ...headers, 'retry-after': String(reset) } })
+    if (breaks(path)) return new Response(brokenBody(), { headers })
+    return new Response(body === undefined ? '{}' : Buffer.from(body), { status, headers })
+  }
+  const ask = openAsk({ base: 'https://daybook.test', ...clock, random: () => 0.5, fetch })
+  return { source: openLiveSource(ask, clock.sleep, new AbortController().signal), sent }
+}
+
+function brokenBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new Uint8Array(3))
+      controller.error(new TypeError('terminated'))
+    },
+  })
+}
+
+suite('a service under its public limit', () => {
+  for (const requests of [21, 30]) {
+    test(`of ${requests} requests a minute is verified without one too many`, async () => {
+      const { source, sent } = stage(requests)
+      const found = await auditOf(log, undefined, { source })
+      assert.deepEqual(wrongIn(found), [])
+      assert.ok(sent.length > requests, `${sent.length} requests`)
+      assert.deepEqual(
+        sent.filter(({ status }) => status === 429),
+        [],
+      )
+      for (const { atMs } of sent) {
+        const window = sent.filter((one) => one.atMs <= atMs && one.atMs > atMs - WINDOW_MS)
+        assert.ok(window.length <= requests, `${window.length} requests in a minute`)
+      }
+    })
+  }
+
+  test('whose file breaks off is asked for it again', async () => {
+    let times = 0
+    const { source } = stage(600, (path) => path.endsWith('.jsonl.gz') && times++ < 2)
+    assert.deepEqual(wrongIn(await auditOf(log, undefined, { source })), [])
+    assert.ok(times > 2)
+  })
+
+  test('whose file always breaks off cannot be verified', async () => {
+    const { source } = stage(6_000, (path) => path.endsWith('.jsonl.gz'))
+    await assert.rejects(auditOf(log, undefined, { source }), { code: 'unreachable' })
+  })
+
+  test('that answers with a refusal is wrong there, and only there', async () => {
+    const { source } = stage(600)
+    const read: Source['read'] = (path) => source.read(path === 'schedule' ? 'no-such-path' : path)
+    const found = await auditOf(log, undefined, { source: { ...source, read } })
+    assert.deepEqual(wrongIn(found), ['schedule | schedule: is not there'])
+  })
+})

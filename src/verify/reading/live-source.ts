@@ -1,0 +1,36 @@
+import type { Ask } from '../../client/ask.ts'
+import { bytesOf } from '../../client/body.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
+import { WrongError } from './finding.ts'
+import { FILE_BYTES_MAX } from './source.ts'
+import type { Source } from './source.ts'
+
+/** Times that a file whose body breaks is asked for at most. */
+const FILE_ATTEMPTS_MAX = 4
+
+/** The public files of a service, asked for below its allowance and with patience. */
+export function openLiveSource(
+  ask: Ask,
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Source {
+  async function read(path: string): Promise<Uint8Array | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { stream } = await ask.open(`/api/v1/${path}`, { signal })
+        return await bytesOf(stream, FILE_BYTES_MAX)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof DaybookError)) throw error
+        const { status, code } = error
+        if (status === 404) return undefined
+        if (status >= 400 && status !== 429)
+          throw new WrongError(path, `is answered with status ${status}`, { cause: error })
+        // What fails before the answer begins was tried again already; only a body that broke is asked for anew.
+        const broke = /^(?:unreachable|timeout)$/.test(code)
+        if (!broke || attempt >= FILE_ATTEMPTS_MAX) throw error
+      }
+    }
+  }
+  return { is: 'service', read, months: () => Promise.resolve([]), pause: (ms) => sleep(ms, signal) }
+}

@@ -1,0 +1,154 @@
+import { nextMonth, parseMonth } from '../../protocol/moment.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { ArchiveMonth, Digest } from '../../protocol/resources.ts'
+import { isHash } from '../../tlog/hash.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import { parseBase64 } from '../../tlog/text.ts'
+import { difference } from './difference.ts'
+import { WrongError } from './finding.ts'
+import type { Members } from './json.ts'
+import { isObject, objectsOf, readObject, textOf, wholeOf } from './json.ts'
+import type { Source } from './source.ts'
+
+/** What is recorded of a closed month, as it was read. */
+export type Manifest = Readonly<{
+  month: Month
+  firstSeq: number | null
+  lastSeq: number | null
+  events: number
+  size: number
+  root: Hash
+  /** The signed note of the tree at the month's end. */
+  checkpoint: string
+  lines: Digest
+  gzip: Digest
+  details: Digest & Readonly<{ lines: Digest }>
+}>
+
+/** A month of the archive; the manifest is absent while the month is open, or where a folder lacks it. */
+export type ListedMonth = Readonly<{ month: Month; closed: boolean; manifest: Manifest | null }>
+
+/** Months of the longest archive that is read: a thousand years. */
+const MONTHS_MAX = 12_000
+
+/** Every month of the archive, in order, with the manifests of those that are closed. */
+export async function listMonths(source: Source): Promise<readonly ListedMonth[]> {
+  const body = await source.read('archive')
+  const rows =
+    body === undefined ? await unlistedRows(source) : objectsOf(readObject('archive', body)['months'])
+  if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
+  const months: ListedMonth[] = []
+  for (const row of rows) {
+    const month = parseMonth(textOf(row['month']) ?? '')
+    const before = months.at(-1)
+    if (month === undefined) throw new WrongError('archive', 'a month is none')
+    if (before !== undefined && nextMonth(before.month) !== month) {
+      throw new WrongError('archive', `${month} does not follow ${before.month}`)
+    }
+    if (before?.closed === false) throw new WrongError('archive', `${before.month} is open before ${month}`)
+    const closed = row['state'] === 'closed'
+    const manifest = closed ? await readManifest(source, month) : null
+    if (manifest !== null && body !== undefined) holdAgainst(row, closedRow(manifest))
+    else if (!closed && body !== undefined) holdAgainst(row, openRow(row, month, lastSeqOf(months)))
+    months.push({ month, closed, manifest })
+  }
+  return months
+}
+
+/** In a folder without the list: a month is closed when another follows, or it has its manifest. */
+async function unlistedRows(source: Source): Promise<readonly Members[] | undefined> {
+  const months = await source.months()
+  if (months.length === 0) return undefined
+  const last = months.at(-1)
+  const lastClosed = (await source.read(`archive/${last}.json`)) !== undefined
+  return months.map((month) => ({ month, state: month !== last || lastClosed ? 'closed' : 'open' }))
+}
+
+async function readManifest(source: Source, month: Month): Promise<Manifest | null> {
+  const place = `archive/${month}.json`
+  const body = await source.read(place)
+  if (body !== undefined) return parseManifest(place, readObject(place, body), month)
+  if (source.is === 'folder') return null
+  throw new WrongError(place, 'is not there, though the month is closed')
+}
+
+function holdAgainst(row: Members, expected: ArchiveMonth): void {
+  const field = difference(row, expected)
+  if (field !== null)
+    throw new WrongError('archive', `${expected.month}: ${field} is not what follows from the manifests`)
+}
+
+/** What the archive's list must say of a closed month. */
+function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest): ArchiveMonth {
+  const digests = { bytes: gzip.bytes, sha256: gzip.sha256, linesSha256: lines.sha256 }
+  return { month, state: 'closed', ...filesOf(month), events, firstSeq, lastSeq, ...digests }
+}
+
+/** What it must say of the open one: where it ends is its own word, until it is read. */
+function openRow(row: Members, month: Month, before: number): ArchiveMonth {
+  const lastSeq = wholeOf(row['lastSeq']) ?? 0
+  const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }
+  return { month, state: 'open', ...filesOf(month), ...seqs, bytes: null, sha256: null, linesSha256: null }
+}
+
+function filesOf(month: Month): Pick<ArchiveMonth, 'url' | 'detailsUrl'> {
+  const files = `/api/v1/archive/${month}`
+  return { url: `${files}.jsonl.gz`, detailsUrl: `${files}.details.jsonl.gz` }
+}
+
+function lastSeqOf(months: readonly ListedMonth[]): number {
+  return months.at(-1)?.manifest?.size ?? 0
+}
+
+function parseManifest(place: string, from: Members, month: Month): Manifest {
+  const malformed = (what: string): WrongError => new WrongError(place, `${what} is not well formed`)
+  const whole = (name: string): number => {
+    const value = wholeOf(from[name])
+    if (value === undefined) throw malformed(name)
+    return value
+  }
+  const digest = (value: unknown, name: string): Digest => {
+    const bytes = isObject(value) ? wholeOf(value['bytes']) : undefined
+    const sha256 = isObject(value) ? (textOf(value['sha256']) ?? '') : ''
+    if (bytes === undefined || !/^[0-9a-f]{64}$/.test(sha256)) throw malformed(name)
+    return { bytes, sha256 }
+  }
+  if (from['month'] !== month) throw malformed('month')
+  const [events, size] = [whole('events'), whole('size')]
+  const firstSeq = events === 0 ? null : whole('firstSeq')
+  const lastSeq = events === 0 ? null : whole('lastSeq')
+  const expected = { firstSeq, lastSeq, firstIndex: firstSeq === null ? null : firstSeq - 1 }
+  for (const [name, value] of Object.entries(expected)) if (from[name] !== value) throw malformed(name)
+  if (firstSeq !== null && (lastSeq !== size || size - firstSeq + 1 !== events)) throw malformed('size')
+  const root = parseBase64(textOf(from['root']) ?? '')
+  const checkpoint = textOf(from['checkpoint'])
+  if (root === undefined || !isHash(root)) throw malformed('root')
+  if (checkpoint === undefined) throw malformed('checkpoint')
+  const { lines, gzip, details } = from
+  return {
+    month,
+    firstSeq,
+    lastSeq,
+    events,
+    size,
+    root,
+    checkpoint,
+    lines: digest(lines, 'lines'),
+    gzip: digest(gzip, 'gzip'),
+    details: {
+      ...digest(details, 'details'),
+      lines: digest(isObject(details) ? details['lines'] : undefined, 'details.lines'),
+    },
+  }
+}
+
+/** What `SHA256SUMS` must say: the digests of every closed month's files, as `sha256sum -c` reads them. */
+export function sumsOf(months: readonly ListedMonth[]): string {
+  return months
+    .flatMap(({ manifest }) => manifest ?? [])
+    .map(
+      ({ month, gzip, details }) =>
+        `${gzip.sha256}  ${month}.jsonl.gz\n${details.sha256}  ${month}.details.jsonl.gz\n`,
+    )
+    .join('')
+}

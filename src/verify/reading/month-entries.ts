@@ -1,0 +1,163 @@
+import type { Entry } from '../../protocol/event.ts'
+import type { Month } from '../../protocol/moment.ts'
+import { boundOf, monthOf } from '../../protocol/moment.ts'
+import type { Digest } from '../../protocol/resources.ts'
+import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
+import { formatEntry } from '../../tlog/entries.ts'
+import { hex } from '@scure/base'
+import type { DetailsLine, Next } from './entry-lines.ts'
+import { readDetailsLine, readEventLine } from './entry-lines.ts'
+import { WrongError } from './finding.ts'
+import type { ListedMonth } from './manifest.ts'
+import type { Primitives } from './primitives.ts'
+import type { Source } from './source.ts'
+import { linesOf, unpacked } from './unpacked.ts'
+
+/** An entry as it was published, and the bytes of its leaf. */
+export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
+
+/** Where reading stands: changed in place, from month to month. */
+export type Place = { next: Next }
+
+export function firstPlace(): Place {
+  return { next: { seq: nextSeq(BEFORE_FIRST), notBefore: boundOf(0) } }
+}
+
+/**
+ * The entries of one month from its two files, some at a time. The digests of a closed month are held against its
+ * manifest, and each line against what may come next.
+ */
+export async function* monthEntries(
+  source: Source,
+  { month, manifest }: ListedMonth,
+  place: Place,
+  primitives: Primitives,
+): AsyncGenerator<readonly PublishedEntry[]> {
+  const eventsFile = `archive/${month}.jsonl.gz`
+  const detailsFile = `archive/${month}.details.jsonl.gz`
+  const expected = manifest === null ? null : { ...manifest.details, of: manifest.details.lines }
+  const packedDetails = await readFile(source, detailsFile, expected, primitives)
+  const packedEvents = await readFile(source, eventsFile, manifest?.gzip ?? null, primitives)
+  const first = place.next.seq
+  if (manifest !== null && manifest.firstSeq !== null && manifest.firstSeq !== first) {
+    throw new WrongError(`archive/${month}.json`, `firstSeq is not ${first}, which comes next`)
+  }
+
+  const details = openDetails(
+    detailsFile,
+    digested(detailsFile, packedDetails, expected?.of ?? null, primitives),
+  )
+  for await (const lines of linesOf(
+    eventsFile,
+    digested(eventsFile, packedEvents, manifest?.lines ?? null, primitives),
+  )) {
+    const entries: PublishedEntry[] = []
+    for (const line of lines) {
+      const event = readEventLine(line, place.next)
+      if (monthOf(event.atMs) !== month) throw new WrongError(`seq ${event.seq}`, `is not of ${month}`)
+      const said = await details.of(event.seq)
+      const leaf = leafOf(event.seq, line, said?.line ?? null)
+      entries.push({ entry: { event, details: said?.details ?? null }, leaf })
+      place.next = { seq: nextSeq(event.seq), notBefore: event.atMs }
+    }
+    yield entries
+  }
+  if (manifest !== null && place.next.seq - first !== manifest.events) {
+    throw new WrongError(
+      eventsFile,
+      `has ${place.next.seq - first} events, and its manifest says another number`,
+    )
+  }
+  await details.end(month, manifest !== null ? place.next.seq : null)
+}
+
+/** The bytes of a leaf; what is too long for one is wrong. */
+export function leafOf(seq: number, line: string, details: string | null): Uint8Array {
+  try {
+    return formatEntry(line, details)
+  } catch (cause) {
+    throw new WrongError(`seq ${seq}`, 'is longer than an entry may be', { cause })
+  }
+}
+
+async function readFile(
+  source: Source,
+  place: string,
+  digest: Digest | null,
+  { sha256 }: Primitives,
+): Promise<Uint8Array> {
+  const file = await source.read(place)
+  if (file === undefined) throw new WrongError(place, 'is not there')
+  if (digest === null) return file
+  if (file.length !== digest.bytes) throw new WrongError(place, 'has not as many bytes as its manifest says')
+  if (hex.encode(sha256(file)) !== digest.sha256)
+    throw new WrongError(place, 'its SHA-256 is not the manifest’s')
+  return file
+}
+
+/** The unpacked bytes, which are held against the digest of the lines when they have all been taken. */
+async function* digested(
+  place: string,
+  file: Uint8Array,
+  digest: Digest | null,
+  { openSha256 }: Primitives,
+): AsyncGenerator<Uint8Array> {
+  const running = openSha256()
+  let bytes = 0
+  for await (const piece of unpacked(place, file)) {
+    running.update(piece)
+    bytes += piece.length
+    yield piece
+  }
+  if (digest === null) return
+  if (bytes !== digest.bytes || hex.encode(running.digest()) !== digest.sha256) {
+    throw new WrongError(place, 'the SHA-256 of its lines is not the manifest’s')
+  }
+}
+
+/** The details' lines beside the events: each is asked for once its event has come. */
+type DetailsBeside = Readonly<{
+  of(seq: number): Promise<DetailsLine | null>
+  /** Nothing may be left before `end`; null in an open month, whose two files may have grown apart. */
+  end(month: Month, end: number | null): Promise<void>
+}>
+
+function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsBeside {
+  const batches = linesOf(place, pieces)[Symbol.asyncIterator]()
+  let lines: readonly string[] = []
+  let at = 0
+  let pending: DetailsLine | null = null
+  let last = 0
+
+  async function advance(): Promise<void> {
+    while (at >= lines.length) {
+      const batch = await batches.next()
+      if (batch.done === true) return
+      lines = batch.value
+      at = 0
+    }
+    const line = lines[at++]
+    if (line === undefined) return
+    pending = readDetailsLine(place, line)
+    if (pending.seq <= last)
+      throw new WrongError(`the details of seq ${pending.seq}`, 'do not come after those before them')
+    last = pending.seq
+  }
+
+  return {
+    async of(seq) {
+      if (pending === null) await advance()
+      if (pending === null || pending.seq > seq) return null
+      if (pending.seq < seq)
+        throw new WrongError(`the details of seq ${pending.seq}`, 'are of no event of this month')
+      const found = pending
+      pending = null
+      return found
+    },
+    async end(month, end) {
+      if (end === null) return
+      if (pending === null) await advance()
+      if (pending !== null) throw new WrongError(place, `has details of an event that is not in ${month}`)
+    },
+  }
+}

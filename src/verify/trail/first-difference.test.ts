@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { PRIMITIVES } from '../../command/consumer/verify.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import { treeHasher } from '../../tlog/hash.ts'
+import { formatTile, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
+import { firstDifference } from './first-difference.ts'
+import type { Source } from '../reading/source.ts'
+import type { TreeTrail } from './tree-trail.ts'
+import { openTreeTrail } from './tree-trail.ts'
+
+const hasher = treeHasher(PRIMITIVES.sha256)
+const leaf = (index: number, changed: number | null): Uint8Array =>
+  Buffer.from(`${index}${index === changed ? ' otherwise' : ''}`)
+
+/** The tiles of a tree, each level folded from the one below by itself. */
+function tilesOf(size: number): Source {
+  const levels: Hash[][] = [Array.from({ length: size }, (_, index) => hasher.leaf(leaf(index, null)))]
+  for (let below = levels[0] ?? []; below.length >= TILE_WIDTH;) {
+    const level: Hash[] = []
+    for (let at = 0; at + TILE_WIDTH <= below.length; at += TILE_WIDTH) {
+      let hashes = below.slice(at, at + TILE_WIDTH)
+      while (hashes.length > 1) {
+        hashes = hashes.flatMap((hash, index) =>
+          index % 2 === 0 ? hasher.node(hash, hashes[index + 1] ?? hash) : [],
+        )
+      }
+      level.push(...hashes)
+    }
+    levels.push(level)
+    below = level
+  }
+  return {
+    is: 'service',
+    months: async () => [],
+    pause: async () => undefined,
+    async read(path) {
+      const tile = parseTilePath(path.replace(/^log\//, ''))
+      if (tile === undefined) return undefined
+      const { level, index, width } = tile
+      return formatTile((levels[level] ?? []).slice(index * TILE_WIDTH, index * TILE_WIDTH + width))
+    },
+  }
+}
+
+function treeOf(size: number, changed: number | null): TreeTrail {
+  const tree = openTreeTrail(hasher, [size])
+  for (let index = 0; index < size; index++) tree.add(leaf(index, changed))
+  return tree
+}
+
+suite('the first entry that was signed otherwise', () => {
+  for (const size of [1, 2, 255, 256, 257, 512, 700, 66_000]) {
+    test(`is found among ${size}, to 256 entries at most`, async () => {
+      const source = tilesOf(size)
+      for (const index of new Set(
+        [0, 1, size >> 1, size - 2, size - 1].filter((at) => at >= 0 && at < size),
+      )) {
+        const found = await firstDifference(source, treeOf(size, index), size)
+        assert.ok(found !== null && found.from <= index && index < found.to, `index ${index}`)
+        assert.ok(found.to - found.from <= TILE_WIDTH, `${found.from} to ${found.to}`)
+        if (index >= size - (size % TILE_WIDTH)) assert.deepEqual(found, { from: index, to: index + 1 })
+      }
+    })
+  }
+
+  test('is not looked for where the tiles are those of the entries, or not there', async () => {
+    assert.equal(await firstDifference(tilesOf(700), treeOf(700, null), 700), null)
+    const none: Source = { ...tilesOf(700), read: async () => undefined }
+    assert.equal(await firstDifference(none, treeOf(700, 3), 700), null)
+  })
+})

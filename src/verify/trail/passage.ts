@@ -1,0 +1,78 @@
+import type { Entry } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Books } from '../../project/fold/books.ts'
+import { difference } from '../reading/difference.ts'
+import type { Finding } from '../reading/finding.ts'
+import { findingOf, WrongError } from '../reading/finding.ts'
+import type { FigureCheck, HeldAnswer } from '../questions/question.ts'
+import { publishedIn } from '../questions/question.ts'
+import { openTrailBooks } from './trail-books.ts'
+
+/** What came of recomputing the answers of one kind. */
+export type Recomputed = { answers: number; wrong: Finding[] }
+
+/**
+ * The passage of the log's entries by the answers that were published: each is recomputed as soon as the entry that
+ * it counts up to has come.
+ */
+export type Passage = Readonly<{
+  /** Throws a `WrongError` when the entry does not fit the books; nothing can be recomputed after it. */
+  add(entry: Entry): void
+  results: ReadonlyMap<FigureCheck, Recomputed>
+  /** The answers that count events which have not come. */
+  left(): readonly HeldAnswer[]
+}>
+
+/** `answers` may be in any order; those as of no event at all are recomputed at once. */
+export function openPassage(answers: readonly HeldAnswer[]): Passage {
+  const ahead = answers.toSorted((a, b) => b.seq - a.seq)
+  const books = openTrailBooks(momentsOf(answers))
+  const results = new Map<FigureCheck, Recomputed>()
+
+  function recomputeAt(seq: number): void {
+    let present: Books | undefined
+    for (let next = ahead.at(-1); next !== undefined && next.seq <= seq; next = ahead.at(-1)) {
+      ahead.pop()
+      present ??= books.books()
+      const result = results.get(next.check) ?? { answers: 0, wrong: [] }
+      results.set(next.check, result)
+      result.answers += 1
+      const finding = findingIn(next, present)
+      if (finding !== null) result.wrong.push(finding)
+    }
+  }
+
+  recomputeAt(0)
+  return {
+    add(entry) {
+      const { seq } = entry.event
+      try {
+        books.add(entry)
+      } catch (cause) {
+        throw new WrongError(`seq ${seq}`, 'does not fit the books before it', { cause })
+      }
+      recomputeAt(seq)
+    },
+    results,
+    left: () => ahead,
+  }
+}
+
+function* momentsOf(answers: readonly HeldAnswer[]): Generator<Ms> {
+  for (const { moments } of answers) yield* moments
+}
+
+/** Where a published answer differs from the recomputed one. */
+function findingIn(answer: HeldAnswer, books: Books): Finding | null {
+  const place = answer.path
+  try {
+    const published = publishedIn(answer)
+    const recomputed = answer.recompute(books, published)
+    if (!recomputed.ok) return { place, what: 'says what the log does not know' }
+    const field = difference(published, recomputed.value)
+    if (field === null) return null
+    return { place, what: `${field === '' ? 'the answer' : field} is not what the log says` }
+  } catch (error) {
+    return findingOf(error)
+  }
+}

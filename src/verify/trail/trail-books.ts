@@ -1,0 +1,83 @@
+import { assert } from '../../protocol/brand.ts'
+import type { Entry } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST } from '../../protocol/seq.ts'
+import type { AsOfTotals, Books } from '../../project/fold/books.ts'
+import { apply, openFold, settled } from '../../project/fold/fold.ts'
+import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
+import { openTrailShelf } from './trail-shelf.ts'
+
+/** Entries after which the fold's changes are put on its shelf. */
+const BATCH_ENTRIES = 256
+
+/**
+ * The books of a log that goes by entry by entry, kept at no other place than where something will be asked: the
+ * moments are named before the first entry, and the totals before each are copied as it is passed.
+ */
+export type TrailBooks = Readonly<{
+  /** Adds the next entry; throws when it cannot be posted, and then nothing more can be added. */
+  add(entry: Entry): void
+  /** The books as of the last entry added, until the next one is; totals only before the moments named. */
+  books(): Books
+}>
+
+export function openTrailBooks(moments: Iterable<Ms>): TrailBooks {
+  const ahead = [...new Set(moments)].toSorted((a, b) => b - a)
+  const passed = new Map<Ms, AsOfTotals>()
+  const kept = openTrailShelf()
+  let fold = openFold(emptyTally(), kept.shelf)
+  let firstAtMs: Ms | null = null
+  let head: Readonly<{ seq: Seq; atMs: Ms | null }> = { seq: BEFORE_FIRST, atMs: null }
+
+  const totalsNow = (): AsOfTotals => {
+    const reached = head
+    return { seq: reached.seq, head: () => reached, totals: totalsOfTally(copyTally(fold.tally)) }
+  }
+  const NONE = totalsNow()
+
+  function pass(atMs: Ms): void {
+    let before: AsOfTotals | undefined
+    for (let next = ahead.at(-1); next !== undefined && next <= atMs; next = ahead.at(-1)) {
+      before ??= totalsNow()
+      passed.set(next, before)
+      ahead.pop()
+    }
+  }
+
+  function settle(): void {
+    kept.put(fold.changes)
+    fold = settled(fold)
+  }
+
+  function totalsBefore(ms: Ms): AsOfTotals {
+    if (firstAtMs === null || ms <= firstAtMs) return NONE
+    if (head.atMs !== null && ms > head.atMs) return totalsNow()
+    const found = passed.get(ms)
+    assert(found !== undefined, `the totals before ${ms} were to be kept`)
+    return found
+  }
+
+  return {
+    add(entry) {
+      pass(entry.event.atMs)
+      apply(fold, entry)
+      firstAtMs ??= entry.event.atMs
+      head = { seq: entry.event.seq, atMs: entry.event.atMs }
+      if (fold.changes.entries.size >= BATCH_ENTRIES) settle()
+    },
+    books() {
+      settle()
+      return {
+        head,
+        firstAtMs,
+        totals: totalsNow,
+        totalsBefore,
+        totalsBeforeEach: (bounds) => bounds.map(totalsBefore),
+        // No week is settled here: every hour is asked for by itself, another way to the same sums.
+        weekStridedActivity: () => undefined,
+        ...kept.listings,
+      }
+    },
+  }
+}

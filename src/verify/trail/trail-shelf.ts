@@ -1,0 +1,181 @@
+import type { Price } from '../../protocol/amount.ts'
+import { ZERO } from '../../protocol/amount.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { formatEvent } from '../../protocol/event.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+import type { Books, Correction } from '../../project/fold/books.ts'
+import type { Contest, Hold, Lot, Take } from '../../project/fold/contest.ts'
+import { kindKey, underHold } from '../../project/fold/contest.ts'
+import { contestWire } from '../../project/answers/contests.ts'
+import type { Changes, Shelf } from '../../project/fold/fold.ts'
+import type { LoyaltyState } from '../../project/fold/loyalty.ts'
+import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
+import { openEventColumns } from './event-columns.ts'
+
+/** What of the books is kept as of the head alone. */
+export type Listings = Pick<
+  Books,
+  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+>
+
+/**
+ * What the fold looks up, of a log of any length: contests, prizes, payouts, prices, loyalty months and corrections, and of every
+ * event what a correction asks. Its listings are as of what was put last, and change with it.
+ */
+export type TrailShelf = Readonly<{
+  shelf: Shelf
+  listings: Listings
+  /** Keeps the changes of the fold. */
+  put(changes: Changes): void
+}>
+
+type PayoutLines = Readonly<{ seqs: Seq[]; lines: string[] }>
+
+export function openTrailShelf(): TrailShelf {
+  const events = openEventColumns()
+  const lots = openLots()
+  const prices = new Map<Seq, Price>()
+  const contests = new Map<ContestId, Contest>()
+  const payouts = new Map<ContestId, PayoutLines>()
+  const loyalty = new Map<Month, LoyaltyState>()
+  const corrections = new Map<Seq, Correction>()
+
+  function keepPayout({ event }: Entry): void {
+    const isPayout = event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
+    if (event.contestId === null || !isPayout) return
+    const kept = payouts.get(event.contestId) ?? { seqs: [], lines: [] }
+    payouts.set(event.contestId, kept)
+    kept.seqs.push(event.seq)
+    kept.lines.push(formatEvent(event))
+  }
+
+  return {
+    shelf: {
+      entry: events.entry,
+      // Admission asks these; a fold never does.
+      correctionOf: () => undefined,
+      restatementOf: () => undefined,
+      contest: (id) => contests.get(id),
+      openLots: lots.open,
+      hold: lots.hold,
+      lot: lots.lot,
+      takesBy: lots.takesBy,
+      takesFrom: lots.takesFrom,
+      loyalty: (month) => loyalty.get(month),
+      priceBefore(seq) {
+        const found = [...prices].findLast(([priced]) => priced < seq)
+        return found === undefined ? undefined : { seq: found[0], price: found[1] }
+      },
+    },
+    listings: listingsOf({ contests, payouts, loyalty, corrections, lots }),
+    put(changes) {
+      for (const entry of changes.entries.values()) {
+        events.add(entry)
+        keepPayout(entry)
+      }
+      for (const [seq, price] of changes.prices) prices.set(seq, price)
+      // A cancelled price holds never again: a correction is corrected by nothing.
+      for (const [seq, by] of changes.corrections) {
+        prices.delete(seq)
+        corrections.set(seq, { by, restatement: null })
+      }
+      for (const [seq, restatement] of changes.restatements) {
+        const correction = corrections.get(seq)
+        if (correction !== undefined) corrections.set(seq, { ...correction, restatement })
+      }
+      for (const [id, contest] of changes.contests) contests.set(id, contest)
+      for (const [month, state] of changes.loyalty) loyalty.set(month, state)
+      for (const lot of changes.lots.values()) lots.putLot(lot)
+      for (const hold of changes.holds.values()) lots.putHold(hold)
+      for (const byLot of changes.takes.values()) for (const take of byLot.values()) lots.putTake(take)
+    },
+  }
+}
+
+type Lots = Readonly<{
+  lot(seq: Seq): Lot | undefined
+  open(contestId: ContestId, kind: string): readonly Lot[]
+  hold(contestId: ContestId, kind: string): Hold | undefined
+  /** Every open lot of a contest, or of all, by seq, as it stands under its hold. */
+  allOpen(contestId: ContestId | null): readonly Lot[]
+  takesBy(seq: Seq): readonly Take[]
+  takesFrom(lot: Seq): readonly Take[]
+  putLot(lot: Lot): void
+  putHold(hold: Hold): void
+  putTake(take: Take): void
+}>
+
+function openLots(): Lots {
+  const lots = new Map<Seq, Lot>()
+  const open = new Map<string, Map<Seq, Lot>>()
+  const holds = new Map<string, Hold>()
+  const takes = new Map<Seq, Take[]>()
+  const takers = new Map<Seq, Set<Seq>>()
+  const takesBy = (seq: Seq): readonly Take[] => takes.get(seq) ?? []
+  return {
+    lot: (seq) => lots.get(seq),
+    hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
+    open: (contestId, kind) => [...(open.get(kindKey(contestId, kind))?.values() ?? [])],
+    allOpen(contestId) {
+      const all = [...open.values()].flatMap((byKind) => [...byKind.values()])
+      const asked = contestId === null ? all : all.filter((lot) => lot.contestId === contestId)
+      return asked
+        .map((lot) => underHold(lot, holds.get(kindKey(lot.contestId, lot.kind))))
+        .toSorted((a, b) => a.seq - b.seq)
+    },
+    takesBy,
+    takesFrom: (lot) =>
+      [...(takers.get(lot) ?? [])].flatMap((seq) => takesBy(seq).filter((take) => take.lot === lot)),
+    putLot(lot) {
+      lots.set(lot.seq, lot)
+      const key = kindKey(lot.contestId, lot.kind)
+      const ofKind = open.get(key) ?? new Map<Seq, Lot>()
+      if (lot.unpaid === ZERO) ofKind.delete(lot.seq)
+      else ofKind.set(lot.seq, lot)
+      if (ofKind.size === 0) open.delete(key)
+      else open.set(key, ofKind)
+    },
+    putHold: (hold) => void holds.set(kindKey(hold.contestId, hold.kind), hold),
+    putTake(take) {
+      const others = takesBy(take.seq).filter((other) => other.lot !== take.lot)
+      takes.set(take.seq, take.amount === ZERO ? others : [...others, take])
+      takers.set(take.lot, (takers.get(take.lot) ?? new Set<Seq>()).add(take.seq))
+    },
+  }
+}
+
+type Kept = Readonly<{
+  contests: ReadonlyMap<ContestId, Contest>
+  payouts: ReadonlyMap<ContestId, PayoutLines>
+  loyalty: ReadonlyMap<Month, LoyaltyState>
+  corrections: ReadonlyMap<Seq, Correction>
+  lots: Lots
+}>
+
+function listingsOf({ contests, payouts, loyalty, corrections, lots }: Kept): Listings {
+  return {
+    contest: (id) => contests.get(id),
+    contests({ statuses, after, limit }) {
+      const before = after === null ? Infinity : (contests.get(after)?.scheduledSeq ?? 0)
+      return [...contests.values()]
+        .filter((contest) => contest.scheduledSeq < before)
+        .filter((contest) => statuses === null || statuses.includes(contest.status))
+        .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
+        .slice(0, limit)
+        .map(contestWire)
+    },
+    payoutLines(contestId, after, limit) {
+      const { seqs, lines } = payouts.get(contestId) ?? { seqs: [], lines: [] }
+      const found = seqs.findIndex((seq) => seq > after)
+      return found < 0 ? [] : lines.slice(found, found + limit)
+    },
+    unpaid: ({ contestId, after, limit }) =>
+      unpaidRows(lots.allOpen(contestId))
+        .filter(({ first }) => first > after)
+        .slice(0, limit),
+    unpaidTotals: (contestId, now) => totalsOfRows(unpaidRows(lots.allOpen(contestId)), now),
+    loyalty: () => [...loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
+    correction: (seq) => corrections.get(seq),
+  }
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { assert } from '../../protocol/brand.ts'
+import type { AnswerRoute } from '../../serve/http/route.ts'
+import { problemReply } from '../../serve/http/route.ts'
+import type { Script } from './bundle-cache.ts'
+import { cached } from './bundle-cache.ts'
+
+/** A file that pages load, under a name that its content decides. */
+type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
+
+/** The scripts that pages load: `chart` is made of `island-chart.ts` and all that it imports. */
+export const ISLANDS = [
+  'api',
+  'chart',
+  'frame',
+  'patterns',
+  'summary',
+  'theme',
+  'verifier',
+  'verify',
+] as const
+export type Island = (typeof ISLANDS)[number]
+
+/** What an island imports by its address, once it needs it: `verify-signature` is `island-verify-signature.ts`. */
+const MODULES = ['verify-signature'] as const
+
+/** The files that pages load: one style, one script for each island, and the modules. */
+export type Assets = Readonly<{
+  /** The address of a file by its plain name, `style.css` or `flows.js`. */
+  path(name: string): string
+  /** By plain name. */
+  files: ReadonlyMap<string, Asset>
+}>
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+}
+const HASH_CHARS = 10
+/** The room of the pages: islands and style are below it. */
+const WEB = join(import.meta.dirname, '..')
+/** Folder of the islands' scripts in the built package, below `WEB`. */
+export const BUNDLED = 'bundled'
+
+/** Makes the scripts when a page first needs them, and once: the islands are bundled in memory. */
+export function openScripts(folder: string = WEB): () => Promise<readonly Script[]> {
+  let made: Promise<readonly Script[]> | undefined
+  return () =>
+    (made ??= makeScripts(folder).catch((error: unknown) => {
+      // Kept, one failure would be every page's until the next start.
+      made = undefined
+      throw error
+    }))
+}
+
+async function makeScripts(folder: string): Promise<readonly Script[]> {
+  return readBundled(folder) ?? cached(join(folder, '../..'), () => bundleIslands(folder))
+}
+
+/** The files, made of these scripts and of the style when a page first needs them. */
+export function openAssets(
+  scripts: () => Promise<readonly Script[]>,
+  folder: string = WEB,
+): () => Promise<Assets> {
+  let made: Assets | undefined
+  return async () => (made ??= await makeAssets(scripts, folder))
+}
+
+async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
+  const style = assetOf('style.css', readFileSync(join(folder, 'assets', 'style.css')))
+  const scripts = await bundled()
+  const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
+  const files = new Map(all.map((asset) => [asset.name, asset]))
+  return {
+    files,
+    path(name) {
+      const found = files.get(name)
+      assert(found !== undefined, `there is an asset ${name}`)
+      return found.path
+    },
+  }
+}
+
+/** The scripts as the published package has them, which brings no bundler; nothing in a clone. */
+function readBundled(folder: string): readonly Script[] | undefined {
+  const bundled = join(folder, BUNDLED)
+  if (!existsSync(bundled)) return undefined
+  return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
+}
+
+/** Each island with all that it imports as one script, `x.js`; one bundling after another, since each ends the bundler. */
+export function bundleIslands(folder: string): Promise<readonly Script[]> {
+  const made = bundling.last.then(() => bundle(folder))
+  bundling.last = made.catch(() => undefined)
+  return made
+}
+
+const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
+
+async function bundle(folder: string): Promise<readonly Script[]> {
+  // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
+  const { build, stop } = await import('esbuild-wasm')
+  const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Script[]> => {
+    const { outputFiles } = await build({
+      absWorkingDir: folder,
+      entryPoints: names.map((name) => `islands/island-${name}.ts`),
+      outdir: folder,
+      bundle: true,
+      minify: true,
+      write: false,
+      format,
+      platform: 'browser',
+      target: 'es2022',
+      legalComments: 'none',
+      logLevel: 'silent',
+    })
+    return outputFiles.map((file) => ({
+      name: basename(file.path).replace(/^island-/, ''),
+      body: file.contents,
+    }))
+  }
+  try {
+    return [...(await built(ISLANDS, 'iife')), ...(await built(MODULES, 'esm'))]
+  } finally {
+    // Its process holds some hundred MiB, and may outlive ours.
+    await stop()
+  }
+}
+
+function assetOf(name: string, body: Uint8Array): Asset {
+  const [stem = '', ending = ''] = name.split('.')
+  return { name, path: `/assets/${stem}.${hashOf(body)}.${ending}`, type: TYPES[ending] ?? '', body }
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARS)
+}
+
+const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
+
+/** The files of pages. A page kept for ever may name an earlier one: it gets the present one in its place. */
+export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
+  return {
+    path: '/assets/{file}',
+    parameters: [],
+    allowance: 'none',
+    async handle(ask) {
+      const { files } = await assets()
+      const [, stem = '', ending = ''] = NAME.exec(ask.segments['file'] ?? '') ?? []
+      const found = files.get(`${stem}.${ending}`)
+      if (found === undefined) return problemReply({ code: 'not-found', detail: 'There is no such file.' })
+      const keep = found.path === ask.path ? 'immutable' : 'revalidate'
+      return { is: 'body', keep, etag: 'of-content', type: found.type, body: found.body }
+    },
+  }
+}

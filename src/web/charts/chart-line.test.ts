@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { billionths, formatAmount } from '../../protocol/amount.ts'
+import { barChart } from './chart-bars.ts'
+import { linePlot } from './chart-line.ts'
+import { plotOnPage } from './chart-plot.ts'
+import type { Figure } from '../markup/chart-scale.ts'
+import { scaleOf } from '../markup/chart-scale.ts'
+import { sparkline } from './chart-spark.ts'
+import { stepPlot } from './chart-step.ts'
+
+const HOUR_MS = 3_600_000
+const amounts = fc
+  .bigInt({ min: -(10n ** 24n), max: 10n ** 24n })
+  .map((value) => formatAmount(billionths(value)))
+const figures = fc.array(fc.option(amounts), { maxLength: 40 })
+
+function drawn(all: readonly Figure[], unfinished = 0): string {
+  const plot = linePlot({
+    id: 'x',
+    title: 'A <chart>',
+    fromMs: 0,
+    toMs: all.length * HOUR_MS,
+    starts: all.map((_, index) => new Date(index * HOUR_MS).toISOString()),
+    unfinished,
+    stands: 'middle',
+    series: [{ name: 'Paid', style: 2, figures: all }],
+    size: 'tall',
+    dated: true,
+  })
+  return plotOnPage(plot).markup
+}
+
+const pathIn = (markup: string): string => / d="([^"]*)"/.exec(markup)?.[1] ?? ''
+
+/** Every tag that is opened is closed, in turn, and every attribute is quoted: what an XML parser asks. */
+function assertWellFormed(markup: string): void {
+  const open: string[] = []
+  for (const [, end, name = '', rest = ''] of markup.matchAll(/<(\/?)([a-z]+)((?:[^">]|"[^"]*")*)>/gi)) {
+    if (end === '/') assert.equal(open.pop(), name)
+    else if (!rest.endsWith('/')) open.push(name)
+  }
+  assert.deepEqual(open, [])
+  assert.doesNotMatch(markup, /NaN|Infinity|undefined|null/)
+}
+
+suite('a line chart', () => {
+  test('is whole whatever the figures: negative, huge, unknown or none', () => {
+    fc.assert(
+      fc.property(figures, fc.nat(3), (all, unfinished) => {
+        assertWellFormed(drawn(all, Math.min(unfinished, all.length)))
+      }),
+    )
+  })
+
+  test('is pale where it leads to a bucket that is not over, so that what has come so far is no fall', () => {
+    const paths = [...drawn(['2.000000000', '2.000000000', '0.500000000'], 1).matchAll(/<path[^>]*>/g)]
+    assert.deepEqual(
+      paths.map(([path]) => path.replaceAll(/\s+/g, ' ')),
+      ['<path class="s2" d="M166.7,0L500,0" />', '<path class="s2" opacity="0.4" d="M500,0L833.3,750" />'],
+    )
+  })
+
+  test('ends the name of its last day at its mark, where there is little room beside it', () => {
+    const markup = drawn(Array.from({ length: 50 }, () => '1.000000000'))
+    const days = [...markup.matchAll(/class="x coarse( last)?[^"]*"\s+x="([^"]*)"/g)]
+    assert.deepEqual(
+      days.map(([, last, x]) => [x, last === ' last']),
+      [
+        ['0%', false],
+        ['48%', false],
+        ['96%', true],
+      ],
+    )
+  })
+
+  test('is broken where a figure is not known, and a figure between two gaps is a dot', () => {
+    const markup = drawn([null, '1.000000000', '2.000000000', null, '1.000000000', null])
+    assert.equal(pathIn(markup).match(/M/g)?.length, 2)
+    assert.equal(markup.match(/<circle/g)?.length, 1)
+  })
+
+  test('of one bucket is a dot in its middle', () => {
+    assert.match(drawn(['7.000000000']), /<circle\s+class="f2"\s+cx="50%"/)
+  })
+
+  test('of zeros lies on the axis', () => {
+    assert.equal(pathIn(drawn(['0.000000000', '0.000000000'])), 'M250,1000L750,1000')
+  })
+
+  test('hatches what is not over', () => {
+    assert.match(
+      drawn(['1.000000000', '1.000000000'], 1),
+      /<rect x="50%" width="50%" height="100%" fill="url\(#x-hatch\)"/,
+    )
+    assert.doesNotMatch(drawn(['1.000000000', '1.000000000']), /hatch/)
+  })
+
+  test('of as many buckets as an answer may have is 30 KiB at most', () => {
+    const many = Array.from({ length: 1_500 }, (_, index) => `${(index * 7919) % 997}.000000000`)
+    assert.ok(drawn(many).length < 30 * 1024)
+  })
+
+  test('says in words, exactly, what its least, greatest and last figures are, and when', () => {
+    const markup = drawn([
+      null,
+      '9007199254740993.000000002',
+      '9007199254740993.000000001',
+      '9007199254740993.000000003',
+    ])
+    assert.match(
+      markup,
+      /Paid: least 9007199254740993\.000000001 in the bucket of 1970-01-01 02:00:00 UTC, greatest 9007199254740993\.000000003 in the bucket of 1970-01-01 03:00:00 UTC, last 9007199254740993\.000000003\./,
+    )
+    assert.match(drawn([null]), /Paid: not known\./)
+    assert.match(markup, /<title id="x-title">A &lt;chart&gt;<\/title>/)
+  })
+})
+
+suite('a small line', () => {
+  test('is whole whatever the figures, and hidden from who cannot see it', () => {
+    fc.assert(
+      fc.property(figures, (all) => {
+        const { markup } = sparkline(all)
+        assertWellFormed(markup)
+        assert.match(markup, /^<svg class="spark" aria-hidden="true"/)
+      }),
+    )
+  })
+
+  test('ends in a dot at the last figure that is known', () => {
+    assert.match(sparkline(['0.000000000', '4.000000000', null]).markup, /cx="50%"\s+cy="0%"/)
+    assert.doesNotMatch(sparkline([null]).markup, /circle/)
+  })
+})
+
+suite('a chart of steps', () => {
+  test('is whole whatever the figures, and holds each until the next', () => {
+    const step = fc.record({ atMs: fc.integer({ min: 0, max: HOUR_MS }), figure: amounts })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), fc.constantFrom(0, HOUR_MS), (steps, toMs) => {
+        const ordered = steps.toSorted((a, b) => a.atMs - b.atMs)
+        const series = [{ name: 'Owed', style: 1, steps: ordered }] as const
+        const plot = stepPlot({ id: 'x', title: 'T', description: 'D', fromMs: 0, toMs, series })
+        assertWellFormed(plotOnPage(plot).markup)
+      }),
+    )
+    const steps = [
+      { atMs: 0, figure: '0.000000000' },
+      { atMs: 500, figure: '1.000000000' },
+    ]
+    const plot = stepPlot({
+      id: 'x',
+      title: 'T',
+      description: 'D',
+      fromMs: 0,
+      toMs: 1_000,
+      series: [{ name: 'Owed', style: 1, steps }],
+    })
+    assert.equal(pathIn(plotOnPage(plot).markup), 'M0,1000L500,1000L500,0L1000,0L1000,0')
+  })
+})
+
+suite('a chart of very many steps', () => {
+  const steps = Array.from({ length: 10_000 }, (_, index) => ({
+    atMs: index * 997,
+    figure: formatAmount(billionths(BigInt(index) * 1_234_567_891n)),
+  }))
+  const path = pathIn(
+    plotOnPage(
+      stepPlot({
+        id: 'x',
+        title: 'T',
+        description: 'D',
+        fromMs: 0,
+        toMs: 10_000_000,
+        series: [{ name: 'Paid', style: 1, steps }],
+      }),
+    ).markup,
+  )
+
+  test('has one for each place that can be told from the next, and weighs no more than a page can bear', () => {
+    const places = [...path.matchAll(/[ML]([\d.]+),[\d.]+/g)].map(([, x]) => Number(x))
+    assert.equal(places.join(), places.toSorted((a, b) => a - b).join())
+    assert.ok(places.length < 2_100, `${places.length} points`)
+    assert.ok(gzipSync(path).length < 8_192, `${gzipSync(path).length} bytes`)
+  })
+
+  test('begins at its first figure and ends at its last', () => {
+    assert.match(path, /^M0,1000L/)
+    const last = steps.at(-1)?.figure ?? ''
+    assert.ok(path.endsWith(`,${Math.round(scaleOf([last]).place(last) * 1_000)}`))
+  })
+})
+
+suite('a chart of bars', () => {
+  test('is whole whatever the figures', () => {
+    const bar = fc.record({ label: fc.string(), figure: amounts, unfinished: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(bar, { maxLength: 60 }), (bars) => {
+        assertWellFormed(
+          barChart({ id: 'x', title: 'T', description: 'D', bars }).markup.replaceAll(
+            /<text[^]*?<\/text>/g,
+            '',
+          ),
+        )
+      }),
+    )
+  })
+
+  test('stands on zero, and hangs from it when negative', () => {
+    const { markup } = barChart({
+      id: 'x',
+      title: 'T',
+      description: 'D',
+      bars: [
+        { label: 'a', figure: '100.000000000' },
+        { label: 'b', figure: '-100.000000000' },
+      ],
+    })
+    assert.match(markup, /y="0%"\s+height="50%"[^]*y="50%"\s+height="50%"/)
+  })
+})

@@ -1,0 +1,127 @@
+import { line } from 'd3-shape'
+import type { Plot, SeriesStyle } from './chart-plot.ts'
+import { BOX, hatched } from './chart-plot.ts'
+import type { Figure, Scale } from '../markup/chart-scale.ts'
+import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
+import { timeMarks } from './chart-time.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import { textOf } from '../markup/moment.ts'
+
+/** One figure of every bucket, in their order. */
+export type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly Figure[] }>
+
+/** Lines over buckets of one width: all in one unit, since they share an axis. */
+export type Lines = Readonly<{
+  id: string
+  title: string
+  fromMs: number
+  toMs: number
+  /** When each bucket begins. */
+  starts: readonly string[]
+  /** How many of the buckets, the last ones, are not over. */
+  unfinished: number
+  /** Whether a figure is of its whole bucket or of its end. */
+  stands: 'middle' | 'end'
+  series: readonly Series[]
+  size: 'tall' | 'short'
+  dated: boolean
+}>
+
+/** Lines across a plot that is not high. */
+const SHORT_MARKS = 3
+
+/** Lines, broken where a figure is not known; a figure without neighbours is a dot. */
+export function linePlot(lines: Lines): Plot {
+  const { id, title, fromMs, toMs, series, size, dated, unfinished, stands } = lines
+  const points = lines.starts.length
+  const all = series.flatMap(({ figures }) => figures)
+  const scale = size === 'tall' ? scaleOf(all) : scaleOf(all, SHORT_MARKS)
+  const share = (index: number): number => (index + (stands === 'middle' ? 0.5 : 1)) / points
+  return {
+    id,
+    title,
+    size,
+    dated,
+    points,
+    description: series.map((one) => described(one, lines.starts)).join(' '),
+    y: scale.marks,
+    x: timeMarks(fromMs, toMs),
+    paths: html`${series.map((one) => pathsOf(one, lines, scale, share))}`,
+    shapes: html`${unfinished > 0 && points > 0 ? hatched(id, (points - unfinished) / points) : null}
+    ${series.map((one) => dotsOf(one, scale, share))}`,
+  }
+}
+
+/**
+ * The line of a series; paler where it leads to a figure of a whole bucket that is not over. What it falls to there is
+ * what has come so far, and no fall.
+ */
+function pathsOf(
+  { figures, style }: Series,
+  { unfinished, stands }: Lines,
+  scale: Scale,
+  share: (index: number) => number,
+): Html {
+  const over = stands === 'end' ? figures.length : figures.length - unfinished
+  const path = (shown: (index: number) => boolean): string =>
+    pathOf(
+      figures.map((figure, index) => (shown(index) ? figure : null)),
+      scale,
+      share,
+    )
+  const whole = html`<path class="s${style}" d="${path((index) => index < over)}" />`
+  if (over === figures.length) return whole
+  return html`${whole}<path class="s${style}" opacity="0.4" d="${path((index) => index >= over - 1)}" />`
+}
+
+/** More points than these are drawn at whole places of the box, a third of a pixel: their digits would weigh more than the page. */
+const POINTS_EXACT_MAX = 300
+
+/** A path through the figures that are known. */
+export function pathOf(figures: readonly Figure[], scale: Scale, share: (index: number) => number): string {
+  const near = figures.length > POINTS_EXACT_MAX ? Math.round : (place: number): number => place
+  const draw = line<Figure>()
+    .defined((figure) => figure !== null)
+    .x((_, index) => share(index) * BOX)
+    .y((figure) => near(scale.place(figure ?? '0') * BOX))
+    .digits(1)
+  return draw(figures) ?? ''
+}
+
+/** A dot for each figure that no line reaches. */
+function dotsOf({ figures, style }: Series, scale: Scale, share: (index: number) => number): readonly Html[] {
+  return figures.flatMap((figure, index) => {
+    const alone = (figures[index - 1] ?? null) === null && (figures[index + 1] ?? null) === null
+    if (figure === null || !alone) return []
+    return [
+      html`<circle
+        class="f${style}"
+        cx="${percent(share(index))}"
+        cy="${percent(scale.place(figure))}"
+        r="3"
+      />`,
+    ]
+  })
+}
+
+/** A series in words: its least, its greatest and its last figure, exactly, and when. */
+function described({ name, figures }: Series, starts: readonly string[]): string {
+  const known = figures.flatMap((figure, index) => {
+    const start = starts[index]
+    return figure === null || start === undefined ? [] : [{ figure, start }]
+  })
+  const [first] = known
+  const last = known.at(-1)
+  if (first === undefined || last === undefined) return `${name}: not known.`
+  let [least, most] = [first, first]
+  let [low, high] = [digitsOf(first.figure), digitsOf(first.figure)]
+  for (const one of known) {
+    const digits = digitsOf(one.figure)
+    if (digits < low) [least, low] = [one, digits]
+    if (digits > high) [most, high] = [one, digits]
+  }
+  const said = ({ figure, start }: typeof first): string => `${figure} in the bucket of ${textOf(start)}`
+  if (known.length === 1) return `${name}: ${said(first)}.`
+  return `${name}: least ${said(least)}, greatest ${said(most)}, last ${last.figure}.`
+}

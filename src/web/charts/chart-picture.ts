@@ -1,0 +1,141 @@
+import type { Bars } from './chart-bars.ts'
+import { barPlot } from './chart-bars.ts'
+import type { Panel } from './chart-figure.ts'
+import { contentOf } from './chart-plot.ts'
+import type { Theme } from '../markup/chart-theme.ts'
+import { pictureStyle, THEMES } from '../markup/chart-theme.ts'
+import type { AsOf } from '../../protocol/resources.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import { textOf } from '../markup/moment.ts'
+import type { View } from '../frame/page.ts'
+
+/** The width of every picture, and the room around what it draws. */
+export const PICTURE_WIDTH = 900
+const LEFT = 76
+const RIGHT = 24
+const HEAD = 72
+const LEGEND = 28
+const DATES = 48
+const FOOT = 28
+const HEIGHTS = { tall: 230, short: 110 } as const
+/** A longer title of this size would stand out of the picture; its element holds it whole. */
+const NAME_CHARS_MAX = 70
+
+/** The width of the plots of a picture. */
+export const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
+
+/** What a picture says of itself: it may be seen anywhere. */
+export type Caption = Readonly<{
+  title: string
+  /** Null where the answer says none. */
+  asOf: AsOf | null
+  range: string
+  source: string
+  simulated: boolean
+  /** Whether a part is hatched because it is not over: a picture has no legend of it beside. */
+  growing?: boolean
+}>
+
+/** Charts as a file of their own: title, state, legend, plots and where it comes from, without a page around it. */
+export function chartPicture(caption: Caption, panels: readonly Panel[], theme: Theme): Html {
+  let y = HEAD
+  const drawn = panels.map(({ plot, lines }) => {
+    const top = y + LEGEND
+    const height = HEIGHTS[plot.size]
+    y = top + height + (plot.dated ? DATES : 8)
+    return html`${legendIn(lines, top - 14)}
+      <svg x="${LEFT}" y="${top}" width="${PLOT_WIDTH}" height="${height}" overflow="visible">
+        ${contentOf(plot)}
+      </svg>`
+  })
+  const description = panels.map(({ plot }) => plot.description).join(' ')
+  return framed(caption, { body: html`${drawn}`, height: y, description, theme })
+}
+
+/** A picture around anything that is drawn under its head, `height` high with it. */
+export function framed(
+  { title, asOf, range, source, simulated, growing = false }: Caption,
+  {
+    body,
+    height,
+    description,
+    theme,
+  }: Readonly<{ body: Html; height: number; description: string; theme: Theme }>,
+): Html {
+  const whole = height + FOOT
+  const state =
+    asOf === null
+      ? ''
+      : `; ${asOf.at === null ? 'no event yet' : `state at ${textOf(asOf.at)}, event #${asOf.seq}`}`
+  return html`<svg
+    xmlns="http://www.w3.org/2000/svg"
+    viewBox="0 0 ${PICTURE_WIDTH} ${whole}"
+    width="${PICTURE_WIDTH}"
+    height="${whole}"
+    role="img"
+    aria-labelledby="title desc"
+  >
+    <title id="title">${title}</title>
+    <desc id="desc">${description}</desc>
+    <style>
+      ${{ markup: pictureStyle(theme) }}
+    </style>
+    <rect class="bg" width="100%" height="100%" />
+    <text class="name" x="${RIGHT}" y="36">${clipped(title, NAME_CHARS_MAX)}</text>
+    <text x="${RIGHT}" y="60">${range}${state}</text>
+    ${body}
+    <text x="${RIGHT}" y="${whole - 14}">
+      ${source}${simulated ? ' · simulated platform, no real money' : ''} · Informational only.
+    </text>
+    ${growing ? html`<text class="y" x="${PICTURE_WIDTH - RIGHT}" y="${whole - 14}">hatched: not over yet</text>` : null}
+  </svg>`
+}
+
+function legendIn(lines: Panel['lines'], y: number): Html {
+  let x = LEFT
+  return html`${lines.map(({ name, style }) => {
+    const here = x
+    // Text of this size is seldom wider than this, whatever the font.
+    x += 44 + name.length * 7.5 + 20
+    return html`<line class="s${style}" x1="${here}" x2="${here + 36}" y1="${y - 4}" y2="${y - 4}" />
+      <text x="${here + 44}" y="${y}">${name}</text>`
+  })}`
+}
+
+/** Bars as a picture of its own; the legend names what they measure. */
+export function barPicture(
+  bars: Bars,
+  {
+    title,
+    asOf,
+    range,
+    legend,
+  }: Readonly<{ title: string; asOf: AsOf | null; range: string; legend: string }>,
+  view: View,
+): Html {
+  return chartPicture(
+    { title, asOf, range, ...sourceOf(view) },
+    [{ plot: barPlot({ ...bars, size: 'tall' }), lines: [{ name: legend, style: 1 }] }],
+    themeOf(view),
+  )
+}
+
+/** What a page says of a picture of its own: where it comes from, and whether that is pretended. */
+export function sourceOf({ site, identity }: View): Pick<Caption, 'source' | 'simulated'> {
+  return { source: site.name, simulated: identity.simulated }
+}
+
+/** A text that is cut where it would be longer: between words where it has any, so that no figure in it becomes another. */
+export function clipped(text: string, charsMax: number): string {
+  const chars = Array.from(text)
+  if (chars.length <= charsMax) return text
+  const [words = chars.slice(0, charsMax - 1).join('')] =
+    /^[^]*\S(?=\s)/.exec(chars.slice(0, charsMax).join('')) ?? []
+  return `${words}…`
+}
+
+/** The colours that a picture is asked in. */
+export function themeOf({ query }: View): Theme {
+  return THEMES.find((theme) => theme === query.word('theme')) ?? 'auto'
+}

@@ -1,0 +1,98 @@
+import type { Plot } from './chart-plot.ts'
+import { hatchOf } from './chart-plot.ts'
+import { percent, rounded } from '../markup/chart-scale.ts'
+import { timeMarks } from './chart-time.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+/** What lasts from one moment to another: filled as far as it has been, hatched where it is planned. */
+export type Span = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>
+
+export type Spans = Readonly<{
+  id: string
+  title: string
+  description: string
+  /** Up to when something is known to have been: a line stands there, where it is in sight. */
+  nowMs: number
+  spans: readonly Span[]
+}>
+
+/** More rows than these would be too low to be read in a plot that is not tall. */
+const SHORT_ROWS_MAX = 3
+/** Places within a row, as shares of it: the name above, the bar below. */
+const NAME_SHARE = 0.42
+const BAR_SHARE = 0.55
+const BAR_HEIGHT_SHARE = 0.28
+const UPRIGHT_SHARE = 0.48
+/** What is shorter than this share of the time shown can be seen all the same. */
+const WIDTH_SHARE_MIN = 0.004
+
+/** A row for each span, one under the other, over the time from the first of them to the last. */
+export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot {
+  const { fromMs, toMs } = extentOf(spans, nowMs)
+  const share = (ms: number): number => rounded((ms - fromMs) / Math.max(1, toMs - fromMs))
+  const height = 1 / Math.max(1, spans.length)
+  const isInSight = nowMs > fromMs && nowMs < toMs
+  return {
+    id,
+    title,
+    description,
+    y: [],
+    x: timeMarks(fromMs, toMs),
+    paths: html``,
+    shapes: html`${spans.map(({ mark }, row) => rowOf(mark, (row + BAR_SHARE + BAR_HEIGHT_SHARE / 2) * height))}
+      ${spans.length > 0 ? hatchOf(id) : null}
+      ${spans.map((span, row) => barOf(span, { id, share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
+      ${isInSight ? spans.map((_, row) => upright(share(nowMs), row * height, height)) : null}
+      <svg width="100%" height="100%" overflow="visible">
+        ${spans.map(({ name }, row) => html`<text y="${percent((row + NAME_SHARE) * height)}">${name}</text>`)}
+      </svg>`,
+    size: spans.length <= SHORT_ROWS_MAX ? 'short' : 'tall',
+    dated: true,
+    points: 1,
+  }
+}
+
+/** The time from the first beginning to the last end; of nothing, no time. */
+export function extentOf(spans: readonly Span[], nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
+  const fromMs = Math.min(...spans.map((span) => span.fromMs))
+  const toMs = Math.max(...spans.map((span) => span.toMs))
+  return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
+}
+
+/** A row's line with its mark: no scale, so it is held to what the answers say like all words of a picture. */
+function rowOf(mark: string, share: number): Html {
+  return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" />
+    <text class="y" x="-8" y="${percent(share)}" dy="4">${mark}</text>`
+}
+
+/** A piece of the line through all rows, so that it stands in no name. */
+function upright(x: number, top: number, height: number): Html {
+  const [y1, y2] = [top + UPRIGHT_SHARE * height, top + height]
+  return html`<line
+    class="axis"
+    x1="${percent(x)}"
+    x2="${percent(x)}"
+    y1="${percent(y1)}"
+    y2="${percent(y2)}"
+  />`
+}
+
+type Place = Readonly<{ id: string; share: (ms: number) => number; top: number; height: number }>
+
+function barOf({ fromMs, beenMs, toMs }: Span, { id, share, top, height }: Place): Html {
+  const [from, been, to] = [share(fromMs), share(beenMs), share(toMs)]
+  const rect = (attributes: Html, x: number, end: number): Html =>
+    html`<rect
+      ${attributes}
+      x="${percent(x)}"
+      width="${percent(Math.max(WIDTH_SHARE_MIN, end - x))}"
+      y="${percent(top)}"
+      height="${percent(height)}"
+    />`
+  const planned =
+    toMs > beenMs
+      ? html`${rect(html`fill="url(#${id}-hatch)"`, been, to)} ${rect(html`class="s1"`, been, to)}`
+      : null
+  return html`${planned} ${beenMs > fromMs ? rect(html`class="f1"`, from, been) : null}`
+}

@@ -1,0 +1,36 @@
+import { BOX } from './chart-plot.ts'
+import { pathOf } from './chart-line.ts'
+import type { SeriesStyle } from './chart-plot.ts'
+import type { Figure } from '../markup/chart-scale.ts'
+import { percent, bareScaleOf } from '../markup/chart-scale.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+/**
+ * A small line without axes, its last point a dot: the figure beside it says what it is, so it is hidden from who cannot
+ * see it. Those of one row of like things share an axis when `alike` holds the figures of all of them.
+ */
+export function sparkline(
+  figures: readonly Figure[],
+  { style = 1, alike = figures }: Readonly<{ style?: SeriesStyle; alike?: Iterable<Figure> }> = {},
+): Html {
+  const scale = bareScaleOf(alike)
+  const share = (index: number): number => (figures.length < 2 ? 1 : index / (figures.length - 1))
+  const at = figures.findLastIndex((figure) => figure !== null)
+  const last = figures[at] ?? null
+  return html`<svg class="spark" aria-hidden="true" width="240" height="40">
+    <svg viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" width="100%" height="100%" overflow="visible">
+      <path class="s${style}" d="${pathOf(figures, scale, share)}" />
+    </svg>
+    ${
+      last === null
+        ? null
+        : html`<circle
+            class="f${style}"
+            cx="${percent(share(at))}"
+            cy="${percent(scale.place(last))}"
+            r="3"
+          />`
+    }
+  </svg>`
+}

@@ -1,0 +1,31 @@
+import { digitsOf } from '../markup/chart-scale.ts'
+import type { Term } from '../markup/derived.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+// Figures of no unit that follow from two amounts. Both are computed from the exact digits and cut off, never rounded up.
+
+/** A part of a whole in per cent with one decimal; nothing where the whole is zero. */
+export function percentOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 100n)
+  return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
+}
+
+/** How many times one amount is another, with one decimal; nothing where the other is zero. */
+export function ratioOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 1n)
+  return tenths === null ? null : expressed(`ratio ${part.pointer} ${whole.pointer}`, tenths)
+}
+
+/** Some text that follows from an answer by an expression. */
+export function expressed(expression: string, shown: string): Html {
+  return html`<span data-expr="${expression}">${shown}</span>`
+}
+
+function tenthsOf(part: Term, whole: Term, times: bigint): string | null {
+  const all = digitsOf(String(whole.figure))
+  if (all === 0n) return null
+  const tenths = (digitsOf(String(part.figure)) * times * 10n) / all
+  const digits = (tenths < 0n ? -tenths : tenths).toString().padStart(2, '0')
+  return `${tenths < 0n ? '-' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
+}

@@ -1,0 +1,67 @@
+import type { ContestLedger } from '../../protocol/resources.ts'
+import { digitsOf } from '../markup/chart-scale.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+const HEIGHT = 24
+const CHAR_WIDTH = 7.2
+const PADDING = 10
+/** White on each of them is at least 6 to 1. */
+const LABEL = '#14181f'
+const PAID = '#0b6b3a'
+const OPEN = '#8a4b00'
+
+type Badged = Pick<ContestLedger, 'contest' | 'pool'>
+
+/** Of what the picture is a badge, and what stands in it beside the ledger. */
+type Labelled = Readonly<{ token: string; simulated: boolean }>
+
+/** What of a contest's prizes is paid, as a picture of one line for other people's pages. */
+export function badgeOf(ledger: Badged, { token, simulated }: Labelled): Html {
+  const { id, prizesOwed, prizesRedeemed, prizesNotRedeemed } = ledger.contest
+  const nothing = digitsOf(prizesOwed) === 0n
+  const done = digitsOf(prizesNotRedeemed) === 0n
+  const said = nothing ? unwon(ledger) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+  const label = `${simulated ? 'simulated ' : ''}contest ${id}`
+  const [left, right] = [label, said].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
+  const [from = 0, rest = 0] = [left, right]
+  const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? said : `paid ${prizesRedeemed} of ${prizesOwed} ${token}`}`
+  return html`<svg
+    xmlns="http://www.w3.org/2000/svg"
+    width="${from + rest}"
+    height="${HEIGHT}"
+    role="img"
+    aria-label="${title}"
+  >
+    <title>${title}</title>
+    <rect width="${from}" height="${HEIGHT}" fill="${LABEL}" />
+    <rect
+      x="${from}"
+      width="${rest}"
+      height="${HEIGHT}"
+      fill="${done && !nothing ? PAID : nothing ? LABEL : OPEN}"
+    />
+    <rect x="${from}" width="1" height="${HEIGHT}" fill="#fff" />
+    <g fill="#fff" font-family="system-ui,sans-serif" font-size="13" text-anchor="middle">
+      <text x="${from / 2}" y="16">${label}</text>
+      <text x="${from + rest / 2}" y="16">${said}</text>
+    </g>
+  </svg>`
+}
+
+/** What there is to say where no prize was won: whether it can still come, or the stakes went back. */
+function unwon({ contest, pool }: Badged): string {
+  if (contest.status === 'upcoming' || contest.status === 'running') return 'nothing won yet'
+  return digitsOf(pool.out['refund'] ?? '0.000000000') > 0n ? 'stakes given back' : 'nothing was won'
+}
+
+/** Whole units, cut off; every digit where cutting would make an open prize look paid. */
+function partOf(redeemed: string, owed: string, done: boolean): string {
+  const [paid, all] = [redeemed, owed].map(wholeOf)
+  return !done && paid === all ? `${redeemed} / ${owed}` : `${paid} / ${all}`
+}
+
+function wholeOf(amount: string): string {
+  const [whole = '0'] = amount.split('.')
+  return whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}

@@ -1,0 +1,106 @@
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
+import type { Flows } from '../../protocol/resources.ts'
+import type { AnswerRoute, Reply } from '../../serve/http/route.ts'
+import type { Api } from '../frame/answers.ts'
+import type { Assets } from '../assets/assets.ts'
+import { THEME } from '../markup/chart-theme.ts'
+import { HTML_TYPE, PAGE_HEADERS, refreshOf, refusalReply } from '../frame/error-page.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import { ICON_HREF } from '../frame/icon.ts'
+import type { Site } from '../markup/site.ts'
+
+/** As every page, but for who may frame it: everyone. */
+const EMBED_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors *"
+const HEADERS = { ...PAGE_HEADERS, 'Content-Security-Policy': EMBED_POLICY }
+
+/** What everything in a frame is made with. */
+type Frames = Readonly<{ site: Site; assets: Assets }>
+
+/** `/embed/flows`: the chart of flows alone, for a frame in somebody else's page; one link leads back. */
+export function embedRoute(
+  api: Api,
+  site: Site,
+  simulated: boolean,
+  assets: () => Promise<Assets>,
+): AnswerRoute {
+  const route = api.route('flows')
+  return {
+    path: '/embed/flows',
+    parameters: [...route.parameters, THEME],
+    allowance: 'pages',
+    showsLog: true,
+    async handle(ask) {
+      const frames = { site, assets: await assets() }
+      const asked = await api.ask('flows', ask, { query: ask.query.format({ theme: undefined }).slice(1) })
+      if (!asked.ok) return embedRefusal(asked.problem, frames)
+      const { from, to, bucket, asOf }: Flows = JSON.parse(asked.value.json)
+      const range = `from=${from}&to=${to}&bucket=${bucket}`
+      const theme = ask.query.word('theme') ?? 'auto'
+      const title = `What was spent, paid and burned, by ${bucket}, ${from.slice(0, 10)} to ${to.slice(0, 10)}`
+      const body = documentOf(frames, {
+        title,
+        theme,
+        head: html`<link rel="alternate" type="application/json" href="${ENDPOINT_PATHS.flows}?${range}" />`,
+        main: html`<img
+            src="/flows.svg?${range}${theme === 'auto' ? '' : `&theme=${theme}`}"
+            alt="${title}: the same figures stand in a table behind the link"
+          />
+          <p class="source">
+            <a href="/flows?${range}" target="_blank" rel="noopener">${site.name}</a>, up to event
+            #${asOf.seq}.${simulated ? ' A simulated platform: no event here is of real money.' : ''}
+            Informational only.
+          </p>`,
+      })
+      return {
+        is: 'body',
+        keep: asked.value.keep,
+        etag: 'of-content',
+        type: HTML_TYPE,
+        body,
+        headers: HEADERS,
+      }
+    },
+  }
+}
+
+/** A refusal where only a frame is: what is wrong, and the one link back. */
+export function embedRefusal(problem: Problem, frames: Frames): Reply {
+  const { detail, retryAfterSeconds } = problem
+  const body = documentOf(frames, {
+    title: PROBLEMS[problem.code].title,
+    head: refreshOf(problem),
+    main: html`<p>
+        ${detail}${retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`}
+      </p>
+      <p class="source"><a href="/flows" target="_blank" rel="noopener">${frames.site.name}</a></p>`,
+  })
+  return refusalReply(problem, body, HEADERS)
+}
+
+/** Without a theme there is no picture, which has its title written in it: then the heading is seen. */
+type Framed = Readonly<{ title: string; theme?: string; head: Html | null; main: Html }>
+
+function documentOf({ site, assets }: Frames, { title, theme, head, main }: Framed): string {
+  const chosen = theme === undefined || theme === 'auto' ? null : html` data-theme="${theme}"`
+  return html`<!doctype html>
+    <html lang="en" ${chosen}>
+      <head>
+        <meta charset="utf-8" />
+        <title>${title} · ${site.name}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="stylesheet" href="${assets.path('style.css')}" />
+        <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
+        ${head}
+      </head>
+      <body class="embed">
+        <main>
+          ${theme === undefined ? html`<h1>${title}</h1>` : html`<h1 class="skip">${title}</h1>`} ${main}
+        </main>
+      </body>
+    </html> `.markup
+}

@@ -1,0 +1,123 @@
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
+import { FILTERS, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import type { EventWire } from '../../protocol/event.ts'
+import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
+import type { AnswerRoute, Ask } from '../../serve/http/route.ts'
+import { problemReply } from '../../serve/http/route.ts'
+import type { Api } from '../frame/answers.ts'
+import { contestName } from '../markup/contest-name.ts'
+import { entryTitle } from './feed-title.ts'
+import type { Html } from '../markup/html.ts'
+import { html, xmlOf } from '../markup/html.ts'
+import type { Site } from '../markup/site.ts'
+import { NOTICE } from '../markup/site.ts'
+
+const ENTRIES = 50
+/** What a reader of news is told when nothing is said: what moves a contest or a reward, and what is put right. */
+const TYPES = 'contest,correction,loyalty'
+/** RFC 4287 wants a moment even of the feed of an empty log. */
+const NEVER = '1970-01-01T00:00:00.000Z'
+
+const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
+  one.name === 'type' ? { ...one, absent: TYPES } : one,
+)
+
+/** `/feed.atom`: the newest events as an Atom feed (RFC 4287), newest first. */
+export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRoute {
+  return {
+    path: '/feed.atom',
+    parameters: PARAMETERS,
+    allowance: 'pages',
+    showsLog: true,
+    async handle(ask) {
+      const type = ask.query.has('type') ? '' : `type=${TYPES}&`
+      const filters = ask.query.format().slice(1)
+      const query = `${type}${filters === '' ? '' : `${filters}&`}order=desc&limit=${ENTRIES}`
+      const asked = await api.ask('events', ask, { query })
+      if (!asked.ok) return problemReply(asked.problem)
+      const { events }: EventsPage = JSON.parse(asked.value.json)
+      const head = await api.ask('status', ask, {})
+      if (!head.ok) return problemReply(head.problem)
+      const { asOf }: Status = JSON.parse(head.value.json)
+      return {
+        is: 'body',
+        keep: 'revalidate',
+        etag: 'of-content',
+        type: 'application/atom+xml; charset=utf-8',
+        body: feedOf(events, asOf.at, ask, {
+          site,
+          tag: tagOf(identity),
+          nameOf: await namesOf(events, api, ask),
+        }),
+      }
+    },
+  }
+}
+
+/** The year in which the names below were first given: a tag names the one who had the origin's host then. */
+const YEAR = 2026
+
+/** What the identifiers of a log's feeds begin with (RFC 4151), by whatever host they are asked. */
+function tagOf({ origin, id }: LogIdentity): string {
+  const [host = ''] = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/.exec(origin) ?? []
+  return `tag:${host},${YEAR}:${origin.slice(host.length)}/${id}`
+}
+
+/** What every entry is made with. */
+type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
+
+/** The contests of some events by their titles. */
+async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promise<Feed['nameOf']> {
+  const names = new Map<number, string>()
+  for (const id of new Set(events.map(({ contestId }) => contestId))) {
+    if (id === null) continue
+    const asked = await api.ask('contest', ask, { segments: { id: String(id) } })
+    if (!asked.ok) continue
+    const { title }: Contest = JSON.parse(asked.value.json)
+    names.set(id, contestName(id, title))
+  }
+  return (id) => names.get(id) ?? contestName(id, null)
+}
+
+/** `headAt` is the moment of the newest event: up to it nothing else was published that belongs here. */
+function feedOf(events: readonly EventWire[], headAt: string | null, ask: Ask, feed: Feed): string {
+  const { site, tag } = feed
+  const base = site.url
+  const query = ask.query.format()
+  const subject = ask.query.list('type')?.join(', ') ?? 'contests, corrections and rewards'
+  return xmlOf(
+    html`<?xml version="1.0" encoding="utf-8"?>
+      <feed xmlns="http://www.w3.org/2005/Atom">
+        <title>${site.name}: ${subject}</title>
+        <subtitle
+          >The newest ${ENTRIES} among the last ${PAGE_SCAN_MAX} events of the log. ${NOTICE}</subtitle
+        >
+        <id>${tag}/feed.atom${query}</id>
+        <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
+        <link rel="alternate" type="text/html" href="${base}/stream${query}" />
+        <updated>${events[0]?.at ?? headAt ?? NEVER}</updated>
+        <author><name>${site.name}</name></author>
+        ${site.licence === null ? null : html`<rights>${site.licence}</rights>`}
+        ${events.map((event) => entryOf(event, base, feed))}
+      </feed>`,
+  )
+}
+
+function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): Html {
+  const { seq, type, kind, at, contestId, kots, tx } = event
+  const contest = contestId === null ? '' : ` of contest ${contestId}`
+  const moved = kots === null ? '' : `: ${kots} ${site.token}`
+  const paid = tx === null ? '' : ` Transaction ${tx}.`
+  return html`
+    <entry>
+      <title>${entryTitle(event, nameOf, site)}</title>
+      <id>${tag}/events/${seq}</id>
+      <link rel="alternate" type="text/html" href="${base}/events/${seq}" />
+      <published>${at}</published>
+      <updated>${at}</updated>
+      <category term="${type}" />
+      <summary>Event #${seq}, ${type} / ${kind}${contest}${moved}, published ${at}.${paid}</summary>
+    </entry>
+  `
+}

@@ -1,0 +1,81 @@
+import { assert } from '../../protocol/brand.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import type { Parsed, Problem } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import { parseQuery } from '../../serve/http/query.ts'
+import type { AnswerRoute, Ask, Keep, Route } from '../../serve/http/route.ts'
+import type { Answered, Asked } from './page.ts'
+
+/** What the API replies to a page: its bytes and how they may be kept, or why there are none. */
+export type ApiReply =
+  | Readonly<{ is: 'answer'; body: Uint8Array | string; keep: Keep }>
+  | Readonly<{ is: 'problem'; problem: Problem }>
+
+/** The API as pages ask it: its own routes, called in the same thread, with nothing between. */
+export type Api = Readonly<{
+  route(endpoint: EndpointId): AnswerRoute
+  /** Asks an endpoint what the page was asked, whatever the caller holds of the page. */
+  reply(endpoint: EndpointId, ask: Ask): Promise<ApiReply>
+  /** Asks something else, whatever the caller holds. */
+  ask(endpoint: EndpointId, ask: Ask, asked: Asked): Promise<Parsed<Answered & Readonly<{ keep: Keep }>>>
+}>
+
+/** What the caller holds is a page, and no answer of the API. */
+const HOLDS_NOTHING: Pick<Ask, 'holds' | 'header'> = { holds: () => false, header: () => undefined }
+
+/** Pages ask the routes of the API themselves, so that a page cannot show what the API does not say. */
+export function openApi(routes: readonly Route[]): Api {
+  const whole = routes.filter((route): route is AnswerRoute => route.streaming !== true)
+  const byPath = new Map(whole.map((route) => [route.path, route]))
+
+  function routeOf(endpoint: EndpointId): AnswerRoute {
+    const found = byPath.get(ENDPOINT_PATHS[endpoint])
+    assert(found !== undefined, `the API has a route for ${endpoint}`)
+    return found
+  }
+
+  async function replyOf(endpoint: EndpointId, ask: Ask): Promise<ApiReply> {
+    const reply = await routeOf(endpoint).handle(ask)
+    switch (reply.is) {
+      case 'body':
+        return { is: 'answer', body: reply.body, keep: reply.keep }
+      case 'problem':
+        return { is: 'problem', problem: reply.problem }
+      case 'coded':
+      case 'bare':
+      case 'unchanged':
+      case 'elsewhere':
+      case 'file':
+      case 'taken':
+        throw new Error(`the endpoint ${endpoint} gives no answer that a page can show`)
+    }
+  }
+
+  return {
+    route: routeOf,
+    reply(endpoint, ask) {
+      const path = fill(ENDPOINT_PATHS[endpoint], ask.segments)
+      return replyOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
+    },
+    async ask(endpoint, ask, { segments = {}, query = '' }) {
+      const asked = parseQuery(query, routeOf(endpoint).parameters)
+      if (!asked.ok) return asked
+      const path = fill(ENDPOINT_PATHS[endpoint], segments)
+      const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
+      if (reply.is === 'problem') return refused(reply.problem)
+      const json = jsonOf(reply.body)
+      const value: unknown = JSON.parse(json)
+      return parsed({ json, value, address: `${path}${asked.value.format()}`, keep: reply.keep })
+    },
+  }
+}
+
+/** A path with its variable parts filled in. */
+export function fill(path: string, segments: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => segments[name] ?? '')
+}
+
+export function jsonOf(body: Uint8Array | string): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
+}

@@ -1,0 +1,232 @@
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { AsOf } from '../../protocol/resources.ts'
+import { eventLink } from '../markup/amount.ts'
+import type { Assets, Island } from '../assets/assets.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import { ICON_HREF } from './icon.ts'
+import { momentOf, textOf } from '../markup/moment.ts'
+import { describedIn, leadIn } from '../markup/page-lead.ts'
+import type { Site } from '../markup/site.ts'
+import { NOTICE } from '../markup/site.ts'
+
+/** The pages that the navigation names, in its order; one that is not there is left out. */
+const NAVIGATION: readonly (readonly [path: string, label: string])[] = [
+  ['/summary', 'Summary'],
+  // What a reader wants first is what is new.
+  ['/stream', 'Events'],
+  ['/contests', 'Contests'],
+  ['/schedule', 'Schedule'],
+  ['/payouts', 'Unpaid'],
+  ['/flows', 'Flows'],
+  ['/funds', 'Funds'],
+  ['/loyalty/runs', 'Loyalty'],
+  ['/patterns', 'Patterns'],
+  ['/archive', 'Archive'],
+  ['/api', 'API'],
+  ['/verify', 'Verify'],
+]
+
+/** Further pages that the footer names. */
+const FOOTER: readonly (readonly [path: string, label: string])[] = [
+  ['/status', 'Status'],
+  ['/about', 'About'],
+]
+
+/**
+ * Everything of a page but what it is about.
+ *
+ * A page that is `live` is asked for again by its script, at its own address, when there are newer events, and made the
+ * same as the answer: what differs between the children of `main` is changed in place, and nothing else is touched. So
+ * a page does nothing for it, but for three rules:
+ *
+ * - A list of events that grows says `data-live-rows` on its `tbody`; `data-live-rows="beside"` where the page has
+ *   figures too, which are not asked for as often. New rows are held back while the list is scrolled or has the focus.
+ *   It stands newest first, 100 rows at most.
+ * - Rows of any table are known by the link in their `th`: one that stays is not moved.
+ * - A form, a chart's `.slider` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
+ *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.
+ */
+export type Frame = Readonly<{
+  site: Site
+  assets: Assets
+  paths: ReadonlySet<string>
+  identity: LogIdentity
+  title: string
+  /** What other programs show of a link to it; what it begins with if null. */
+  description?: string | null
+  /** The last event counted; null where a page is of no moment. */
+  asOf: AsOf | null
+  past: boolean
+  /** Whether newer events may change it. */
+  live: boolean
+  /** Its own path; what of the navigation is the present page is found by it. */
+  path: string
+  canonical: string | null
+  /** The same as JSON; null where there is none. */
+  api: string | null
+  island: Island
+  /** Further elements of the head. */
+  head?: Html
+  body: Html
+}>
+
+/** The policy that every page is served with: nothing from elsewhere, nothing inline. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+
+/** A whole document. */
+export function formatPage(frame: Frame): string {
+  const { site, assets, title, asOf } = frame
+  const description = describedIn(frame.description ?? leadIn(frame.body) ?? title, frame.identity.simulated)
+  const stateAt = asOf === null || asOf.at === null ? [] : [textOf(asOf.at)]
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${[title, ...stateAt, site.name].join(' · ')}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="description" content="${description}" />
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content="${site.name}" />
+        <meta property="og:title" content="${[title, ...stateAt].join(' · ')}" />
+        <meta property="og:description" content="${description}" />
+        <script src="${assets.path('theme.js')}"></script>
+        <link rel="stylesheet" href="${assets.path('style.css')}" />
+        <script defer src="${assets.path(`${frame.island}.js`)}"></script>
+        <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
+        ${frame.canonical === null ? null : html`<link rel="canonical" href="${frame.canonical}" />`}
+        ${
+          frame.api === null
+            ? null
+            : html`<link rel="alternate" type="application/json" href="${frame.api}" />`
+        }
+        ${site.licence === null ? null : html`<link rel="license" href="${site.licence}" />`}
+        ${frame.head ?? null}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${header(frame)}
+        <main id="main" tabindex="-1">
+          ${frame.identity.simulated ? SIMULATED : null}
+          ${frame.paths.has('/find') && frame.path !== '/find' ? SEARCH : null}
+          <h1>${title}</h1>
+          ${asOf === null ? null : asOfLine(asOf, frame.past)} ${frame.past ? pastBanner(frame) : null}
+          ${frame.body}
+        </main>
+        ${footer(frame)}
+      </body>
+    </html>`.markup.replaceAll(/>\n\s+</g, '>\n<')
+}
+
+const SIMULATED = html`<p class="banner warn" role="note">
+  This is a simulated platform: no event here is of real money.
+</p>`
+
+/** The key `/` leads to it. */
+const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
+  <input
+    type="search"
+    name="q"
+    maxlength="300"
+    aria-label="Find an event, a contest, a day or a transaction"
+    placeholder="event, contest, day, tx"
+  />
+  <button>Find</button>
+</form>`
+
+function header(frame: Frame): Html {
+  const { site, path, paths } = frame
+  const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
+    isWithin(path, to)
+      ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
+      : html`<li><a href="${to}">${label}</a></li>`,
+  )
+  return html`<header class="top">
+    <a class="site" href="/">${site.name}</a>
+    <nav aria-label="Pages">
+      <ul>
+        ${links}
+      </ul>
+    </nav>
+    ${livePill(frame)}
+  </header>`
+}
+
+/** Pages that stand under another's name in the navigation. */
+const UNDER: ReadonlyMap<string, string> = new Map([
+  ['/', '/summary'],
+  ['/events', '/stream'],
+])
+
+function isWithin(path: string, to: string): boolean {
+  const [, top = ''] = /^(\/[^/]*)/.exec(path) ?? []
+  return path === to || path.startsWith(`${to}/`) || UNDER.get(top) === to
+}
+
+/** Whether the page keeps up with the log; the script that keeps it up writes into it. */
+function livePill({ past, live, asOf, identity }: Frame): Html | null {
+  if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
+  if (!live) return null
+  return html`<div
+    id="live"
+    class="live"
+    data-state="still"
+    data-live="${asOf?.seq ?? ''}"
+    data-log="${identity.id}"
+  >
+    <details>
+      <summary><span>Not live</span></summary>
+      <p>Reload the page for newer events. With a script it keeps itself up to date.</p>
+    </details>
+    <button type="button" hidden>Pause</button>
+  </div>`
+}
+
+function asOfLine({ seq, at }: AsOf, past: boolean): Html {
+  if (at === null) {
+    return html`<p class="as-of">${past ? 'Before the first event.' : 'No event has been published yet.'}</p>`
+  }
+  return html`<p class="as-of" data-at="/asOf/at /asOf/seq">
+    State at ${momentOf(at)}, up to event ${eventLink(seq)}<span data-relative="${at}"></span>
+  </p>`
+}
+
+function pastBanner({ path }: Frame): Html {
+  return html`<p class="banner" role="note">
+    This is how it stood then: it will not change. <a href="${path}">Go to now</a>
+  </p>`
+}
+
+function footer({ site, paths }: Frame): Html {
+  return html`<footer class="bottom">
+    <p>${NOTICE}</p>
+    <ul>
+      ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
+      ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}
+      ${site.contact === null ? null : html`<li><a href="${site.contact}">Contact</a></li>`}
+    </ul>
+    <form class="switches" hidden data-switches>
+      <label
+        >Times
+        <select name="time">
+          <option value="utc">in UTC</option>
+          <option value="local">in my time</option>
+          <option value="relative">in UTC, and how long ago</option>
+        </select></label
+      >
+      <label
+        >Colours
+        <select name="theme">
+          <option value="system">as the system</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select></label
+      >
+      <label><input type="checkbox" name="keys" checked /> Key / finds, p pauses</label>
+      <label><input type="checkbox" name="news" /> Tell screen readers of new events</label>
+    </form>
+    <p class="quiet" role="status" id="say"></p>
+  </footer>`
+}

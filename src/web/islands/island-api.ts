@@ -1,0 +1,80 @@
+/** In the reference a form is answered in its place, with how that went; what does not end is shown as it comes. */
+import { piecesOf } from '../../client/body.ts'
+import { typescriptOf } from '../markup/api-call.ts'
+import './island-still.ts'
+
+/** A longer answer is shown in part: its beginning, of a stream its end. */
+const SHOWN_CHARS_MAX = 20_000
+
+/** The server has laid out behind a form where its answer is shown. */
+function startAsking(form: HTMLFormElement): void {
+  const place = form.nextElementSibling
+  const said = place?.querySelector('output')
+  const page = place?.querySelector('a')
+  const [curl, typescript, stop] = place?.querySelectorAll('button') ?? []
+  const pane = place?.querySelector('pre')
+  const shown = pane?.firstElementChild
+  if (!(place instanceof HTMLElement && said && page && curl && typescript && stop && pane && shown)) return
+  let gone = new AbortController()
+
+  /** Asks what the form says, and shows what comes until it ends or the signal says stop. */
+  const ask = async ({ signal }: AbortController): Promise<void> => {
+    const began = performance.now()
+    let [head, text, bytes] = ['', '', 0]
+    const say = (how: string): void => {
+      const ms = Math.round(performance.now() - began)
+      said.value = `${head}${how}: ${bytes} bytes, ${ms} ms`
+    }
+    try {
+      const fields = [...new FormData(form)].flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value]] : [],
+      )
+      // The reference leads to the address that the form asks.
+      const { url, status, headers, body } = await fetch(`/api?${new URLSearchParams(fields)}`, { signal })
+      const path = url.slice(location.origin.length)
+      curl.dataset['copyCurl'] = path
+      typescript.dataset['copy'] = typescriptOf({
+        id: fields[0]?.[1] ?? '',
+        base: location.origin,
+        request: path,
+        place: form.querySelector<HTMLInputElement | HTMLSelectElement>('[required]')?.value ?? null,
+        query: [...new URL(url).searchParams],
+        lists: new Set([...form.querySelectorAll<HTMLInputElement>('[data-list]')].map(({ name }) => name)),
+      })
+      const type = headers.get('Content-Type') ?? ''
+      const isStream = /event/.test(type)
+      page.href = path.replace('/api/v1', '')
+      head = `${status}, RateLimit ${headers.get('RateLimit') ?? '–'}, `
+      say('coming')
+      const decoder = new TextDecoder()
+      for await (const piece of piecesOf(body ?? new ReadableStream())) {
+        bytes += piece.length
+        text += decoder.decode(piece, { stream: true })
+        text = isStream ? text.slice(-SHOWN_CHARS_MAX) : text.slice(0, SHOWN_CHARS_MAX)
+        // Whoever has scrolled back reads on where they are.
+        const isAtEnd = pane.scrollTop + pane.clientHeight + 9 > pane.scrollHeight
+        shown.textContent = text
+        if (isStream && isAtEnd) pane.scrollTop = pane.scrollHeight
+      }
+      const isWhole = text.length < SHOWN_CHARS_MAX
+      if (isWhole && /json/.test(type)) shown.textContent = JSON.stringify(JSON.parse(text), null, 2)
+      say(isWhole ? 'whole' : 'shown in part')
+    } catch {
+      if (signal === gone.signal) say(signal.aborted ? 'stopped' : 'broken off')
+    }
+    stop.hidden = signal === gone.signal
+  }
+
+  addEventListener('pagehide', () => gone.abort())
+  stop.addEventListener('click', () => gone.abort())
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    gone.abort()
+    gone = new AbortController()
+    place.hidden = stop.hidden = false
+    shown.textContent = ''
+    void ask(gone)
+  })
+}
+
+for (const form of document.querySelectorAll<HTMLFormElement>('[data-ask]')) startAsking(form)

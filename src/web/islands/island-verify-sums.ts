@@ -1,0 +1,66 @@
+import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
+import type { Amount } from '../../protocol/amount.ts'
+import type { EventWire } from '../../protocol/event.ts'
+import type { EventDetails, FlowFigures, Flows } from '../../protocol/resources.ts'
+import type { Log, Signed, Steps } from './island-verify-log.ts'
+import { no, right, servedText } from './island-verify-log.ts'
+import { provedEvent } from './island-verify-tree.ts'
+
+type Figure = keyof FlowFigures
+
+/** What moved in a month, as its events say it: changed in place, by `sumUp`. */
+export type Sums = Record<Figure, Amount> & {
+  /** What was taken back of payouts: whether it was paid in prizes is said by the events that are corrected. */
+  readonly corrections: { corrects: number; amount: Amount }[]
+  /** The kind of each payout of the month. */
+  readonly payouts: Map<number, string>
+}
+
+export function openSums(): Sums {
+  return { spentOnPlay: ZERO, paidInPrizes: ZERO, burned: ZERO, corrections: [], payouts: new Map() }
+}
+
+const FIGURES: ReadonlyMap<string, Figure> = new Map([
+  ['play', 'spentOnPlay'],
+  ['payout', 'paidInPrizes'],
+  ['burn', 'burned'],
+])
+
+/** Counts one event, with its line of details. */
+export function sumUp(sums: Sums, { seq, type, kind, kots }: EventWire, details: string | null): void {
+  const isCorrection = type === 'correction'
+  const figure = FIGURES.get(isCorrection ? kind : type)
+  if (figure === undefined) return
+  const amount = parseAmount(kots ?? '') ?? ZERO
+  if (type === 'payout') sums.payouts.set(seq, kind)
+  if (isCorrection && figure === 'paidInPrizes') {
+    const { details: said }: EventDetails = JSON.parse(details ?? '{}')
+    sums.corrections.push({ corrects: Number(said?.['corrects']), amount })
+  } else if (figure !== 'paidInPrizes' || isPrize(kind)) {
+    sums[figure] = add(sums[figure], amount)
+  }
+}
+
+/** Of payouts, what is neither paid back nor a loyalty reward. */
+const isPrize = (kind: string): boolean => kind !== 'refund' && kind !== 'loyalty'
+
+/** Whether the flows that the server shows of a month are the sums of the month's events. */
+export async function* checkFlows(log: Log, month: string, tree: Signed, sums: Sums): Steps<true> {
+  for (const { corrects, amount } of sums.corrections) {
+    const kind = sums.payouts.get(corrects) ?? (yield* provedEvent(log, tree, corrects))?.kind
+    if (kind === undefined) return undefined
+    if (isPrize(kind)) sums.paidInPrizes = add(sums.paidInPrizes, amount)
+  }
+  const end = new Date(Date.UTC(+month.slice(0, 4), +month.slice(5), 1)).toISOString().slice(0, 10)
+  const shown: Flows = JSON.parse(await servedText(log, `flows?from=${month}-01&to=${end}&bucket=day`))
+  for (const figure of FIGURES.values()) {
+    const [said, sum] = [shown.totals[figure], formatAmount(sums[figure])]
+    if (said !== sum)
+      return yield* no(`The server says ${figure} ${said} of the month, and its events make ${sum}`)
+  }
+  const { spentOnPlay, paidInPrizes, burned } = shown.totals
+  yield right(
+    `What was spent on play (${spentOnPlay}), paid in prizes (${paidInPrizes}) and burned (${burned}) in the month is the sum of its events`,
+  )
+  return true
+}

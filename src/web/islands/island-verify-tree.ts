@@ -1,0 +1,56 @@
+import type { EventWire } from '../../protocol/event.ts'
+import type { EventDetails } from '../../protocol/resources.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import { consistencyProof, isConsistent, tilesOfConsistency } from '../../tlog/consistency.ts'
+import { formatEntry } from '../../tlog/entries.ts'
+import { inclusionProof, isIncluded, tilesOfInclusion } from '../../tlog/inclusion.ts'
+import { DOUBTS } from '../../tlog/verdict.ts'
+import type { Log, Signed, Steps } from './island-verify-log.ts'
+import { hasher, no, right, servedText, tileReader, unchecked } from './island-verify-log.ts'
+import { lettersOf, noting } from './island-verify-path.ts'
+
+/** An event with its details, once it is proved to stand in a tree at the place that its seq says. */
+export type ProvedEvent = EventWire & Pick<EventDetails, 'details'>
+
+/** Proves an event under a root: from its line and its details' to the leaf, and by the tree's hashes to the root. */
+export async function* provedEvent(log: Log, { size, root, keys }: Signed, seq: number): Steps<ProvedEvent> {
+  const index = seq - 1
+  const tiles = tilesOfInclusion(index, size)
+  if (tiles === undefined) {
+    yield unchecked(`The signed log of ${size} events has no event #${seq} yet`)
+    return undefined
+  }
+  const line = await servedText(log, `events/${seq}`)
+  const beside = await servedText(log, `events/${seq}/details`)
+  const event: EventWire = JSON.parse(line)
+  const { seq: of, details }: EventDetails = JSON.parse(beside)
+  if (event.seq !== seq || of !== seq) return yield* no('The lines are of another event')
+  const leaf = hasher.leaf(formatEntry(line, details === null ? null : beside))
+  const proof = inclusionProof(hasher, index, size, await tileReader(log, tiles)) ?? []
+  const { noter, steps } = noting(hasher, leaf)
+  const holds = isIncluded(noter, { leaf, index, size, root }, proof)
+  const path = { seq, leaf, steps, size, root, isSigned: keys.length > 0 }
+  if (!holds) return yield* no(DOUBTS['not-included'], path)
+  yield right(
+    `The line of event #${seq} and its details make the leaf that begins ${lettersOf(leaf)}, and ${proof.length} hashes lead from it to that root`,
+    path,
+  )
+  return { ...event, details }
+}
+
+/** Whether a later tree grew out of an earlier one, which `when` names. */
+export async function* grown(log: Log, earlier: Tree, now: Tree, when: string): Steps<true> {
+  if (earlier.size > now.size) {
+    return yield* no(
+      `The log is shorter than at ${when}, or an old copy is shown: it had ${earlier.size} events, and has ${now.size}`,
+    )
+  }
+  const read = await tileReader(log, tilesOfConsistency(earlier.size, now.size) ?? [])
+  const proof = consistencyProof(hasher, earlier.size, now.size, read)
+  if (earlier.size > 0 && (proof === undefined || !isConsistent(hasher, earlier, now, proof))) {
+    return yield* no(`The log does not grow out of the one at ${when}: its past was changed`)
+  }
+  const since = now.size - earlier.size
+  yield right(`Unchanged since ${when}: the same ${earlier.size} events, and ${since} after them`)
+  return true
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { DARK, LIGHT, pictureStyle } from './chart-theme.ts'
+
+const STYLE = readFileSync(join(import.meta.dirname, '..', 'assets', 'style.css'), 'utf8')
+
+suite('the colours of pictures', () => {
+  for (const name of Object.keys(LIGHT)) {
+    test(`have the ${name} of pages, light and dark`, () => {
+      const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(STYLE) ?? []
+      assert.deepEqual([LIGHT[name], DARK[name]], [light, dark])
+    })
+  }
+
+  test('are those of the reader’s system unless a theme is asked for', () => {
+    assert.match(pictureStyle('auto'), /#fff.*@media \(prefers-color-scheme:dark\)\{.*#0e1218/)
+    assert.doesNotMatch(pictureStyle('light'), /#0e1218|@media/)
+    assert.doesNotMatch(pictureStyle('dark'), /\.bg\{fill:#fff\}|@media/)
+  })
+})

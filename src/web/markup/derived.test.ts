@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { evaluate } from '../../../test/web/expression.ts'
+import { billionths, formatAmount } from '../../protocol/amount.ts'
+import type { Derived } from './derived.ts'
+import { derived, minus, sum, sumOfAll } from './derived.ts'
+
+const amounts = fc
+  .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
+  .map((value) => formatAmount(billionths(value)))
+
+/** What a reader of the page computes by the expression alone. */
+const again = ({ expression }: Derived, answer: unknown): string => evaluate(expression, answer)
+
+suite('a derived figure', () => {
+  test('is what its expression says, for any amounts', () => {
+    fc.assert(
+      fc.property(amounts, amounts, fc.array(amounts, { minLength: 1 }), (a, b, list) => {
+        const answer = { a, b, list: list.map((kots) => ({ kots })) }
+        const difference = minus({ pointer: '/a', figure: a }, { pointer: '/b', figure: b })
+        assert.equal(difference.figure, again(difference, answer))
+        const all = sumOfAll('/list/*/kots', list)
+        assert.ok(all !== null)
+        assert.equal(all.figure, again(all, answer))
+        const named = sum(list.map((figure, index) => ({ pointer: `/list/${index}/kots`, figure })))
+        assert.equal(named?.figure, all.figure)
+      }),
+    )
+  })
+
+  const differences: readonly (readonly [first: string | number, second: string | number, less: string])[] = [
+    ['1.000000000', '2.000000001', '-1.000000001'],
+    ['0.048915291260', '0.048915291259', '0.000000000001'],
+    ['5.000000000', '5.000000000', '0.000000000'],
+    [12, 20, '-8'],
+    ['9223372036854775807.000000001', '0.000000001', '9223372036854775807.000000000'],
+  ]
+  for (const [first, second, less] of differences) {
+    test(`of ${first} less ${second} is ${less}`, () => {
+      assert.equal(minus({ pointer: '/a', figure: first }, { pointer: '/b', figure: second }).figure, less)
+    })
+  }
+
+  test('is never made of an amount and a count', () => {
+    assert.throws(() => minus({ pointer: '/a', figure: '1.000000000' }, { pointer: '/b', figure: 1 }))
+  })
+
+  test('of nothing is not shown', () => {
+    assert.equal(sum([]), null)
+    assert.equal(sumOfAll('/list/*/kots', []), null)
+  })
+
+  test('is copied as it is, and says how it came about', () => {
+    const { markup } = derived({ expression: 'minus /a /b', figure: '-1234.000000000' })
+    assert.match(markup, /^<span data-expr="minus \/a \/b"><data class="n" value="-1234\.000000000"/)
+  })
+})

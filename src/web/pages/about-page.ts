@@ -1,0 +1,138 @@
+import type { EventTypes } from '../../protocol/resources.ts'
+import { further, jsonLine } from '../frame/further.ts'
+import type { Html } from '../markup/html.ts'
+import { html, jsonBlock } from '../markup/html.ts'
+import type { Page, View } from '../frame/page.ts'
+import { NOTICE } from '../markup/site.ts'
+
+/** `/about`: what the words mean, how the figures come about, and what becomes of a mistake. */
+export const aboutPage: Page<null> = {
+  endpoint: null,
+  news: true,
+  path: '/about',
+  further: true,
+  title: (_, { site }) => `About ${site.name}`,
+  head: (_, view) =>
+    jsonBlock('application/ld+json', {
+      '@context': 'https://schema.org/',
+      '@type': 'DataCatalog',
+      name: view.site.name,
+      description: NOTICE,
+      url: `${view.site.url}/about`,
+      isAccessibleForFree: true,
+      dataset: { '@type': 'Dataset', name: 'Every event, by month', url: `${view.site.url}/archive` },
+      ...(view.site.licence === null ? {} : { license: view.site.licence }),
+    }),
+  async render(_, view) {
+    const status = await further(view, 'status')
+    const types = await further(view, 'eventTypes')
+    return html`<p class="lead">
+        The open book of a contest and prize platform: one append-only log of what happened, in order, never
+        rubbed out, and every figure computed from it.
+      </p>
+      <p>
+        Only totals are published; no wallet addresses. Anyone may read all of it, without a key. News of
+        contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>.
+      </p>
+      ${DEFINITIONS} ${METHOD} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
+      <h2>Which log this is</h2>
+      <p data-at="${status.address}#/origin ${status.address}#/log">
+        Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
+        ${view.paths.has('/verify') ? html`<a href="/verify">Check it for yourself</a>.` : null}
+      </p>
+      ${jsonLine([
+        ['the log', status],
+        ['the types of events', types],
+      ])}`
+  },
+}
+
+const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] = [
+  ['spent', 'Spent on play', 'All that players spent on entries, votes and other plays.'],
+  ['paid', 'Paid in prizes', 'All payouts to winners. Refunds and loyalty rewards are counted apart.'],
+  ['burned', 'Burned', 'Tokens taken out of the world for good, all of them from the platform’s income.'],
+  [
+    'pool',
+    'Pool',
+    'What a contest has to give away. What is put in stays there until it is won, refunded or returned.',
+  ],
+  [
+    'owed',
+    'Prizes won (owed)',
+    'All that was won: what is redeemed, what has lapsed and what is not yet redeemed.',
+  ],
+  ['redeemed', 'Redeemed', 'What of the prizes was paid, each payment with its transaction.'],
+  ['unredeemed', 'Prizes not yet redeemed', 'What was won, has not been paid and has not lapsed.'],
+  ['unlock', 'Unlock', 'The moment before which a prize cannot be paid, set when it was won.'],
+  ['hold', 'Review hold', 'A prize is looked at again before it is paid; the hold says until when.'],
+  [
+    'claim',
+    'Claim',
+    'Some prizes are paid only after the winner asks for them. Such a prize awaits its claim.',
+  ],
+  ['lapsed', 'Lapsed', 'A prize that can no longer be claimed; its amount goes back to the treasury.'],
+  [
+    'treasury',
+    'Treasury',
+    'What the platform holds beside pools, prizes not yet redeemed and the loyalty fund.',
+  ],
+  ['loyalty', 'Loyalty fund', 'What is put aside for the monthly rewards to players.'],
+  [
+    'as-of',
+    'State at',
+    'The last event that a figure counts. The same question up to the same event has the same answer for ever.',
+  ],
+]
+
+const DEFINITIONS = html`<h2>What the words mean</h2>
+  <dl class="terms">
+    ${TERMS.map(
+      ([id, name, meaning]) =>
+        html`<dt id="${id}">${name}</dt>
+          <dd>${meaning}</dd>`,
+    )}
+  </dl>`
+
+const METHOD = html`<h2 id="method">How the figures come about</h2>
+  <p>
+    The books are kept by double entry: each amount leaves one account and reaches one other, and all accounts
+    together are zero at every moment. Every figure on these pages is computed from the events alone, in whole
+    billionths, never in floating point; so anyone can compute it again from the
+    <a href="/archive">files of the archive</a>.
+  </p>
+  <p>
+    An event is published once its transaction is final. Its moment is that of its publication, in UTC. A day,
+    a week and a month are closed by the first event after their end; from then on they never change.
+  </p>
+  <p>
+    A page shows what the answer of the API says, and nothing else: put <code>/api/v1</code> before a page’s
+    path, and there is the answer.
+  </p>`
+
+const CORRECTIONS = html`<h2 id="corrections">What becomes of a mistake</h2>
+  <p>
+    Nothing is ever changed or taken out. A mistake is put right by a further event, a correction, which
+    cancels one earlier event in full and counts at its own moment; the right value, if there is one, follows
+    as an ordinary event. So what was said of a past moment stays as it was said.
+    <a href="/events?type=correction">See every correction</a>.
+  </p>`
+
+function typesOf({ types }: EventTypes): Html {
+  return html`<h2 id="types">What is published</h2>
+    <ul class="columns">
+      ${types.map(({ type }) => html`<li><a href="/events?type=${type}">${type}</a></li>`)}
+    </ul>`
+}
+
+function termsOf({ site }: View): Html | null {
+  if (site.licence === null && site.contact === null) return null
+  return html`<h2 id="licence">Licence and contact</h2>
+    <p>
+      ${
+        site.licence === null
+          ? 'The operator has not stated a licence for the data.'
+          : html`The data is published under <a rel="license" href="${site.licence}">this licence</a>.`
+      }
+      ${site.contact === null ? null : html`Questions and corrections: <a href="${site.contact}">write to the operator</a>.`}
+    </p>`
+}

@@ -1,0 +1,61 @@
+import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
+import type { Bars } from '../../charts/chart-bars.ts'
+import { barChart } from '../../charts/chart-bars.ts'
+import { barPicture } from '../../charts/chart-picture.ts'
+import { legend } from '../../charts/chart-plot.ts'
+import { monthMark } from '../../charts/chart-time.ts'
+import type { Derived } from '../../markup/derived.ts'
+import { derived, sumOfAll } from '../../markup/derived.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { View } from '../../frame/page.ts'
+import { expressed } from '../../charts/share.ts'
+
+/** How much came in each month; of a single one its row says as much. */
+export function monthChart(months: readonly ArchiveMonth[]): Html | null {
+  const events = eventsOf(months)
+  if (events === null || months.length < 2) return null
+  const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
+  const growing = months.some(({ state }) => state === 'open')
+  const sentence = html`${derived(events)} events in ${expressed('count /months', String(months.length))}
+    months, the most of them in
+    <span data-at="/months/${months.indexOf(most)}/month">${most.month}</span
+    >.${growing ? legend([], true) : null}`
+  const described = `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`
+  return barChart(barsOf(months, described), sentence)
+}
+
+/** The same as a picture, of a single month too. */
+export function monthPicture({ months }: ArchiveIndex, view: View): Html {
+  const described = months.map(({ month, events }) => `${month}: ${events}.`).join(' ')
+  const bars = barsOf(months, described === '' ? 'There is no month yet.' : described)
+  const [first, last] = [months.at(0)?.month, months.at(-1)?.month]
+  const range = first === undefined ? 'no month yet' : first === last ? first : `${first} to ${last}`
+  const growing = months.some(({ state }) => state === 'open') ? '; hatched: not over yet' : ''
+  return barPicture(
+    bars,
+    { title: bars.title, asOf: null, range: `${range}${growing}`, legend: 'Events' },
+    view,
+  )
+}
+
+function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
+  return {
+    id: 'months',
+    title: 'Events of each month',
+    description,
+    bars: months.map((one) => ({
+      ...monthMark(one.month),
+      figure: String(one.events),
+      unfinished: one.state === 'open',
+    })),
+  }
+}
+
+/** All events of all months. */
+export function eventsOf(months: readonly ArchiveMonth[]): Derived | null {
+  return sumOfAll(
+    '/months/*/events',
+    months.map((one) => one.events),
+  )
+}

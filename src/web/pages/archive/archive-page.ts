@@ -1,0 +1,184 @@
+import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
+import { count, eventLink } from '../../markup/amount.ts'
+import { eventsOf, monthChart, monthPicture } from './archive-chart.ts'
+import { derived, sum } from '../../markup/derived.ts'
+import type { Html } from '../../markup/html.ts'
+import { html, jsonBlock } from '../../markup/html.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { NOTICE } from '../../markup/site.ts'
+import type { Table } from '../../markup/table.ts'
+
+/** `/archive`: every event there has been, a file for each month. */
+export const archivePage: Page<ArchiveIndex> = {
+  endpoint: 'archive',
+  title: () => 'Archive',
+  csv: tableOf,
+  svg: monthPicture,
+  head: ({ months }, view) => jsonBlock('application/ld+json', datasetOf(months, view)),
+  render: ({ months }, view) =>
+    html`<p class="lead">Every event since the first, a file for each month. No key and no sign-up.</p>
+      ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
+}
+
+const EMPTY = html`<p>
+  No event has been published yet, so there is no month. <a href="/schedule">See what is planned</a>.
+</p>`
+
+function monthTable(months: readonly ArchiveMonth[]): Html {
+  const events = eventsOf(months)
+  const bytes = sum(
+    months.flatMap((one, index) =>
+      one.bytes === null ? [] : [{ pointer: `/months/${index}/bytes`, figure: one.bytes }],
+    ),
+  )
+  return html`<div class="wide" role="region" aria-label="Months" tabindex="0">
+      <table data-list="/months">
+        <thead>
+          <tr>
+            <th scope="col" data-field="month">Month</th>
+            <th scope="col" data-field="state">State</th>
+            <th scope="col" class="r" data-field="events">Events</th>
+            <th scope="col" data-field="firstSeq lastSeq">First and last</th>
+            <th scope="col" class="r" data-field="bytes">Bytes</th>
+            <th scope="col">Files</th>
+            <th scope="col" data-field="sha256">SHA-256 of the file</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${months.map(rowOf)}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">All</th>
+            <td></td>
+            <td class="r">${events === null ? null : derived(events)}</td>
+            <td></td>
+            <td class="r">${bytes === null ? null : html`closed: ${derived(bytes)}`}</td>
+            <td><a href="/api/v1/archive/SHA256SUMS">SHA256SUMS</a></td>
+            <td></td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+    <p class="quiet">
+      A closed month never changes: its file is made once, and its digest is in a signed manifest. An event
+      that is put right later is put right by a further event.
+    </p>`
+}
+
+function rowOf(month: ArchiveMonth): Html {
+  const { firstSeq, lastSeq, bytes, sha256 } = month
+  const isOpen = month.state === 'open'
+  return html`<tr id="${month.month}">
+    <th scope="row"><span class="n">${month.month}</span></th>
+    <td>${isOpen ? html`<span class="pill running">open</span>` : html`<span class="pill">closed</span>`}</td>
+    <td class="r">${count(month.events)}</td>
+    <td>
+      ${firstSeq === null || lastSeq === null ? NONE : html`${eventLink(firstSeq)} to ${eventLink(lastSeq)}`}
+    </td>
+    <td class="r">${bytes === null ? html`<span class="none">still growing</span>` : count(bytes)}</td>
+    <td>
+      <a href="${month.url}">events</a> · <a href="${month.detailsUrl}">details</a>${
+        isOpen ? null : html` · <a href="/api/v1/archive/${month.month}.json">manifest</a>`
+      }
+    </td>
+    <td>
+      ${sha256 === null ? html`<span class="none">when it closes</span>` : html`<code class="id cut">${sha256}</code>`}
+    </td>
+  </tr>`
+}
+
+const NONE = html`<span class="none">none</span>`
+
+/** Months that a command names: more would be more than a line. */
+const MONTHS_NAMED = 12
+
+/** Ways to read it all; the lines run as they are. */
+function howTo(months: readonly ArchiveMonth[], view: View): Html {
+  const base = view.site.url
+  const names = months.map(({ month }) => month)
+  const last = months.findLast(({ lastSeq }) => lastSeq !== null)?.lastSeq ?? 0
+  const curl = `site=${base}/api/v1/archive
+for month in ${names.slice(-MONTHS_NAMED).join(' ')}; do
+  curl -fsSO "$site/$month.jsonl.gz"
+done
+curl -fsSO "$site/SHA256SUMS" && sha256sum --check --ignore-missing SHA256SUMS`
+  const python = `import gzip, json, urllib.request
+from decimal import Decimal
+paid = Decimal(0)
+with urllib.request.urlopen("${base}/api/v1/archive/${names.at(-1) ?? ''}.jsonl.gz") as file:
+    for line in gzip.open(file):
+        event = json.loads(line)
+        if event["type"] == "payout":
+            paid += Decimal(event["kots"])
+print(paid)`
+  const duckdb = `SELECT date_trunc('day', "at"::TIMESTAMP) AS day, sum(kots::DECIMAL(38, 9)) AS paid
+FROM read_json('*.jsonl.gz', columns = {"at": 'VARCHAR', type: 'VARCHAR', kots: 'VARCHAR'})
+WHERE type = 'payout' GROUP BY day ORDER BY day;`
+  const live = `curl -N '${base}/api/v1/stream?after=${last}'`
+  return html`<section aria-label="How to use it" data-chrome>
+    <h2>How to use it</h2>
+    <p>With curl: every month, of many the latest, and whether they arrived whole.</p>
+    ${code('With curl', curl)}
+    <p>With Python: amounts are exact decimals, never floating point.</p>
+    ${code('With Python', python)}
+    <p>With DuckDB, over the files that curl fetched: what was paid each day.</p>
+    ${code('With DuckDB', duckdb)}
+    <p>
+      All files, then the stream after the last event of the last: nothing is missed and nothing comes twice.
+    </p>
+    ${code('Then the stream', live)}
+    <p>
+      ${view.paths.has('/verify') ? html`<a href="/verify">Check a month against the signed log</a>. ` : null}Each
+      line of a file is an event, byte for byte as it was published.
+    </p>
+  </section>`
+}
+
+function code(label: string, text: string): Html {
+  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`
+}
+
+/** What a search for data sets reads (schema.org). */
+function datasetOf(months: readonly ArchiveMonth[], view: View): unknown {
+  const base = view.site.url
+  const { name, licence } = view.site
+  const [first, last] = [months.at(0), months.at(-1)]
+  return {
+    '@context': 'https://schema.org/',
+    '@type': 'Dataset',
+    name: `${name}: every event, by month`,
+    description: `The append-only log of a contest and prize platform: what was spent on play, paid in prizes and burned. ${NOTICE}`,
+    url: `${base}/archive`,
+    isAccessibleForFree: true,
+    creator: { '@type': 'Organization', name },
+    ...(licence === null ? {} : { license: licence }),
+    ...(first === undefined || last === undefined
+      ? {}
+      : { temporalCoverage: `${first.month}/${last.month}` }),
+    distribution: months.map(({ month, url, sha256 }) => ({
+      '@type': 'DataDownload',
+      name: month,
+      contentUrl: `${base}${url}`,
+      encodingFormat: 'application/gzip',
+      ...(sha256 === null ? {} : { sha256 }),
+    })),
+  }
+}
+
+const COLUMNS = [
+  'month',
+  'state',
+  'url',
+  'detailsUrl',
+  'bytes',
+  'events',
+  'firstSeq',
+  'lastSeq',
+  'sha256',
+  'linesSha256',
+] as const
+
+function tableOf({ months }: ArchiveIndex): Table {
+  return { columns: COLUMNS, rows: months.map((one) => COLUMNS.map((name) => one[name])), next: null }
+}

@@ -1,0 +1,179 @@
+import type {
+  ContestLedger,
+  ContestWire,
+  Payouts,
+  Unpaid,
+  UnpaidStatus,
+} from '../../../protocol/resources.ts'
+import { amount } from '../../markup/amount.ts'
+import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
+import { paidChart, paidPicture } from './contest-ledger-chart.ts'
+import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
+import { contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
+import type { Derived } from '../../markup/derived.ts'
+import { derived, sum, sumOfAll } from '../../markup/derived.ts'
+import type { Further } from '../../frame/further.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
+import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+import { percentOf } from '../../charts/share.ts'
+import type { Table } from '../../markup/table.ts'
+import { unpaidTable } from '../payouts/unpaid-table.ts'
+
+/** Open prizes on the page: `/payouts` has them all. */
+const OPEN_SHOWN = 200
+
+/** `/contests/{id}/ledger`: whether everybody was paid, and by which transactions. */
+export const contestLedgerPage: Page<ContestLedger> = {
+  endpoint: 'contestLedger',
+  rows: ROWS_ASKED_MAX,
+  further: true,
+  title: ({ contest }) => contestName(contest.id, contest.title),
+  csv: tableOf,
+  svg: paidPicture,
+  embedded: ({ contest: { id, title } }) => [
+    {
+      is: 'picture',
+      name: 'What is paid, as a picture of one line',
+      path: `/contests/${id}.svg`,
+      title: `What is paid of ${contestName(id, title)}`,
+      leadsTo: `/contests/${id}/ledger`,
+    },
+  ],
+  async render(ledger, view) {
+    const { contest } = ledger
+    const course = await courseOf(contest, view)
+    const unpaid =
+      contest.status === 'paying'
+        ? await further(view, 'payouts', { query: `contestId=${contest.id}&limit=${OPEN_SHOWN}` })
+        : null
+    const won = ledger.prizes.length > 0
+    return html`${isCancelled(course) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
+    ${won ? prizeTable(ledger, view) : null} ${unpaid === null ? null : openPrizes(unpaid, contest, view)}
+    ${paidChart(ledger, view)} ${payoutsOf(ledger, view)} ${poolTable(ledger, view)}
+    ${timelineOf(course, contest, view)}`
+  },
+}
+
+/** The answer to what most come for, in one sentence. */
+function verdictOf(
+  { contest, prizes, pool }: ContestLedger,
+  unpaid: Further<Payouts> | null,
+  { site }: View,
+): Html {
+  const { status, prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
+  const pill = statusPill(status)
+  if (status === 'upcoming') {
+    return html`<p class="lead" data-at="/contest/status /contest/opensAt">
+      ${pill} Planned to open at ${momentOf(contest.opensAt)}: nothing is won yet.
+    </p>`
+  }
+  if (status === 'running') {
+    return html`<p class="lead" data-at="/contest/status /contest/closesAt /contest/pool">
+      ${pill} Open until ${momentOf(contest.closesAt)}: prizes are won once it has closed.
+      ${amount(contest.pool)} ${site.token} are in the pool.
+    </p>`
+  }
+  if (prizes.length === 0) {
+    const refunded = pool.out['refund']
+    return html`<p class="lead" data-at="/contest/status${refunded === undefined ? '' : ' /pool/out/refund'}">
+      ${pill} No prize was won in this contest.
+      ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} were given back to players.`}
+    </p>`
+  }
+  const share = percentOf(
+    { figure: prizesRedeemed, pointer: '/contest/prizesRedeemed' },
+    { figure: prizesOwed, pointer: '/contest/prizesOwed' },
+  )
+  const lapsed = sumOfAll(
+    '/prizes/*/expired',
+    prizes.map(({ expired }) => expired),
+  )
+  const open = isMore(prizesNotRedeemed)
+  const said = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
+  return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
+      ${pill} ${amount(prizesRedeemed)} of ${amount(prizesOwed)} ${site.token} are
+      paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amount(prizesNotRedeemed)} ${site.token} are still open` : null}.
+      ${open ? lastAvailable(unpaid, site.token) : html`<b class="ok">Nothing is left to pay.</b>`}
+    </p>
+    ${share === null ? null : html`<p>${redeemedMeter(prizesRedeemed, prizesOwed)} ${share} of what was won is paid.</p>`}`
+}
+
+/** A contest without prizes: what of the stakes is given back, and what is not yet. */
+function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html {
+  const refunded = pool.out['refund']
+  const open = isMore(pool.balance)
+  const said = [
+    '/contest/status',
+    ...(refunded === undefined ? [] : ['/pool/out/refund']),
+    ...(open ? ['/pool/balance'] : []),
+  ]
+  return html`<p class="lead" data-at="${said.join(' ')}">
+    ${statusPill(contest.status)} <b>Cancelled: stakes are given back.</b>
+    ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} went back to players.`}
+    ${open ? html`${amount(pool.balance)} ${site.token} are still in the pool.` : null}
+  </p>`
+}
+
+/** Whether an amount is above zero. */
+function isMore(figure: string): boolean {
+  return /[1-9]/.test(figure) && !figure.startsWith('-')
+}
+
+/** When the last of what is open can be paid; of more than was read, how much waits and how much does not. */
+function lastAvailable(payouts: Further<Payouts> | null, token: string): Html | null {
+  const { unpaid = [], now, next } = payouts?.answer ?? {}
+  if (payouts !== null && next !== null) return howMuchWaits(payouts, token)
+  const last = unpaid.reduce<Unpaid | null>(
+    (latest, one) => (latest === null || one.availableAtMs > latest.availableAtMs ? one : latest),
+    null,
+  )
+  if (payouts === null || last === null || now === undefined) return null
+  const pointer = `${payouts.address}#/unpaid/${unpaid.indexOf(last)}/availableAt`
+  const since =
+    last.availableAtMs > now.atMs
+      ? 'The last of it becomes available at'
+      : 'All that is open has been available since'
+  return html`${since} <span data-at="${pointer}">${momentOf(last.availableAt)}</span>.`
+}
+
+/** By the totals, which are of every open prize. */
+function howMuchWaits({ answer: { totals }, address }: Further<Payouts>, token: string): Html {
+  const of = (...states: readonly UnpaidStatus[]): Derived | null =>
+    sum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
+  const [waits, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
+  if (waits === null || free === null) return html``
+  if (!isMore(waits.figure)) return html`All of it can be paid or claimed now.`
+  const rest = isMore(free.figure) ? html`, ${derived(free)} ${token} can be paid or claimed now` : null
+  return html`${derived(waits)} ${token} of it wait for a date${rest}.`
+}
+
+function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): Html | null {
+  const { unpaid: rows, totals, next } = unpaid.answer
+  if (rows.length === 0) return null
+  return html`<h2>Still open</h2>
+    ${unpaidTable(
+      rows.map((one, index) => ({ unpaid: one, index })),
+      view,
+      {
+        name: 'Prizes of this contest not yet paid',
+        titles: null,
+        list: `${unpaid.address}#/unpaid`,
+        most: OPEN_SHOWN,
+      },
+    )}
+    ${next === null ? null : html`<p class="quiet">Only the first are shown here: <a href="/payouts?contestId=${id}">all that is open</a>, or <a href="/payouts.csv?contestId=${id}">as CSV</a>.</p>`}
+    ${isMore(totals.locked) || isMore(totals.in_review) ? payoutsSubscription(id, view) : null}
+    <p><a href="/payouts?contestId=${id}">What these states mean</a></p>
+    ${jsonLine([['what is open', unpaid]])}`
+}
+
+const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
+
+function tableOf({ payouts, next }: ContestLedger): Table {
+  return { columns: COLUMNS, rows: payouts.map((event) => COLUMNS.map((name) => event[name])), next }
+}

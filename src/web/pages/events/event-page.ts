@@ -1,0 +1,124 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import type { EventCorrections, EventDetails } from '../../../protocol/resources.ts'
+import { amount, eventLink } from '../../markup/amount.ts'
+import { quotedText } from '../../markup/contest-name.ts'
+import { eventSentence } from './event-sentence.ts'
+import type { Further } from '../../frame/further.ts'
+import { further } from '../../frame/further.ts'
+import type { Html, Part } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { addressAt } from '../../markup/site.ts'
+import type { Table } from '../../markup/table.ts'
+import { copyButton } from '../../frame/view-bar.ts'
+
+const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
+
+/** `/events/{seq}`: one event as it stands in the log for ever, and whether a later one took it back. */
+export const eventPage: Page<EventWire> = {
+  endpoint: 'event',
+  further: true,
+  title: ({ seq }) => `Event #${seq}`,
+  csv: tableOf,
+  async render(event, view) {
+    const segments = { seq: String(event.seq) }
+    const details = await further(view, 'eventDetails', { segments })
+    const corrections = await further(view, 'eventCorrections', { segments })
+    return html`${bannerOf(event, corrections)}
+      <p class="lead" data-at="${details.answer.details === null ? '#' : `# ${details.address}#/details`}">
+        ${eventSentence(event, details.answer.details, view)}
+      </p>
+      ${standingOf(corrections)} ${fieldsOf(event, view)} ${detailsOf(details)}
+      ${waysOn(event, corrections.answer, view)}`
+  },
+}
+
+/** Of an event that was taken back the first thing to read: what it says counts no longer. */
+function bannerOf({ kots }: EventWire, { answer, address }: Further<EventCorrections>): Html | null {
+  const { correctedBy, restatedBy } = answer
+  if (correctedBy === null) return null
+  const what = kots === null ? 'it' : 'its amount'
+  const replaced = restatedBy === null ? null : html` Replaced by event ${eventLink(restatedBy)}.`
+  const pointers = `${address}#/correctedBy ${address}#/restatedBy`
+  return html`<p class="banner warn" role="note" data-at="${pointers}">
+    Corrected by event ${eventLink(correctedBy)}: ${what} counts no longer.${replaced}
+    <a data-json href="${address}">JSON of its corrections</a>
+  </p>`
+}
+
+function standingOf({ answer, address }: Further<EventCorrections>): Html | null {
+  if (answer.correctedBy !== null) return null
+  return html`<p class="quiet" data-at="${address}#/asOf/seq">
+    Not corrected up to event ${eventLink(answer.asOf.seq)}.
+    <a data-json href="${address}">JSON of its corrections</a>
+  </p>`
+}
+
+/** The eight fields under their own names. */
+function fieldsOf(event: EventWire, view: View): Html {
+  const { seq, type, kind, at, atMs, contestId, kots, tx } = event
+  const fields: readonly (readonly [name: string, value: Part])[] = [
+    ['seq', seq],
+    ['type', type],
+    ['kind', kind],
+    ['at', html`<time datetime="${at}" data-form="exact">${at}</time>`],
+    ['atMs', atMs],
+    ['contestId', contestId],
+    ['kots', kots === null ? null : amount(kots)],
+    ['tx', tx === null ? null : html`<code class="id">${tx}</code> ${copyButton('Copy', { text: tx })}`],
+  ]
+  return html`<h2>Its eight fields</h2>
+    <dl class="fields">
+      ${fields.map(
+        ([name, value]) =>
+          html`<dt><code>${name}</code></dt>
+            <dd data-at="/${name}">${value ?? html`<span class="none">null</span>`}</dd>`,
+      )}
+    </dl>
+    ${tx === null ? null : html`<p><a href="/events?tx=${encodeURIComponent(tx)}">Every event of this transaction</a></p>`}
+    ${tx === null ? null : explorersOf(tx, view)}`
+}
+
+function explorersOf(tx: string, { site }: View): Html | null {
+  if (site.explorers.length === 0) return null
+  const links = site.explorers.map(
+    (explorer) => html`<li><a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a></li>`,
+  )
+  return html`<p>See the transaction for yourself; these sites are not ours:</p>
+    <ul>
+      ${links}
+    </ul>`
+}
+
+/** Details that name another event. */
+const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
+
+function detailsOf({ answer: { details }, address }: Further<EventDetails>): Html {
+  if (details === null) return html`<p class="quiet">This event has no details.</p>`
+  return html`<h2>Details</h2>
+    <dl class="fields">
+      ${Object.entries(details).map(
+        ([name, value]) =>
+          html`<dt><code>${name}</code></dt>
+            <dd data-at="${address}#/details/${name}">
+              ${POINTERS.has(name) ? eventLink(Number(value)) : quotedText(String(value))}
+            </dd>`,
+      )}
+    </dl>
+    <p><a data-json href="${address}">JSON of the details</a></p>`
+}
+
+function waysOn({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View): Html {
+  const next =
+    seq < asOf.seq
+      ? html`<a rel="next" href="/events/${seq + 1}">Event #${seq + 1}</a>`
+      : html`<span>The next event appears here once it is published.</span>`
+  return html`<nav aria-label="Neighbours" class="pager" data-chrome>
+    ${seq > 1 ? html`<a rel="prev" href="/events/${seq - 1}">Event #${seq - 1}</a>` : null} ${next}
+    ${paths.has('/verify') ? html`<a class="button" href="/verify?seq=${seq}">Verify this event</a>` : null}
+  </nav>`
+}
+
+function tableOf(event: EventWire): Table {
+  return { columns: COLUMNS, rows: [COLUMNS.map((name) => event[name])], next: null }
+}

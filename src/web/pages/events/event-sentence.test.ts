@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { EventWire } from '../../../protocol/event.ts'
+import type { EventDetails } from '../../../protocol/resources.ts'
+import type { DetailsField, Rule } from '../../../protocol/rules.ts'
+import { RULES } from '../../../protocol/rules.ts'
+import { eventSentence } from './event-sentence.ts'
+import { DEFAULT_SITE } from '../../markup/site.ts'
+
+const ON = '2026-10-03 11:22:33 UTC'
+const VIEW = { site: DEFAULT_SITE, paths: new Set(['/contests/{id}/ledger']) }
+
+/** A value of each detail that an event may have, moments as their pair. */
+const DETAILS: Readonly<Record<DetailsField, Record<string, string | number | boolean>>> = {
+  title: { title: 'Lost <Gloves>' },
+  opensAt: { opensAt: '2026-10-05T00:00:00.000Z', opensAtMs: 1 },
+  closesAt: { closesAt: '2026-10-06T00:00:00.000Z', closesAtMs: 2 },
+  count: { count: 7 },
+  unlocksAt: { unlocksAt: '2026-10-07T00:00:00.000Z', unlocksAtMs: 3 },
+  reviewUntil: { reviewUntil: '2026-10-08T00:00:00.000Z', reviewUntilMs: 4 },
+  claim: { claim: true },
+  winners: { winners: 40 },
+  month: { month: '2026-09' },
+  paysAt: { paysAt: '2026-10-09T00:00:00.000Z', paysAtMs: 5 },
+  digest: { digest: `sha256:${'0'.repeat(64)}` },
+  recipients: { recipients: 12 },
+  bytes: { bytes: 99 },
+  url: { url: 'https://files.example/input' },
+  price: { price: '0.031000000000' },
+  corrects: { corrects: 25 },
+  reason: { reason: 'Entered twice' },
+  restates: {},
+}
+
+/** An event of a rule that says all that it may; `must` leaves out what it need not say. */
+function saidOf(rule: Rule, only: 'all' | 'must' = 'all', more: Record<string, number> = {}): string {
+  const amount = rule.type === 'correction' ? '-12.345678901' : '12.345678901'
+  const event: EventWire = {
+    seq: 30,
+    type: rule.type,
+    kind: rule.kind === '*' ? 'voter_share' : rule.kind,
+    at: '2026-10-03T11:22:33.444Z',
+    atMs: 1_791_026_553_444,
+    contestId: rule.contestId === 'none' ? null : 42,
+    kots: rule.kots === 'none' ? null : amount,
+    tx: null,
+  }
+  const fields = Object.entries(rule.details).filter(([, need]) => only === 'all' || need === 'must')
+  const details = Object.assign({}, ...fields.map(([field]) => DETAILS[field as DetailsField]), more)
+  const said: EventDetails['details'] = Object.keys(details).length === 0 ? null : details
+  return wordsOf(eventSentence(event, said, VIEW).markup)
+}
+
+function wordsOf(markup: string): string {
+  return markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+const KOTS = '12.345678901 KOTS'
+const SENTENCES: Readonly<Record<string, string>> = {
+  'contest/scheduled': `Contest 42, “Lost <Gloves>”, was planned on ${ON}: it opens on 2026-10-05 00:00:00 UTC and closes on 2026-10-06 00:00:00 UTC.`,
+  'contest/rescheduled': `Contest 42 was given other times on ${ON}: it opens on 2026-10-05 00:00:00 UTC and closes on 2026-10-06 00:00:00 UTC.`,
+  'contest/opened': `Contest 42 opened on ${ON}: it takes plays.`,
+  'contest/closed': `Contest 42 closed on ${ON}: it takes no more plays and pays its prizes.`,
+  'contest/paid': `Contest 42 was paid out on ${ON}: every prize of it is redeemed or has lapsed.`,
+  'contest/cancelled': `Contest 42 was cancelled on ${ON}: what it holds is paid back.`,
+  'play/*': `${KOTS} were spent on 7 plays (voter_share) in contest 42 on ${ON}.`,
+  'pool/sponsor': `A sponsor added ${KOTS} to the pool of contest 42 on ${ON}.`,
+  'pool/returned': `${KOTS} left over in the pool of contest 42 went back to the treasury on ${ON}.`,
+  'pool/*': `${KOTS} were added to the pool of contest 42 from the treasury (voter_share) on ${ON}.`,
+  'prize/*': `${KOTS} were won in contest 42 as voter_share by 40 winners on ${ON}, and are owed to them.`,
+  'hold/*': `The review of what is unpaid in contest 42 as voter_share was moved on ${ON}: it goes on until 2026-10-08 00:00:00 UTC.`,
+  'payout/refund': `Contest 42 paid ${KOTS} back to players on ${ON}.`,
+  'payout/loyalty': `${KOTS} were paid to players as the loyalty reward of 2026-09 on ${ON}.`,
+  'payout/*': `Contest 42 paid ${KOTS} as voter_share on ${ON}.`,
+  'expiry/*': `${KOTS} won in contest 42 as voter_share were never redeemed and lapsed to the treasury on ${ON}.`,
+  'burn/*': `${KOTS} of the treasury were burned (voter_share) on ${ON}.`,
+  'loyalty/accrual': `${KOTS} of the treasury were set aside for the loyalty reward on ${ON}.`,
+  'loyalty/scheduled': `The loyalty reward of 2026-09 was planned on ${ON}: it is paid on 2026-10-09 00:00:00 UTC.`,
+  'loyalty/input': `What the loyalty reward of 2026-09 is computed from was fixed by its digest on ${ON}, before the result was known.`,
+  'loyalty/output': `The loyalty reward of 2026-09 was computed to be ${KOTS} for 12 recipients, and fixed by its digest, on ${ON}.`,
+  'treasury/deposit': `${KOTS} came into the treasury from outside on ${ON}.`,
+  'treasury/withdrawal': `${KOTS} left the treasury for outside on ${ON}.`,
+  'price/usd': `One KOTS cost 0.031000000000 US dollars on ${ON}.`,
+  'trade/buy': `${KOTS} were bought in the token’s market pool on ${ON}.`,
+  'trade/sell': `${KOTS} were sold in the token’s market pool on ${ON}.`,
+}
+
+suite('the sentence of an event', () => {
+  test('is there for every type and kind, and for no other', () => {
+    const rules = RULES.filter(({ type }) => type !== 'correction')
+    assert.deepEqual(
+      rules.map(({ type, kind }) => `${type}/${kind}`),
+      Object.keys(SENTENCES),
+    )
+  })
+
+  for (const rule of RULES) {
+    const { type, kind } = rule
+    const wanted =
+      type === 'correction'
+        ? `Takes back event #25, of type ${kind} in contest 42, on ${ON}: it counts -12.345678901 KOTS.`
+        : SENTENCES[`${type}/${kind}`]
+    test(`${type}/${kind}: ${wanted}`, () => {
+      assert.equal(saidOf(rule), wanted)
+    })
+
+    test(`${type}/${kind} is whole where nothing is said that need not be`, () => {
+      const said = saidOf(rule, 'must')
+      assert.match(said, /^[A-Z\d].*\.$/)
+      assert.doesNotMatch(said, /undefined|null|NaN|\( ?\)| [,.:]| {2}/)
+      assert.ok(said.includes(ON))
+      if (rule.kots !== 'none') assert.match(said, /12\.345678901 KOTS/)
+      if (rule.contestId !== 'none') assert.match(said, /contest 42/i)
+    })
+  }
+
+  test('of a correction without a contest or an amount names what it takes back', () => {
+    const price = RULES.find(({ type, kind }) => type === 'correction' && kind === 'price')
+    assert.ok(price !== undefined)
+    const said = saidOf({ ...price, contestId: 'none', kots: 'none' })
+    assert.equal(said, `Takes back event #25, of type price, on ${ON}.`)
+  })
+
+  test('says whose place the event takes', () => {
+    const rule = RULES.find(({ type, kind }) => type === 'payout' && kind === '*')
+    assert.ok(rule !== undefined)
+    const said = saidOf(rule, 'all', { restates: 25 })
+    assert.equal(said, `Contest 42 paid ${KOTS} as voter_share on ${ON}. It takes the place of event #25.`)
+  })
+})

@@ -1,0 +1,177 @@
+import { assert } from '../../../protocol/brand.ts'
+import { isEventType } from '../../../protocol/catalogue.ts'
+import type { EventWire } from '../../../protocol/event.ts'
+import type { EventDetails } from '../../../protocol/resources.ts'
+import type { EventType } from '../../../protocol/rules.ts'
+import { amount, eventLink } from '../../markup/amount.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { quotedText } from '../../markup/contest-name.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+
+/** The parts that sentences are made of. An amount or a contest is asked for only where the rules require one. */
+type Said = Readonly<{
+  kind: string
+  kots: Html
+  contest: Html
+  /** The contest where a sentence begins with it. */
+  Contest: Html
+  on: Html
+  /** A detail that may be left out. */
+  may(name: string): string | null
+  /** A detail that is always there. */
+  must(name: string): string
+  moment(name: string): Html
+  token: string
+}>
+
+type Sentence = (said: Said) => Html
+
+/** What happened, by type and kind; `*` stands for the operator's own words. */
+const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Record<string, Sentence>>>> = {
+  contest: {
+    scheduled: ({ Contest, on, may, moment }) =>
+      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${moment('opensAt')} and
+      closes on ${moment('closesAt')}.`,
+    rescheduled: ({ Contest, on, moment }) =>
+      html`${Contest} was given other times on ${on}: it opens on ${moment('opensAt')} and closes on
+      ${moment('closesAt')}.`,
+    opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
+    closed: ({ Contest, on }) =>
+      html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
+    paid: ({ Contest, on }) =>
+      html`${Contest} was paid out on ${on}: every prize of it is redeemed or has lapsed.`,
+    cancelled: ({ Contest, on }) => html`${Contest} was cancelled on ${on}: what it holds is paid back.`,
+  },
+  play: {
+    '*': ({ kots, kind, contest, on, may }) =>
+      html`${kots} were spent on ${countOf(may('count'), 'play')} (${kind}) in ${contest} on ${on}.`,
+  },
+  pool: {
+    sponsor: ({ kots, contest, on }) => html`A sponsor added ${kots} to the pool of ${contest} on ${on}.`,
+    returned: ({ kots, contest, on }) =>
+      html`${kots} left over in the pool of ${contest} went back to the treasury on ${on}.`,
+    '*': ({ kots, kind, contest, on }) =>
+      html`${kots} were added to the pool of ${contest} from the treasury (${kind}) on ${on}.`,
+  },
+  prize: {
+    '*': ({ kots, kind, contest, on, may }) =>
+      html`${kots} were won in ${contest} as ${kind} by ${countOf(may('winners'), 'winner')} on ${on}, and are
+      owed to them.`,
+  },
+  hold: {
+    '*': ({ kind, contest, on, moment }) =>
+      html`The review of what is unpaid in ${contest} as ${kind} was moved on ${on}: it goes on until
+      ${moment('reviewUntil')}.`,
+  },
+  payout: {
+    refund: ({ kots, Contest, on }) => html`${Contest} paid ${kots} back to players on ${on}.`,
+    loyalty: ({ kots, on, must }) =>
+      html`${kots} were paid to players as the loyalty reward of ${must('month')} on ${on}.`,
+    '*': ({ kots, kind, Contest, on }) => html`${Contest} paid ${kots} as ${kind} on ${on}.`,
+  },
+  expiry: {
+    '*': ({ kots, kind, contest, on }) =>
+      html`${kots} won in ${contest} as ${kind} were never redeemed and lapsed to the treasury on ${on}.`,
+  },
+  burn: {
+    '*': ({ kots, kind, on }) => html`${kots} of the treasury were burned (${kind}) on ${on}.`,
+  },
+  loyalty: {
+    accrual: ({ kots, on }) => html`${kots} of the treasury were set aside for the loyalty reward on ${on}.`,
+    scheduled: ({ on, must, moment }) =>
+      html`The loyalty reward of ${must('month')} was planned on ${on}: it is paid on ${moment('paysAt')}.`,
+    input: ({ on, must }) =>
+      html`What the loyalty reward of ${must('month')} is computed from was fixed by its digest on ${on},
+      before the result was known.`,
+    output: ({ kots, on, must }) =>
+      html`The loyalty reward of ${must('month')} was computed to be ${kots} for
+      ${countOf(must('recipients'), 'recipient')}, and fixed by its digest, on ${on}.`,
+  },
+  treasury: {
+    deposit: ({ kots, on }) => html`${kots} came into the treasury from outside on ${on}.`,
+    withdrawal: ({ kots, on }) => html`${kots} left the treasury for outside on ${on}.`,
+  },
+  price: {
+    usd: ({ token, on, must }) => html`One ${token} cost ${amount(must('price'))} US dollars on ${on}.`,
+  },
+  trade: {
+    buy: ({ kots, on }) => html`${kots} were bought in the token’s market pool on ${on}.`,
+    sell: ({ kots, on }) => html`${kots} were sold in the token’s market pool on ${on}.`,
+  },
+}
+
+/** What an event says happened, as a receipt for whoever reads it, with what it was put in the place of. */
+export function eventSentence(
+  event: EventWire,
+  details: EventDetails['details'],
+  view: Pick<View, 'site' | 'paths'>,
+): Html {
+  const { type, kind } = event
+  const said = saidOf(event, details, view)
+  const sentence = type === 'correction' ? takesBack(event, said) : sentenceOf(type, kind)(said)
+  const restates = said.may('restates')
+  return restates === null
+    ? sentence
+    : html`${sentence} It takes the place of event ${eventLink(Number(restates))}.`
+}
+
+/** The sentence of its kind; of what this build does not know, one that is true of every event. */
+function sentenceOf(type: string, kind: string): Sentence {
+  const known = isEventType(type) && type !== 'correction' ? SENTENCES[type] : {}
+  return known[kind] ?? known['*'] ?? (({ on }) => html`${type} / ${kind} was published on ${on}.`)
+}
+
+function takesBack({ contestId, kots }: EventWire, said: Said): Html {
+  const where = contestId === null ? ',' : html` in ${said.contest},`
+  const counts = kots === null ? '.' : html`: it counts ${said.kots}.`
+  return html`Takes back event ${eventLink(Number(said.must('corrects')))}, of type ${said.kind}${where} on
+  ${said.on}${counts}`
+}
+
+function saidOf(
+  { kind, at, contestId, kots }: EventWire,
+  details: EventDetails['details'],
+  { site, paths }: Pick<View, 'site' | 'paths'>,
+): Said {
+  const may = (name: string): string | null => {
+    const value = details?.[name]
+    return value === undefined ? null : String(value)
+  }
+  const must = (name: string): string => {
+    const value = may(name)
+    assert(value !== null, `an event of its kind has ${name}`)
+    return value
+  }
+  const contestAs = (word: string): Html => contestLink(word, contestId, paths)
+  return {
+    kind,
+    kots: kots === null ? html`nothing` : html`${amount(kots)} ${site.token}`,
+    contest: contestAs('contest'),
+    Contest: contestAs('Contest'),
+    on: momentOf(at),
+    may,
+    must,
+    moment: (name) => momentOf(must(name)),
+    token: site.token,
+  }
+}
+
+function contestLink(word: string, id: number | null, paths: ReadonlySet<string>): Html {
+  if (id === null) return html`no contest`
+  const name = `${word} ${id}`
+  return paths.has('/contests/{id}/ledger')
+    ? html`<a href="/contests/${id}/ledger">${name}</a>`
+    : html`${name}`
+}
+
+function titleOf(title: string | null): Html | null {
+  return title === null ? null : html`, “${quotedText(title)}”,`
+}
+
+/** So many of something; without a number what is told of them in general. */
+function countOf(count: string | null, one: string): Html {
+  if (count === null) return one === 'play' ? html`play` : html`its ${one}s`
+  return html`${amount(count)} ${count === '1' ? one : `${one}s`}`
+}

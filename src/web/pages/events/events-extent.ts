@@ -1,0 +1,59 @@
+import { assert } from '../../../protocol/brand.ts'
+import type { EventWire } from '../../../protocol/event.ts'
+import { FILTERS } from '../../../protocol/parameters.ts'
+import type { EventsPage } from '../../../protocol/resources.ts'
+import { count } from '../../markup/amount.ts'
+import { EVENTS_SHOWN } from './events-table.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { View } from '../../frame/page.ts'
+
+/**
+ * What of an answer a page shows, between which events that is everything, and what the same view holds as JSON and
+ * CSV: a page shows the first rows of an answer, the others hold the whole of it. The address of the answer is said where
+ * it is not the page's own.
+ */
+export function extentOf({ events, page }: EventsPage, view: View, address = ''): Html {
+  const shown = events.slice(0, EVENTS_SHOWN)
+  const isCut = shown.length < events.length
+  const others = isCut ? 'all of them' : 'the same'
+  const forms = view.api === null ? null : html` The JSON and the CSV of this view hold ${others}.`
+  const pointers = [
+    ...(isCut ? ['/events/0/seq', `/events/${shown.length - 1}/seq`] : []),
+    ...(isCut || page.count !== 1 ? ['/page/count'] : []),
+    ...(page.before === undefined ? ['/page/after', '/page/scannedTo'] : ['/page/scannedTo', '/page/before']),
+  ]
+  return html`<p class="quiet" data-at="${pointers.map((pointer) => `${address}#${pointer}`).join(' ')}">
+    Shown: ${isCut ? firstOf(shown, page) : allOf(page)}${matchOf(page, view)} ${stretchOf(page)}.${forms}
+  </p>`
+}
+
+function firstOf(shown: readonly EventWire[], page: EventsPage['page']): Html {
+  const end = page.before === undefined ? 'first' : 'newest'
+  return html`${seqText(shown.at(0)?.seq)} to ${seqText(shown.at(-1)?.seq)}, the ${end} of
+  ${count(page.count)} events`
+}
+
+function allOf(page: EventsPage['page']): Html {
+  return page.count === 1 ? html`the only event` : html`all ${count(page.count)} events`
+}
+
+/** What chooses events within a stretch; without it there is nothing to match. */
+const CHOOSING: readonly string[] = [...FILTERS.map(({ name }) => name), 'tx']
+
+function matchOf(page: EventsPage['page'], { query }: View): string {
+  if (!CHOOSING.some((name) => query.has(name))) return ''
+  return page.count === 1 ? ' that matches' : ' that match'
+}
+
+/** Between which events an answer was looked for: `after` is left out, the other end is in. */
+function stretchOf({ after, before, scannedTo }: EventsPage['page']): Html {
+  return before === undefined
+    ? html`after ${seqText(after)} and up to ${seqText(scannedTo)}`
+    : html`from ${seqText(scannedTo)} on and before ${seqText(before)}`
+}
+
+function seqText(seq: number | undefined): Html {
+  assert(seq !== undefined, 'a page says where it begins, and what it shows has ends')
+  return html`#${seq}`
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+  stage.trade(230)
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const seqsOf = (page: string): readonly number[] =>
+  [...page.matchAll(/<th scope="row"><a class="seq" href="\/events\/(\d+)"/g)].map(([, seq]) => Number(seq))
+
+const hrefOf = (page: string, rel: 'next' | 'prev'): string | undefined =>
+  new RegExp(`<a rel="${rel}" href="([^"]+)"`).exec(page)?.[1]?.replaceAll('&amp;', '&')
+
+const pageAt = async (path: string): Promise<string> => (await stage.get(path)).text()
+
+/** What a page says, as it is read. */
+const wordsOf = (page: string): string =>
+  page
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&#39;', '’')
+    .replaceAll(/\s+/g, ' ')
+
+/** Every seq shown from a page on, by its own links. */
+async function walk(path: string, rel: 'next' | 'prev'): Promise<readonly number[]> {
+  const seen: number[] = []
+  for (let at: string | undefined = path; at !== undefined;) {
+    const page = await pageAt(at)
+    seen.push(...seqsOf(page))
+    at = hrefOf(page, rel)
+  }
+  return seen
+}
+
+const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, index) => index + 1)
+
+suite('the pages of events', () => {
+  test('lead from the first event to the last, each shown once', async () => {
+    assert.deepEqual(await walk('/events', 'next'), upTo(243))
+  })
+
+  test('lead from the newest event to the first, each shown once', async () => {
+    assert.deepEqual(await walk('/events?order=desc', 'next'), upTo(243).toReversed())
+  })
+
+  test('lead from the newest to the first under a filter', async () => {
+    assert.deepEqual(await walk('/events?type=play,payout&order=desc&limit=1', 'next'), [10, 5, 4])
+  })
+
+  test('turn round where they are, and leave nothing out', async () => {
+    const page = await pageAt('/events?after=100&limit=10')
+    const older = await pageAt(hrefOf(page, 'prev') ?? assert.fail())
+    assert.equal(seqsOf(older)[0], 100)
+    const newer = await pageAt(hrefOf(older, 'prev') ?? assert.fail())
+    assert.equal(seqsOf(newer)[0], 101)
+  })
+
+  const ALL = 'The JSON and the CSV of this view hold all of them.'
+  const SAME = 'The JSON and the CSV of this view hold the same.'
+  const extents: readonly (readonly [path: string, says: string])[] = [
+    ['/events', `Shown: #1 to #100, the first of 243 events after #0 and up to #243. ${ALL}`],
+    ['/events?limit=150', `Shown: #1 to #100, the first of 150 events after #0 and up to #150. ${ALL}`],
+    ['/events?after=143', `Shown: all 100 events after #143 and up to #243. ${SAME}`],
+    ['/events?after=242', `Shown: the only event after #242 and up to #243. ${SAME}`],
+    ['/events?after=2&limit=3', `Shown: all 3 events after #2 and up to #5. ${SAME}`],
+    ['/events?to=2026-10-01T00:03Z', `Shown: all 3 events after #0 and up to #3. ${SAME}`],
+    [
+      '/events?from=2026-10-01T00:03Z&limit=102',
+      `Shown: #4 to #103, the first of 102 events after #3 and up to #105. ${ALL}`,
+    ],
+    [
+      '/events?type=trade',
+      `Shown: #14 to #113, the first of 230 events that match after #0 and up to #243. ${ALL}`,
+    ],
+    ['/events?kind=buy&after=143', `Shown: all 100 events that match after #143 and up to #243. ${SAME}`],
+    ['/events?contestId=2', `Shown: the only event that matches after #0 and up to #243. ${SAME}`],
+    [
+      '/events?order=desc',
+      `Shown: #243 to #144, the newest of 243 events from #1 on and before #244. ${ALL}`,
+    ],
+    [
+      '/events?order=desc&before=203&limit=101',
+      `Shown: #202 to #103, the newest of 101 events from #102 on and before #203. ${ALL}`,
+    ],
+    ['/events?order=desc&before=9&limit=3', `Shown: all 3 events from #6 on and before #9. ${SAME}`],
+    [
+      '/events?type=trade&order=desc',
+      `Shown: #243 to #144, the newest of 230 events that match from #1 on and before #244. ${ALL}`,
+    ],
+    [
+      '/events?nonzero=1&order=desc&before=20&limit=2',
+      `Shown: all 2 events that match from #18 on and before #20. ${SAME}`,
+    ],
+    [
+      '/events?type=payout&order=desc',
+      `Shown: the only event that matches from #1 on and before #244. ${SAME}`,
+    ],
+    ['/stream?type=trade', 'Shown: all 100 events that match from #144 on and before #244.'],
+  ]
+  for (const [path, says] of extents) {
+    test(`${path} says: ${says}`, async () => {
+      const page = await pageAt(path)
+      assert.ok(wordsOf(page).includes(says), wordsOf(page).split('Shown:')[1] ?? 'nothing is shown')
+      const api = /<a data-json href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const { events } = (await (await stage.get(api)).json()) as { events: readonly { seq: number }[] }
+      const shown = seqsOf(page)
+      assert.deepEqual(shown, events.map(({ seq }) => seq).slice(0, 100))
+      const [, first, last] = /Shown: #(\d+) to #(\d+),/.exec(says) ?? []
+      if (first !== undefined) assert.deepEqual([shown.at(0), shown.at(-1)], [Number(first), Number(last)])
+      if (path.startsWith('/stream')) return
+      const csv = await (await stage.get(path.replace('/events', '/events.csv'))).text()
+      assert.equal(csv.trimEnd().split('\r\n').length - 1, events.length)
+    })
+  }
+
+  const LOG_ENDS = 'There is no more of the log in this direction.'
+  const RANGE_ENDS = 'There is no more of the range that was asked for.'
+  const empty: readonly (readonly [path: string, says: string])[] = [
+    ['/events?type=expiry', `No expiry between #0 and #243 (243 events scanned). ${LOG_ENDS}`],
+    ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
+    ['/events?to=2026-09-01', `No event that matches: there is no event in this range. ${RANGE_ENDS}`],
+    [
+      '/events?from=2027-01-01&type=play',
+      `No play that matches: there is no event in this range. ${LOG_ENDS}`,
+    ],
+    ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_ENDS}`],
+    [
+      '/events?type=hold&order=desc&after=200&before=210',
+      `No hold between #201 and #210 (9 events scanned). ${RANGE_ENDS}`,
+    ],
+  ]
+  for (const [path, says] of empty) {
+    test(`${path} says: ${says}`, async () => {
+      const words = wordsOf(await pageAt(path))
+      assert.ok(words.includes(says), words)
+      assert.doesNotMatch(words, /Shown:/)
+    })
+  }
+
+  test('claim of neither more than they show nor of what they show less than there is', async () => {
+    for (const [path] of [...extents, ...empty]) {
+      const page = await pageAt(path)
+      assertParity(page, await Promise.all(sourcesOf(page).map(pageAt)))
+    }
+  })
+
+  test('leave CSV to the API', async () => {
+    const response = await fetch(`http://127.0.0.1:${stage.port}/events?format=csv&limit=2`, {
+      redirect: 'manual',
+    })
+    assert.equal(response.status, 303)
+    assert.equal(response.headers.get('location'), '/api/v1/events?limit=2&format=csv')
+  })
+
+  test('go on live with the same filter', async () => {
+    assert.match(await pageAt('/events?type=payout'), /href="\/stream\?type=payout">Go on live/)
+    assert.deepEqual(seqsOf(await pageAt('/stream?type=payout')), [10])
+    assert.equal(seqsOf(await pageAt('/stream'))[0], 243)
+  })
+})

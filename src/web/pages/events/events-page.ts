@@ -1,0 +1,143 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import type { EventsPage } from '../../../protocol/resources.ts'
+import { derived, minus } from '../../markup/derived.ts'
+import { extentOf } from './events-extent.ts'
+import { eventsForm } from './events-form.ts'
+import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { textOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { NOT_FINAL } from './transaction-route.ts'
+
+/** `/events`: the log by pages, filtered. */
+export const eventsPage: Page<EventsPage> = {
+  endpoint: 'events',
+  news: true,
+  title: (_, { query }) => eventsTitle(query.list('type')),
+  description: ({ events }) => endsIn(events.slice(0, EVENTS_SHOWN)),
+  csv: ({ events, page }) => eventRows(events, page.next),
+  render(answer, view) {
+    const { events, page } = answer
+    const shown = events.slice(0, EVENTS_SHOWN)
+    return html`${waysIn(view)} ${eventsForm(view, true)}
+    ${shown.length === 0 ? emptyOf(page, '', view) : html`${extentOf(answer, view)} ${eventsTable(shown, view)}`}
+    ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
+  },
+}
+
+/** From which event to which a page shows, and when these were; null where it shows none. */
+function endsIn(events: readonly EventWire[]): string | null {
+  const [first] = events
+  const last = events.at(-1)
+  if (first === undefined || last === undefined) return null
+  const said = ({ seq, type, kind, at }: EventWire): string => `#${seq} (${type}, ${kind}) of ${textOf(at)}`
+  return first === last ? `Event ${said(first)}.` : `From event ${said(first)} to event ${said(last)}.`
+}
+
+export function eventsTitle(types: readonly string[] | undefined): string {
+  return types === undefined ? 'Events' : `Events: ${types.join(', ')}`
+}
+
+/** The two ends of the log: a reader wants what is new, an auditor what came first. */
+function waysIn(view: View): Html {
+  const { query, paths } = view
+  const newest = { after: undefined, from: undefined, to: undefined, before: undefined }
+  const desc = query.format({ ...newest, order: 'desc', limit: String(EVENTS_SHOWN) })
+  const asc = query.format({ ...newest, order: undefined, limit: undefined })
+  return html`<nav aria-label="Ends of the log" class="pager" data-chrome>
+    <a href="/events${desc}">The newest</a> <a href="/events${asc}">From the first event on</a>
+    ${hasStream(view) ? html`<a href="/stream${filtersOf(view)}">Live</a>` : null}
+    ${paths.has('/archive') ? html`<a href="/archive">Whole months as files</a>` : null}
+  </nav>`
+}
+
+/** What names one transaction is not followed live: it is all there, or all but what is not published yet. */
+const hasStream = ({ paths, query }: View): boolean => paths.has('/stream') && !query.has('tx')
+
+function filtersOf({ query }: Pick<View, 'query'>): string {
+  return query.format({
+    after: undefined,
+    before: undefined,
+    from: undefined,
+    to: undefined,
+    order: undefined,
+    limit: undefined,
+  })
+}
+
+/** Why there is nothing: what was looked through, and where to look on. `from` is the answer's address if not the page's own. */
+export function emptyOf(page: EventsPage['page'], from: string, { query }: View): Html {
+  const types = query.list('type')
+  const what = types === undefined ? 'event' : types.join(' or ')
+  const matching = ['kind', 'contestId', 'nonzero', 'tx', 'from', 'to'].some((name) => query.has(name))
+  const [first, last] =
+    page.before === undefined
+      ? ([
+          { pointer: `${from}/page/scannedTo`, figure: page.scannedTo },
+          { pointer: `${from}/page/after`, figure: page.after ?? 0 },
+        ] as const)
+      : ([
+          { pointer: `${from}/page/before`, figure: page.before },
+          { pointer: `${from}/page/scannedTo`, figure: page.scannedTo },
+        ] as const)
+  const chosen = `No ${what}${matching ? ' that matches' : ''}`
+  if (last.figure === first.figure && !query.has('tx')) {
+    return html`<p class="lead">${chosen}: there is no event in this range.</p>
+      <p>${onwardOf(page, query)}</p>`
+  }
+  const ends = [last.figure, first.figure]
+  // Of what names a transaction not every event was looked at, and there is more to say.
+  const [scanned, why] = query.has('tx')
+    ? [null, html`<p>${NOT_FINAL}</p>`]
+    : [html` (${derived(minus(first, last))} events scanned)`, null]
+  return html`<p class="lead" data-at="${last.pointer} ${first.pointer}">
+      ${chosen} between #${ends[0] ?? 0} and #${ends[1] ?? 0}${scanned}.
+    </p>
+    ${why}
+    <p>${onwardOf(page, query)}</p>`
+}
+
+/** What ends a range is the log, or a bound that was asked for: beyond that there may be more. */
+function onwardOf({ hasMore, before }: EventsPage['page'], query: View['query']): string {
+  if (hasMore) return `The log goes on: “${before === undefined ? 'Newer' : 'Older'}” looks further.`
+  const bounds = before === undefined ? ['to'] : ['after', 'from']
+  return bounds.some((name) => query.has(name))
+    ? 'There is no more of the range that was asked for.'
+    : 'There is no more of the log in this direction.'
+}
+
+/** Older and newer events by seq, in either order, under the same filters. */
+function pager(last: number | undefined, cut: boolean, page: EventsPage['page'], view: View): Html {
+  const { query } = view
+  const limit = String(EVENTS_SHOWN)
+  const { before, after = 0 } = page
+  // What is not shown of the answer is asked for from the last row shown; else from where the answer ended.
+  const onward = cut ? last : page.hasMore ? page.scannedTo : undefined
+  const down = { after: undefined, order: 'desc', limit }
+  const up = { before: undefined, order: undefined, limit }
+  if (before === undefined) {
+    // Turning round leaves the end that the range began with.
+    const older =
+      after > 0 ? query.format({ ...down, from: undefined, before: String(after + 1) }) : undefined
+    const newer = onward === undefined ? undefined : query.format({ ...up, after: String(onward) })
+    return html`<nav aria-label="Pages of events" class="pager" data-chrome>
+      ${older === undefined ? null : html`<a rel="prev" href="/events${older}">Older: up to #${after}</a>`}
+      ${newer === undefined ? null : html`<a rel="next" href="/events${newer}">Newer: after #${onward ?? 0}</a>`}
+      ${
+        newer === undefined && hasStream(view)
+          ? html`<a class="button" href="/stream${filtersOf(view)}">Go on live</a>`
+          : null
+      }
+    </nav>`
+  }
+  const older = onward === undefined ? undefined : query.format({ ...down, before: String(onward) })
+  const newer =
+    query.has('before') || query.has('to')
+      ? query.format({ ...up, to: undefined, after: String(before - 1) })
+      : undefined
+  return html`<nav aria-label="Pages of events" class="pager" data-chrome>
+    ${newer === undefined ? null : html`<a rel="prev" href="/events${newer}">Newer: from #${before} on</a>`}
+    ${older === undefined ? null : html`<a rel="next" href="/events${older}">Older: before #${onward ?? 0}</a>`}
+  </nav>`
+}

@@ -1,0 +1,61 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import { amount, eventLink } from '../../markup/amount.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+import type { Site } from '../../markup/site.ts'
+import type { Cell, Table } from '../../markup/table.ts'
+import { transaction } from '../../markup/transaction.ts'
+
+/** Events on a page: more stand behind a link, and all of an answer in its export. */
+export const EVENTS_SHOWN = 100
+
+const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
+
+/**
+ * Events as rows in the order given; `live` for a list that the newest events are put into. The address of their answer
+ * is said where it is not the page's own.
+ */
+export function eventsTable(
+  events: readonly EventWire[],
+  { site }: View,
+  { live = false, address = '' }: Readonly<{ live?: boolean; address?: string }> = {},
+): Html {
+  return html`<div class="wide" role="region" aria-label="Events" tabindex="0">
+    <table class="events cards" data-list="${address}#/events" data-most="${EVENTS_SHOWN}">
+      <thead>
+        <tr>
+          <th scope="col" data-field="seq">Event</th>
+          <th scope="col" data-field="type kind">Type / kind</th>
+          <th scope="col" class="r" data-field="kots">Amount, ${site.token}</th>
+          <th scope="col" data-field="at">Published</th>
+          <th scope="col" data-field="contestId">Contest</th>
+          <th scope="col" data-field="tx">Transaction</th>
+        </tr>
+      </thead>
+      <tbody ${live ? html`data-live-rows` : null}>
+        ${events.map((event) => rowOf(event, site))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Site): Html {
+  const contest =
+    contestId === null ? null : html`<a href="/contests/${contestId}/ledger">Contest ${contestId}</a>`
+  return html`<tr>
+    <th scope="row">${eventLink(seq)}</th>
+    <td>${type} / ${kind}</td>
+    <td class="r">${kots === null ? null : amount(kots)}</td>
+    <td class="far">${momentOf(at)}</td>
+    <td>${contest}</td>
+    <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
+  </tr>`
+}
+
+/** The eight fields under their own names. */
+export function eventRows(events: readonly EventWire[], next: string | null): Table {
+  const rows = events.map((event): readonly Cell[] => COLUMNS.map((name) => event[name]))
+  return { columns: COLUMNS, rows, next }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
+import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+
+/** A contest that has closed, with a pool for its prizes. */
+const CLOSED: readonly Told[] = [
+  { type: 'treasury', kind: 'deposit', kots: '50000' },
+  plan(1, 'First', HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '50000' },
+  { type: 'contest', kind: 'closed', contestId: 1 },
+]
+
+/** Prizes of terms of their own, each available a minute after the one before; the first on the launch's day. */
+const prizes = (count: number, firstMs: number = LAUNCH): readonly Told[] =>
+  Array.from({ length: count }, (_, index) => ({
+    type: 'prize',
+    kind: 'winner',
+    contestId: 1,
+    kots: '1',
+    details: { unlocksAt: msOf(firstMs + index * MINUTE_MS) },
+  }))
+
+async function see(stage: ApiStage, path: string): Promise<string> {
+  const response = await stage.get(path)
+  const page = await response.text()
+  assert.equal(response.status, 200, page)
+  const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+  assertParity(page, await Promise.all(answers))
+  return page.replaceAll(/\s+/g, ' ')
+}
+
+const words = (page: string): string => page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+
+suite('a contest with more open prizes than a page reads', () => {
+  test('is told by its totals, and never that all has been available since one of those read', async () => {
+    // The first rows are available at the stage's present; the last one in weeks.
+    await using stage = await openApiStage({ story: [...CLOSED, ...prizes(3_001)], apartMs: 1 })
+    const page = await see(stage, '/contests/1/ledger')
+    assert.doesNotMatch(page, /All that is open has been available since|The last of it becomes available/)
+    assert.match(
+      words(page),
+      /120\.000000000 KOTS of it wait for a date, 2881\.000000000 KOTS can be paid or claimed now\./,
+    )
+    assert.ok(page.length < 300_000, `${page.length} characters`)
+    assert.match(page, /<a href="\/payouts\?contestId=1">all that is open<\/a>/)
+    assert.match(page, /<a href="\/payouts\.csv\?contestId=1">as CSV<\/a>/)
+  })
+
+  test('is told by the last of them where all are read', async () => {
+    await using stage = await openApiStage({ story: [...CLOSED, ...prizes(100)], apartMs: 1 })
+    assert.match(words(await see(stage, '/contests/1/ledger')), /available since 2026-10-01 01:39:00 UTC/)
+  })
+
+  test('is told by its totals where all can be paid', async () => {
+    await using stage = await openApiStage({ story: [...CLOSED, ...prizes(201)], apartMs: 1 })
+    const page = await see(stage, '/contests/1/ledger')
+    assert.match(page, /All of it can be paid or claimed now\./)
+    assert.doesNotMatch(page, /payouts\.ics/)
+  })
+})
+
+suite('what is not yet paid, of more than a page reads,', () => {
+  test('is called a part, with a way to the rest, and nothing is said of all', async () => {
+    await using stage = await openApiStage({
+      story: [...CLOSED, ...prizes(ROWS_ASKED_MAX), ...prizes(50, LAUNCH + 9 * DAY_MS)],
+      apartMs: 1,
+    })
+    const first = await see(stage, '/payouts')
+    assert.match(first, /what follows is of a part of them, those that were won first/)
+    assert.match(first, /rel="next" href="\/payouts\?after=\d+&amp;limit=1000"/)
+    assert.match(first, /Nothing of this part is locked or in review\./)
+    assert.match(first, /Of this part, open for the longest time: winner/)
+    assert.match(first, /CSV \(more rows than are read here\)/)
+    assert.match(first, /have more of them, and lead on/)
+    const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const second = await see(stage, next)
+    assert.match(second, /Nothing of this part is ready to be paid or claimed\./)
+    assert.match(second, /Of those on this page, /)
+    assert.match(second, /What becomes available day by day, of a part of what is open, KOTS/)
+    const beyond = await see(stage, '/payouts?after=99999')
+    assert.doesNotMatch(beyond, /Everything that was won is paid/)
+    assert.match(beyond, /No prize that is open comes after these/)
+  })
+
+  test('is drawn as a part, and said so in the picture', async () => {
+    await using stage = await openApiStage({
+      story: [...CLOSED, ...prizes(ROWS_ASKED_MAX + 1, LAUNCH + 9 * DAY_MS)],
+      apartMs: 1,
+    })
+    const part = await (await stage.get('/payouts.svg')).text()
+    assert.match(part, /2026-10-03 to 2026-11-01, of 1000 rows, and there are more;/)
+    assert.match(part, /day by day, of a part of what is open, KOTS/)
+    const rest = await (await stage.get('/payouts.svg?limit=5')).text()
+    assert.match(rest, /of 5 rows, and there are more;/)
+    await using whole = await openApiStage({ story: [...CLOSED, ...prizes(10, LAUNCH + 9 * DAY_MS)] })
+    assert.match(await (await whole.get('/payouts.svg')).text(), /2026-10-03 to 2026-11-01; state/)
+  })
+})
+
+suite('contests, of more than a page reads,', () => {
+  const many = (count: number, kind: 'scheduled' | 'opened'): readonly Told[] =>
+    Array.from({ length: count }, (_, index) =>
+      kind === 'scheduled'
+        ? plan(index + 1, null, HOUR_MS + index * MINUTE_MS)
+        : { type: 'contest', kind, contestId: index + 1 },
+    )
+
+  test('end where a page says that there are no older ones, not that there was none', async () => {
+    await using stage = await openApiStage({ story: many(3, 'scheduled') })
+    const page = await see(stage, '/contests?after=1')
+    assert.match(page, /There is no older contest in this list\./)
+    assert.doesNotMatch(page, /There has been no contest yet/)
+  })
+
+  test('are listed by fifty, and their CSV is not called as long as the page', async () => {
+    await using stage = await openApiStage({ story: many(60, 'scheduled'), apartMs: 1 })
+    const page = await see(stage, '/contests')
+    assert.match(page, /CSV \(more rows than are read here\)/)
+    assert.match(page, /rel="next" href="\/contests\?after=11&amp;limit=50">Older contests/)
+    assert.doesNotMatch(page, /Show the JSON/)
+    const rest = await see(stage, '/contests?after=11&limit=50')
+    assert.match(rest, /CSV \(all 10 rows\)/)
+  })
+
+  test('that run are called the newest hundred on the first page, where there are more', async () => {
+    const story = [...many(101, 'scheduled'), ...many(101, 'opened')]
+    await using stage = await openApiStage({ story, apartMs: 1 })
+    assert.match(
+      await see(stage, '/'),
+      /Of the newest hundred that run or pay: those that run first, by when/,
+    )
+  })
+
+  test('that are open are drawn of those that were read, and that is said', async () => {
+    const count = ROWS_ASKED_MAX + 1
+    const story = [...many(count, 'scheduled'), ...many(count, 'opened')]
+    await using stage = await openApiStage({ story, apartMs: 1 })
+    assert.match(
+      await see(stage, '/schedule'),
+      /of those that are planned and the newest thousand that are open/,
+    )
+    const picture = await (await stage.get('/schedule.svg')).text()
+    assert.match(picture, /of those that are planned and the newest thousand that are open/)
+  })
+})

@@ -1,0 +1,49 @@
+import { AFTER, FILTERS } from '../../../protocol/parameters.ts'
+import { extentOf } from './events-extent.ts'
+import { eventsForm } from './events-form.ts'
+import { emptyOf, eventsTitle } from './events-page.ts'
+import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import { html } from '../../markup/html.ts'
+import type { Page } from '../../frame/page.ts'
+import { copyButton } from '../../frame/view-bar.ts'
+
+/** `/stream`: the newest events, and whatever comes; without a script, as of when it was loaded. */
+export const streamPage: Page<null> = {
+  endpoint: null,
+  news: true,
+  path: '/stream',
+  // A place in the stream is a page of events.
+  parameters: [...FILTERS, AFTER],
+  elsewhere: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
+  further: true,
+  live: true,
+  title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
+  description: () => 'The newest events of the log, and whatever comes, as it is published.',
+  async render(_, view) {
+    const filters = view.query.format()
+    const newest = `order=desc&limit=${EVENTS_SHOWN}`
+    const query = filters === '' ? newest : `${filters.slice(1)}&${newest}`
+    const asked = await further(view, 'events', { query })
+    const { events, page } = asked.answer
+    const older = `${filters === '' ? '?' : `${filters}&`}order=desc&before=${page.scannedTo}&limit=${EVENTS_SHOWN}`
+    const api = `/api/v1/stream${filters}`
+    return html`${eventsForm(view, false)}
+      <noscript
+        ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
+      >
+      ${events.length === 0 ? emptyOf(page, `${asked.address}#`, view) : eventsTable(events, view, { live: true, address: asked.address })}
+      ${events.length === 0 ? null : extentOf(asked.answer, view, asked.address)}
+      <nav aria-label="Older events" class="pager" data-chrome>
+        ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
+        <a href="/events${filters}">From the first event on</a>
+      </nav>
+      ${jsonLine([['the newest events', asked]])}
+      <section class="source" aria-label="The stream for programs" data-chrome>
+        <p>
+          The stream itself: <code>curl -N '${api}'</code> ${copyButton('Copy curl', { curl: api })}. Add
+          <code>-H 'Accept: application/x-ndjson'</code> for JSON lines.
+        </p>
+      </section>`
+  },
+}

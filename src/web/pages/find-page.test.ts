@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const find = (sought: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${stage.port}/find?q=${encodeURIComponent(sought)}`, { redirect: 'manual' })
+
+suite('what is looked for', () => {
+  const led: readonly (readonly [sought: string, to: string])[] = [
+    ['#10', '/events/10'],
+    ['event 10', '/events/10'],
+    ['Event #10', '/events/10'],
+    ['10', '/events/10'],
+    ['contest 1', '/contests/1/ledger'],
+    ['c2', '/contests/2/ledger'],
+    [' 2026-10-01 ', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
+    ['2026-10-01T00:05Z', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
+    ['2026-10', '/archive#2026-10'],
+    ['transaction-0001', '/events/10'],
+    ['https://explorer.example/tx/transaction-0001?cluster=main', '/events/10'],
+    ['https://daybook.example/contests/c2', '/contests/2/ledger'],
+  ]
+  for (const [sought, to] of led) {
+    test(`as ${JSON.stringify(sought)} leads to ${to}`, async () => {
+      const response = await find(sought)
+      assert.equal(response.status, 303)
+      assert.equal(response.headers.get('location'), to)
+      assert.equal((await stage.get(to)).status, 200)
+    })
+  }
+
+  test('and may be two things is offered as both', async () => {
+    const response = await find('1')
+    const page = await response.text()
+    assert.equal(response.status, 200)
+    assert.match(page, /<a href="\/events\/1">Event #1<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger">Contest 1<\/a>/)
+  })
+
+  const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
+  // The last day there is ends after the last moment; and no month is the 99th.
+  for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
+    test(`as ${JSON.stringify(sought.slice(0, 12))} and is not there is said to be nowhere`, async () => {
+      const response = await find(sought)
+      assert.equal(response.status, 200)
+      assert.match(await response.text(), /No event and no contest|There is nothing by this name/)
+    })
+  }
+
+  test('is refused when it is longer than anything here', async () => {
+    assert.equal((await find('a'.repeat(301))).status, 400)
+  })
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Told } from '../../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { parseMonth } from '../../../protocol/moment.ts'
+import type { LoyaltyRuns } from '../../../protocol/resources.ts'
+
+/** A month's reward from its input to its result. */
+function rewarded(name: string, kots: string): readonly Told[] {
+  const month = parseMonth(name)
+  assert.ok(month !== undefined)
+  const digest = `sha256:${'1a'.repeat(32)}`
+  return [
+    { type: 'loyalty', kind: 'input', details: { month, digest } },
+    { type: 'loyalty', kind: 'output', kots, details: { month, digest, recipients: 3 } },
+  ]
+}
+
+const DEPOSIT: Told = { type: 'treasury', kind: 'deposit', kots: '1000' }
+const ACCRUAL: Told = { type: 'loyalty', kind: 'accrual', kots: '900' }
+const THREE: readonly Told[] = [
+  DEPOSIT,
+  ACCRUAL,
+  ...rewarded('2026-07', '100'),
+  ...rewarded('2026-08', '300'),
+  ...rewarded('2026-09', '200.5'),
+]
+
+suite('the table of rewards', () => {
+  test('says what the moment of a row is where it is folded and has no head', async () => {
+    await using stage = await openApiStage({ story: THREE })
+    const page = await (await stage.get('/loyalty/runs')).text()
+    assert.equal(page.match(/<td class="all" data-label="planned for">/g)?.length, 3)
+  })
+})
+
+suite('the chart of rewards', () => {
+  test('has a bar for each month, and says their sum and the greatest as the JSON has them', async () => {
+    await using stage = await openApiStage({ story: THREE })
+    const page = await (await stage.get('/loyalty/runs')).text()
+    const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    assert.equal(page.match(/<rect\s+class="f1"/g)?.length, 3)
+    const { runs }: LoyaltyRuns = JSON.parse((await answers[0]) ?? '')
+    const sentence = /<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? ''
+    assert.equal(
+      sentence.replaceAll(/\s+/g, ' ').trim(),
+      '600.500000000 KOTS in all these months, the most for 2026-08.',
+    )
+    const described = /<desc[^>]*>([^<]*)</.exec(page)?.[1]
+    const told = runs.toReversed().map(({ month, total }) => `${month}: ${total} KOTS.`)
+    assert.equal(described, told.join(' '))
+  })
+
+  test('is left out where one month says it all, and is a picture all the same', async () => {
+    await using stage = await openApiStage({ story: THREE.slice(0, 4) })
+    assert.doesNotMatch(await (await stage.get('/loyalty/runs')).text(), /<figure/)
+    assert.match(await (await stage.get('/loyalty/runs.svg')).text(), /2026-07: 100\.000000000 KOTS\./)
+  })
+
+  test('is a picture of nothing while nothing is computed', async () => {
+    await using stage = await openApiStage({ story: [DEPOSIT] })
+    const picture = await stage.get('/loyalty/runs.svg')
+    assert.equal(picture.status, 200)
+    assert.match(await picture.text(), /no month yet/)
+  })
+})

@@ -1,0 +1,59 @@
+import type { LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
+import type { Bars } from '../../charts/chart-bars.ts'
+import { barChart } from '../../charts/chart-bars.ts'
+import { barPicture } from '../../charts/chart-picture.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
+import { monthMark } from '../../charts/chart-time.ts'
+import { derived, sum } from '../../markup/derived.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { View } from '../../frame/page.ts'
+
+type Computed = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>
+
+/** The months whose reward is computed, the earliest first. */
+function computedIn(runs: readonly LoyaltyRun[]): readonly Computed[] {
+  return runs
+    .flatMap((run, index) =>
+      run.total === null ? [] : [{ run, total: run.total, pointer: `/runs/${index}` }],
+    )
+    .toSorted((a, b) => (a.run.month < b.run.month ? -1 : 1))
+}
+
+/** The reward of each month; of a single one its row says as much. */
+export function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null {
+  const computed = computedIn(runs)
+  const all = sum(computed.map(({ total, pointer }) => ({ pointer: `${pointer}/total`, figure: total })))
+  const [first] = computed
+  if (all === null || first === undefined || computed.length < 2) return null
+  const most = computed.reduce(
+    (greatest, one) => (digitsOf(one.total) > digitsOf(greatest.total) ? one : greatest),
+    first,
+  )
+  const sentence = html`${derived(all)} ${site.token} in all these months, the most for
+    <span data-at="${most.pointer}/month">${most.run.month}</span>.`
+  return barChart(barsOf(computed, site.token), sentence)
+}
+
+/** The same as a picture, of nothing while nothing is computed. */
+export function rewardPicture({ runs, asOf }: LoyaltyRuns, view: View): Html {
+  const computed = computedIn(runs)
+  const bars = barsOf(computed, view.site.token)
+  const months = [computed.at(0), computed.at(-1)].flatMap((one) =>
+    one === undefined ? [] : [one.run.month],
+  )
+  const range = months.length === 0 ? 'no month yet' : months.join(' to ')
+  return barPicture(bars, { title: bars.title, asOf, range, legend: `Reward, ${view.site.token}` }, view)
+}
+
+function barsOf(computed: readonly Computed[], token: string): Bars {
+  return {
+    id: 'rewards',
+    title: 'Loyalty reward of each month',
+    description:
+      computed.length === 0
+        ? 'No reward is computed yet.'
+        : computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
+    bars: computed.map(({ run, total }) => ({ ...monthMark(run.month), figure: total })),
+  }
+}

@@ -1,0 +1,151 @@
+import { boundOf, DAY_MS, formatAt, msOf, floorTo } from '../../../protocol/moment.ts'
+import type { Payouts } from '../../../protocol/resources.ts'
+import { amount } from '../../markup/amount.ts'
+import type { Bars } from '../../charts/chart-bars.ts'
+import { barChart } from '../../charts/chart-bars.ts'
+import { barPicture } from '../../charts/chart-picture.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
+import { dayMark } from '../../charts/chart-time.ts'
+import type { Derived } from '../../markup/derived.ts'
+import { derived, sum } from '../../markup/derived.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { dayOf, momentOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+import type { Placed } from './unpaid-table.ts'
+import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
+
+/** Days that are drawn, today the first: what comes later stands in the table. */
+const DAYS_DRAWN = 30
+
+type Day = Readonly<{ startMs: number; rows: readonly Placed[]; total: Derived }>
+
+/** The rows by the day on which they become available, each day with its total. */
+function daysOf(rows: readonly Placed[]): readonly Day[] {
+  const byDay = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
+  return [...byDay].flatMap(([startMs, placed]) => {
+    const total = sumOf(placed)
+    return total === null ? [] : [{ startMs, rows: placed, total }]
+  })
+}
+
+/** What becomes available on each of the next days, drawn and in a sentence; nothing where nothing does. */
+export function daysChart(payouts: Payouts, rows: readonly Placed[], view: View): Html | null {
+  const { site } = view
+  const drawn = drawnOf(payouts, rows)
+  const total = sumOf(drawn)
+  const first = mostOf(drawn)?.rows[0]
+  if (total === null || first === undefined) return null
+  const later = sumOf(rows.filter((row) => !drawn.includes(row)))
+  return barChart(
+    barsOf(payouts, rows, view),
+    html`${isWhole(payouts, view) ? null : 'Of those on this page, '}${derived(total)} ${site.token} become
+      available in the next thirty days, the most on
+      <span data-at="/unpaid/${first.index}/availableAt">${dayOf(first.unpaid.availableAt)}</span
+      >.${later === null ? null : html` ${derived(later)} ${site.token} come later.`}`,
+  )
+}
+
+/** Whether the answer has every prize that is open, and not a page of them. */
+export function isWhole({ next }: Payouts, { query }: View): boolean {
+  return next === null && !query.has('after')
+}
+
+/** The same bars as a picture of its own. */
+export function daysPicture(payouts: Payouts, rows: readonly Placed[], title: string, view: View): Html {
+  const from = drawnFrom(payouts)
+  const bars = barsOf(payouts, rows, view)
+  const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
+  const part = isWhole(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
+  const range = `${dates.join(' to ')}${part}`
+  return barPicture(bars, { title, asOf: payouts.asOf, range, legend: bars.title }, view)
+}
+
+function drawnFrom({ now }: Payouts): number {
+  return floorTo(msOf(now.atMs), DAY_MS)
+}
+
+function drawnOf(payouts: Payouts, rows: readonly Placed[]): readonly Placed[] {
+  const end = drawnFrom(payouts) + DAYS_DRAWN * DAY_MS
+  return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
+}
+
+function barsOf(payouts: Payouts, rows: readonly Placed[], view: View): Bars {
+  const { token } = view.site
+  const part = isWhole(payouts, view) ? '' : ', of a part of what is open'
+  const from = drawnFrom(payouts)
+  const drawn = drawnOf(payouts, rows)
+  const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
+  const most = mostOf(drawn)?.rows[0]?.unpaid.availableAt.slice(0, 10)
+  return {
+    id: 'days',
+    title: `What becomes available day by day${part}, ${token}`,
+    description: `The total of each of the next thirty days${part}. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
+    bars: Array.from({ length: DAYS_DRAWN }, (_, index) => {
+      const startMs = from + index * DAY_MS
+      return { label: dayMark(startMs), figure: totals.get(startMs) ?? '0.000000000' }
+    }),
+  }
+}
+
+/** The day on which the most becomes available, the earliest of several. */
+function mostOf(rows: readonly Placed[]): Day | undefined {
+  return daysOf(rows).reduce<Day | undefined>(
+    (most, day) =>
+      most === undefined || digitsOf(day.total.figure) > digitsOf(most.total.figure) ? day : most,
+    undefined,
+  )
+}
+
+function sumOf(rows: readonly Placed[]): Derived | null {
+  return sum(rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })))
+}
+
+/** What the table of days is made with: the contests' titles by number, and whether its last day is cut. */
+type Told = Readonly<{ titles: ReadonlyMap<number, string | null>; cut: boolean; most: number }>
+
+/** What waits for a date, day by day. */
+export function waitingTable(rows: readonly Placed[], told: Told, { site }: View): Html {
+  const days = daysOf(rows)
+  return html`<div class="wide" role="region" aria-label="Prizes waiting for a date" tabindex="0">
+    <table class="cards" data-list="/unpaid" data-most="${told.most}">
+      <thead>
+        <tr>
+          <th scope="col" data-field="contestId kind">Contest and kind</th>
+          <th scope="col" data-field="status">State</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="availableAt">Available</th>
+        </tr>
+      </thead>
+      ${days.map((day, index) => groupOf(day, told.cut && index === days.length - 1, told))}
+    </table>
+  </div>`
+}
+
+function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
+  const [first] = rows
+  return html`<tbody>
+    <tr class="group" data-key="day">
+      ${
+        first === undefined
+          ? null
+          : html`<th scope="rowgroup" colspan="2" data-at="/unpaid/${first.index}/availableAt">
+              ${dayOf(first.unpaid.availableAt)}
+            </th>`
+      }
+      <td class="r">${cut ? html`<span class="none">cut here</span>` : html`<b>${derived(total)}</b>`}</td>
+      <td></td>
+    </tr>
+    ${rows.map(
+      ({ unpaid, index }) =>
+        html`<tr data-key="${unpaidKey(unpaid)}" data-row="/unpaid/${index}">
+          <th scope="row" class="all">${prizeName(unpaid, titles)}</th>
+          <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>
+          <td class="r">${amount(unpaid.kots)}</td>
+          <td class="all">
+            ${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span>
+          </td>
+        </tr>`,
+    )}
+  </tbody>`
+}

@@ -1,0 +1,234 @@
+import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
+import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
+import { amount } from '../../markup/amount.ts'
+import { contestLink } from '../../markup/contest-name.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { payoutsSubscription } from './payouts-calendar.ts'
+import { daysChart, daysPicture, isWhole, waitingTable } from './payouts-days.ts'
+import { nothingOpen } from './payouts-none.ts'
+import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+import type { Table } from '../../markup/table.ts'
+import type { Placed } from './unpaid-table.ts'
+import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
+
+/** Rows of a group on a page: more stand in the export and on further pages. */
+const ROWS_SHOWN = 200
+
+/** What each state means for who has won. */
+const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
+  locked: 'Won; it can be paid from a fixed day on.',
+  in_review: 'Held back while it is checked that the contest went by its rules.',
+  awaiting_claim: 'Free to be paid as soon as the winner asks for it on the platform.',
+  payable: 'Free to be paid; the platform pays it without being asked.',
+  overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
+}
+
+/** `/payouts`: what was won and is not paid yet, and when it will be. */
+export const payoutsPage: Page<Payouts> = {
+  endpoint: 'payouts',
+  rows: ROWS_ASKED_MAX,
+  pictureRows: ROWS_ASKED_MAX,
+  further: true,
+  title: (_, view) => titleOf(view),
+  description: (payouts, { site }) =>
+    isNothingOpen(payouts)
+      ? null
+      : `Won and not paid yet: ${statesIn(payouts.totals)
+          .map((status) => `${payouts.totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
+          .join(', ')}.`,
+  csv: tableOf,
+  svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
+  async render(payouts, view) {
+    const contests = await further(view, 'contests', { query: `status=paying&limit=${ROWS_ASKED_MAX}` })
+    const titles = new Map(contests.answer.contests.map(({ id, title }) => [id, title]))
+    return html`${filterOf(payouts, view)}
+    ${
+      isNothingOpen(payouts)
+        ? await nothingOpen(view)
+        : html`${totalsOf(payouts, view)} ${extentOf(payouts, view)} ${waiting(payouts, titles, view)}
+          ${ready(payouts, titles, view)} ${overpaid(placed(payouts, 'overpaid'), titles, view)}
+          ${onwards(payouts, view)}`
+    }
+    ${meanings()} ${jsonLine([['the titles of contests', contests]])}`
+  },
+}
+
+function titleOf({ query }: View): string {
+  const id = query.integer('contestId')
+  return id === undefined ? 'Prizes not yet paid' : `Prizes of contest ${id} not yet paid`
+}
+
+/** The rows in these states, the soonest available first. */
+function placed({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readonly Placed[] {
+  return unpaid
+    .map((one, index) => ({ unpaid: one, index }))
+    .filter((one) => states.includes(one.unpaid.status))
+    .toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
+}
+
+/** Whether nothing is open, on whatever page it is asked: the totals are of all pages. */
+function isNothingOpen({ unpaid, totals }: Payouts): boolean {
+  return unpaid.length === 0 && hasNothing(totals, ...UNPAID_STATUSES)
+}
+
+function hasNothing(totals: Payouts['totals'], ...states: readonly UnpaidStatus[]): boolean {
+  return states.every((status) => !/[1-9]/.test(totals[status]))
+}
+
+/** Whether the totals are of more than the page holds, and where the rest is. */
+function extentOf(payouts: Payouts, view: View): Html | null {
+  if (isWhole(payouts, view)) return null
+  if (payouts.unpaid.length === 0) {
+    return html`<p class="lead">No prize that is open comes after these: the totals are of those before.</p>`
+  }
+  return html`<p class="quiet">
+    The totals are of all prizes that are open; what follows is of a part of them, those that were won first.
+    <a href="${payouts.next === null ? '#pages' : onward(payouts.next)}"
+      >${payouts.next === null ? 'To the others' : 'To the next part'}</a
+    >.
+  </p>`
+}
+
+function waitingIn(payouts: Payouts): readonly Placed[] {
+  return placed(payouts, 'locked', 'in_review')
+}
+
+function filterOf({ unpaid }: Payouts, { query }: View): Html {
+  const id = query.integer('contestId')
+  return html`<form class="ask" method="get" action="/payouts" data-chrome>
+    <label
+      >Contest number
+      <input type="number" name="contestId" min="1" step="1" inputmode="numeric" value="${id ?? ''}" />
+    </label>
+    <button>Show</button>
+    ${
+      id === undefined
+        ? null
+        : html`${unpaid.length === 0 ? null : html`<a href="/contests/${id}/ledger">The ledger of this contest</a>`}
+            <a href="/payouts">All contests</a>`
+    }
+  </form>`
+}
+
+/** The states that there are totals of; nothing is said of what seldom happens where it has not. */
+function statesIn(totals: Payouts['totals']): readonly UnpaidStatus[] {
+  return UNPAID_STATUSES.filter((status) => status !== 'overpaid' || /[1-9]/.test(totals[status]))
+}
+
+/** How much is in each state, whatever the page holds of it. */
+function totalsOf({ totals, now }: Payouts, { site }: View): Html {
+  const shown = statesIn(totals)
+  return html`<dl class="figures">
+      ${shown.map(
+        (status) =>
+          html`<div>
+            <dt>${capital(STATUS_WORDS[status])}, ${site.token}</dt>
+            <dd data-at="/totals/${status}">${amount(totals[status])}</dd>
+            <dd class="beside"><a href="#${status}">what this means</a></dd>
+          </div>`,
+      )}
+    </dl>
+    <p class="quiet" data-at="/now/at">States as of ${momentOf(now.at)}.</p>`
+}
+
+type Titles = ReadonlyMap<number, string | null>
+
+function waiting(payouts: Payouts, titles: Titles, view: View): Html {
+  const rows = waitingIn(payouts)
+  if (rows.length === 0) {
+    const nowhere = hasNothing(payouts.totals, 'locked', 'in_review')
+    return html`<h2>Waiting for a date</h2>
+      <p>${nowhere ? 'Nothing is locked or in review.' : 'Nothing of this part is locked or in review.'}</p>`
+  }
+  const cut = rows.length > ROWS_SHOWN
+  return html`<h2>Waiting for a date</h2>
+    <p>Locked or in review; by the day on which it becomes available.</p>
+    ${daysChart(payouts, rows, view)} ${payoutsSubscription(view.query.integer('contestId'), view)}
+    ${waitingTable(rows.slice(0, ROWS_SHOWN), { titles, cut, most: ROWS_SHOWN }, view)}
+    ${cut ? moreInTheExport(payouts, view) : null}`
+}
+
+function ready(payouts: Payouts, titles: Titles, view: View): Html {
+  const rows = placed(payouts, 'payable', 'awaiting_claim')
+  const [oldest] = rows
+  if (oldest === undefined) {
+    const nowhere = hasNothing(payouts.totals, 'payable', 'awaiting_claim')
+    return html`<h2>Ready</h2>
+      <p>Nothing ${nowhere ? '' : 'of this part '}is ready to be paid or claimed.</p>`
+  }
+  const { contestId, kind, availableAt } = oldest.unpaid
+  const pointer = `/unpaid/${oldest.index}`
+  return html`<h2>Ready to be paid, or awaiting a claim</h2>
+    <p data-at="${pointer}/kind ${pointer}/contestId ${pointer}/availableAt">
+      ${isWhole(payouts, view) ? 'Open' : 'Of this part, open'} for the longest time: ${kind} of
+      ${contestLink(contestId, titles.get(contestId) ?? null)}, available since ${momentOf(availableAt)}.
+    </p>
+    ${unpaidTable(rows, view, { name: 'Prizes ready to be paid or awaiting a claim', titles, ...LIST })}
+    ${rows.length > ROWS_SHOWN ? moreInTheExport(payouts, view) : null}`
+}
+
+function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | null {
+  if (rows.length === 0) return null
+  return html`<h2>Overpaid</h2>
+    ${unpaidTable(rows, view, { name: 'Prizes overpaid', titles, ...LIST })}`
+}
+
+const LIST = { list: '/unpaid', most: ROWS_SHOWN } as const
+
+function moreInTheExport(payouts: Payouts, view: View): Html {
+  const has = isWhole(payouts, view) ? 'have them all' : 'have more of them, and lead on'
+  return html`<p class="quiet">Not all are shown here: the CSV and the JSON below ${has}.</p>`
+}
+
+function onward(next: string): string {
+  return next.replace('/api/v1', '')
+}
+
+function onwards({ next }: Payouts, { query }: View): Html | null {
+  const paged = query.has('after')
+  if (!paged && next === null) return null
+  return html`<nav id="pages" aria-label="Pages of unpaid prizes" class="pager" data-chrome>
+    ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">First of them</a>` : null}
+    ${next === null ? null : html`<a rel="next" href="${onward(next)}">Further ones</a>`}
+  </nav>`
+}
+
+function meanings(): Html {
+  return html`<h2>What the states mean</h2>
+    <dl class="fields">
+      ${UNPAID_STATUSES.map(
+        (status) =>
+          html`<dt id="${status}">${STATUS_WORDS[status]}</dt>
+            <dd>${MEANINGS[status]}</dd>`,
+      )}
+    </dl>
+    <p>
+      Here are totals of each contest and kind of prize, and nobody’s name or wallet. Winners see their own
+      share on the platform.
+    </p>`
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}
+
+const COLUMNS = [
+  'contestId',
+  'kind',
+  'kots',
+  'status',
+  'unlocksAt',
+  'unlocksAtMs',
+  'reviewUntil',
+  'reviewUntilMs',
+  'availableAt',
+  'availableAtMs',
+] as const
+
+function tableOf({ unpaid, next }: Payouts): Table {
+  return { columns: COLUMNS, rows: unpaid.map((one) => COLUMNS.map((name) => one[name])), next }
+}

@@ -1,0 +1,157 @@
+import type { FlowBucket, Flows } from '../../../protocol/resources.ts'
+import { BUCKETS } from '../../../protocol/resources.ts'
+import { amount, amountOrNone } from '../../markup/amount.ts'
+import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
+import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
+import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { bucketOf, momentOf, textOf } from '../../markup/moment.ts'
+import { plainText } from '../../markup/page-lead.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { rangeForm } from './range-form.ts'
+import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { percentOf } from '../../charts/share.ts'
+import type { Table } from '../../markup/table.ts'
+
+/** `/flows`: what was spent, paid and burned, bucket by bucket. */
+export const flowsPage: Page<Flows> = {
+  endpoint: 'flows',
+  further: true,
+  island: 'chart',
+  permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
+  title: ({ bucket }) => `Flows by ${bucket}`,
+  description: (flows, view) => plainText(sentenceOf(flows, view)),
+  csv: tableOf,
+  svg: pictureOf,
+  embedded: ({ from, to, bucket }) => [
+    {
+      is: 'frame',
+      name: 'The chart in a frame, with a link back',
+      path: `/embed/flows?from=${from}&to=${to}&bucket=${bucket}`,
+      title: `Flows by ${bucket}`,
+      height: 520,
+    },
+  ],
+  async render(flows, view) {
+    const presets = await rangePresets(view, flows)
+    const before = await beforeLaunch(view, flows)
+    const panels = flowPanels(flows, view.site)
+    return html`
+      ${presets} ${rangeForm(view, flows, BUCKETS)}
+      ${chartFigure({
+        sentence: sentenceOf(flows, view),
+        panels,
+        unfinished: unfinishedIn(flows),
+        stands: 'middle',
+        table: 'buckets',
+        buckets: flows.buckets.length,
+      })}
+      <p class="quiet" data-at="/from /to">
+        From ${momentOf(flows.from)} up to, not including, ${momentOf(flows.to)}. What is paid in prizes
+        leaves out refunds and the loyalty reward.
+      </p>
+      ${before} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+    `
+  },
+}
+
+/** What the chart shows, in words: totals of the range, and when most was spent. */
+function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
+  const { spentOnPlay, paidInPrizes, burned } = totals
+  const share = percentOf(
+    { figure: paidInPrizes, pointer: '/totals/paidInPrizes' },
+    { figure: spentOnPlay, pointer: '/totals/spentOnPlay' },
+  )
+  const most = mostSpent(buckets)
+  const shown = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `/totals/${key}`).join(' ')
+  return html`<span data-at="${shown}"
+      >${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on play in
+      this range, ${amount(paidInPrizes)} ${site.token} paid in
+      prizes${share === null ? null : html` (${share} of it)`} and ${amount(burned)} ${site.token}
+      burned.</span
+    >
+    ${
+      most === null
+        ? null
+        : html`<span data-at="/buckets/${buckets.indexOf(most)}/at"
+            >Most was spent ${bucketOf(bucket, most.at)}.</span
+          >`
+    }`
+}
+
+function mostSpent(buckets: readonly FlowBucket[]): FlowBucket | null {
+  let most: FlowBucket | null = null
+  let digits = 0n
+  for (const one of buckets) {
+    const spent = digitsOf(one.spentOnPlay)
+    if (spent > digits) [most, digits] = [one, spent]
+  }
+  return most
+}
+
+function pictureOf(flows: Flows, view: View): Html {
+  const { bucket, asOf, from, to } = flows
+  const [amounts, prices] = flowPanels(flows, view.site)
+  return chartPicture(
+    {
+      title: `Flows by ${bucket}`,
+      asOf,
+      range: `${textOf(from)} to ${textOf(to)}`,
+      source: view.site.name,
+      simulated: view.identity.simulated,
+      growing: unfinishedIn(flows) > 0,
+    },
+    [{ ...amounts, plot: { ...amounts.plot, dated: false } }, prices],
+    themeOf(view),
+  )
+}
+
+function totalsOf({ totals }: Flows, { site }: View): Html {
+  return html`<h2>Totals of the range</h2>
+    <dl class="figures">
+      ${FLOWS.map(
+        ({ key, name }) =>
+          html`<div>
+            <dt>${name}, ${site.token}</dt>
+            <dd data-at="/totals/${key}">${amount(totals[key])}</dd>
+          </div>`,
+      )}
+    </dl>`
+}
+
+function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Html {
+  const columns = [
+    { field: 'at', name: 'Begins' },
+    ...FLOWS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
+    { field: 'tokenPriceUsd', name: `Price of ${site.token} at its end, USD` },
+  ]
+  return html`<h2>By ${bucket}</h2>
+    ${bucketTable(
+      { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
+      buckets,
+      (one) =>
+        html`<tr>
+          <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
+          ${FLOWS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+          <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
+        </tr>`,
+    )}`
+}
+
+function tableOf({ buckets }: Flows): Table {
+  return {
+    columns: ['at', 'atMs', 'complete', 'spentOnPlay', 'paidInPrizes', 'burned', 'tokenPriceUsd'],
+    rows: buckets.map((one) => [
+      one.at,
+      one.atMs,
+      one.complete,
+      one.spentOnPlay,
+      one.paidInPrizes,
+      one.burned,
+      one.tokenPriceUsd,
+    ]),
+    next: null,
+  }
+}

@@ -1,0 +1,176 @@
+import type { FundFigures, Funds } from '../../../protocol/resources.ts'
+import { BUCKETS } from '../../../protocol/resources.ts'
+import { amount } from '../../markup/amount.ts'
+import type { Panel } from '../../charts/chart-figure.ts'
+import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
+import { linePlot } from '../../charts/chart-line.ts'
+import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
+import type { SeriesStyle } from '../../charts/chart-plot.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf, textOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { rangeForm } from './range-form.ts'
+import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { ratioOf } from '../../charts/share.ts'
+import type { Site } from '../../markup/site.ts'
+import type { Table } from '../../markup/table.ts'
+
+type Fund = Readonly<{ key: keyof FundFigures; name: string; explained: string; style: SeriesStyle }>
+
+const FUNDS: readonly Fund[] = [
+  { key: 'treasury', name: 'Treasury', explained: 'what the platform holds', style: 1 },
+  {
+    key: 'prizesNotRedeemed',
+    name: 'Prizes not yet redeemed',
+    explained: 'won, and not yet paid',
+    style: 2,
+  },
+  { key: 'runningPools', name: 'In the pools of contests', explained: 'still to be won', style: 3 },
+  { key: 'loyaltyFund', name: 'Loyalty fund', explained: 'kept for monthly rewards', style: 4 },
+]
+
+/** `/funds`: what stands in each fund, now and at the end of each bucket. */
+export const fundsPage: Page<Funds> = {
+  endpoint: 'funds',
+  further: true,
+  island: 'chart',
+  permalink: ({ from, to, bucket }) => `/funds?from=${from}&to=${to}&bucket=${bucket}`,
+  title: () => 'Funds',
+  csv: tableOf,
+  svg: pictureOf,
+  async render(funds, view) {
+    const presets = await rangePresets(view, funds)
+    return html`
+      ${coverageOf(funds)} ${nowOf(funds, view)}
+      <h2>History by ${funds.bucket}</h2>
+      ${presets} ${rangeForm(view, funds, BUCKETS)}
+      ${chartFigure({
+        sentence: sentenceOf(funds, view),
+        panels: panelsOf(funds, view.site),
+        unfinished: unfinishedIn(funds),
+        stands: 'end',
+        table: 'buckets',
+        buckets: funds.buckets.length,
+        beside: true,
+      })}
+      ${await beforeLaunch(view, funds)} ${bucketsOf(funds, view)}
+    `
+  },
+}
+
+/** A ratio of two published figures, and what it does not say. */
+function coverageOf({ now }: Funds): Html {
+  const ratio = ratioOf(
+    { pointer: '/now/treasury', figure: now.treasury },
+    { pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed },
+  )
+  if (ratio === null) return html`<p class="lead">No prize is waiting to be redeemed now.</p>`
+  return html`<p class="lead">
+      The treasury holds ${ratio} times the prizes that are won and not yet redeemed.
+    </p>
+    <p class="quiet">Treasury divided by prizes not yet redeemed, cut off after one decimal.</p>`
+}
+
+function nowOf({ now }: Funds, { site }: View): Html {
+  return html`<h2>Now</h2>
+    <dl class="figures">
+      ${FUNDS.map(
+        ({ key, name, explained }) =>
+          html`<div>
+            <dt>${name}, ${site.token}</dt>
+            <dd data-at="/now/${key}">${amount(now[key])}</dd>
+            <dd class="beside">${explained}</dd>
+          </div>`,
+      )}
+    </dl>`
+}
+
+/** Where the range begins and ends, in words. */
+function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
+  const first = buckets[0]
+  const last = buckets.at(-1)
+  if (first === undefined || last === undefined || first === last) return html`One ${bucket} is shown.`
+  const ends = [0, buckets.length - 1]
+  const shown = ['treasury', 'prizesNotRedeemed'].flatMap((key) =>
+    ends.map((end) => `/buckets/${end}/${key}`),
+  )
+  return html`<span data-at="${shown.join(' ')}"
+      >Between the end of the first ${bucket} shown and the end of the last, the treasury went from
+      ${amount(first.treasury)} to ${amount(last.treasury)} ${site.token}, prizes not yet redeemed from
+      ${amount(first.prizesNotRedeemed)} to ${amount(last.prizesNotRedeemed)} ${site.token}.</span
+    >
+    Each fund has an axis of its own.`
+}
+
+function unfinishedIn({ buckets }: Funds): number {
+  return buckets.filter(({ complete }) => !complete).length
+}
+
+/** A plot for each fund, over the same time: unlike things are never stacked. */
+function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
+  const { fromMs, toMs, buckets } = funds
+  const starts = buckets.map(({ at }) => at)
+  return FUNDS.map(({ key, name, style }) => {
+    const line = { name: `${name}, ${token}`, style, figures: buckets.map((one) => one[key]) }
+    const plot = linePlot({
+      id: `fund-${key}`,
+      title: line.name,
+      fromMs,
+      toMs,
+      starts,
+      unfinished: unfinishedIn(funds),
+      stands: 'end',
+      series: [line],
+      size: 'short',
+      dated: true,
+    })
+    return { plot, lines: [line] }
+  })
+}
+
+function pictureOf(funds: Funds, view: View): Html {
+  const { bucket, asOf, from, to } = funds
+  const panels = panelsOf(funds, view.site)
+  return chartPicture(
+    {
+      title: `Funds by ${bucket}`,
+      asOf,
+      range: `${textOf(from)} to ${textOf(to)}`,
+      source: view.site.name,
+      simulated: view.identity.simulated,
+      growing: unfinishedIn(funds) > 0,
+    },
+    // Time is written once, under the last of them.
+    panels.map(({ plot, lines }, index) => ({
+      plot: { ...plot, dated: index === panels.length - 1 },
+      lines,
+    })),
+    themeOf(view),
+  )
+}
+
+function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Html {
+  const columns = [
+    { field: 'at', name: `Balances at the end of the ${bucket} from` },
+    ...FUNDS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
+  ]
+  return bucketTable(
+    { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
+    buckets,
+    (one) =>
+      html`<tr>
+        <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
+        ${FUNDS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+      </tr>`,
+  )
+}
+
+function tableOf({ buckets }: Funds): Table {
+  const keys = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
+  return {
+    columns: ['at', 'atMs', 'complete', ...keys],
+    rows: buckets.map((one) => [one.at, one.atMs, one.complete, ...keys.map((key) => one[key])]),
+    next: null,
+  }
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { ApiStage } from '../../../../test/stage/api-stage.ts'
+import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { sendRaw } from '../../../../test/stage/raw-request.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../protocol/moment.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+suite('the schedule', () => {
+  test('is told day by day, the soonest first', async () => {
+    const page = await (await stage.get('/schedule')).text()
+    const days = [...page.matchAll(/scope="rowgroup" colspan="2"[^>]*>\s*<time[^>]*>([^<]*)</g)].map(
+      ([, day]) => day,
+    )
+    assert.deepEqual(days, ['2026-10-06', '2026-10-07', '2026-10-10'])
+    assert.match(page, /<b>opens<\/b>/)
+    assert.match(page, /Loyalty reward for 2026-09 is paid/)
+  })
+
+  test('begins with the next loyalty payment', async () => {
+    assert.match(await (await stage.get('/schedule')).text(), /Next loyalty payment: for 2026-09, at/)
+  })
+
+  test('is said of a link by what comes next, not by what should have come', async () => {
+    await using late = await openApiStage({
+      story: [plan(1, 'Late', MINUTE_MS), plan(2, 'Grand Cup', HOUR_MS)],
+      apartMs: 2 * MINUTE_MS,
+    })
+    const page = await (await late.get('/schedule')).text()
+    assert.match(page, /the time has passed/)
+    assert.match(page, /name="description" content="[^"]*Planned next: Grand Cup \(contest 2\) opens, at/)
+    await using over = await openApiStage({
+      story: [plan(1, 'Late', 0), plan(2, 'Later', 0)],
+      apartMs: 2 * DAY_MS,
+    })
+    assert.doesNotMatch(await (await over.get('/schedule')).text(), /Planned next/)
+  })
+
+  test('that is blank says so, and where to look', async () => {
+    await using empty = await openApiStage({ story: [] })
+    const page = await (await empty.get('/schedule')).text()
+    assert.match(page, /Nothing is planned\. <a href="\/contests">/)
+    assert.match(page, /not announced yet/)
+  })
+
+  test('is subscribed to at the address of the site', async () => {
+    const page = await (await stage.get('/schedule')).text()
+    assert.match(page, new RegExp(`href="webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics"`))
+    // Not every program knows the scheme; every one takes an address.
+    assert.match(page, new RegExp(`<code>http://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics</code>`))
+    assert.match(page, /href="\/schedule\.ics"/)
+  })
+
+  test('is the same page by whatever name the service is asked', async () => {
+    const pages = await Promise.all(
+      ['data.example.org', 'a"b'].map(async (host) => {
+        const { text } = await sendRaw(
+          stage.port,
+          `GET /schedule HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        )
+        return text.split('\r\n\r\n', 2)[1]
+      }),
+    )
+    assert.equal(pages[0], pages[1])
+    assert.match(pages[0] ?? '', new RegExp(`webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics`))
+  })
+
+  test('is the same calendar as that of the API', async () => {
+    const [page, api] = await Promise.all(
+      ['/schedule.ics', '/api/v1/schedule.ics'].map((path) => stage.get(path)),
+    )
+    assert.ok(page !== undefined && api !== undefined)
+    assert.equal(page.headers.get('content-type'), 'text/calendar; charset=utf-8')
+    assert.equal(page.headers.get('etag'), api.headers.get('etag'))
+    assert.equal(await page.text(), await api.text())
+  })
+
+  test('of very many shows the soonest, and leads to all of them', async () => {
+    const story = Array.from({ length: 5_100 }, (_, index) =>
+      plan(index + 1, `Sketch ${index * 7_919} of the ${index}th hour`, (index + 1) * HOUR_MS),
+    )
+    await using many = await openApiStage({ story })
+    const page = await (await many.get('/schedule')).text()
+    const rows = [...page.matchAll(/<tr data-key="(?:opens|closes) /g)].length
+    assert.equal(rows, 200)
+    assert.match(page, /<tr data-key="opens 1"/)
+    const bytes = gzipSync(page, { level: 9 }).length
+    assert.ok(bytes <= 30 * 1024, `${bytes} bytes`)
+    const [, all = ''] = /<a href="([^"]*)">all of them as CSV/.exec(page) ?? []
+    assert.equal((await (await many.get(all)).text()).trimEnd().split('\r\n').length, 1 + 10_200)
+    const feed = await (await many.get('/schedule.ics')).text()
+    assert.equal([...feed.matchAll(/BEGIN:VEVENT/g)].length, 500)
+  })
+
+  test('that is short leads to no more', async () => {
+    assert.doesNotMatch(await (await stage.get('/schedule')).text(), /all of them as CSV/)
+  })
+
+  test('draws each contest from its opening to its closing, and says the same in its list', async () => {
+    await using told = await openApiStage({
+      story: [
+        plan(1, 'Of today', HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        plan(2, null, 48 * HOUR_MS),
+      ],
+    })
+    const page = await (await told.get('/schedule')).text()
+    const answers = sourcesOf(page).map(async (source) => (await told.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    const described = /<desc id="timeline-desc">([^<]*)</.exec(page)?.[1]
+    assert.equal(
+      described,
+      'Of today (contest 1): open since 2026-10-01 00:01:00 UTC, planned to close at 2026-10-02 01:00:00 UTC. ' +
+        'Contest 2: planned to open at 2026-10-03 00:00:00 UTC, planned to close at 2026-10-04 00:00:00 UTC.',
+    )
+    assert.match(page, /<b>closes<\/b>, open since <time datetime="2026-10-01T00:01:00\.000Z">/)
+    const bars = [...page.matchAll(/<rect\s+(?:class|fill)="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
+    // Seventy-two hours are shown, less a minute: the first contest has been open for one.
+    assert.deepEqual(
+      bars.map(([, style, x, width]) => [style, x, width]),
+      [
+        ['url(#timeline-hatch)', '0.02%', '34.69%'],
+        ['s1', '0.02%', '34.69%'],
+        ['f1', '0%', '0.4%'],
+        ['url(#timeline-hatch)', '66.66%', '33.34%'],
+        ['s1', '66.66%', '33.34%'],
+      ],
+    )
+  })
+
+  test('cuts a long title in its picture between words: a figure in it stays what it is', async () => {
+    await using told = await openApiStage({
+      story: [plan(1, 'Photographs of each bridge of 20262027', HOUR_MS)],
+    })
+    const page = await (await told.get('/schedule')).text()
+    const answers = sourcesOf(page).map(async (source) => (await told.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    assert.match(page, />Photographs of each bridge of…</)
+  })
+
+  test('of many draws those that close first, and says that there are more', async () => {
+    const story = Array.from({ length: 20 }, (_, index) => plan(index + 1, null, (20 - index) * HOUR_MS))
+    await using many = await openApiStage({ story })
+    const page = await (await many.get('/schedule')).text()
+    const marks = [...page.matchAll(/class="y"[^>]*>\s*(#\d+)\s*</g)].map(([, mark]) => mark)
+    assert.deepEqual(marks, ['#20', '#19', '#18', '#17', '#16', '#15', '#14', '#13'])
+    assert.match(page, /of all those that are planned to close first/)
+  })
+
+  test('of an open contest whose close is overdue draws it up to now', async () => {
+    await using late = await openApiStage({
+      story: [
+        plan(1, 'Late', -48 * HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        { type: 'trade', kind: 'buy', kots: '1' },
+      ],
+    })
+    const page = await (await late.get('/schedule')).text()
+    assert.match(page, /<rect\s+class="f1"\s+x="0%"\s+width="100%"/)
+    assert.doesNotMatch(page, /<rect\s+class="s1"|NaN/)
+  })
+
+  test('is a row for each plan as CSV', async () => {
+    const csv = await (await stage.get('/schedule.csv')).text()
+    assert.deepEqual(csv.trimEnd().split('\r\n'), [
+      'what,contestId,title,month,at,atMs',
+      'opens,2,,,2026-10-06T00:00:00.000Z,1791244800000',
+      'closes,2,,,2026-10-07T00:00:00.000Z,1791331200000',
+      'pays,,,2026-09,2026-10-10T00:00:00.000Z,1791590400000',
+    ])
+  })
+})

@@ -1,0 +1,152 @@
+import { ENDPOINTS } from '../../../protocol/endpoints.ts'
+import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
+import type { Summary } from '../../../protocol/resources.ts'
+import { amount, count, eventLink } from '../../markup/amount.ts'
+import type { Term } from '../../markup/derived.ts'
+import { derived, minus } from '../../markup/derived.ts'
+import type { Further } from '../../frame/further.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { AMOUNTS, COUNTS } from './summary-figures.ts'
+
+const AT = ENDPOINTS.flatMap(({ id, parameters }) =>
+  id === 'summary' ? parameters.map((one) => ({ ...one, absent: 'a day before the newest event' })) : [],
+)
+
+/** `/compare`: the summary of a past moment beside the present one. No answer is both, so the page is of no endpoint. */
+export const comparePage: Page<null> = {
+  endpoint: null,
+  path: '/compare',
+  parameters: AT,
+  further: true,
+  title: () => 'Then and now',
+  async elsewhere(view) {
+    // The summary says what is wrong with a moment.
+    const { query } = view
+    return (await view.ask('summary', { query: query.format().slice(1) })).ok
+      ? null
+      : `/summary${query.format()}`
+  },
+  async render(_, view) {
+    const now = await further(view, 'summary')
+    const { atMs } = now.answer.asOf
+    if (atMs === null) {
+      return html`<p>No event has been published yet: there is nothing to compare.</p>
+        ${jsonLine([['now', now]])}`
+    }
+    const asked = view.query.has('at')
+      ? view.query.format().slice(1)
+      : `at=${formatAt(boundOf(Math.max(0, atMs - DAY_MS)))}`
+    const then = await further(view, 'summary', { query: asked })
+    return html`${betweenOf(then, now)} ${formOf(then.answer, view)} ${tableOf(then, now, view)}
+      <p class="quiet">
+        A difference is the figure of now less that of then. Then is as it was known then: what was corrected
+        later counts in the difference.
+      </p>
+      ${jsonLine([
+        ['now', now],
+        ['then', then],
+      ])}`
+  },
+}
+
+function betweenOf(then: Further<Summary>, now: Further<Summary>): Html {
+  const since = then.answer.asOf.seq
+  const all = minus(
+    { pointer: `${now.address}#/asOf/seq`, figure: now.answer.asOf.seq },
+    { pointer: `${then.address}#/asOf/seq`, figure: since },
+  )
+  const happened =
+    all.figure === '0'
+      ? 'Nothing has been published in between.'
+      : html`<a href="/events?after=${since}">What was published in between</a>: ${derived(all)}
+          ${all.figure === '1' ? 'event' : 'events'}.`
+  return html`<p>Then: ${stateOf(then)}.<br />Now: ${stateOf(now)}.</p>
+    <p>${happened}</p>`
+}
+
+function stateOf({ answer, address }: Further<Summary>): Html {
+  const { at, seq } = answer.asOf
+  const page = address.slice('/api/v1'.length)
+  return at === null
+    ? html`<a href="${page}">before the first event</a>`
+    : html`<span data-at="${address}#/asOf/at ${address}#/asOf/seq"
+        ><a href="${page}">the state</a> at ${momentOf(at)}, up to event ${eventLink(seq)}</span
+      >`
+}
+
+function formOf({ asOf }: Summary, { query }: View): Html {
+  const asked = query.time('at')
+  const at = asked === undefined ? asOf.at : formatAt(asked)
+  return html`<form class="ask" method="get" action="/compare" data-chrome>
+    <label
+      >Then, UTC <input type="datetime-local" name="at" required value="${at?.slice(0, 16) ?? ''}"
+    /></label>
+    <button>Compare with now</button>
+  </form>`
+}
+
+const CONTESTS = ['upcoming', 'running', 'paying', 'paid'] as const
+
+function tableOf(
+  { answer: then, address: thenAt }: Further<Summary>,
+  now: Further<Summary>,
+  { site }: View,
+): Html {
+  const row = (label: string, pointer: string, was: Figure, is: Figure): Html =>
+    rowOf(
+      label,
+      { pointer: `${thenAt}#${pointer}`, figure: was },
+      { pointer: `${now.address}#${pointer}`, figure: is },
+    )
+  return html`<div class="wide" role="region" aria-label="Figures then and now" tabindex="0">
+    <table class="cards">
+      <thead>
+        <tr>
+          <th scope="col">Figure</th>
+          <th scope="col" class="r">Then</th>
+          <th scope="col" class="r">Now</th>
+          <th scope="col" class="r">Difference</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${AMOUNTS.map(([key, label]) => row(`${label}, ${site.token}`, `/${key}`, then[key], now.answer[key]))}
+        ${row('Token price, USD', '/tokenPriceUsd', then.tokenPriceUsd, now.answer.tokenPriceUsd)}
+        ${COUNTS.map(([key, label]) => row(label, `/${key}`, then[key], now.answer[key]))}
+        ${CONTESTS.map((key) => row(`Contests ${key}`, `/contests/${key}`, then.contests[key], now.answer.contests[key]))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+type Figure = string | number | null
+
+function rowOf(label: string, then: Omit<Term, 'figure'> & { figure: Figure }, now: typeof then): Html {
+  return html`<tr data-key="${label}">
+    <th scope="row">${label}</th>
+    <td class="r" data-label="then" data-at="${then.pointer}">${shown(then.figure)}</td>
+    <td class="r" data-label="now" data-at="${now.pointer}">${shown(now.figure)}</td>
+    <td class="r" data-label="difference">
+      ${
+        then.figure === null || now.figure === null
+          ? UNKNOWN
+          : differenceOf({ ...now, figure: now.figure }, { ...then, figure: then.figure })
+      }
+    </td>
+  </tr>`
+}
+
+function differenceOf(now: Term, then: Term): Html {
+  const change = minus(now, then)
+  return html`${/^[^-]*[1-9]/.test(change.figure) ? '+' : ''}${derived(change)}`
+}
+
+const UNKNOWN = html`<span class="none">not known</span>`
+
+function shown(figure: Figure): Html {
+  if (figure === null) return UNKNOWN
+  return typeof figure === 'number' ? count(figure) : amount(figure)
+}

@@ -1,0 +1,47 @@
+import type { Flows, Summary } from '../../../protocol/resources.ts'
+import { amount } from '../../markup/amount.ts'
+import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
+import { legend, plotOnPage } from '../../charts/chart-plot.ts'
+import { flowPanels, unfinishedIn } from '../ranges/flows-chart.ts'
+import type { Further } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { textOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+import { flowsBefore } from './summary-figures.ts'
+
+/** The same chart as a picture; the same days of nothing too, while or where there is nothing before it. */
+export async function flowsPicture(summary: Summary, view: View): Promise<Html> {
+  const { answer } = await flowsBefore(summary, view)
+  return chartPicture(
+    {
+      title: 'Flows by day',
+      asOf: summary.asOf,
+      range: `${textOf(answer.from)} to ${textOf(answer.to)}`,
+      ...sourceOf(view),
+      growing: unfinishedIn(answer) > 0,
+    },
+    flowPanels(answer, view.site).slice(0, 1),
+    themeOf(view),
+  )
+}
+
+/** The days before a summary as a chart; their table is on the page of flows. */
+export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: View): Html {
+  const [{ plot, lines }] = flowPanels(answer, site)
+  const { spentOnPlay, paidInPrizes, burned } = answer.totals
+  const page = address.slice('/api/v1'.length)
+  const totals = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `${address}#/totals/${key}`)
+  return html`<h2>Thirty days</h2>
+    <p data-at="${totals.join(' ')}">
+      ${amount(spentOnPlay)} ${site.token} spent on play, ${amount(paidInPrizes)} ${site.token} paid in
+      prizes, ${amount(burned)} ${site.token} burned.
+    </p>
+    <figure class="chart">
+      ${legend(lines, unfinishedIn(answer) > 0)} ${plotOnPage(plot)}
+      <figcaption>
+        ${paths.has('/flows') ? html`<a href="${page}">The same day by day, as a table</a> · ` : null}
+        <a data-json href="${address}">JSON of the chart</a>
+      </figcaption>
+    </figure>`
+}

@@ -1,0 +1,158 @@
+import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
+import type {
+  Contests,
+  ContestWire,
+  EventsPage,
+  Planned,
+  Schedule,
+  Summary,
+} from '../../../protocol/resources.ts'
+import { amount, amountOrNone, eventLink } from '../../markup/amount.ts'
+import { contestLink, statusPill } from '../../markup/contest-name.ts'
+import type { Further } from '../../frame/further.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+
+const CONTESTS_SHOWN = 5
+/** Contests that run or pay that are read for these, the newest. The page calls them a hundred. */
+const CONTESTS_READ = 100
+const EVENTS_SHOWN = 10
+
+/** What is under way: contests that run or pay, and what is next. Only of the present: no answer knows it of a past one. */
+export async function underWay(summary: Summary, view: View): Promise<Html> {
+  const contests = await further(view, 'contests', { query: `status=running,paying&limit=${CONTESTS_READ}` })
+  const schedule = await further(view, 'schedule')
+  const { upcoming, running, paying, paid } = summary.contests
+  return html`<h2>Contests</h2>
+    <p data-at="/contests/running /contests/paying /contests/upcoming /contests/paid">
+      ${running} running, ${paying} paying out prizes, ${upcoming} to come, ${paid} paid in full.
+      ${nextOf(schedule)}
+    </p>
+    ${
+      contests.answer.contests.length === 0
+        ? html`<p>
+            No contest is running or paying now. <a href="/schedule">See what is planned</a>, or
+            <a href="/contests">all contests</a>.
+          </p>`
+        : contestTable(contests, view)
+    }
+    ${jsonLine([
+      ['contests', contests],
+      ['schedule', schedule],
+    ])}`
+}
+
+function nextOf({ answer: { opens, closes }, address }: Further<Schedule>): Html {
+  const said = (word: string, [next]: readonly Planned[], pointer: string): Html | null =>
+    next === undefined
+      ? null
+      : html`<span data-at="${pointer}/title ${pointer}/contestId ${pointer}/at"
+          >Next to ${word}: ${contestLink(next.contestId, next.title)}, planned for
+          ${momentOf(next.at)}.</span
+        > `
+  return html`${said('open', opens, `${address}#/opens/0`)}${said('close', closes, `${address}#/closes/0`)}`
+}
+
+function contestTable({ answer: { contests, next }, address }: Further<Contests>, { site }: View): Html {
+  const list = `${address}#/contests`
+  return html`<p class="quiet">
+      ${next === null ? null : 'Of the newest hundred that run or pay: '}${next === null ? 'Those' : 'those'}
+      that run first, by when they close; then those that pay.
+    </p>
+    <div class="wide" role="region" aria-label="Contests that run or pay" tabindex="0">
+      <table class="cards" data-list="${list}" data-most="${CONTESTS_SHOWN}">
+        <thead>
+          <tr>
+            <th scope="col" data-field="title id">Contest</th>
+            <th scope="col" data-field="status">State</th>
+            <th scope="col" class="r" data-field="pool">Pool, ${site.token}</th>
+            <th scope="col" class="r" data-field="prizesNotRedeemed">Not yet redeemed, ${site.token}</th>
+            <th scope="col" data-field="closedAt|closesAt">Closes or closed</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${soonestFirst(contests).map(
+            ({ one, index }) =>
+              html`<tr data-row="${list}/${index}">
+                <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
+                <td>${statusPill(one.status)}</td>
+                <td class="r" data-label="pool">${amount(one.pool)}</td>
+                <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
+                <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">
+                  ${momentOf(one.closedAt ?? one.closesAt)}
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p>
+      <a href="/contests?status=running,paying">All that run or pay</a> · <a href="/contests">All contests</a>
+    </p>`
+}
+
+/** Those that run by when they are to close, then those that pay as the answer has them, each with its place there. */
+function soonestFirst(
+  contests: readonly ContestWire[],
+): readonly Readonly<{ one: ContestWire; index: number }>[] {
+  const rank = ({ status, closesAtMs }: ContestWire): number => (status === 'running' ? closesAtMs : Infinity)
+  return contests
+    .map((one, index) => ({ one, index }))
+    .toSorted((a, b) => (rank(a.one) === rank(b.one) ? 0 : rank(a.one) - rank(b.one)))
+    .slice(0, CONTESTS_SHOWN)
+}
+
+/** The newest events that the summary counts. */
+export async function newestEvents({ asOf }: Summary, view: View): Promise<Html | null> {
+  if (asOf.seq === 0) return null
+  const query = `order=desc&before=${asOf.seq + 1}&limit=${EVENTS_SHOWN}`
+  const events = await further(view, 'events', { query })
+  const all = view.paths.has('/events')
+    ? html`<p><a href="/events?order=desc&before=${asOf.seq + 1}&limit=100">Older events</a></p>`
+    : null
+  return html`<h2>Newest events</h2>
+    ${eventTable(events, view)} ${all} ${jsonLine([['events', events]])}`
+}
+
+function eventTable({ answer: { events }, address }: Further<EventsPage>, { site }: View): Html {
+  return html`<div class="wide" role="region" aria-label="Newest events" tabindex="0">
+    <table class="cards" data-list="${address}#/events">
+      <thead>
+        <tr>
+          <th scope="col" data-field="seq">Event</th>
+          <th scope="col" data-field="type kind">Type and kind</th>
+          <th scope="col" data-field="contestId">Contest</th>
+          <th scope="col" class="r" data-field="kots">${site.token}</th>
+          <th scope="col" data-field="at">Published</th>
+        </tr>
+      </thead>
+      <tbody data-live-rows="beside">
+        ${events.map(
+          ({ seq, type, kind, at, contestId, kots }) =>
+            html`<tr>
+              <th scope="row">${eventLink(seq)}</th>
+              <td class="n">${type} / ${kind}</td>
+              <td>
+                ${contestId === null ? null : html`<a href="/contests/${contestId}/ledger">#${contestId}</a>`}
+              </td>
+              <td class="r">${amountOrNone(kots, '')}</td>
+              <td class="far">${momentOf(at)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** Why to believe it, and how not to have to. */
+export function checkIt({ paths }: View): Html {
+  const way = paths.has('/verify')
+    ? html`Every figure can be computed again from the public files: <a href="/verify">verify the log</a>.`
+    : html`Every figure can be computed again from the public files. The log’s
+        <a href="${ENDPOINT_PATHS.logCheckpoint}">signed checkpoint</a>.`
+  return html`<h2>Check it yourself</h2>
+    <p>Nothing in the log is ever rubbed out, and its history is signed. ${way}</p>`
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { HOUR_MS } from '../../../protocol/moment.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const see = async (path: string, on: ApiStage = stage): Promise<string> => (await on.get(path)).text()
+
+suite('the summary', () => {
+  test('shows each figure with its change in a day, signed', async () => {
+    const page = await see('/summary')
+    assert.match(page, /\+<span data-expr="minus \/spentOnPlay \/api\/v1\/summary\?at=[^#"]+#\/spentOnPlay">/)
+    assert.match(page, /unchanged in a day/)
+  })
+
+  test('draws its figures of thirty days, for the eye alone', async () => {
+    assert.equal([...(await see('/summary')).matchAll(/<svg class="spark" aria-hidden="true"/g)].length, 7)
+  })
+
+  test('names what runs, pays and comes next', async () => {
+    const page = await see('/summary')
+    assert.match(page, /Next to open: <a href="\/contests\/2\/ledger">Contest 2<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/)
+  })
+
+  test('lists what runs by when it closes, then what pays', async () => {
+    const opened = (id: number, hours: number): readonly Told[] => [
+      plan(id, null, hours * HOUR_MS),
+      { type: 'contest', kind: 'opened', contestId: id },
+    ]
+    const story: readonly Told[] = [
+      ...opened(1, 3),
+      ...opened(2, 1),
+      ...opened(3, 2),
+      { type: 'pool', kind: 'top_up', contestId: 3, kots: '10' },
+      { type: 'contest', kind: 'closed', contestId: 3 },
+      { type: 'prize', kind: 'winner', contestId: 3, kots: '10' },
+      ...opened(4, 2),
+    ]
+    await using other = await openApiStage({
+      story: [{ type: 'treasury', kind: 'deposit', kots: '1000' }, ...story],
+    })
+    const page = await (await other.get('/')).text()
+    const table = /aria-label="Contests that run or pay"[^]*?<\/table>/.exec(page)?.[0] ?? ''
+    const listed = [...table.matchAll(/<a href="\/contests\/(\d)\/ledger">/g)].map(([, id]) => Number(id))
+    assert.deepEqual(listed, [2, 4, 1, 3])
+    const answers = sourcesOf(page).map(async (source) => (await other.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+  })
+
+  test('is cited with the moment of its last event', async () => {
+    assert.match(await see('/summary'), /data-cite href="\/summary\?at=2026-10-01T00:12:00\.000Z"/)
+  })
+
+  test('is the start page too', async () => {
+    const [home, summary] = await Promise.all([see('/'), see('/summary')])
+    const main = (page: string): string => /<main[^]*<\/main>/.exec(page)?.[0] ?? ''
+    assert.equal(main(home), main(summary))
+    assert.match(home, /<a href="\/summary" aria-current="page">/)
+  })
+
+  test('leads to no moment before the launch, and from the present to none after it', async () => {
+    const page = await see('/summary')
+    assert.doesNotMatch(page, /−1 day|\+1 hour/)
+  })
+})
+
+suite('the summary of a past moment', () => {
+  test('is settled, and shows nothing of the present', async () => {
+    const page = await see('/summary?at=2026-10-01T00:05Z')
+    assert.match(page, /it (?:never changes|will not change)\./)
+    assert.match(page, /later corrections are not applied/)
+    assert.doesNotMatch(page, /Next to (?:open|close)/)
+    for (const source of sourcesOf(page)) {
+      const kept = (await stage.get(source)).headers.get('cache-control') ?? ''
+      // Beside the balances of past days, which are shown, their answer says the present ones.
+      assert.equal(kept.endsWith('immutable'), !source.startsWith('/api/v1/funds?'), source)
+    }
+  })
+
+  test('draws what was held then too, and says the same after further events', async () => {
+    const path = '/summary?at=2026-10-02'
+    await using later = await openApiStage()
+    later.trade(2 * 24 * 60)
+    const first = await (await later.get(path)).text()
+    assert.equal(first.match(/<dd class="drawn">/g)?.length, 7)
+    later.tell([{ type: 'treasury', kind: 'deposit', kots: '5' }])
+    assert.equal(await (await later.get(path)).text(), first)
+  })
+
+  test('leads a step on, and to now', async () => {
+    const page = await see('/summary?at=2026-10-01T00:05Z')
+    assert.match(page, /href="\/summary\?at=2026-10-02T00:00Z">\+1 day<\/a>/)
+    assert.match(page, /href="\/summary">Now<\/a>/)
+  })
+
+  test('before the launch says so, and where it is', async () => {
+    const page = await see('/summary?at=2026-09-01')
+    assert.match(page, /At that moment nothing had been published\./)
+    assert.match(page, /href="\/summary\?at=2026-10-01T00:00:00\.000Z"/)
+  })
+
+  test('that has not come leads back to the present', async () => {
+    const page = await see('/summary?at=2099-01-01')
+    assert.match(page, /<a href="\/summary">/)
+  })
+
+  test('that a form asks for without a zone is taken as UTC', async () => {
+    const url = `http://127.0.0.1:${stage.port}/summary?at=2026-10-01T00%3A05`
+    const response = await fetch(url, { redirect: 'manual' })
+    assert.equal(response.status, 303)
+    assert.equal(response.headers.get('location'), '/summary?at=2026-10-01T00%3A05Z')
+  })
+})
+
+suite('the summary of an empty log', () => {
+  test('says that nothing has happened yet, in zeros', async () => {
+    await using empty = await openApiStage({ story: [] })
+    const page = await see('/', empty)
+    assert.match(page, /nothing has happened yet/)
+    assert.match(page, /No event has been published yet\./)
+    assert.match(page, /No contest is running or paying now\./)
+    assert.doesNotMatch(page, /Travel in time|in a day/)
+    assertParity(page, await Promise.all(sourcesOf(page).map((source) => see(source, empty))))
+  })
+})

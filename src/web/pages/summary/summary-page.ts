@@ -1,0 +1,92 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import type { Summary } from '../../../protocol/resources.ts'
+import { eventLink } from '../../markup/amount.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import type { Site } from '../../markup/site.ts'
+import { askBefore, figuresOf } from './summary-figures.ts'
+import { flowsOf, flowsPicture } from './summary-flows.ts'
+import { checkIt, newestEvents, underWay } from './summary-now.ts'
+import { travelOf } from './summary-travel.ts'
+import type { Table } from '../../markup/table.ts'
+
+/** `/summary`: the headline figures, now or as of a past moment. */
+export const summaryPage: Page<Summary> = {
+  endpoint: 'summary',
+  news: true,
+  further: true,
+  island: 'summary',
+  // A present state is cited as of its last event.
+  permalink: ({ asOf }, { query }) =>
+    query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
+  title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
+  description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
+  csv: tableOf,
+  svg: flowsPicture,
+  // Cited it is of its moment; in somebody else's page it goes on.
+  pictured: (_, { query }) => `/summary${query.format()}`,
+  async render(summary, view) {
+    const first = await firstEvent(view)
+    const before = await askBefore(summary, view)
+    const present = !view.query.has('at')
+    return html`${nothingYet(summary, first)} ${figuresOf(summary, before, view)}
+    ${travelOf(summary, first, before, view)} ${before === null ? null : flowsOf(before.flows, view)}
+    ${present ? await underWay(summary, view) : correctionsSince(summary, view)}
+    ${await newestEvents(summary, view)} ${checkIt(view)}`
+  },
+}
+
+/** The figures that most come for, in a sentence. */
+function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
+  const { spentOnPlay, paidInPrizes, prizesNotRedeemed, treasury } = figures
+  return `${spentOnPlay} ${token} spent on play, ${paidInPrizes} ${token} paid in prizes, ${prizesNotRedeemed} ${token} won and not yet redeemed, ${treasury} ${token} in the treasury, up to event #${asOf.seq}.`
+}
+
+/** `/`: the same. */
+export const homePage: Page<Summary> = { ...summaryPage, path: '/' }
+
+/** The event that the log begins with; null before it. */
+async function firstEvent(view: View): Promise<EventWire | null> {
+  const reply = await view.ask('event', { segments: { seq: '1' } })
+  return reply.ok ? JSON.parse(reply.value.json) : null
+}
+
+function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
+  if (asOf.seq > 0) return null
+  if (first === null) {
+    return html`<p class="lead">
+      The book is open and its first page is blank: nothing has happened yet. This page will show it as it
+      does.
+    </p>`
+  }
+  const pointer = '/api/v1/events/1#'
+  return html`<p class="lead" data-at="${pointer}/seq ${pointer}/at">
+    At that moment nothing had been published. The first event is ${eventLink(first.seq)}, of
+    ${momentOf(first.at)};
+    <a href="/summary?at=${first.at}">see the state after it</a>.
+    <a data-json href="/api/v1/events/1">JSON of the first event</a>
+  </p>`
+}
+
+function correctionsSince({ asOf }: Summary, { paths }: View): Html {
+  const since = paths.has('/events')
+    ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
+    : null
+  return html`<h2>As it was known then</h2>
+    <p>
+      This is the state of that moment as it was known at that moment. What was corrected later is not applied
+      here: a correction counts at its own moment.${since}
+    </p>`
+}
+
+/** One row; what lies deeper in the answer is named by the way to it. */
+function tableOf({ asOf, contests, ...figures }: Summary): Table {
+  const cells = [
+    ...Object.entries(asOf).map(([name, cell]) => [`asOf.${name}`, cell] as const),
+    ...Object.entries(contests).map(([name, cell]) => [`contests.${name}`, cell] as const),
+    ...Object.entries(figures),
+  ]
+  return { columns: cells.map(([name]) => name), rows: [cells.map(([, cell]) => cell)], next: null }
+}

@@ -1,0 +1,112 @@
+import { boundOf, DAY_MS, floorTo, formatAt, HOUR_MS, parseAt } from '../../../protocol/moment.ts'
+import type { EventWire } from '../../../protocol/event.ts'
+import type { Ms } from '../../../protocol/moment.ts'
+import type { Summary } from '../../../protocol/resources.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { textOf } from '../../markup/moment.ts'
+import type { View } from '../../frame/page.ts'
+import type { Before } from './summary-figures.ts'
+import { daysOf } from './summary-figures.ts'
+
+/** Up to so long a history the slider moves by hours, then by days. */
+const HOURLY_MS_MAX = 60 * DAY_MS
+
+const STEPS: readonly (readonly [label: string, ms: number])[] = [
+  ['−1 day', -DAY_MS],
+  ['−1 hour', -HOUR_MS],
+  ['+1 hour', HOUR_MS],
+  ['+1 day', DAY_MS],
+]
+
+/**
+ * The ways to the state at another moment: steps, a date and time, and a slider where a script can say what it points
+ * at. Later steps stand in a past view only, which cannot know how late it is when it is read.
+ */
+export function travelOf(
+  { asOf }: Summary,
+  first: EventWire | null,
+  before: Before | null,
+  view: View,
+): Html | null {
+  const launch = first === null ? undefined : parseAt(first.at)
+  if (launch === undefined) return null
+  const asked = view.query.time('at')
+  const shown = asked ?? boundOf(asOf.atMs ?? launch)
+  const steps = STEPS.flatMap(([label, ms]) => {
+    const at = floorTo(boundOf(shown + ms), HOUR_MS)
+    return at < launch || (ms > 0 && asked === undefined) ? [] : [{ label, at }]
+  })
+  return html`<section class="travel" aria-labelledby="travel" data-chrome>
+    <h2 id="travel">Travel in time</h2>
+    ${slider(launch, shown, asked === undefined, before === null ? null : preview(before, view))}
+    <div class="ask">
+      <nav aria-label="Other moments" class="steps">
+        ${steps.map(({ label, at }) => html`<a class="button" href="${summaryAt(at)}">${label}</a>`)}
+        ${
+          asked === undefined
+            ? null
+            : html`<a class="button" href="/summary">Now</a>
+                <a class="button" href="/compare${view.query.format()}">Compare with now</a>`
+        }
+      </nav>
+      <form method="get" action="/summary">
+        <label
+          >The state at, UTC
+          <input
+            type="datetime-local"
+            name="at"
+            required
+            min="${formatAt(launch).slice(0, 16)}"
+            value="${formatAt(shown).slice(0, 16)}"
+          /> </label
+        ><button>Show</button>
+      </form>
+    </div>
+    <p class="quiet">
+      As known at that moment: later corrections are not applied. The history begins with event #1 at
+      ${textOf(first?.at ?? '')}.
+    </p>
+  </section>`
+}
+
+/** It says what it points at by a script alone, so it is there with the script. */
+function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html {
+  const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
+  const from = boundOf(floorTo(launch, step) + step)
+  const to = floorTo(shown, step)
+  return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
+    <label for="moment"
+      >Moment: <output for="moment">${present ? 'now' : textOf(formatAt(to))}</output>. Drag and let go, or
+      move by keys and press Enter.</label
+    >
+    <input
+      id="moment"
+      type="range"
+      name="at"
+      min="${from}"
+      max="${to}"
+      step="${step}"
+      value="${to}"
+      autocomplete="off"
+    />
+    ${days}
+  </form>`
+}
+
+/** What the small lines say of the last day that is over where the slider points: nothing is asked for while it moves. */
+function preview(before: Before, view: View): Html {
+  const { fromMs, lines } = daysOf(before)
+  const told = `In the last whole day before it, ${view.site.token}, and balances at its end:`
+  return html`<p
+    class="quiet"
+    data-from="${fromMs}"
+    data-told="${told}"
+    data-days="${JSON.stringify(lines)}"
+  ></p>`
+}
+
+/** The address of the state at a moment on the hour. */
+export function summaryAt(at: Ms): string {
+  return `/summary?at=${formatAt(at).slice(0, 16)}Z`
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { assert } from '../../../protocol/brand.ts'
+import type { AnswerRoute } from '../../../serve/http/route.ts'
+import type { Assets } from '../../assets/assets.ts'
+import { HTML_TYPE } from '../../frame/error-page.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { Site } from '../../markup/site.ts'
+import { checkForms, NOT_PROVED } from './verify-checks.ts'
+
+/** Where the verifier is that is saved to disk. */
+export const VERIFIER_PATH = '/verify/daybook-verify.html'
+
+const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
+label{display:block}input{display:block;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
+code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:light-dark(#a3262a,#ff8f8f)}.right b,.ok{color:light-dark(#0b6b3a,#5fd39a)}
+@media(forced-colors:active){.ok,.bad{color:CanvasText}}`
+
+/** One file with all that it needs, which works from a disk: any log may be asked from anywhere. */
+export function verifierRoute(assets: () => Promise<Assets>, site: Site): AnswerRoute {
+  return {
+    path: VERIFIER_PATH,
+    parameters: [],
+    allowance: 'pages',
+    async handle() {
+      const script = (await assets()).files.get('verifier.js')
+      assert(script !== undefined, 'there is a script of the verifier')
+      return {
+        is: 'body',
+        keep: 'revalidate',
+        etag: 'of-content',
+        type: HTML_TYPE,
+        body: formatVerifier(
+          Buffer.from(script.body).toString('utf8'),
+          checkForms({
+            seq: null,
+            base: site.url,
+            explorers: site.explorers,
+            ed25519: null,
+            otherwise: WITHOUT,
+          }),
+        ),
+        headers: {
+          'Content-Disposition': 'attachment; filename="daybook-verify.html"',
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+        },
+      }
+    },
+  }
+}
+
+const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`
+
+/** Its policy allows its own script and style alone, and asking any log. */
+function formatVerifier(source: string, checks: Html): string {
+  // The end of the element, wherever it stood in a script, would end it there.
+  const script = source.trim().replaceAll('</script', String.raw`<\/script`)
+  const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(STYLE)}'; connect-src *`
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <title>Daybook verifier</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <style>
+          ${{ markup: STYLE }}
+        </style>
+      </head>
+      <body>
+        <main>
+          <h1>Daybook verifier</h1>
+          <p>
+            This file checks a log from your own disk. It asks nobody but the log whose address you give, and
+            what it keeps of your visits stays in this browser.
+          </p>
+          <h2>What you can check</h2>
+          ${checks} ${NOT_PROVED}
+        </main>
+        <script>
+          ${{ markup: script }}
+        </script>
+      </body>
+    </html>`
+  return page.markup
+    .replace(/<style>\s+/, '<style>')
+    .replace(/\s+<\/style>/, '</style>')
+    .replace(/<script>\s+/, '<script>')
+    .replace(/\s+<\/script>/, '</script>')
+}
+
+function digestOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+}

@@ -1,0 +1,127 @@
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { Explorer } from '../../markup/site.ts'
+
+/** What the forms of checks begin with. */
+export type CheckForms = Readonly<{
+  /** The event that is checked first; null for none. */
+  seq: number | null
+  /** Where the log is, of a file that was saved and may be told another; null on a page of the log's own. */
+  base: string | null
+  /** Who shows transactions. */
+  explorers: readonly Explorer[]
+  /** Where a browser that has no Ed25519 finds one; null in a file that was saved, which runs nothing but itself. */
+  ed25519: string | null
+  /** Shown in place of the forms where no script runs. */
+  otherwise: Html
+}>
+
+/** The checks that a browser runs: the same on the page and in the file that is saved. */
+export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckForms): Html {
+  return html`<noscript>${otherwise}</noscript>
+    <div data-checks hidden data-ed25519="${ed25519 ?? ''}">
+      ${base === null ? null : baseField(base)}
+      <h3>This event is in the log</h3>
+      <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
+      ${form('event', eventField('seq', seq), 'Check the event')} ${PATH}
+      <h3>Nothing has changed since you came last</h3>
+      <p>
+        This browser keeps the signed checkpoint that it saw, and proves that the log only grew from there.
+      </p>
+      ${form('visit', null, 'Check since my last visit')}
+      <h3>A whole month</h3>
+      <p>
+        Every line of a closed month is hashed here and held against the root that was signed at its end; the
+        events before and after show that none is left out.
+      </p>
+      ${form(
+        'month',
+        html`<label
+          >Month
+          <input name="month" type="text" required pattern="\\d{4}-\\d{2}" placeholder="yyyy-mm" size="8"
+        /></label>`,
+        'Check the month',
+      )}
+      <h3>A loyalty run</h3>
+      <p>Choose the run’s input or output file, or drop it on the field. It is hashed here and not sent.</p>
+      ${form('file', html`<label>File <input type="file" required /></label>`, 'Check the file')}
+      <h3>A payment</h3>
+      <p>
+        The event of a payout is proved here, with the transaction that it names. The chain itself is not
+        looked at: ${explorersOf(explorers)}
+      </p>
+      ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
+      <h3>By a key of your own</h3>
+      <p>All checks take it in place of the one that the log itself names.</p>
+      <p class="ask" data-ask>
+        <label
+          >Key of the log, if you have it from somewhere else (optional)
+          <input
+            name="vkey"
+            type="text"
+            placeholder="name+id+key"
+            size="60"
+            autocomplete="off"
+            spellcheck="false"
+        /></label>
+      </p>
+    </div>`
+}
+
+function explorersOf(explorers: readonly Explorer[]): Html {
+  if (explorers.length === 0) return html`look the transaction up at any site that shows its chain.`
+  const hosts = explorers.map(({ host }) => host).join(' and ')
+  return html`you are led to ${hosts}, which are not ours.`
+}
+
+function baseField(base: string): Html {
+  return html`<p class="ask" data-ask>
+    <label
+      >Address of the log
+      <input name="base" type="url" required placeholder="https://data.example.org" size="40" value="${base}"
+    /></label>
+  </p>`
+}
+
+function eventField(name: string, seq: number | null): Html {
+  return html`<label
+    >Event number <input name="${name}" type="number" min="1" step="1" required value="${seq ?? ''}"
+  /></label>`
+}
+
+function form(check: string, fields: Html | null, button: string, explorers: readonly Explorer[] = []): Html {
+  const templates = JSON.stringify(explorers.map(({ template }) => template))
+  return html`<form data-check="${check}" data-explorers="${templates}">
+    <p class="ask">${fields} <button>${button}</button></p>
+    <ol class="steps" aria-live="polite" aria-label="Steps of this check"></ol>
+  </form>`
+}
+
+/** Where the check of an event shows the path that it took: a picture, and the same in words. */
+const PATH = html`<div class="pair" data-path="event" hidden>
+  <div></div>
+  <div>
+    <p>
+      From the event up to the root. The hashes in full lines were made here, each out of the two below it;
+      those in dashes are of the log’s tree. Each is shown by the letters that its base64 begins with.
+    </p>
+    <details>
+      <summary>The same in words, with whole hashes</summary>
+      <ol></ol>
+    </details>
+  </div>
+</div>`
+
+/** What none of these checks can say. */
+export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
+  <ul>
+    <li>
+      That an event is true: a proof says that it was published, when, and that it was never changed since.
+    </li>
+    <li>That nothing was left out before it was published. A payment can be looked up on its chain.</li>
+    <li>
+      That two readers are shown the same log. Compare checkpoints with others: two of one size with different
+      roots convict the log.
+    </li>
+    <li>That the newest event is shown: an old checkpoint is signed as well as a new one.</li>
+  </ul>`

@@ -1,0 +1,118 @@
+import { whole } from '../../../protocol/parameters.ts'
+import { eventLink } from '../../markup/amount.ts'
+import type { LogKeys } from '../../../protocol/resources.ts'
+import type { Further } from '../../frame/further.ts'
+import { further, jsonLine } from '../../frame/further.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { VERIFIER_PATH } from './verifier.ts'
+import { checkForms, NOT_PROVED } from './verify-checks.ts'
+
+/** `/verify`: what a reader can check, run in the reader's own browser. */
+export const verifyPage: Page<null> = {
+  endpoint: null,
+  path: '/verify',
+  further: true,
+  island: 'verify',
+  parameters: [
+    {
+      name: 'seq',
+      form: whole(1, Number.MAX_SAFE_INTEGER),
+      absent: 'the newest event',
+      meaning: 'The event to check',
+      example: '1',
+    },
+  ],
+  title: () => 'Check it yourself',
+  async render(_, view) {
+    const summary = await further(view, 'summary')
+    const keys = await further(view, 'logKeys')
+    const { seq, at } = summary.answer.asOf
+    const newest =
+      at === null
+        ? html`<p>Nothing has been published yet.</p>`
+        : html`<p data-at="${summary.address}#/asOf/seq ${summary.address}#/asOf/at">
+            The newest event is ${eventLink(seq)}, of ${momentOf(at)}.
+          </p>`
+    return html`<p class="lead">
+        Every event of this log is a leaf of a signed tree. Nothing in it can be changed, taken out or put in
+        between without every later signature showing it. The checks run in your browser.
+      </p>
+      ${newest}
+      ${jsonLine([
+        ['the newest event', summary],
+        ['the keys', keys],
+      ])}
+      <section data-chrome>
+        <h2>What you can check</h2>
+        ${checkForms({
+          seq: view.query.integer('seq') ?? (seq === 0 ? null : seq),
+          base: null,
+          explorers: view.site.explorers,
+          ed25519: view.assets.path('verify-signature.js'),
+          otherwise: WITHOUT,
+        })}
+      </section>
+      <section data-chrome>${doubt(view, keys)} ${NOT_PROVED}</section>`
+  },
+}
+
+const WITHOUT = html`<p>
+  No script runs here. The same is checked by <a href="#by-command">the commands below</a>.
+</p>`
+
+function doubt(view: View, keys: Further<LogKeys>): Html {
+  const base = view.site.url
+  return html`<h2>Do not trust this page?</h2>
+    <p>
+      You are right: a page is only as honest as the server that sends it. Save the verifier, read it, and run
+      it from your own disk, today and at every later visit; it is one file and asks nobody but the log.
+    </p>
+    <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
+    ${keysOf(view, keys)}
+    <h3 id="by-command">With the command line</h3>
+    <p>It asks for every figure, reads the whole log, and computes everything anew.</p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="Command to verify"
+    ><code>daybook verify ${base} --key "$(cat vkey)" --save checkpoints</code></pre>
+    <h3>With nothing but curl and openssl</h3>
+    <p>The signature of the newest checkpoint; the file vkey holds the log’s key.</p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="Recipe with openssl"
+    ><code>curl -sf ${base}/api/v1/log/checkpoint > checkpoint
+${RECIPE}</code></pre>`
+}
+
+/** The keys as this server names them, which proves nothing by itself: to be held against what others say. */
+function keysOf({ identity, site }: View, { address, answer }: Further<LogKeys>): Html {
+  const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
+  return html`<h3>Is it the right key?</h3>
+    <p>
+      The log’s name is <code class="id">${identity.origin}</code>. This server names as its
+      <a href="/api/v1/log/keys">key</a>:
+    </p>
+    <ul>
+      ${answer.keys.map(
+        ({ vkey, state }, index) =>
+          html`<li data-at="${address}#/keys/${index}/vkey">
+            <code class="id">${vkey}</code>${state === 'retired' ? ', which signs no more' : null}
+          </li>`,
+      )}
+    </ul>
+    <p>
+      Ask ${contact} where else it is published, at a place where this server has no say, and compare it there
+      letter by letter.
+    </p>`
+}
+
+const RECIPE = String.raw`sed '/^$/,$d' checkpoint > text
+sed -n 's/^— [^ ]* //p' checkpoint | head -n 1 | base64 -d | tail -c 64 > signature
+{ printf '\060\052\060\005\006\003\053\145\160\003\041\000'
+  sed 's/^[^+]*+[^+]*+//' vkey | base64 -d | tail -c 32; } > key.der
+openssl pkeyutl -verify -pubin -keyform DER -inkey key.der -rawin -in text -sigfile signature`

@@ -1,0 +1,169 @@
+import type { ApiDocument, ValueSchema } from '../frame/api-document.ts'
+
+/** A field of an answer: parts of its name stand behind dots, `[]` is each element and `*` any name. */
+export type Field = Readonly<{
+  name: string
+  /** What its value is, in words; null where `of` says it. */
+  form: string | null
+  /** The shared part that it is: a schema of the document, `amount`, `price` or `moment`. */
+  of: string | null
+  nullable: boolean
+  optional: boolean
+  meaning: string
+  /** In which unit it counts, where its form does not say it. */
+  unit: string | null
+}>
+
+const BASE = '#/components/schemas/'
+
+/** What texts of these patterns are. */
+const TEXTS: readonly (readonly [like: string, of: 'amount' | 'price' | 'moment'])[] = [
+  ['0.000000000', 'amount'],
+  ['0.000000000000', 'price'],
+  ['2026-10-01T00:00:00.000Z', 'moment'],
+]
+
+/** What these are, with code between backticks. */
+export function formsOf(token: string): readonly (readonly [name: string, said: string])[] {
+  return [
+    [
+      'amount',
+      `An amount of ${token} as a text with exactly nine decimals, \`"12.345678901"\`; only what is corrected or ` +
+        'overpaid is negative. Never put it through floating point.',
+    ],
+    ['price', `What 1 ${token} costs in USD, as a text with exactly twelve decimals.`],
+    [
+      'moment',
+      'Always a pair: `at`, a text in UTC with three decimals (`"2026-10-01T12:00:00.000Z"`), and `atMs`, the same ' +
+        'as milliseconds since 1970. Where one is null, so is the other.',
+    ],
+  ]
+}
+
+/** What the value of a field is, and what else it may be. */
+export function formOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
+  return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', not always there' : ''}`]
+}
+
+/** In which unit a field counts; a dash where it counts nothing. */
+export function unitOf({ of, unit }: Field, token: string): string {
+  const units: Readonly<Record<string, string>> = {
+    amount: token,
+    price: `USD for 1 ${token}`,
+    moment: 'UTC',
+  }
+  return units[of ?? ''] ?? unit ?? '–'
+}
+
+const shared = new WeakMap<ApiDocument, readonly string[]>()
+
+/** The schemas that more than one place of the document refers to: they are told once. */
+export function sharedIn(document: ApiDocument): readonly string[] {
+  // Asked of every field that is a schema, of a document of some hundred kilobytes.
+  const known = shared.get(document)
+  if (known !== undefined) return known
+  const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
+  const counts = Map.groupBy(refs, ([, name = '']) => name)
+  const found = Object.keys(document.components.schemas).filter((name) => (counts.get(name)?.length ?? 0) > 1)
+  shared.set(document, found)
+  return found
+}
+
+/** The names of the schemas that something of the document refers to. */
+export function refsIn(value: unknown): readonly string[] {
+  const found = (JSON.stringify(value) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
+  return [...new Set([...found].map(([, name = '']) => name))]
+}
+
+/** The schema that is meant, by its name where it has one. */
+export function namedOf({ $ref }: ValueSchema): string | null {
+  return $ref?.startsWith(BASE) === true ? $ref.slice(BASE.length) : null
+}
+
+/** Every field of the schema of this name, or of a part of it; what is shared is one field, told elsewhere. */
+export function fieldsOf(root: string, document: ApiDocument): readonly Field[] {
+  const { schemas } = document.components
+  const elsewhere = new Set(sharedIn(document))
+
+  function within(path: string, outer: ValueSchema, optional: boolean): readonly Field[] {
+    const { bare, nullable } = withoutNull(outer)
+    const named = namedOf(bare)
+    const row = (form: string | null, of: string | null, part: ValueSchema = {}): Field => {
+      // Of a shared part it is what it is here; where that is not said, what it is anywhere.
+      const meaning = outer.description ?? bare.description ?? part.description ?? ''
+      const unit = outer['x-unit'] ?? bare['x-unit'] ?? null
+      return { name: path, form, of, nullable, optional, meaning, unit }
+    }
+    if (named !== null && elsewhere.has(named)) return [row(null, named, schemas[named])]
+    if (named !== null) return within(path, { ...schemas[named], ...outerOf(outer) }, optional)
+    if (bare.items !== undefined) {
+      return [
+        ...(nullable ? [row('list', null)] : []),
+        ...within(`${path}[]`, { ...bare.items, ...outerOf(outer) }, optional),
+      ]
+    }
+    if (bare.properties !== undefined) {
+      return [...(nullable ? [row('object', null)] : []), ...inside(path, bare)]
+    }
+    if (bare.additionalProperties !== undefined && Object.keys(bare.additionalProperties).length > 0) {
+      return [
+        ...(nullable ? [row('object', null)] : []),
+        ...within(`${path}.*`, { ...bare.additionalProperties, ...outerOf(outer) }, false),
+      ]
+    }
+    const of = TEXTS.find(([like]) => bare.pattern !== undefined && new RegExp(bare.pattern).test(like))?.[1]
+    return [of === undefined ? row(valueOf(bare), null) : row(null, of)]
+  }
+
+  function inside(path: string, { properties = {}, required }: ValueSchema): readonly Field[] {
+    const names = new Set(Object.keys(properties))
+    return Object.entries(properties)
+      .filter(([name]) => !(name.endsWith('Ms') && names.has(name.slice(0, -2))))
+      .flatMap(([name, value]) =>
+        within(path === '' ? name : `${path}.${name}`, value, required?.includes(name) !== true),
+      )
+  }
+
+  return inside('', schemas[root] ?? {})
+}
+
+/** What is said of a list is said of its elements, where they say nothing themselves. */
+function outerOf({ description }: ValueSchema): ValueSchema {
+  return description === undefined ? {} : { description }
+}
+
+function withoutNull(schema: ValueSchema): Readonly<{ bare: ValueSchema; nullable: boolean }> {
+  const { type, anyOf } = schema
+  if (anyOf?.some((one) => one.type === 'null') === true) {
+    const others = anyOf.filter((one) => one.type !== 'null')
+    const [only] = others
+    if (others.length === 1 && only !== undefined) return { bare: only, nullable: true }
+    return { bare: { ...schema, anyOf: others }, nullable: true }
+  }
+  if (typeof type !== 'object') return { bare: schema, nullable: false }
+  const types = type.filter((one) => one !== 'null')
+  const [only] = types
+  const bare = { ...schema, type: types.length === 1 && only !== undefined ? only : types }
+  return { bare, nullable: types.length < type.length }
+}
+
+const VALUES: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  integer: 'whole number',
+  number: 'number',
+  object: 'object',
+}
+
+/** What a single value is, in words. */
+function valueOf({ type, enum: values, pattern, contentEncoding, anyOf }: ValueSchema): string {
+  if (anyOf !== undefined) return anyOf.map(valueOf).join(' or ')
+  if (values !== undefined) return `one of ${values.join(', ')}`
+  if (contentEncoding === 'base64') return 'base64'
+  if (pattern !== undefined && new RegExp(pattern).test('2026-10') && !new RegExp(pattern).test('x')) {
+    return 'yyyy-mm'
+  }
+  return [type]
+    .flat()
+    .map((one) => VALUES[String(one)] ?? 'text')
+    .join(' or ')
+}

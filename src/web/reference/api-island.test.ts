@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { openModelService } from '../../../test/stage/model-service.ts'
+import type { Browser, Sight } from '../../../test/stage/browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW } from '../../../test/stage/browser.ts'
+import type { PageStage } from '../../../test/stage/page-stage.ts'
+import { openPageStage } from '../../../test/stage/page-stage.ts'
+
+let pages: PageStage
+before(async () => {
+  pages = await openPageStage({ streams: true })
+})
+after(() => pages[Symbol.asyncDispose]())
+
+const see = (options: Parameters<Browser['see']>[1] = {}): Promise<Sight> => pages.see('/api', options)
+
+suite('a form of the reference', { timeout: 60_000 }, () => {
+  test('is answered in its place, with how that went and the page of the same', async () => {
+    await using sight = await see()
+    const section = sight.page.locator('section[aria-labelledby=flows]')
+    await section.locator('select[name=bucket]').selectOption('week')
+    await section.getByRole('button', { name: 'Ask' }).press('Enter')
+    const said = section.getByRole('status')
+    await said.filter({ hasText: 'whole' }).waitFor()
+    const answer = await (await pages.api.get('/api/v1/flows?bucket=week')).text()
+    assert.match(
+      await said.innerText(),
+      new RegExp(`^200, RateLimit –, whole: ${answer.length} bytes, \\d+ ms$`),
+    )
+    const shown = await section.locator('form + div pre').innerText()
+    assert.equal(shown, JSON.stringify(JSON.parse(answer), null, 2))
+    assert.equal(
+      await section.getByRole('link', { name: 'The page of this' }).getAttribute('href'),
+      '/flows?bucket=week',
+    )
+    assert.ok(await section.getByRole('button', { name: 'Stop' }).isHidden())
+    const copied = await section.getByRole('button', { name: 'Copy TypeScript' }).getAttribute('data-copy')
+    assert.match(copied ?? '', /^console\.log\(await daybook\.flows\(\{ bucket: 'week' \}\)\)$/m)
+    const curl = await section.getByRole('button', { name: 'Copy curl' }).getAttribute('data-copy-curl')
+    assert.equal(curl, '/api/v1/flows?bucket=week')
+    assert.equal(new URL(sight.page.url()).pathname, '/api')
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('says what is wrong as the API says it', async () => {
+    await using sight = await see()
+    const section = sight.page.locator('section[aria-labelledby=event]')
+    await section.locator('input[name=seq]').fill('999')
+    await section.getByRole('button', { name: 'Ask' }).click()
+    await section.getByRole('status').filter({ hasText: 'whole' }).waitFor()
+    assert.match(await section.getByRole('status').innerText(), /^404, /)
+    assert.match(await section.locator('form + div pre').innerText(), /"code": "event-not-found"/)
+  })
+
+  test('of the stream shows what comes as it comes, until Stop', async () => {
+    await using service = await openModelService(Date.UTC(2026, 4, 20))
+    const publish = async (ref: string): Promise<void> => {
+      const draft = { ref, type: 'treasury', kind: 'deposit', kots: '1' }
+      assert.equal((await service.publish([draft], false)).status, 200)
+    }
+    await publish('first')
+    await using sight = await pages.browser.see(`http://127.0.0.1:${service.port()}/api`)
+    const section = sight.page.locator('section[aria-labelledby=stream]')
+    await section.locator('input[name=after]').fill('0')
+    await section.getByRole('button', { name: 'Ask' }).click()
+    const shown = section.locator('form + div pre')
+    await shown.filter({ hasText: '"seq":1,' }).waitFor()
+    await publish('second')
+    await shown.filter({ hasText: '"seq":2,' }).waitFor()
+    await section.getByRole('button', { name: 'Stop' }).click()
+    await section.getByRole('status').filter({ hasText: 'stopped' }).waitFor()
+    await publish('third')
+    const events = sight.page.locator('section[aria-labelledby=events]')
+    await events.getByRole('button', { name: 'Ask' }).click()
+    await events.locator('form + div pre').filter({ hasText: '"seq": 3,' }).waitFor()
+    assert.ok(!(await shown.innerText()).includes('"seq":3,'))
+  })
+
+  test('leads to the answer without a script', async () => {
+    await using sight = await see({ javaScriptEnabled: false })
+    const section = sight.page.locator('section[aria-labelledby=flows]')
+    await section.locator('select[name=bucket]').selectOption('week')
+    await section.getByRole('button', { name: 'Ask' }).click()
+    assert.match(sight.page.url(), /\/api\/v1\/flows\?bucket=week$/)
+  })
+
+  test('is open to everyone with its answer and every fold open', async () => {
+    // Folded the walk of all pages sees it, light and dark, wide and narrow.
+    await using sight = await see({ viewport: NARROW, colorScheme: 'dark', bypassCSP: true })
+    const section = sight.page.locator('section[aria-labelledby=event]')
+    await section.getByRole('button', { name: 'Ask' }).click()
+    await section.getByRole('status').filter({ hasText: 'whole' }).waitFor()
+    await sight.page.evaluate(() => {
+      for (const fold of document.querySelectorAll('details')) fold.open = true
+    })
+    await assertNoViolations(sight.page)
+    await sight.page.setViewportSize({ width: 320, height: 640 })
+    await assertNoSidewaysScroll(sight.page)
+  })
+})
+
+/** As the scripts run within the page see it. */
+declare const document: Readonly<{ querySelectorAll(what: string): Iterable<{ open: boolean }> }>

@@ -1,0 +1,37 @@
+import type { AnswerRoute, Ask, Reply } from '../../serve/http/route.ts'
+import { further } from '../frame/further.ts'
+import type { Web } from '../frame/page-routes.ts'
+import type { View } from '../frame/page.ts'
+import { openQuestions } from './api-answers.ts'
+import { formatReference } from './api-markdown.ts'
+
+export const MARKDOWN_PATH = '/api.md'
+
+const TYPE = 'text/markdown; charset=utf-8'
+
+/** `/api.md`: the reference of `/api` for those who read it as text. */
+export function apiMarkdownRoute(web: Web): AnswerRoute {
+  return {
+    path: MARKDOWN_PATH,
+    parameters: [],
+    allowance: 'pages',
+    // Its requests are about what the log has.
+    showsLog: true,
+    handle(ask) {
+      return web.pages.reply(MARKDOWN_PATH, web.present(ask.now), () => replyOf(web, ask))
+    },
+  }
+}
+
+async function replyOf({ api, site, identity }: Web, ask: Ask): Promise<Reply> {
+  const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
+  const { answer: document } = await further(asking, 'openapi')
+  const body = formatReference({
+    document,
+    site,
+    simulated: identity.simulated,
+    base: site.url,
+    questionOf: await openQuestions(asking),
+  })
+  return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import type { Block } from '../../../test/stage/document.ts'
+import { blocksOf } from '../../../test/stage/document.ts'
+import { plain } from '../../../test/web/page-tree.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { openapi } from '../../serve/describe/openapi.ts'
+import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import type { ApiDocument } from '../frame/api-document.ts'
+import { endpointsOf } from '../frame/api-document.ts'
+import { fieldsOf, formOfField, sharedIn, unitOf } from './api-fields.ts'
+import { saidBy } from './api-media.ts'
+
+const BYTES_MAX = 96 * 1024
+
+const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
+
+let stage: ApiStage
+let text: string
+before(async () => {
+  stage = await openApiStage()
+  text = await markdownOf(stage)
+})
+after(() => stage[Symbol.asyncDispose]())
+
+async function markdownOf(of: ApiStage): Promise<string> {
+  return (await of.get('/api.md')).text()
+}
+
+/** What of the reference stands under a heading, up to the next. */
+function under(heading: string, of = text): string {
+  const [, rest] = of.split(`\n${heading}\n`)
+  assert.ok(rest !== undefined, heading)
+  return rest.split(/^#{2,3} /m, 1)[0] ?? ''
+}
+
+const headingOf = (path: string): string => `### GET ${path.replace('...}', '}')}`
+
+/** The cells of each row of each table: the bars that no backslash stands before are their borders. */
+function tablesIn(of: string): readonly (readonly (readonly string[])[])[] {
+  const found = of.matchAll(/(?:^\|.*\|$\n?)+/gm)
+  return [...found].map(([rows]) =>
+    rows
+      .trim()
+      .split('\n')
+      .map((row) =>
+        row
+          .split(/(?<!\\)\|/)
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+  )
+}
+
+/** Asserts that each table has a head, a line below it, and as many cells in every row. */
+function assertWellFormed(of: string, tables: number): void {
+  const found = tablesIn(of)
+  assert.equal(found.length, tables)
+  for (const [head = [], border = [], ...rows] of found) {
+    assert.ok(head.length > 2 && head.every((name) => /^[A-Z][a-z ]+$/.test(name)), head.join())
+    assert.deepEqual(
+      border,
+      head.map(() => '---'),
+    )
+    assert.ok(rows.length > 0, head.join())
+    for (const row of rows) {
+      assert.equal(row.length, head.length, row.join(' | '))
+      assert.ok(
+        row.every((cell) => cell !== ''),
+        row.join(' | '),
+      )
+    }
+  }
+  assert.equal([...of.matchAll(/^\s*\|/gm)].length, found.flat().length, 'no bar begins another line')
+}
+
+/** The tables that there are to be: of parameters, of fields, and of problems. */
+const TABLES =
+  endpointsOf(document).filter(({ parameters }) => parameters.length > 0).length +
+  endpointsOf(document)
+    .flatMap((one) => saidBy(one, document))
+    .filter(({ fields }) => fields.length > 0).length +
+  sharedIn(document).length +
+  2
+
+suite('the reference as Markdown', () => {
+  test('is Markdown that may be kept until it changes', async () => {
+    const response = await stage.get('/api.md')
+    assert.equal(response.headers.get('content-type'), 'text/markdown; charset=utf-8')
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
+    const etag = response.headers.get('etag') ?? assert.fail('an ETag')
+    assert.equal((await stage.get('/api.md', { 'If-None-Match': etag })).status, 304)
+    const head = await stage.get('/api.md', {}, 'HEAD')
+    assert.equal(head.headers.get('etag'), etag)
+    assert.equal((await stage.get('/api.md?endpoint=flows')).status, 400)
+  })
+
+  test('has every endpoint with what it answers, refuses, keeps and costs', () => {
+    for (const { operationId, path, summary, description } of endpointsOf(document)) {
+      const section = under(`### GET ${path}`)
+      for (const told of [summary, description]) assert.ok(section.includes(`\n${told}`), operationId)
+    }
+    assert.equal(text.split('\n### GET ').length - 1, ENDPOINTS.length)
+  })
+
+  test('has every parameter of the table with its default, example and meaning', () => {
+    for (const { id, path, parameters } of ENDPOINTS) {
+      const rows = tablesIn(under(headingOf(path))).flat()
+      for (const { name, absent, meaning, example } of parameters) {
+        const [, , byDefault, , shown, means] = rows.find(([first]) => first === `\`${name}\``) ?? []
+        assert.deepEqual([byDefault, shown, means], [absent, `\`${example}\``, meaning], `${id} ${name}`)
+      }
+    }
+    assert.match(under('### GET /api/v1/events'), /^\| `limit` \| whole number \| 1000 \| 1 to 10000 \|/m)
+  })
+
+  test('has every field of every answer with its type, unit and meaning', () => {
+    const hold = (section: string, name: string, fields: ReturnType<typeof fieldsOf>): void => {
+      const rows = tablesIn(section)
+        .filter(([head]) => head?.[0] === 'Field')
+        .flat()
+      for (const field of fields) {
+        const [, ...told] = rows.find(([first = '']) => first.split(',')[0] === `\`${field.name}\``) ?? []
+        const { meaning } = field
+        assert.deepEqual(
+          told,
+          [formOfField(field).join(''), unitOf(field, 'KOTS'), meaning],
+          `${name}: ${field.name}`,
+        )
+      }
+    }
+    for (const endpoint of endpointsOf(document)) {
+      for (const { type, is, fields } of saidBy(endpoint, document)) {
+        const section = under(`### GET ${endpoint.path}`)
+        assert.match(section, new RegExp(`^Answers \`${type.replaceAll('+', String.raw`\+`)}\``, 'm'))
+        if (is !== null) assert.ok(section.includes(`Its fields are those of ${is}, below.`))
+        hold(section, endpoint.operationId, fields)
+      }
+    }
+    for (const name of sharedIn(document)) hold(under(`### ${name}`), name, fieldsOf(name, document))
+    hold(under('### The document'), 'Problem', fieldsOf('Problem', document))
+    assert.match(
+      under('### GET /api/v1/status'),
+      /^\| `head.ageMs` \| whole number or null \| milliseconds \|/m,
+    )
+  })
+
+  test('has every problem of the public API', () => {
+    const codes = tablesIn(under('## Problems'))
+      .flat()
+      .map(([code]) => code)
+    for (const code of PUBLIC_CODES) assert.ok(codes.includes(`\`${code}\``), code)
+  })
+
+  test('asks with curl what the page asks, which is run', async () => {
+    const page = await (await stage.get('/api')).text()
+    const shown = [...page.matchAll(/<p>curl <button[^>]* data-copy="([^"]*)"/g)].map(([, one = '']) =>
+      plain(one),
+    )
+    assert.equal(shown.length, ENDPOINTS.length)
+    const own = blocksOf(text)
+    assert.ok(own.every(({ language }: Block) => language === 'sh'))
+    assert.deepEqual(own.map((block) => block.text).toSorted(), shown.toSorted())
+  })
+
+  test('has only tables in which every row has all cells', () => {
+    assertWellFormed(text, TABLES)
+  })
+
+  test('has a name and a token as they are, whatever is in them', async () => {
+    const site = { name: '*A* | <b>`', token: 'K|T_S\\' }
+    await using other = await openApiStage({ site })
+    const written = await markdownOf(other)
+    assertWellFormed(written, TABLES)
+    assert.ok(written.startsWith('# The API of \\*A\\* \\| \\<b\\>\\`\n'))
+    assert.ok(written.includes('| `burned` | amount | K\\|T\\_S\\\\ |'))
+  })
+
+  test('says what the data is, and what the platform is', () => {
+    assert.match(text, /informational only: it is not advice, a forecast or an offer/)
+    assert.match(text, /This is a simulated platform: no event here is of real money/)
+  })
+
+  test('has a size that no log makes larger', async () => {
+    assert.ok(Buffer.byteLength(text) < BYTES_MAX, `${Buffer.byteLength(text)} bytes`)
+    await using other = await openApiStage()
+    other.trade(2_000)
+    const more = await markdownOf(other)
+    assert.match(more, /log\/tile\/0\/000'/, 'it asks about what is there')
+    assert.ok(more.length < text.length + 100)
+  })
+
+  test('asks about what is new once there is something new, and about a sample while there is nothing', async () => {
+    await using empty = await openApiStage({ story: [] })
+    const early = await empty.get('/api.md')
+    assertWellFormed(await early.text(), TABLES)
+    empty.trade(1)
+    const late = await empty.get('/api.md')
+    assert.notEqual(late.headers.get('etag'), early.headers.get('etag'))
+    assert.match(under('### GET /api/v1/events/{seq}', await late.text()), /\/api\/v1\/events\/1'/)
+  })
+
+  test('is named by the page, to people and to programs', async () => {
+    const page = await (await stage.get('/api')).text()
+    assert.match(page, /<link rel="alternate" type="text\/markdown" href="\/api\.md" \/>/)
+    assert.match(page, /<a href="\/api\.md"[^>]*>this page as Markdown<\/a>/)
+    assert.match(await (await stage.get('/llms.txt')).text(), /\]\(\/api\.md\)/)
+  })
+
+  test('refuses as a program reads it while the log is not ready', async () => {
+    await using other = await openApiStage()
+    other.setUnready({ code: 'not-ready', detail: 'Not yet.' })
+    const answer = await other.get('/api.md')
+    assert.equal(answer.status, 503)
+    assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+  })
+})

@@ -1,0 +1,122 @@
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
+import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import type { Site } from '../markup/site.ts'
+import type { Question } from './api-answers.ts'
+import type { ApiDocument, ApiParameter, Endpoint } from '../frame/api-document.ts'
+import { boundsOf, endpointsOf, exampleIn, formOf, meaningOf } from '../frame/api-document.ts'
+import type { Field } from './api-fields.ts'
+import { fieldsOf, formOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
+import type { Said } from './api-media.ts'
+import { saidBy } from './api-media.ts'
+import { snippetsOf } from './api-snippets.ts'
+import { KEPT_AND_COUNTED, REFUSALS } from './api-terms.ts'
+import { codeBlock, literal, table } from './markdown.ts'
+
+/** What the reference is made of. */
+export type Reference = Readonly<{
+  document: ApiDocument
+  site: Site
+  simulated: boolean
+  /** What the addresses of its requests begin with. */
+  base: string
+  questionOf: (endpoint: Endpoint) => Question
+}>
+
+/** The whole reference as Markdown: blocks with a blank line between. */
+export function formatReference(reference: Reference): string {
+  const { document, site, simulated } = reference
+  const endpoints = endpointsOf(document)
+  const token = literal(site.token)
+  return `${[
+    `# The API of ${literal(site.name)}`,
+    `> ${SUBJECT}. ${NOTICE}`,
+    ...(simulated ? ['**This is a simulated platform: no event here is of real money.**'] : []),
+    `${TERMS} Version ${document.info.version}.`,
+    `The same as a page: [/api](/api), for programs: [OpenAPI](${ENDPOINT_PATHS.openapi}) and, of the stream, ` +
+      `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}); in short: [llms.txt](/llms.txt).`,
+    ...document.tags.flatMap(({ name, description }) => [
+      `## ${name}`,
+      `${description}.`,
+      ...endpoints.filter(({ tags }) => tags.includes(name)).flatMap((one) => endpointPart(one, reference)),
+    ]),
+    ...sharedPart(document, token),
+    '## What is kept, and what counts',
+    ...KEPT_AND_COUNTED,
+    ...problemsPart(document, token),
+  ].join('\n\n')}\n`
+}
+
+function endpointPart(endpoint: Endpoint, reference: Reference): readonly string[] {
+  const { document, site, base, questionOf } = reference
+  const { path, summary, description, parameters } = endpoint
+  const curl = snippetsOf(base, endpoint, questionOf(endpoint)).find(({ language }) => language === 'curl')
+  return [
+    `### GET ${path}`,
+    `${summary}.`,
+    ...(parameters.length === 0 ? [] : [table(PARAMETER_HEAD, parameters.map(parameterRow))]),
+    codeBlock('sh', curl?.text ?? ''),
+    ...saidBy(endpoint, document).flatMap((said) => answerPart(said, literal(site.token))),
+    description,
+  ]
+}
+
+const PARAMETER_HEAD = ['Parameter', 'Form', 'Default', 'Bounds', 'Example', 'Meaning']
+
+function parameterRow(parameter: ApiParameter): readonly string[] {
+  const { name, in: place, schema } = parameter
+  const [meaning, absent] = meaningOf(parameter)
+  const where = place === 'query' ? '' : ` (${place})`
+  const example = `\`${exampleIn(parameter)}\``
+  return [`\`${name}\`${where}`, formOf(schema), absent, boundsOf(schema) ?? '–', example, meaning]
+}
+
+function answerPart({ type, meaning, is, parts, fields }: Said, token: string): readonly string[] {
+  const told = [
+    `Answers \`${type}\`${meaning === undefined ? '.' : `: ${sentence(meaning)}`}`,
+    ...(is === null ? [] : [`Its fields are those of ${is}, below.`]),
+    ...(parts.length === 0 ? [] : [`Its parts are told below: ${parts.join(', ')}.`]),
+  ].join(' ')
+  return fields.length === 0 ? [told] : [told, fieldsTable(fields, token)]
+}
+
+function fieldsTable(fields: readonly Field[], token: string): string {
+  const rows = fields.map((field) => {
+    const name = `\`${field.name}\`${field.of === 'moment' ? ', `…Ms`' : ''}`
+    return [name, formOfField(field).join(''), unitOf(field, token), field.meaning]
+  })
+  return table(['Field', 'Type', 'Unit', 'Meaning'], rows)
+}
+
+function sharedPart(document: ApiDocument, token: string): readonly string[] {
+  return [
+    '## What answers share',
+    ...formsOf(token).flatMap(([name, said]) => [`### ${name}`, said]),
+    ...sharedIn(document).flatMap((name) => [
+      `### ${name}`,
+      sentence(document.components.schemas[name]?.description ?? ''),
+      fieldsTable(fieldsOf(name, document), token),
+    ]),
+  ]
+}
+
+function problemsPart(document: ApiDocument, token: string): readonly string[] {
+  const rows = PUBLIC_CODES.map((code) => [
+    `\`${code}\``,
+    String(PROBLEMS[code].status),
+    PROBLEMS[code].title,
+  ])
+  return [
+    '## Problems',
+    `${REFUSALS} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code.`,
+    table(['Code', 'Status', 'What is wrong'], rows),
+    '### The document',
+    fieldsTable(fieldsOf('Problem', document), token),
+  ]
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
+}

@@ -1,0 +1,120 @@
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Form, Parameter } from '../../protocol/parameters.ts'
+import { TERMS } from '../../serve/describe/information.ts'
+import { fill } from '../frame/answers.ts'
+import { openAnswers } from './api-answers.ts'
+import type { ApiDocument } from '../frame/api-document.ts'
+import { endpointsOf } from '../frame/api-document.ts'
+import { MARKDOWN_PATH } from './api-markdown-route.ts'
+import { sectionOf } from './api-section.ts'
+import { KEPT_PART, problemParts, sharedParts } from './api-shared.ts'
+import { further, jsonLine } from '../frame/further.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import type { Page, View } from '../frame/page.ts'
+
+const VALUE_CHARS_MAX = 200
+
+const ids = ENDPOINTS.map(({ id }) => id)
+const placesIn = (path: string): readonly string[] =>
+  [...path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name = '']) => name)
+const NAMES = new Set(
+  ENDPOINTS.flatMap(({ path, parameters }) => [...placesIn(path), ...parameters.map(({ name }) => name)]),
+)
+
+/** What the forms of the reference send: which endpoint, and each of its parameters as it was typed. */
+const SENT: readonly Parameter[] = [
+  sent('endpoint', { is: 'one-of', values: ids }),
+  ...[...NAMES].map((name) => sent(name, { is: 'text', charsMax: VALUE_CHARS_MAX, guarded: true })),
+]
+
+function sent(name: string, form: Form): Parameter {
+  return { name, form, absent: 'not asked', meaning: 'Asked of the endpoint', example: '' }
+}
+
+/** `/api`: every endpoint, with a form that asks it. */
+export const apiPage: Page<null> = {
+  endpoint: null,
+  path: '/api',
+  parameters: SENT,
+  further: true,
+  island: 'api',
+  title: () => 'API',
+  permalink: () => '/api',
+  head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
+  elsewhere: async (view) => askedOf(view),
+  async render(_, view) {
+    const openapi = await further(view, 'openapi')
+    const document = openapi.answer
+    const { token } = view.site
+    const shownOf = await openAnswers(view)
+    const sections = await Promise.all(
+      endpointsOf(document).map(async (one) => sectionOf(one, await shownOf(one), document, view)),
+    )
+    return html`<p class="lead" data-at="${openapi.address}#/info/version">
+        Version ${document.info.version}. Everything on these pages, and more, for programs.
+      </p>
+      ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${KEPT_PART}
+      ${problemParts(document, token)} ${jsonLine([['the OpenAPI document', openapi]])}`
+  },
+}
+
+const IN_SHORT = html`<section aria-label="In short" data-chrome>
+  <p>${TERMS}</p>
+  <p>
+    For tools: <a href="/api/v1/openapi.json">OpenAPI 3.1</a>,
+    <a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a>, <a href="/llms.txt">llms.txt</a>,
+    <a href="${MARKDOWN_PATH}" type="text/markdown">this page as Markdown</a>,
+    <a href="/api/v1/event-types">every type of event with its JSON Schema</a>.
+  </p>
+</section>`
+
+/** The endpoints as a reader looks for them, then what they share. */
+function contentsOf(document: ApiDocument): Html {
+  const endpoints = endpointsOf(document)
+  return html`<nav aria-label="Contents" data-chrome>
+    <dl class="terms">
+      ${document.tags.map(
+        ({ name, description }) =>
+          html`<dt>${name}</dt>
+            <dd>
+              <span class="quiet">${description}.</span>
+              <ul class="tabs">
+                ${endpoints
+                  .filter(({ tags }) => tags.includes(name))
+                  .map(
+                    ({ operationId, path }) =>
+                      html`<li><a href="#${operationId}">${path.slice('/api/v1'.length)}</a></li>`,
+                  )}
+              </ul>
+            </dd>`,
+      )}
+      <dt>For all of them</dt>
+      <dd>
+        <ul class="tabs">
+          <li><a href="#shared">What answers share</a></li>
+          <li><a href="#kept">What is kept, and what counts</a></li>
+          <li><a href="#problems">Problems</a></li>
+        </ul>
+      </dd>
+    </dl>
+  </nav>`
+}
+
+/** Where a form of the reference leads: to the endpoint that it asks, without the fields left blank. */
+function askedOf({ query }: View): string | null {
+  const endpoint = ENDPOINTS.find(({ id }) => id === query.word('endpoint'))
+  if (endpoint === undefined) return null
+  const valueOf = (name: string): string => (query.word(name) ?? '').trim()
+  const segments = Object.fromEntries(placesIn(endpoint.path).map((name) => [name, valueOf(name)]))
+  if (!Object.values(segments).every((value) => /^\w[\w./-]*$/.test(value))) return null
+  const pairs = endpoint.parameters
+    .filter(({ name }) => valueOf(name) !== '')
+    .map(({ name }) => `${name}=${encoded(valueOf(name))}`)
+  return `${fill(endpoint.path, segments)}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
+}
+
+/** A value as it may stand in an address, and that address between single quotes. */
+function encoded(value: string): string {
+  return encodeURIComponent(value).replaceAll("'", '%27')
+}

@@ -1,0 +1,76 @@
+import type { Answer, Shown } from './api-answers.ts'
+import type { ApiDocument, Endpoint } from '../frame/api-document.ts'
+import { askOf, parametersOf } from './api-form.ts'
+import { saidBy } from './api-media.ts'
+import { anchorOf, sentence } from '../markup/prose.ts'
+import { fieldsTable } from './api-shared.ts'
+import { snippetsOf } from './api-snippets.ts'
+import { termsOf } from './api-terms.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import type { View } from '../frame/page.ts'
+import { copyButton } from '../frame/view-bar.ts'
+
+/** A longer answer is cut: the whole is one press of its form away. */
+const SHOWN_CHARS_MAX = 1_200
+
+/** What an endpoint is, takes and answers, with a form that asks it. */
+export function sectionOf(endpoint: Endpoint, shown: Shown, document: ApiDocument, view: View): Html {
+  const { operationId: id, path, summary } = endpoint
+  const template = path.slice('/api/v1'.length)
+  const page = view.paths.has(template) ? template : null
+  return html`<section aria-labelledby="${id}" data-chrome>
+    <h2 id="${id}">GET ${path}</h2>
+    <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
+    ${parametersOf(endpoint)} ${askOf(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
+    ${shown.answer === null ? null : answerPart(id, shown.answer)}
+    ${fieldsPart(endpoint, document, view.site.token)} ${termsOf(endpoint)}
+  </section>`
+}
+
+function requestPart(endpoint: Endpoint, shown: Shown, view: View): Html {
+  return html`<details>
+    <summary>The request: curl, TypeScript, Python, command line</summary>
+    ${snippetsOf(view.site.url, endpoint, shown).map(
+      ({ language, text }) =>
+        html`<p>${language} ${copyButton('Copy', { text })}</p>
+          <pre><code>${text}</code></pre>`,
+    )}
+  </details>`
+}
+
+function answerPart(id: string, { type, text, of, request }: Answer): Html {
+  const isCut = text.length > SHOWN_CHARS_MAX
+  return html`<details>
+    <summary>An answer: ${type}</summary>
+    <p class="quiet">
+      ${
+        of === 'service'
+          ? html`What this service answers now to <a data-json href="${request}"><code>${request}</code></a>`
+          : html`What a sample answered to <code>${request}</code>`
+      }${isCut ? html`, the first ${SHOWN_CHARS_MAX} of ${text.length} characters` : null}:
+    </p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="An answer of ${id}"
+    ><code>${isCut ? `${text.slice(0, SHOWN_CHARS_MAX)}\n… cut here` : text}</code></pre>
+  </details>`
+}
+
+/** What stands in each media type of an answer. */
+function fieldsPart(endpoint: Endpoint, document: ApiDocument, token: string): Html {
+  const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
+  return html`<details>
+    <summary>What the answer says</summary>
+    ${saidBy(endpoint, document).map(
+      ({ type, meaning, is, parts, fields }) =>
+        html`<p>
+            <code>${type}</code>${meaning === undefined ? '.' : html`: ${sentence(meaning)}`}
+            ${is === null ? null : html`Its fields are those of ${link(is)}.`}
+            ${parts.length === 0 ? null : html`Its parts: ${parts.map((one) => html`${link(one)} `)}`}
+          </p>
+          ${fields.length === 0 ? null : fieldsTable(`Fields of ${endpoint.operationId}`, fields, token)}`,
+    )}
+  </details>`
+}

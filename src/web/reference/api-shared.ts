@@ -1,0 +1,93 @@
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import type { ApiDocument } from '../frame/api-document.ts'
+import type { Field } from './api-fields.ts'
+import { fieldsOf, formOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
+import { anchorOf, prose, sentence } from '../markup/prose.ts'
+import { KEPT_AND_COUNTED, REFUSALS } from './api-terms.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+/** Each field of an answer: its name, what it is, in which unit, and what it means. */
+export function fieldsTable(label: string, fields: readonly Field[], token: string): Html {
+  return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
+    <table class="params">
+      <thead>
+        <tr>
+          ${['Field', 'Type', 'Unit', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${fields.map((one) => rowOf(one, token))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function rowOf(field: Field, token: string): Html {
+  const { name, of, meaning } = field
+  const [form, rest] = formOfField(field)
+  return html`<tr>
+    <th scope="row"><code>${name}</code>${of === 'moment' ? html`, <code>…Ms</code>` : null}</th>
+    <td>${of === null ? form : html`<a href="#${anchorOf(of)}">${form}</a>`}${rest}</td>
+    <td>${unitOf(field, token)}</td>
+    <td>${prose(meaning)}</td>
+  </tr>`
+}
+
+/** What fields of many answers are, told once. */
+export function sharedParts(document: ApiDocument, token: string): Html {
+  const { schemas } = document.components
+  return html`<section aria-labelledby="shared" data-chrome>
+    <h2 id="shared">What answers share</h2>
+    ${formsOf(token).map(
+      ([name, said]) =>
+        html`<h3 id="${anchorOf(name)}">${name}</h3>
+          <p>${prose(said)}</p>`,
+    )}
+    ${sharedIn(document).map(
+      (name) =>
+        html`<h3 id="${anchorOf(name)}">${name}</h3>
+          ${schemas[name]?.description === undefined ? null : html`<p>${sentence(schemas[name].description)}</p>`}
+          ${fieldsTable(`Fields of ${name}`, fieldsOf(name, document), token)}`,
+    )}
+  </section>`
+}
+
+/** How answers are kept and requests counted, told once. */
+export const KEPT_PART: Html = html`<section aria-labelledby="kept" data-chrome>
+  <h2 id="kept">What is kept, and what counts</h2>
+  ${KEPT_AND_COUNTED.map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+</section>`
+
+/** Every problem of the public API, and the document that tells it. */
+export function problemParts(document: ApiDocument, token: string): Html {
+  return html`<section aria-labelledby="problems" data-chrome>
+    <h2 id="problems">Problems</h2>
+    <p>${prose(REFUSALS)}</p>
+    <div class="wide" role="region" aria-label="Problems by code" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            <th scope="col">Status</th>
+            <th scope="col">What is wrong</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${PUBLIC_CODES.map(
+            (code) =>
+              html`<tr>
+                <th scope="row"><a href="${PROBLEM_BASE}/${code}">${code}</a></th>
+                <td>${PROBLEMS[code].status}</td>
+                <td>${PROBLEMS[code].title}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <h3>The document</h3>
+    ${fieldsTable('Fields of a problem', fieldsOf('Problem', document), token)}
+  </section>`
+}

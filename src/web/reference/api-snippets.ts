@@ -1,0 +1,79 @@
+import type { Question } from './api-answers.ts'
+import type { Call } from '../markup/api-call.ts'
+import { BYTES, monthIn, typescriptOf } from '../markup/api-call.ts'
+import type { Endpoint } from '../frame/api-document.ts'
+import { mediaOf } from '../frame/api-document.ts'
+
+/** The same request in a language, as a whole that runs. */
+export type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
+
+/** What tells the ways of asking apart. */
+type Asking = Call & Readonly<{ url: string; isJson: boolean }>
+
+/** How a request is made with curl, with the typed client, in Python and on the command line. */
+export function snippetsOf(base: string, endpoint: Endpoint, question: Question): readonly Snippet[] {
+  const asking: Asking = {
+    id: endpoint.operationId,
+    base,
+    request: question.request,
+    url: `${base}${question.request}`,
+    place: Object.values(question.segments)[0] ?? null,
+    query: [...new URLSearchParams(question.query)],
+    lists: new Set(
+      endpoint.parameters.flatMap(({ name, schema }) => (schema.type === 'array' ? [name] : [])),
+    ),
+    isJson: mediaOf(endpoint)[0]?.[0].includes('json') === true,
+  }
+  return [
+    { language: 'curl', text: curlOf(asking) },
+    { language: 'TypeScript', text: typescriptOf(asking) },
+    { language: 'Python', text: pythonOf(asking) },
+    { language: 'Command line', text: commandOf(asking) },
+  ]
+}
+
+function curlOf({ id, url }: Asking): string {
+  if (id === 'stream') return `curl -N '${url}'`
+  return `curl ${id === 'archiveFile' || BYTES.has(id) ? '-O' : '-s'} '${url}'`
+}
+
+function pythonOf({ id, url, isJson }: Asking): string {
+  if (id === 'stream') {
+    return `import json
+import urllib.request
+
+request = urllib.request.Request("${url}", headers={"Accept": "application/x-ndjson"})
+with urllib.request.urlopen(request, timeout=60) as lines:
+    for line in lines:
+        print(json.loads(line), flush=True)`
+  }
+  if (id === 'archiveFile') {
+    return `import gzip
+import json
+import urllib.request
+
+with urllib.request.urlopen("${url}") as answer:
+    for line in gzip.open(answer, "rt", encoding="utf-8"):
+        print(json.loads(line)["seq"])`
+  }
+  const [modules, read] = isJson
+    ? ['import json\nimport urllib.request', 'json.load(answer)']
+    : ['import urllib.request', BYTES.has(id) ? 'len(answer.read())' : 'answer.read().decode()']
+  return `${modules}
+
+with urllib.request.urlopen("${url}") as answer:
+    print(${read})`
+}
+
+function commandOf({ id, place, query, base }: Asking): string {
+  if (id === 'archiveFile') return `daybook pull ${base} ${monthIn(place)} --to daybook`
+  // The tree is checked whole.
+  if (BYTES.has(id)) return `daybook verify ${base}`
+  const options = query.map(([name, value]) => ` --${dashed(name)}${name === 'nonzero' ? '' : ` ${value}`}`)
+  if (id === 'stream') return `daybook tail ${base}${options.join('')}`
+  return `daybook get ${dashed(id)} ${base}${place === null ? '' : ` ${place}`}${options.join('')}`
+}
+
+function dashed(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}

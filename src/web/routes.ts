@@ -1,0 +1,72 @@
+import type { Problem } from '../protocol/problem.ts'
+import { PROBLEMS } from '../protocol/problem.ts'
+import { isRepeatable } from '../serve/http/address.ts'
+import type { AnswerRoute, Reply, Route } from '../serve/http/route.ts'
+import { problemReply } from '../serve/http/route.ts'
+import { openRouter } from '../serve/http/router.ts'
+import { openApi } from './frame/answers.ts'
+import { assetRoute } from './assets/assets.ts'
+import { embedRefusal, embedRoute } from './feeds/embed.ts'
+import { errorPage } from './frame/error-page.ts'
+import { feedRoute } from './feeds/feed.ts'
+import { canonicalQuery } from './markup/form-query.ts'
+import { iconRoute } from './frame/icon.ts'
+import { otherWays } from './feeds/other-ways.ts'
+import { openPageCache } from './frame/page-cache.ts'
+import type { Web } from './frame/page-routes.ts'
+import { pageRoutes, pathOf } from './frame/page-routes.ts'
+import { PAGES } from './pages/pages.ts'
+import { payoutsCalendarRoute } from './pages/payouts/payouts-calendar.ts'
+import { apiMarkdownRoute } from './reference/api-markdown-route.ts'
+import { robotsRoute } from './feeds/robots-text.ts'
+import { sitemapRoute } from './feeds/sitemap.ts'
+import { transactionRoute } from './pages/events/transaction-route.ts'
+import { verifierRoute } from './pages/verify/verifier.ts'
+
+/** The pages for people: their routes, and what is answered outside the API where there is no answer. */
+export type WebRoutes = Readonly<{
+  routes: readonly AnswerRoute[]
+  refuse(problem: Problem, path: string, rawQuery: string): Promise<Reply>
+}>
+
+/** What the pages are opened with, beside the API. */
+export type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
+
+/** Opens the pages over the routes of the API, which they ask for everything that they show. */
+export function openWeb(api: readonly Route[], { identity, site, assets, present }: WebSettings): WebRoutes {
+  const paths = new Set(PAGES.map(pathOf))
+  const twins = openRouter(api)
+  const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
+  const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {
+    if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
+      return problemReply(problem)
+    const asked = PROBLEMS[problem.code].status === 400
+    const canonical = canonicalQuery(rawQuery)
+    if (asked && canonical !== rawQuery && isRepeatable(`${path}?${rawQuery}`)) {
+      return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
+    }
+    if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
+    const query = rawQuery === '' ? '' : `?${rawQuery}`
+    // The API refuses the same question, and is not ready either; what it allows is counted by itself.
+    const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
+    const twin = same ? `/api/v1${path}${query}` : null
+    return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin })
+  }
+  return {
+    routes: [
+      ...PAGES.flatMap((page) => pageRoutes(web, page)),
+      ...otherWays(web.api, refuse, web),
+      apiMarkdownRoute(web),
+      transactionRoute(web),
+      feedRoute(web.api, site, identity),
+      payoutsCalendarRoute(web.api, site, identity.origin),
+      embedRoute(web.api, site, identity.simulated, assets),
+      assetRoute(assets),
+      verifierRoute(assets, site),
+      iconRoute(),
+      robotsRoute(site),
+      sitemapRoute(web, PAGES),
+    ],
+    refuse,
+  }
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
+import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { importFiles } from '../../src/publish/import/import.ts'
+import { TEST_KEY } from '../story/signing.ts'
+import type { StillNode } from '../stage/still-node.ts'
+import { startStill, stillWorld } from '../stage/still-node.ts'
+
+/** A service over a fixed log at a fixed moment. */
+export type GoldenNode = AsyncDisposable & Pick<StillNode, 'bytesOf'>
+
+const ORIGIN = 'daybook.example/golden'
+/** Of a log the id is random; the golden one's is not, so that nothing that shows it differs. */
+const LOG_ID = '0123456789abcdef0123456789abcdef'
+
+/** Imports the drafts, JSON lines, and serves them while the clock stands at `now`. */
+export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNode> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-golden-'))
+  const data = join(folder, 'data')
+  const file = join(folder, 'drafts.jsonl')
+  writeFileSync(file, drafts)
+  const newLog = { origin: ORIGIN, chain: 'solana', simulated: false } as const
+  const world = stillWorld(() => now)
+  const outcome = await importFiles({
+    files: [file],
+    dataDirectory: data,
+    newLog,
+    keys: [TEST_KEY],
+    balances: 'refuse',
+    now,
+    monotonicMs: world.monotonicMs,
+    onProgress: () => undefined,
+    signal: world.stop,
+  })
+  if (!outcome.ok) throw new Error(`line ${outcome.line}, ${outcome.field}: ${outcome.reason}`)
+  const db = openForWriting(storePath(data))
+  db.prepare(`UPDATE meta SET value = ? WHERE key = 'id'`).run(LOG_ID)
+  db.close()
+  // The mark knows the log by the id that it was made with.
+  rmSync(join(data, HIGH_WATER_FILE))
+  const service = await startStill(data, newLog, [TEST_KEY], now)
+  return {
+    bytesOf: service.bytesOf,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { VERSION } from '../../src/command/terminal/version.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { openGoldenNode } from './golden-node.ts'
+import { GOLDEN } from '../stage/places.ts'
+
+// A change of a golden file is a change of the public format. `DAYBOOK_GOLDEN=write node --test test/golden.test.ts`
+// makes them anew from drafts.jsonl; what differs then is read and argued for in the commit.
+
+const WRITES = process.env['DAYBOOK_GOLDEN'] === 'write'
+const DRAFTS = readFileSync(join(GOLDEN, 'drafts.jsonl'), 'utf8')
+/** Drafts that are published at the moment in the middle. */
+const DRAFTS_TO_MIDDLE = 41
+const MARCH = 'from=2026-03-01&to=2026-04-01'
+
+/** Every resource, by the file that holds its body. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  'summary.json': '/summary',
+  'summary-at-an-earlier-moment.json': '/summary?at=2026-03-03T12:00Z',
+  'summary-before-the-first-event.json': '/summary?at=2026-02-01',
+  'contests.json': '/contests',
+  'contests-closed.json': '/contests?status=closed&limit=1',
+  'contest.json': '/contests/1',
+  'ledger.json': '/contests/1/ledger',
+  'schedule.json': '/schedule',
+  'schedule.ics': '/schedule.ics',
+  'payouts.json': '/payouts',
+  'payouts-of-a-contest.json': '/payouts?contestId=1',
+  'flows.json': '/flows',
+  'flows-of-a-minute.json': '/flows?bucket=minute&from=2026-03-02T14:00Z&to=2026-03-02T14:20Z',
+  'funds.json': '/funds',
+  'loyalty-runs.json': '/loyalty/runs',
+  'patterns.json': '/patterns?tz=330',
+  'events/events.json': '/events?after=10&limit=12',
+  'events/events-filtered.json': '/events?type=payout,correction&nonzero=1&order=desc&before=40&limit=5',
+  'events/events-from-a-moment.json':
+    '/events?from=2026-03-05T09:00:30.500Z&to=2026-03-06T11:01Z&kind=runner_up',
+  'events/events-of-a-transaction.json':
+    '/events?tx=hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaLDPcNFWvrfxYbaNYdaNu',
+  'events/events.csv': '/events?format=csv',
+  'events/event.json': '/events/13',
+  'events/event-details.json': '/events/24/details',
+  'events/event-without-details.json': '/events/4/details',
+  'events/event-corrections.json': '/events/13/corrections',
+  'events/event-types.json': '/event-types',
+  'events/event-type.json': '/event-types/correction',
+  'status.json': '/status',
+  'events/stream.sse': '/stream?after=0',
+  'events/stream.ndjson': '/stream?after=0#ndjson',
+  'events/stream-filtered.sse': '/stream?after=20&type=price,correction',
+  'archive.json': '/archive',
+  'log/checkpoint.txt': '/log/checkpoint',
+  'log/keys.json': '/log/keys',
+  'log/event-13.tlog-proof': '/log/proof/13',
+  'log/leaves.tile': '/log/tile/0/000.p/41',
+  'log/leaves-of-a-smaller-tree.tile': '/log/tile/0/000.p/3',
+  'log/entries.tile': '/log/tile/entries/000.p/41',
+}
+
+/** What a month that is over adds. */
+const OF_A_CLOSED_MONTH: Readonly<Record<string, string>> = {
+  'flows-of-the-month.json': `/flows?${MARCH}&bucket=day`,
+  'flows-of-the-weeks.json': `/flows?${MARCH}&bucket=week`,
+  'funds-of-the-month.json': `/funds?${MARCH}&bucket=day`,
+  'patterns-of-the-month.json': `/patterns?${MARCH}`,
+  'archive/2026-03.jsonl.gz': '/archive/2026-03.jsonl.gz',
+  'archive/2026-03.details.jsonl.gz': '/archive/2026-03.details.jsonl.gz',
+  'archive/2026-03.json': '/archive/2026-03.json',
+  'archive/2026-04.jsonl.gz': '/archive/2026-04.jsonl.gz',
+  'archive/2026-04.details.jsonl.gz': '/archive/2026-04.details.jsonl.gz',
+  'archive/SHA256SUMS': '/archive/SHA256SUMS',
+}
+
+const MOMENTS = [
+  {
+    name: 'in the middle of the month',
+    folder: 'middle',
+    drafts: DRAFTS.split('\n').slice(0, DRAFTS_TO_MIDDLE).join('\n'),
+    now: Date.UTC(2026, 2, 10, 12),
+    resources: RESOURCES,
+  },
+  {
+    name: 'when the month is over',
+    folder: 'end',
+    drafts: DRAFTS,
+    now: Date.UTC(2026, 3, 2, 10, 0, 30, 500),
+    resources: { ...RESOURCES, ...OF_A_CLOSED_MONTH },
+  },
+]
+
+function compare(file: string, made: Buffer): void {
+  const path = join(GOLDEN, file)
+  if (WRITES) {
+    mkdirSync(dirname(path), { recursive: true })
+    return writeFileSync(path, made)
+  }
+  assert.ok(existsSync(path), `${file} is not there`)
+  const kept = readFileSync(path)
+  if (file.endsWith('.gz')) assert.equal(gunzipSync(made).toString(), gunzipSync(kept).toString())
+  else assert.equal(made.toString(), kept.toString())
+  assert.ok(made.equals(kept), `the bytes of ${file}`)
+}
+
+suite('the golden month', () => {
+  for (const { name, folder, drafts, now, resources } of MOMENTS) {
+    test(`is shown ${name} as it always was, byte for byte`, async (t) => {
+      if (WRITES) rmSync(join(GOLDEN, folder), { recursive: true, force: true })
+      await using node = await openGoldenNode(drafts, msOf(now))
+      for (const [file, path] of Object.entries(resources)) {
+        await t.test(`/api/v1${path}`, async () => {
+          const bytes = await node.bytesOf(`/api/v1${path}`)
+          // The version is the one thing that a release changes.
+          const same = path === '/status' ? bytes.toString().replace(`"${VERSION}"`, '"0.0.0"') : bytes
+          compare(`${folder}/${file}`, Buffer.from(same))
+        })
+      }
+      const kept = globSync(join(GOLDEN, folder, '**/*.*')).length
+      const sums = Object.keys(resources).filter((file) => file.endsWith('SUMS')).length
+      assert.equal(kept, Object.keys(resources).length - sums, `no other file is in golden/${folder}`)
+    })
+  }
+})

@@ -1,0 +1,183 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { defaultKeyFile, readKeyFile } from '../../src/command/operator/signing-key-file.ts'
+import { VERSION } from '../../src/command/terminal/version.ts'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
+import type { SigningKey } from '../../src/log/tree/signer.ts'
+import type { NewLog } from '../../src/log/store/store.ts'
+import { STORE_FILE } from '../../src/log/store/store.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import type { EndpointId } from '../../src/protocol/paths.ts'
+import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
+import type { StillNode } from '../stage/still-node.ts'
+import { startStill } from '../stage/still-node.ts'
+
+/** A folder for each schema: a store that a Daybook of that schema has written, its key, and what it answered. */
+export const STORES: string = join(import.meta.dirname, '..', 'stores')
+
+/** The log of every kept store, and the present at which it is asked. */
+export const KEPT_LOG: NewLog = { origin: 'daybook.example/kept', chain: 'solana', simulated: false }
+export const KEPT_NOW: number = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
+
+const KEY_FILE = 'signing.key'
+const PACKED_STORE_FILE = `${STORE_FILE}.br`
+const ANSWERS_FILE = 'answers.jsonl.br'
+const WINDOW = { params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS } }
+const OWNER_ONLY = 0o600
+
+/** The schemas of which a store is kept. */
+export function keptSchemas(): readonly number[] {
+  return readdirSync(STORES, { withFileTypes: true })
+    .filter((found) => found.isDirectory())
+    .map(({ name }) => Number(name))
+    .toSorted((a, b) => a - b)
+}
+
+/** A kept store in a directory of its own, which is removed at the end. */
+export type KeptStore = Disposable &
+  Readonly<{ data: string; keys: readonly SigningKey[]; serve(): Promise<StillNode> }>
+
+/** Unpacks the store of a schema, as its service has left it. */
+export function unpackKept(schema: number): KeptStore {
+  const from = join(STORES, String(schema))
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-kept-'))
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  writeFileSync(join(data, STORE_FILE), brotliDecompressSync(readFileSync(join(from, PACKED_STORE_FILE))))
+  copyFileSync(join(from, HIGH_WATER_FILE), join(data, HIGH_WATER_FILE))
+  copyFileSync(join(from, KEY_FILE), defaultKeyFile(data))
+  // Git keeps no modes, and a key that others may read is refused.
+  chmodSync(defaultKeyFile(data), OWNER_ONLY)
+  const keys = [readKeyFile(defaultKeyFile(data), { hasFileModes: true })]
+  return {
+    data,
+    keys,
+    serve: () => startStill(data, KEPT_LOG, keys, msOf(KEPT_NOW)),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+/** Packs a directory whose service has ended, with the key that signed last. */
+export function packStore(schema: number, data: string, keyFile: string): void {
+  const to = join(STORES, String(schema))
+  mkdirSync(to)
+  const store = readFileSync(join(data, STORE_FILE))
+  writeFileSync(join(to, PACKED_STORE_FILE), brotliCompressSync(store, WINDOW))
+  copyFileSync(join(data, HIGH_WATER_FILE), join(to, HIGH_WATER_FILE))
+  copyFileSync(keyFile, join(to, KEY_FILE))
+}
+
+/** What was answered: the body of a 200, or what a stream says until it is live. */
+export type KeptAnswer = Readonly<{ path: string; body: Buffer }>
+
+export function readAnswers(schema: number): readonly KeptAnswer[] {
+  const lines = brotliDecompressSync(readFileSync(join(STORES, String(schema), ANSWERS_FILE))).toString()
+  return lines
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { path, text, base64 } = JSON.parse(line)
+      return { path, body: text === undefined ? Buffer.from(base64, 'base64') : Buffer.from(text) }
+    })
+}
+
+export function writeAnswers(schema: number, answers: readonly KeptAnswer[]): void {
+  const lines = answers.map(({ path, body }) =>
+    JSON.stringify(
+      isUtf8(body) ? { path, text: body.toString() } : { path, base64: body.toString('base64') },
+    ),
+  )
+  const packed = brotliCompressSync(`${lines.join('\n')}\n`, WINDOW)
+  writeFileSync(join(STORES, String(schema), ANSWERS_FILE), packed)
+}
+
+export function isKept(schema: number): boolean {
+  return existsSync(join(STORES, String(schema), PACKED_STORE_FILE))
+}
+
+/** Asks for one path. The version is the one thing that a release changes. */
+export async function ask(service: StillNode, path: string): Promise<KeptAnswer> {
+  const body = await service.bytesOf(path)
+  if (path !== ENDPOINT_PATHS.status) return { path, body }
+  return { path, body: Buffer.from(body.toString().replace(`"${VERSION}"`, '"0.0.0"')) }
+}
+
+const MARCH = 'from=2026-03-01&to=2026-04-01'
+const TX = 'hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaLDPcNFWvrfxYbaNYdaNu'
+
+/**
+ * What is asked of every endpoint, as it follows its path or in place of it. The two descriptions of the interface
+ * are left out: they say nothing of a store.
+ */
+const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
+  summary: ['', '?at=2026-03-03T12:00Z', '?at=2026-04-12T10:07Z', '?at=2026-02-01'],
+  contests: ['', '?status=closed&limit=1', '?status=running,upcoming'],
+  contest: ['/contests/1', '/contests/3', '/contests/4', '/contests/5'],
+  contestLedger: ['/contests/1/ledger', '/contests/3/ledger', '/contests/4/ledger?limit=2'],
+  schedule: [''],
+  scheduleCalendar: [''],
+  payouts: ['', '?contestId=3', '?limit=1'],
+  flows: [
+    '',
+    `?${MARCH}&bucket=day`,
+    '?bucket=minute&from=2026-04-20T10:00Z&to=2026-04-20T10:10Z',
+    '?from=2026-03-01&to=2026-04-20&bucket=week',
+  ],
+  funds: ['', `?${MARCH}&bucket=day`, '?from=2026-04-01&to=2026-04-20&bucket=day'],
+  loyaltyRuns: [''],
+  events: [
+    '?limit=80',
+    '?order=desc&limit=60',
+    '?type=payout,correction&nonzero=1&order=desc&before=60&limit=15',
+    '?from=2026-03-05T09:00:30.500Z&to=2026-03-06T11:01Z&kind=runner_up',
+    '?contestId=3&limit=100',
+    `?tx=${TX}`,
+    '?after=4300&limit=50&format=csv',
+  ],
+  event: ['/events/13', '/events/4200', '/events/68'],
+  eventDetails: ['/events/24/details', '/events/4/details'],
+  eventCorrections: ['/events/13/corrections', '/events/26/corrections', '/events/4200/corrections'],
+  patterns: ['', '?tz=330', `?${MARCH}`, '?from=2026-03-01&to=2026-04-20&tz=-480'],
+  archive: [''],
+  archiveFile: [
+    '/archive/2026-03.jsonl.gz',
+    '/archive/2026-03.details.jsonl.gz',
+    '/archive/2026-03.json',
+    '/archive/2026-04.jsonl.gz',
+    '/archive/2026-04.details.jsonl.gz',
+    '/archive/SHA256SUMS',
+  ],
+  logCheckpoint: [''],
+  logTile: ['/log/tile/0/000', '/log/tile/0/016', '/log/tile/0/017.p/3', '/log/tile/1/000.p/17'],
+  logEntries: ['/log/tile/entries/000', '/log/tile/entries/017.p/40'],
+  logKeys: [''],
+  logProof: ['/log/proof/13', '/log/proof/4096'],
+  stream: ['?after=4450', '?after=4450#ndjson', '?after=0&type=price,correction,hold'],
+  eventTypes: [''],
+  eventType: ['/event-types/correction'],
+  openapi: [],
+  asyncapi: [],
+  status: [''],
+}
+
+/** Every path that is asked of a kept store. */
+export function askedPaths(): readonly string[] {
+  return Object.entries(ASKED).flatMap(([id, asked]) =>
+    asked.map((rest) =>
+      rest.startsWith('/') ? `/api/v1${rest}` : `${ENDPOINT_PATHS[id as EndpointId]}${rest}`,
+    ),
+  )
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { SCHEMA_VERSION } from '../../src/log/store/schema.ts'
+import { openForReading, openForWriting, storePath, StoreError } from '../../src/log/store/store.ts'
+import { EVENT_TYPES } from '../../src/protocol/rules.ts'
+import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from './kept-store.ts'
+import { checked } from '../story/damaged-log.ts'
+
+/** The body of a recorded answer, as JSON. */
+function recorded(path: string): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> {
+  const answer = readAnswers(SCHEMA_VERSION).find((kept) => kept.path === path)
+  return JSON.parse(answer?.body.toString() ?? '{}')
+}
+
+suite('the kept store of the present schema', () => {
+  test('holds every type of event, a closed month and an open one, and two keys', () => {
+    const { types = [] } = recorded('/api/v1/event-types')
+    const seen = types.filter(({ kinds }) => Array.isArray(kinds) && kinds.length > 0)
+    assert.deepEqual(new Set(seen.map(({ type }) => type)), new Set<unknown>(EVENT_TYPES))
+    const { months = [] } = recorded('/api/v1/archive')
+    assert.deepEqual(new Set(months.map(({ state }) => state)), new Set(['closed', 'open']))
+    assert.equal(recorded('/api/v1/log/keys')['keys']?.length, 2)
+  })
+
+  test('has a recorded answer for all that is asked', () => {
+    assert.deepEqual(
+      readAnswers(SCHEMA_VERSION).map(({ path }) => path),
+      askedPaths(),
+    )
+  })
+
+  test('is opened, and answers as it did when it was kept, byte for byte', async (t) => {
+    using kept = unpackKept(SCHEMA_VERSION)
+    await using service = await kept.serve()
+    for (const { path, body } of readAnswers(SCHEMA_VERSION)) {
+      await t.test(path, async () => {
+        const answer = await ask(service, path)
+        assert.equal(answer.body.toString(), body.toString())
+        assert.ok(answer.body.equals(body), 'the bytes of the answer')
+      })
+    }
+  })
+
+  test('is whole: `check` finds nothing', async () => {
+    using kept = unpackKept(SCHEMA_VERSION)
+    const { code, said } = await checked(kept.data, kept.keys)
+    assert.equal(code, 0, said)
+  })
+})
+
+suite('the kept stores', () => {
+  test('are of the present schema and of those before it', () => {
+    assert.equal(keptSchemas().at(-1), SCHEMA_VERSION, 'node test/stores/make.ts makes it')
+  })
+
+  for (const schema of keptSchemas().slice(0, -1)) {
+    test(`of schema ${schema} are refused, and the message names both versions`, () => {
+      using kept = unpackKept(schema)
+      const refusal = new StoreError(`the store has schema ${schema}, this Daybook reads ${SCHEMA_VERSION}`)
+      assert.throws(() => openForReading(storePath(kept.data)), refusal)
+      assert.throws(() => openForWriting(storePath(kept.data)), refusal)
+    })
+  }
+})

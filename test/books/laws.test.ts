@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { parseAmount } from '../../src/protocol/amount.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { DAY_MS, formatAt, msOf } from '../../src/protocol/moment.ts'
+import type { Parsed } from '../../src/protocol/problem.ts'
+import type { Flows, Summary } from '../../src/protocol/resources.ts'
+import { BUCKETS } from '../../src/protocol/resources.ts'
+import { isSettledBefore } from '../../src/project/answers/as-of.ts'
+import type { Books } from '../../src/project/fold/books.ts'
+import { flows } from '../../src/project/answers/flows.ts'
+import { funds } from '../../src/project/answers/funds.ts'
+import { openMemoryLog } from '../story/memory-log.ts'
+import { patterns } from '../../src/project/answers/patterns.ts'
+import type { ResolvedRange } from '../../src/project/answers/range.ts'
+import { resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
+import { isSummarySettled, summary } from '../../src/project/answers/summary.ts'
+import { randomLogs } from '../story/random-log.ts'
+
+const FLOWS = ['spentOnPlay', 'paidInPrizes', 'burned'] as const
+const LEVELS = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
+
+/** Any two moments around the log, the earlier first. */
+const moments = fc
+  .tuple(fc.integer({ min: -20, max: 120 }), fc.integer({ min: 1, max: 60 }), fc.nat(DAY_MS))
+  .map(([day, days, ms]) => {
+    const from = Date.UTC(2026, 0, 30) + day * DAY_MS + ms
+    return { from: msOf(from), to: msOf(from + days * DAY_MS - (ms % 7919)) }
+  })
+const ranges = fc.record({ moments, bucket: fc.constantFrom(...BUCKETS) })
+const now = msOf(Date.UTC(2030, 0, 1))
+
+function booksOf(entries: readonly Entry[]): Books {
+  const log = openMemoryLog()
+  for (const entry of entries) log.add(entry)
+  return log.books()
+}
+
+function given<T>(answer: Parsed<T>): T {
+  assert.ok(answer.ok, answer.ok ? '' : answer.problem.detail)
+  return answer.value
+}
+
+const summaryAt = (books: Books, at: number): Summary => given(summary(books, msOf(at), now))
+const billions = (amount: string): bigint => parseAmount(amount) as bigint
+
+/** The range in these buckets, or in the least that fit. */
+function rangeOf({ from, to }: Readonly<{ from: Ms; to: Ms }>, books: Books, bucket: string): ResolvedRange {
+  const range = resolveRange({ from, to, bucket }, now, books.head)
+  return range.ok ? range.value : rangeOf({ from, to }, books, range.problem.members?.['bucket'] as string)
+}
+
+function sumOf(buckets: Flows['buckets'], figure: (typeof FLOWS)[number]): bigint {
+  return buckets.reduce((total, bucket) => total + billions(bucket[figure]), 0n)
+}
+
+suite('the laws', () => {
+  test('flows over [from, to) are the summary at to − 1 ms less the summary at from − 1 ms', () => {
+    fc.assert(
+      fc.property(randomLogs, ranges, (entries, asked) => {
+        const books = booksOf(entries)
+        const range = rangeOf(asked.moments, books, asked.bucket)
+        const answer = flows(books, range)
+        const [before, after] = [summaryAt(books, range.fromMs - 1), summaryAt(books, range.toMs - 1)]
+        for (const figure of FLOWS) {
+          assert.equal(billions(answer.totals[figure]), billions(after[figure]) - billions(before[figure]))
+          assert.equal(billions(answer.totals[figure]), sumOf(answer.buckets, figure))
+        }
+        assert.equal(answer.buckets.at(-1)?.tokenPriceUsd, after.tokenPriceUsd)
+        assert.deepEqual(answer.asOf, after.asOf)
+      }),
+    )
+  })
+
+  test('a level at a bucket’s end is the summary’s 1 ms before it', () => {
+    fc.assert(
+      fc.property(randomLogs, ranges, fc.nat(), (entries, asked, pick) => {
+        const books = booksOf(entries)
+        const { buckets, now: levels } = funds(books, rangeOf(asked.moments, books, asked.bucket))
+        const index = pick % buckets.length
+        const bucket = buckets[index]
+        const width = buckets.length > 1 ? (buckets[1]?.atMs ?? 0) - (buckets[0]?.atMs ?? 0) : undefined
+        if (bucket === undefined || width === undefined) return
+        const then = summaryAt(books, bucket.atMs + width - 1)
+        const present = given(summary(books, null, now))
+        for (const level of LEVELS) {
+          assert.equal(bucket[level], then[level])
+          assert.equal(levels[level], present[level])
+        }
+      }),
+    )
+  })
+
+  test('minute buckets add up to hours, hours to days, days to weeks', () => {
+    const steps = [
+      ['minute', 'hour'],
+      ['hour', 'day'],
+      ['day', 'week'],
+    ] as const
+    fc.assert(
+      fc.property(randomLogs, fc.constantFrom(...steps), fc.nat(), (entries, [narrow, wide], pick) => {
+        fc.pre(entries.length > 0)
+        const books = booksOf(entries)
+        const at = (entries[pick % entries.length] as Entry).event.atMs
+        const range = given(resolveRange({ from: at, to: msOf(at + 1), bucket: wide }, now, books.head))
+        const parts = flows(books, { ...range, bucket: narrow })
+        assert.deepEqual(parts.totals, flows(books, range).totals)
+        for (const figure of FLOWS) {
+          assert.equal(sumOf(parts.buckets, figure), billions(flows(books, range).buckets[0]?.[figure] ?? ''))
+        }
+      }),
+    )
+  })
+
+  test('patterns’ cells add up to the flows of the same range, by hour and by day too', () => {
+    const offsets = fc.oneof(
+      fc.integer({ min: -56, max: 56 }).map((n) => n * 15),
+      fc.integer({ min: -840, max: 840 }),
+    )
+    fc.assert(
+      fc.property(randomLogs, moments, offsets, (entries, asked, tz) => {
+        const books = booksOf(entries)
+        const range = rangeOf(asked, books, 'hour')
+        const span = given(resolvePatternRange({ from: range.fromMs, to: range.toMs }, now, books.head))
+        const answer = patterns(books, span, tz)
+        const { totals } = flows(books, range)
+        const plays = summaryAt(books, range.toMs - 1).plays - summaryAt(books, range.fromMs - 1).plays
+        for (const part of [answer.cells, answer.byHour, answer.byDay]) {
+          for (const figure of FLOWS) {
+            assert.equal(
+              part.reduce((sum, cell) => sum + billions(cell[figure]), 0n),
+              billions(totals[figure]),
+            )
+          }
+          assert.equal(
+            part.reduce((sum, cell) => sum + cell.plays, 0),
+            plays,
+          )
+        }
+        const byKind = answer.cells.flatMap((cell) => Object.values(cell.byKind))
+        assert.equal(
+          byKind.reduce((sum, spent) => sum + billions(spent), 0n),
+          billions(totals.spentOnPlay),
+        )
+      }),
+    )
+  })
+
+  test('the sum of all accounts is zero', () => {
+    fc.assert(
+      fc.property(randomLogs, moments, (entries, { from }) => {
+        const { totals } = booksOf(entries).totalsBefore(from)
+        const inside = LEVELS.map((level) => totals.figure(level))
+        const outside = [totals.figure('players'), totals.figure('burned'), totals.figure('world')]
+        assert.equal(
+          [...inside, ...outside].reduce((sum, balance) => sum + balance, 0n),
+          0n,
+        )
+      }),
+    )
+  })
+
+  test('the summary as of a moment is the summary of a log that ends there', () => {
+    fc.assert(
+      fc.property(randomLogs, fc.nat(), fc.integer({ min: -2, max: 2 }), (entries, pick, ms) => {
+        fc.pre(entries.length > 0)
+        const at = msOf((entries[pick % entries.length] as Entry).event.atMs + ms)
+        const then = entries.filter(({ event }) => event.atMs <= at)
+        assert.deepEqual(summaryAt(booksOf(entries), at), given(summary(booksOf(then), null, now)))
+      }),
+    )
+  })
+
+  test('an answer that is settled never changes', () => {
+    fc.assert(
+      fc.property(randomLogs, fc.nat(), ranges, (entries, cut, asked) => {
+        fc.pre(entries.length > 0)
+        const earlier = booksOf(entries.slice(0, 1 + (cut % entries.length)))
+        const present = booksOf(entries)
+        const range = rangeOf(asked.moments, earlier, asked.bucket)
+        if (isSettledBefore(earlier.head, range.toMs)) {
+          assert.deepEqual(flows(present, range), flows(earlier, range))
+          assert.deepEqual(patterns(present, range, 60), patterns(earlier, range, 60))
+        }
+        const { from } = asked.moments
+        if (isSummarySettled(earlier.head, from)) {
+          assert.deepEqual(summaryAt(present, from), summaryAt(earlier, from), formatAt(from))
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import type { Random } from '../../sim/random.ts'
+import type { LogModel, ModelFilter } from '../story/log-model.ts'
+import { filterOf, matching, queryOf } from '../story/log-model.ts'
+import type { StreamClient } from '../stage/stream-client.ts'
+import { openClient, until } from '../stage/stream-client.ts'
+
+/** A reader who follows the log over connections that break, and remembers nothing but the last id. */
+export type Follower = Readonly<{
+  filter: ModelFilter
+  /** Cuts the connection as if it had broken after some byte of what came. */
+  cut(): void
+  isCut(): boolean
+  /** Connects again, after the last message that came whole. */
+  resume(port: number): Promise<void>
+  /** Waits until everything up to the head has come, and holds what came against the model. */
+  check(): Promise<void>
+}>
+
+type Said = Readonly<{ cursor: number; lines: readonly string[] }>
+
+/** Opens a stream from any place of the log, or live from its head. */
+export async function openFollower(port: number, model: LogModel, random: Random): Promise<Follower> {
+  const filter = filterOf(random)
+  const ndjson = random.chance(0.3)
+  const isLive = random.chance(0.2)
+  const start = isLive ? model.head() : random.between(0, model.head())
+  const kept: string[] = []
+  let cursor = start
+  let client: StreamClient | null = null
+
+  /** What the first `bytes` of the body say, whole messages only. */
+  function said(bytes: number): Said {
+    const body = client?.body().slice(0, bytes) ?? ''
+    const messages = body.split(ndjson ? '\n' : '\n\n').slice(0, -1)
+    const lines: string[] = []
+    let last = cursor
+    for (const message of messages) {
+      const line = ndjson ? message : /^data: (.*)$/m.exec(message)?.[1]
+      if (line === undefined) continue
+      const isPosition = ndjson ? line.startsWith('{"position":') : message.startsWith('event: position\n')
+      const { seq } = isPosition && ndjson ? JSON.parse(line).position : JSON.parse(line)
+      if (!ndjson) assert.equal(/^id: (\d+)$/m.exec(message)?.[1], String(seq))
+      assert.ok(seq > last || (isPosition && seq === last), `seq ${seq} comes after ${last}`)
+      last = seq
+      if (!isPosition) lines.push(line)
+    }
+    return { cursor: last, lines }
+  }
+
+  async function connect(to: number, parameters: Record<string, string>, headers: string[]): Promise<void> {
+    const accept = ndjson ? ['Accept: application/x-ndjson'] : []
+    const path = queryOf({ ...filter, ...parameters })
+    const opened = await openClient(to, { path, headers: [...headers, ...accept] })
+    client = opened
+    // The first position says where it begins: from there on nothing may be lost.
+    await until(() => opened.positions().length > 0)
+    assert.match(opened.head(), /^HTTP\/1\.1 200 /)
+    assert.equal(opened.positions()[0]?.seq, cursor)
+  }
+
+  await connect(port, isLive ? {} : { after: String(start) }, [])
+  return {
+    filter,
+    cut() {
+      if (client === null) return
+      const whole = said(random.below(client.body().length + 1))
+      client[Symbol.dispose]()
+      client = null
+      kept.push(...whole.lines)
+      cursor = whole.cursor
+    },
+    isCut: () => client === null,
+    async resume(to) {
+      // A browser sends the old `after` again and says in the header how far it came.
+      if (random.chance(0.5)) await connect(to, { after: String(start) }, [`Last-Event-ID: ${cursor}`])
+      else await connect(to, { after: String(cursor) }, [])
+    },
+    async check() {
+      const expected = matching(model, filter)
+        .filter(({ seq }) => seq > start)
+        .map((event) => JSON.stringify(event))
+      const had = kept.length
+      await until(() => client === null || had + client.events().length >= expected.length)
+      const { lines } = said(Infinity)
+      assert.deepEqual([...kept, ...lines], client === null ? expected.slice(0, had) : expected)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Random } from '../../sim/random.ts'
+import { randomOf } from '../../sim/random.ts'
+import { openAsk } from '../../src/client/ask.ts'
+import type { StreamAsked, StreamStatus } from '../../src/client/stream.ts'
+import { streamOf } from '../../src/client/stream.ts'
+import type { Surroundings } from '../../src/client/surroundings.ts'
+import { SURROUNDINGS } from '../../src/client/surroundings.ts'
+import type { HostilePeer } from './hostile-peer.ts'
+import { openHostilePeer } from './hostile-peer.ts'
+import { servePeer } from './hostile-server.ts'
+import { openVirtualClock } from '../stage/virtual-clock.ts'
+
+/** Random steps of the peer, over all runs in memory, where waits cost no time. */
+const STEPS = Number(process.env['CLIENT_MODEL_STEPS'] ?? 100_000)
+const RUNS = 10
+/** Random steps of the same peer behind a real server and a real connection, with waits made shorter. */
+const HTTP_STEPS = 1_500
+const HASTE = 400
+const SEED = process.env['CLIENT_MODEL_SEED']
+
+type World = Readonly<{ peer: HostilePeer; random: Random; around: Surroundings; base: string }>
+
+function openWorld(seed: string): World {
+  const random = randomOf(seed)
+  const peer = openHostilePeer(random)
+  const around = { ...openVirtualClock(), random: random.next, fetch: peer.fetch }
+  return { peer, random, around, base: 'https://daybook.test' }
+}
+
+/** Follows a hostile peer for so many steps, then until everything has come, and holds each event against the log. */
+async function follow({ peer, random, around, base }: World, steps: number): Promise<void> {
+  const ask = openAsk({ base, ...around })
+  const after = random.chance(0.5) ? 0 : 'head'
+  const filter: StreamAsked = random.pick([{}, {}, { type: ['payout'] }, { nonzero: true }, { contestId: 2 }])
+  const stop = new AbortController()
+  const statuses: StreamStatus[] = []
+  let last: number | undefined
+  let isDone = false
+
+  function take(events: readonly { seq: number }[]): void {
+    for (const event of events) {
+      const line = peer.lines[event.seq - 1]
+      assert.equal(JSON.stringify(event), line, `seq ${event.seq} is what was published`)
+      const first = after === 0 ? 1 : event.seq
+      // All that was left out is what nobody asked for.
+      for (let seq = last === undefined ? first : last + 1; seq < event.seq; seq++) {
+        assert.ok(!isAsked(filter, peer.lines[seq - 1]), `seq ${seq} is not lost before ${event.seq}`)
+      }
+      assert.ok(last === undefined || event.seq > last, `seq ${event.seq} comes once, after ${last}`)
+      last = event.seq
+    }
+  }
+
+  const onStatus = (status: StreamStatus): void => {
+    statuses.push(status)
+    if (peer.steps() >= steps) peer.reform()
+    if (peer.steps() < steps || status.state !== 'live' || status.seq !== peer.lines.length) return
+    isDone = true
+    stop.abort()
+  }
+  const stream = streamOf(ask, around, { after, ...filter, onStatus, signal: stop.signal })
+  try {
+    for await (const events of stream) take(events)
+  } catch (error) {
+    if (!isDone) throw new Error(`after ${peer.steps()} steps at ${last}`, { cause: error })
+  }
+  assert.equal(statuses.at(-1)?.state, 'ended')
+  assert.equal(statuses.at(-1)?.seq, peer.lines.length)
+  for (const line of peer.lines.slice(last ?? peer.lines.length)) assert.ok(!isAsked(filter, line))
+}
+
+function isAsked({ type, nonzero, contestId }: StreamAsked, line = '{}'): boolean {
+  const event = JSON.parse(line)
+  if (type !== undefined && !type.includes(event.type)) return false
+  if (nonzero === true && Number(event.kots) === 0) return false
+  return contestId === undefined || contestId === event.contestId
+}
+
+suite('a stream of the client, from a peer that does everything wrong', () => {
+  const done = new Set<string>()
+  for (let run = 0; run < RUNS; run++) {
+    const seed = SEED ?? `${Date.now()}-${run}`
+    test(`loses nothing and gives nothing twice (seed ${seed})`, async () => {
+      const world = openWorld(seed)
+      await follow(world, STEPS / RUNS)
+      for (const deed of world.peer.deeds.keys()) done.add(deed)
+    })
+  }
+
+  test(`loses nothing over real connections either (seed ${SEED ?? 'http'})`, async () => {
+    const world = openWorld(SEED ?? 'http')
+    await using server = await servePeer(world.peer)
+    const around = {
+      ...SURROUNDINGS,
+      random: Math.random,
+      sleep: (ms: number, signal?: AbortSignal) => SURROUNDINGS.sleep(ms / HASTE, signal),
+    }
+    await follow({ ...world, around, base: server.base }, HTTP_STEPS)
+  })
+
+  test('met every misdeed', () => {
+    assert.deepEqual([...done].toSorted(), [
+      'be full',
+      'cut',
+      'cut a page',
+      'end',
+      'fail',
+      'fall silent',
+      'garble a page',
+      'hang',
+      'lag',
+      'limit',
+      'lose a frame',
+      'portal',
+      'refuse',
+      'repeat',
+      'restart',
+      'say garbage',
+      'say what nobody knows',
+      'skip',
+    ])
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Daybook } from '../../src/client/daybook.ts'
+import type { StreamStatus } from '../../src/client/stream.ts'
+import type { SharedAsked } from '../../src/client/tabs.ts'
+import { sharedStream } from '../../src/client/tabs.ts'
+import { LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
+import { openModelService } from '../stage/model-service.ts'
+import { until } from '../stage/stream-client.ts'
+
+type Tab = Readonly<{
+  seen: string[]
+  statuses: StreamStatus[]
+  isLive: () => boolean
+  close: () => Promise<void>
+}>
+
+/** A tab of a browser, whose locks and channels this process has too. */
+function openTab(daybook: Daybook, asked: SharedAsked = {}): Tab {
+  const stop = new AbortController()
+  const seen: string[] = []
+  const statuses: StreamStatus[] = []
+  const onStatus = (status: StreamStatus): void => void statuses.push(status)
+  const loop = (async () => {
+    for await (const event of sharedStream(daybook, { ...asked, onStatus, signal: stop.signal })) {
+      seen.push(...linesOf([event]))
+    }
+  })()
+  return {
+    seen,
+    statuses,
+    isLive: () => statuses.at(-1)?.state === 'live',
+    async close() {
+      stop.abort()
+      await assert.rejects(loop, { name: 'AbortError' })
+    },
+  }
+}
+
+suite('the tabs of a browser', () => {
+  test('share one connection, and each has every event once', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model, streams } = await openStage(service)
+    await publish(60)
+    const head = model.head()
+    const tabs = [openTab(daybook), openTab(daybook), openTab(daybook, { after: 10 }), openTab(daybook)]
+    await until(() => tabs.every(({ isLive }) => isLive()))
+    await publish(40)
+    await until(() => tabs.every(({ seen }) => seen.at(-1) === model.lines.at(-1)))
+    for (const [index, { seen }] of tabs.entries()) {
+      assert.deepEqual(seen, model.lines.slice(index === 2 ? 10 : head))
+    }
+    assert.equal(streams(), 1)
+    for (const tab of tabs) await tab.close()
+    assert.equal(streams(), 0)
+  })
+
+  test('lose nothing when the one that has the connection closes, again and again', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model, streams } = await openStage(service)
+    await publish(10)
+    const head = model.head()
+    const tabs = Array.from({ length: 4 }, () => openTab(daybook))
+    await until(() => tabs.every(({ isLive }) => isLive()))
+    for (const tab of tabs) {
+      await publish(30)
+      await until(() => tabs.at(-1)?.seen.length === model.head() - head)
+      assert.deepEqual(tab.seen, model.lines.slice(head, head + tab.seen.length))
+      await Promise.all([tab.close(), publish(5)])
+    }
+    assert.equal(streams(), 0)
+  })
+
+  test('choose each for itself, and come through a restart', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(10)
+    const head = model.head()
+    const [all, votes] = [openTab(daybook), openTab(daybook, { type: ['play'], kind: 'vote' })]
+    await until(() => all.isLive() && votes.isLive())
+    await publish(60)
+    await service.restart()
+    await publish(60)
+    const expected = model.lines.slice(head)
+    const chosen = expected.filter((line) => line.includes('"type":"play","kind":"vote"'))
+    await until(() => all.seen.length === expected.length && votes.seen.length === chosen.length)
+    assert.deepEqual([all.seen, votes.seen], [expected, chosen])
+    await all.close()
+    await votes.close()
+  })
+
+  test('take the connection from a tab that is frozen', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    // Waits are shorter still: a tab is frozen after 75 seconds of silence.
+    const { daybook, publish, model } = await openStage(service, { haste: 300 })
+    const frozen = new AbortController()
+    const taken = assert.rejects(
+      navigator.locks.request('daybook http://daybook.test', async () => {
+        await new Promise((resolve) => frozen.signal.addEventListener('abort', resolve))
+      }),
+      { name: 'AbortError' },
+    )
+    const tab = openTab(daybook, { after: 0 })
+    await publish(30)
+    await until(() => tab.seen.length === model.head())
+    assert.deepEqual(tab.seen, model.lines)
+    await taken
+    frozen.abort()
+    await tab.close()
+  })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Filter } from '../../src/client/filter.ts'
+import { isWanted } from '../../src/client/filter.ts'
+import type { StreamStatus } from '../../src/client/stream.ts'
+import { DAY_MS } from '../../src/protocol/moment.ts'
+import { LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
+import { openModelService } from '../stage/model-service.ts'
+import { until } from '../stage/stream-client.ts'
+
+suite('the client, from a real service,', () => {
+  test('has a method for every endpoint, which gives what the endpoint answers', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(300)
+    await publish(50, 40 * DAY_MS)
+    const head = model.head()
+    assert.equal((await daybook.summary()).asOf.seq, head)
+    assert.equal((await daybook.summary({ at: LAUNCH_MS })).asOf.seq, 0)
+    const { contests } = await daybook.contests({ status: ['running'], limit: 3 })
+    const [contest] = contests
+    assert.ok(contest !== undefined)
+    assert.equal((await daybook.contest(contest.id)).title, contest.title)
+    assert.equal((await daybook.contestLedger(contest.id)).contest.id, contest.id)
+    assert.equal((await daybook.schedule()).closes.length > 0, true)
+    assert.match(await daybook.scheduleCalendar(), /^BEGIN:VCALENDAR/)
+    assert.deepEqual((await daybook.payouts({ contestId: contest.id })).unpaid, [])
+    assert.equal((await daybook.flows({ bucket: 'day', from: new Date(LAUNCH_MS) })).bucket, 'day')
+    assert.equal((await daybook.funds({ to: LAUNCH_MS })).buckets.length > 0, true)
+    assert.deepEqual((await daybook.loyaltyRuns()).runs, [])
+    assert.equal((await daybook.patterns({ tz: 120 })).cells.length, 168)
+    assert.equal(JSON.stringify(await daybook.event(7)), model.lines[6])
+    assert.equal((await daybook.eventDetails(7)).seq, 7)
+    assert.equal((await daybook.eventCorrections(7)).asOf.seq, head)
+    assert.equal((await daybook.page({ order: 'desc', limit: 1 })).events[0]?.seq, head)
+    assert.equal((await daybook.archive()).months.length, 2)
+    assert.equal((await daybook.eventTypes()).types.length, 13)
+    assert.equal((await daybook.openapi())['openapi'], '3.1.0')
+    assert.equal((await daybook.status()).head.seq, head)
+    await assert.rejects(daybook.event(head + 1), { code: 'event-not-found', status: 404 })
+    await assert.rejects(
+      daybook.contests({ limit: 0 }),
+      (error: { code: string; errors: { parameter: string }[] }) => {
+        assert.deepEqual([error.code, error.errors[0]?.parameter], ['invalid-parameter', 'limit'])
+        return true
+      },
+    )
+  })
+
+  test('reads the log by pages, by files and by both, line for line', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(280)
+    await publish(290, 40 * DAY_MS)
+    const events = await Array.fromAsync(daybook.events({ limit: 37 }))
+    assert.deepEqual(linesOf(events), model.lines)
+    const back = await Array.fromAsync(daybook.events({ limit: 100, order: 'desc' }))
+    assert.deepEqual(linesOf(back.toReversed()), model.lines)
+    const votes = await Array.fromAsync(daybook.events({ type: ['play'], kind: 'vote', nonzero: true }))
+    assert.ok(votes.length > 0 && votes.every(({ type, kind }) => type === 'play' && kind === 'vote'))
+    const { months } = await daybook.archive()
+    const files = await Promise.all(months.map(({ month }) => Array.fromAsync(daybook.month(month))))
+    assert.deepEqual(linesOf(files.flat()), model.lines)
+    await assert.rejects(Array.fromAsync(daybook.month('1999-01')), { code: 'month-not-found' })
+  })
+
+  test('chooses from the log as the service does', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish } = await openStage(service)
+    await publish(300)
+    const all = await Array.fromAsync(daybook.events())
+    const filters: readonly Filter[] = [
+      { type: ['play'] },
+      { type: ['trade', 'contest'], nonzero: true },
+      { kind: 'vote' },
+      { contestId: 2 },
+      { contestId: 1, kind: 'entry', nonzero: true },
+      { nonzero: true },
+      { type: [] },
+    ]
+    for (const filter of filters) {
+      const asked = await Array.fromAsync(daybook.events(filter))
+      assert.deepEqual(
+        asked,
+        all.filter((event) => isWanted(filter, event)),
+      )
+      assert.ok(asked.length > 0)
+    }
+  })
+
+  test('follows it across restarts, each event once and in order', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(120)
+    const statuses: StreamStatus[] = []
+    const [all, live]: string[][] = [[], []]
+    const stop = new AbortController()
+    const { signal } = stop
+    const isLive = (): boolean => statuses.at(-1)?.state === 'live'
+    const loops = [
+      (async () => {
+        const onStatus = (status: StreamStatus): void => void statuses.push(status)
+        for await (const event of daybook.follow({ signal, onStatus })) all?.push(JSON.stringify(event))
+      })(),
+      (async () => {
+        for await (const event of daybook.stream({ after: 100, signal })) live?.push(JSON.stringify(event))
+      })(),
+    ]
+    for (let round = 0; round < 3; round++) {
+      await until(() => isLive() && all?.length === model.head())
+      await publish(40)
+      await until(() => all?.length === model.head())
+      await service.restart()
+      await publish(70)
+      await until(() => all?.length === model.head())
+    }
+    await until(() => live?.length === model.head() - 100)
+    stop.abort()
+    for (const loop of loops) await assert.rejects(loop, { name: 'AbortError' })
+    assert.deepEqual(all, model.lines)
+    assert.deepEqual(live, model.lines.slice(100))
+    assert.equal(statuses.at(-1)?.state, 'ended')
+  })
+
+  test('begins to follow at a month or a moment', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(50)
+    const first = model.head()
+    await publish(20, 40 * DAY_MS)
+    for (const from of ['2026-06', new Date(Date.UTC(2026, 5, 1)), Date.UTC(2026, 5, 1)]) {
+      for await (const event of daybook.follow({ from })) {
+        assert.equal(JSON.stringify(event), model.lines[first])
+        break
+      }
+    }
+  })
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { skipWithout } from '../stage/component.ts'
+import { everyCommand, programOf, run } from '../stage/command-stage.ts'
+
+const { stdout: bash } = await run(['completion', 'bash'])
+
+/** What bash offers for the last of these words. */
+function offered(...words: readonly string[]): readonly string[] {
+  const list = words.map((word) => `'${word}'`).join(' ')
+  const script = `${bash}\nCOMP_WORDS=(daybook ${list}); COMP_CWORD=${words.length}; _daybook; printf '%s\\n' "\${COMPREPLY[@]}"`
+  return execFileSync('bash', ['-c', script], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+suite('completion in bash', () => {
+  const program = programOf({}, () => undefined)
+
+  test('offers every command, and every option of each', () => {
+    assert.deepEqual(
+      offered('').toSorted(),
+      [...program.commands.map((command) => command.name()), 'help'].toSorted(),
+    )
+    for (const command of everyCommand(program)) {
+      const path: string[] = []
+      for (let at = command; at.parent !== null; at = at.parent) path.unshift(at.name())
+      const flags = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '')
+      const found = offered(...path, '--')
+      for (const flag of flags) assert.ok(found.includes(flag), `${path.join(' ')} ${flag}`)
+    }
+  })
+
+  test('offers what begins as the word does', () => {
+    assert.deepEqual(offered('ta'), ['tail'])
+    assert.deepEqual(offered('get', 'contest-'), ['contest-ledger'])
+    assert.deepEqual(offered('tail', 'http://127.0.0.1:8080', '--no-'), ['--no-follow'])
+  })
+
+  test('offers the choices of an option, and no word where it takes any', () => {
+    assert.deepEqual(offered('tail', 'url', '--format', ''), ['table', 'jsonl', 'csv'])
+    assert.deepEqual(offered('get', 'flows', 'url', '--bucket', 'd'), ['day'])
+    assert.deepEqual(offered('tail', 'url', '--after', ''), [])
+  })
+})
+
+suite('completion in other shells', () => {
+  for (const shell of ['zsh', 'fish']) {
+    test(`is read by ${shell}`, { skip: skipWithout(shell) }, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'daybook-completion-'))
+      try {
+        const file = join(folder, `daybook.${shell}`)
+        await writeFile(file, (await run(['completion', shell])).stdout)
+        const read = spawnSync(shell, shell === 'fish' ? ['--no-execute', file] : ['-n', file], {
+          encoding: 'utf8',
+        })
+        assert.deepEqual([read.status, read.stderr], [0, ''])
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    })
+
+    test(`names every option for ${shell}`, async () => {
+      const { stdout } = await run(['completion', shell])
+      for (const command of everyCommand(programOf({}, () => undefined))) {
+        for (const { long = '' } of command.options) {
+          const flag = shell === 'fish' ? `-l ${long.slice(2)} ` : `'${long}:`
+          assert.ok(stdout.includes(flag), `${command.name()} ${long}`)
+        }
+      }
+    })
+  }
+})
+
+test('a shell that is not known is refused with those that are', async () => {
+  const { code, stderr } = await run(['completion', 'tcsh'])
+  assert.equal(code, 2)
+  assert.match(stderr, /Allowed choices are bash, zsh, fish/)
+})

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { run, startProxy } from '../stage/command-stage.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { SAMPLE } from '../stage/places.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'daybook-commands-'))
+let service: Service
+const bytesOf = async (path: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(`${service.url}/api/v1${path}`)).arrayBuffer())
+const textOf = async (path: string): Promise<string> => (await bytesOf(path)).toString()
+
+before(async () => {
+  service = await startService({ drafts: SAMPLE })
+})
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+suite('get', () => {
+  test('prints an answer as it came, with the parameters of the API as options', async () => {
+    const { code, stdout } = await run(['get', 'summary', service.url, '--at', '2026-08-01'])
+    assert.equal(code, 0)
+    assert.equal(stdout, `${await textOf('/summary?at=2026-08-01')}\n`)
+    const flows = await run([
+      'get',
+      'flows',
+      service.url,
+      '--from',
+      '2026-08',
+      '--to',
+      '2026-08-03',
+      '--bucket',
+      'hour',
+    ])
+    assert.equal(flows.stdout, `${await textOf('/flows?from=2026-08-01&to=2026-08-03&bucket=hour')}\n`)
+  })
+
+  test('asks for what its argument names, and says where a page goes on', async () => {
+    const ledger = await run(['get', 'contest-ledger', service.url, '3'])
+    assert.equal(ledger.stdout, `${await textOf('/contests/3/ledger')}\n`)
+    const page = await run(['get', 'payouts', service.url, '--limit', '1'])
+    assert.match(page.stderr, /^there is more: --after \d+$/m)
+  })
+
+  test('prints a table where it is asked for one: what is owed below what it is called', async () => {
+    const { stdout } = await run(['get', 'contest', service.url, '3', '--format', 'table'])
+    const { spentOnPlay } = JSON.parse(await textOf('/contests/3'))
+    assert.equal(/^spentOnPlay +([\d .]+)$/m.exec(stdout)?.[1]?.replaceAll(' ', ''), spentOnPlay)
+    assert.doesNotMatch(stdout, /AtMs/)
+  })
+
+  test('tells a wrong use from what is not there', async () => {
+    const far = await run([
+      'get',
+      'flows',
+      service.url,
+      '--bucket',
+      'minute',
+      '--from',
+      '2026-01',
+      '--to',
+      '2026-03',
+    ])
+    assert.equal(far.code, 2)
+    const unknown = await run(['get', 'event', service.url, '999999'])
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.stderr, /^daybook: No event has this seq/)
+    const bucket = await run(['get', 'flows', service.url, '--bucket', 'fortnight'])
+    assert.equal(bucket.code, 2)
+    assert.match(bucket.stderr, /Allowed choices are minute, hour, day, week/)
+  })
+})
+
+suite('export', () => {
+  test('prints a range as the API’s CSV', async () => {
+    const { code, stdout, stderr } = await run(['export', service.url, '--format', 'csv', '--to', '2026-09'])
+    assert.equal(code, 0)
+    assert.equal(stdout, await textOf('/events?format=csv&limit=10000&to=2026-09-01'))
+    assert.match(stderr, /2187 events of seq 1 to 2187/)
+  })
+
+  test('prints lines between two moments, filtered', async () => {
+    const range = ['--from', '2026-08-03', '--to', '2026-08-04T12:00Z']
+    const { stdout } = await run(['export', service.url, ...range, '--type', 'payout,burn', '--after', '700'])
+    const query = 'from=2026-08-03&to=2026-08-04T12:00Z&type=payout,burn&after=700&limit=10000'
+    const { events } = JSON.parse(await textOf(`/events?${query}`))
+    assert.equal(stdout, events.map((event: object) => `${JSON.stringify(event)}\n`).join(''))
+    assert.ok(events.length > 0)
+  })
+
+  test('tells a range without events from one that is none', async () => {
+    const none = await run(['export', service.url, '--from', '2020-01', '--to', '2020-02', '--format', 'csv'])
+    assert.equal(none.code, 0)
+    assert.equal(none.stdout, 'seq,type,kind,at,atMs,contestId,kots,tx\r\n')
+    assert.equal(none.stderr, 'the range has no events\n')
+    const backwards = await run(['export', service.url, '--from', '2026-08', '--to', '2026-07'])
+    assert.equal(backwards.code, 2)
+  })
+})
+
+suite('pull', () => {
+  const to = join(folder, 'copy')
+  const july = join(to, 'archive', '2026-07.jsonl.gz')
+
+  test('lays out months so that sha256sum and verify find them right', async () => {
+    const { code, stderr } = await run(['pull', service.url, '--to', to])
+    assert.equal(code, 0, stderr)
+    for (const path of ['archive/2026-07.jsonl.gz', 'archive/2026-07.json', 'log/keys']) {
+      assert.deepEqual(readFileSync(join(to, path)), await bytesOf(`/${path}`), path)
+    }
+    const checked = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], {
+      cwd: join(to, 'archive'),
+      encoding: 'utf8',
+    })
+    const closed = readdirSync(join(to, 'archive')).filter((name) => name.endsWith('.json'))
+    assert.equal(checked.match(/: OK$/gm)?.length, 2 * closed.length)
+    const verified = await run(['verify', to])
+    assert.equal(verified.code, 0, verified.stdout)
+  })
+
+  test('fetches nothing again that is there and right', async () => {
+    await using proxy = await startProxy(service.url, () => 'none')
+    const { stderr } = await run(['pull', proxy.url, '2026-07', '--to', to])
+    assert.match(stderr, /^0 files came \(0 bytes\), 2 were there and right$/m)
+    assert.deepEqual(
+      proxy.asked.map(([path]) => path).filter((path) => path.endsWith('.gz')),
+      [],
+    )
+  })
+
+  test('goes on after the last byte that came, in this run and from the last', async () => {
+    const whole = readFileSync(july)
+    rmSync(july)
+    const came = (): number => statSync(`${july}.part`, { throwIfNoEntry: false })?.size ?? 0
+    const stop = new AbortController()
+    await using proxy = await startProxy(service.url, (path, count) => {
+      if (!path.endsWith('07.jsonl.gz') || count > 2) return 'none'
+      return count === 1
+        ? { cutAfter: 1_000, once: () => stop.signal.aborted }
+        : { cutAfter: 500, once: () => came() === 1_500 }
+    })
+    const first = run(['pull', proxy.url, '2026-07', '--to', to], { stop: stop.signal })
+    while (came() < 1_000) await sleep(10)
+    stop.abort()
+    const stopped = await first
+    assert.equal(stopped.code, 1)
+    assert.match(stopped.stderr, /^daybook: stopped: the same command goes on from there$/m)
+
+    const { code, stderr } = await run(['pull', proxy.url, '2026-07', '--to', to], { random: () => 0 })
+    assert.equal(code, 0, stderr)
+    assert.deepEqual(readFileSync(july), whole)
+    const ranges = proxy.asked.flatMap(([path, { range }]) => (path.endsWith('07.jsonl.gz') ? [range] : []))
+    assert.deepEqual(ranges, [undefined, 'bytes=1000-', 'bytes=1500-'])
+    assert.ok(!existsSync(`${july}.part`))
+  })
+
+  test('begins anew what is not what its manifest says', async () => {
+    const whole = readFileSync(july)
+    writeFileSync(july, whole.subarray(1))
+    writeFileSync(`${july}.part`, Buffer.alloc(whole.length))
+    writeFileSync(`${july}.part.etag`, '"another"')
+    const { code } = await run(['pull', service.url, '2026-07', '--to', to])
+    assert.equal(code, 0)
+    assert.deepEqual(readFileSync(july), whole)
+  })
+
+  test('says which months there are where none is in the range', async () => {
+    const { code, stderr } = await run(['pull', service.url, '2020-01..2020-03', '--to', to])
+    assert.equal(code, 2)
+    assert.match(stderr, /the archive has 2026-07 to 2026-\d\d/)
+    for (const words of ['2026-13', '2026-09..2026-01', '..', '2026-01..2026-02..2026-03']) {
+      assert.equal((await run(['pull', service.url, words, '--to', to])).code, 2, words)
+    }
+  })
+})
+
+suite('an address', () => {
+  test('that is none, or that nobody answers at, is told in one line', async () => {
+    for (const [url, code, words] of [
+      ['data.example.org', 2, /give the address of the service/],
+      ['http://127.0.0.1:1/api', 2, /without a path/],
+    ] as const) {
+      const ended = await run(['get', 'status', url])
+      assert.equal(ended.code, code)
+      assert.match(ended.stderr, words)
+    }
+  })
+
+  test('at which nobody answers is named at once, and tried again before it is given up', async () => {
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const url = `http://127.0.0.1:${(free.address() as AddressInfo).port}`
+    await new Promise((resolve) => free.close(resolve))
+    const { code, stderr } = await run(['get', 'status', url], { random: () => 0 })
+    assert.equal(code, 1)
+    const [told, failed] = stderr.trim().split('\n')
+    assert.equal(told, `no answer from ${new URL(url).host} yet`)
+    assert.match(failed ?? '', /^daybook: the connection .*ECONNREFUSED/)
+  })
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { msOf } from '../../src/protocol/moment.ts'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
+import type { EventWire } from '../../src/protocol/event.ts'
+import type { EventsPage } from '../../src/protocol/resources.ts'
+import { publishDeposit, run, startProxy } from '../stage/command-stage.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { SAMPLE } from '../stage/places.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'daybook-operators-'))
+const tokenFile = join(folder, 'token')
+let service: Service
+
+before(async () => {
+  service = await startService({ drafts: SAMPLE })
+  writeFileSync(tokenFile, service.token)
+})
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+async function get<T>(path: string): Promise<T> {
+  return (await (await fetch(`${service.url}/api/v1${path}`)).json()) as T
+}
+
+suite('correct', () => {
+  const words = (seq: number, ...rest: readonly string[]): readonly string[] => [
+    'correct',
+    String(seq),
+    '--url',
+    service.url,
+    '--to',
+    service.door,
+    ...rest,
+  ]
+  const sent = (seq: number, ...rest: readonly string[]): readonly string[] =>
+    words(seq, '--token-file', tokenFile, ...rest)
+  const firstOf = async (type: string): Promise<EventWire> => {
+    const { events } = await get<EventsPage>(`/events?type=${type}&limit=1`)
+    assert.ok(events[0] !== undefined)
+    return events[0]
+  }
+
+  test('cancels an event in full, and changes nothing when it is repeated', async () => {
+    const seq = await publishDeposit(service, 'to-correct')
+    const { code, stdout } = await run(sent(seq, '--reason', 'Entered twice'))
+    assert.equal(code, 0)
+    assert.equal(stdout, `seq ${seq + 1} corrects seq ${seq}\n`)
+    const event = await get<EventWire>(`/events/${seq + 1}`)
+    assert.deepEqual([event.type, event.kind, event.kots], ['correction', 'treasury', '-1.000000000'])
+    assert.deepEqual(await get(`/events/${seq + 1}/details`), {
+      seq: seq + 1,
+      details: { corrects: seq, reason: 'Entered twice' },
+    })
+    const again = await run(sent(seq, '--reason', 'Entered twice'))
+    assert.equal(again.stdout, `seq ${seq + 1} (duplicate) corrects seq ${seq}\n`)
+  })
+
+  test('publishes what takes its place in the same request, the rest of it as it was', async () => {
+    const prize = await firstOf('play')
+    const { code, stdout } = await run(sent(prize.seq, '--restate', '{"kots":"0.5","details":{"count":3}}'))
+    assert.equal(code, 0)
+    const restated = Number(/^seq (\d+) restates seq \d+$/m.exec(stdout)?.[1])
+    const event = await get<EventWire>(`/events/${restated}`)
+    const { type, kind, contestId, tx } = prize
+    assert.deepEqual({ ...event }, { ...event, type, kind, contestId, tx, kots: '0.500000000' })
+    const { details } = await get<{ details: object }>(`/events/${restated}/details`)
+    assert.deepEqual(details, { ...details, count: 3, restates: prize.seq })
+  })
+
+  test('restates moments as they are written in a draft', async () => {
+    const { events } = await get<EventsPage>('/events?type=prize&limit=1000')
+    const drafts = await run(words(events.at(-1)?.seq ?? 0, '--dry-run', '--restate', '{}'))
+    assert.equal(drafts.code, 0)
+    const [, restatement = ''] = drafts.stdout.trim().split('\n')
+    assert.doesNotMatch(restatement, /Ms"/)
+    assert.deepEqual(JSON.parse(restatement).details.restates, events.at(-1)?.seq)
+  })
+
+  test('publishes nothing when the door refuses, and says what and why', async () => {
+    const seq = await publishDeposit(service, 'to-correct-badly')
+    const { code, stderr, stdout } = await run(sent(seq, '--restate', '{"kots":"1.0000000001"}'))
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.equal(stderr, 'the restatement, kots: has more than nine decimals\nnothing was published\n')
+  })
+
+  test('is told what no correction puts right, and what is no restatement', async () => {
+    const contest = await firstOf('contest')
+    const refused = await run(sent(contest.seq))
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /of type contest: a further event puts it right/)
+    for (const restate of ['[]', '{', '{"seq":1}', join(folder, 'nothing')]) {
+      assert.equal((await run(sent(1, '--restate', restate))).code, 2, restate)
+    }
+    assert.equal((await run(words(1))).code, 2)
+    assert.equal((await run(sent(99_999_999))).code, 1)
+  })
+})
+
+suite('doctor', () => {
+  const lines = (stdout: string, is: string): readonly string[] =>
+    stdout.split('\n').filter((line) => line.startsWith(is))
+
+  test('finds nothing wrong with a service and its directory', async () => {
+    const { code, stdout } = await run(['doctor', '--data', service.data, '--url', service.url], {
+      openFilesMax: () => 20_000,
+    })
+    assert.equal(code, 0, stdout)
+    assert.deepEqual(lines(stdout, 'warn'), [])
+    const looked = lines(stdout, 'ok').map((line) => line.slice(7).split(/ {2,}/)[0])
+    const directory = ['high-water', 'disk', 'clock', 'key', 'modes', 'open files']
+    const url = ['clock', 'headers', 'checkpoint', 'stream', 'ranges', 'private']
+    assert.deepEqual(looked, [...directory, ...url])
+  })
+
+  test('names a key that others may read, files that others may write, and too few open files', async () => {
+    const key = `${service.data}.key`
+    const mark = join(service.data, HIGH_WATER_FILE)
+    chmodSync(key, 0o644)
+    chmodSync(mark, 0o666)
+    const { code, stdout } = await run(['doctor', '--data', service.data], { openFilesMax: () => 1_024 })
+    chmodSync(key, 0o600)
+    chmodSync(mark, 0o600)
+    assert.equal(code, 1)
+    assert.match(stdout, /^wrong {2}key +\S+ may be read by others: chmod 600/m)
+    assert.match(stdout, /^wrong {2}modes +\S+high-water: others may change the mark/m)
+    assert.match(stdout, /^warn {3}open files +1024 here; 10000 streams want 12256/m)
+  })
+
+  test('names a clock that is behind, here and there', async () => {
+    const { code, stdout } = await run(['doctor', '--data', service.data, '--url', service.url], {
+      now: () => msOf(Date.UTC(2020, 0, 1)),
+    })
+    assert.equal(code, 1)
+    assert.equal(lines(stdout, 'wrong').filter((line) => / clock /.test(line)).length, 2)
+  })
+
+  test('names a proxy that buffers the stream, and one that lets readers at the private listener', async () => {
+    await using buffering = await startProxy(service.url, (path) =>
+      path.endsWith('/stream') ? 'hold' : 'none',
+    )
+    const leaking = (path: string): string => (path === '/metrics' ? service.door : service.url)
+    await using exposing = await startProxy(leaking, () => 'none')
+    const [held, exposed] = await Promise.all([
+      run(['doctor', '--url', buffering.url, '--wait', '1']),
+      run(['doctor', '--url', exposing.url]),
+    ])
+    assert.equal(held.code, 1)
+    assert.deepEqual(lines(held.stdout, 'wrong'), [
+      'wrong  stream      nothing came in 1 s: a proxy buffers it',
+    ])
+    assert.equal(exposed.code, 1)
+    assert.match(exposed.stdout, /^wrong {2}private +\/metrics is reached from here/m)
+  })
+
+  test('says so when nobody answers', async () => {
+    const { code, stdout } = await run(['doctor', '--url', 'http://127.0.0.1:1'])
+    assert.equal(code, 1)
+    assert.match(stdout, /^wrong {2}service {2}it does not answer/)
+  })
+
+  test('wants something to look at', async () => {
+    assert.equal((await run(['doctor'])).code, 2)
+    assert.equal((await run(['doctor', '--data', join(folder, 'nothing')])).code, 2)
+  })
+})

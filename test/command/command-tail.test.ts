@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { skipWithout } from '../stage/component.ts'
+import { publishDeposit, run, start } from '../stage/command-stage.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { MAIN, SAMPLE } from '../stage/places.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'daybook-commands-'))
+let service: Service
+const bytesOf = async (path: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(`${service.url}/api/v1${path}`)).arrayBuffer())
+const textOf = async (path: string): Promise<string> => (await bytesOf(path)).toString()
+
+before(async () => {
+  service = await startService({ drafts: SAMPLE })
+})
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+suite('tail', () => {
+  test('prints the archive’s lines, byte for byte, and how to resume', async () => {
+    const { code, stdout, stderr } = await run(['tail', service.url, '--after', '0', '--no-follow'])
+    const files = ['2026-07', '2026-08'].map((month) => bytesOf(`/archive/${month}.jsonl.gz`))
+    assert.equal(code, 0)
+    assert.equal(stdout, (await Promise.all(files)).map((file) => gunzipSync(file)).join(''))
+    assert.match(stderr, /^2187 shown, 2187 read, complete up to seq 2187$/m)
+    assert.match(stderr, /^resume: daybook tail http:\/\/127\.0\.0\.1:\d+ --no-follow --after 2187$/m)
+  })
+
+  test('begins with the last events that are wanted, in their order', async () => {
+    const words = ['tail', service.url, '-n', '5', '--no-follow', '--type', 'payout', '--kind', 'winner']
+    const { stdout, stderr } = await run(words)
+    const page = JSON.parse(await textOf('/events?order=desc&limit=5&type=payout&kind=winner'))
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      page.events.toReversed(),
+    )
+    assert.match(stderr, /resume: .* --type payout --kind winner --no-follow --after 2187$/m)
+  })
+
+  test('begins at a moment, and ends after so many events', async () => {
+    const words = [
+      'tail',
+      service.url,
+      '--since',
+      '2026-08-10',
+      '--nonzero',
+      '--count',
+      '2',
+      '--format',
+      'csv',
+    ]
+    const { code, stdout, stderr } = await run(words)
+    const csv = await textOf('/events?from=2026-08-10&nonzero=1&limit=2&format=csv')
+    assert.equal(code, 0)
+    assert.equal(stdout, csv)
+    const last = csv.trim().split('\r\n').at(-1)?.split(',')[0]
+    assert.match(stderr, new RegExp(`complete up to seq ${last}$`, 'm'))
+    assert.match(stderr, new RegExp(`--format csv --after ${last}$`, 'm'))
+  })
+
+  test('follows, ends well when it is interrupted, and goes on from its cursor file without loss', async () => {
+    const cursor = join(folder, 'cursor')
+    const words = ['tail', service.url, '--cursor', cursor, '--type', 'treasury']
+    const first = start(words)
+    while (!existsSync(cursor)) await sleep(20)
+    const one = await publishDeposit(service, 'tail-1')
+    await first.says(new RegExp(`"seq":${one},`))
+    first.child.kill('SIGINT')
+    const ended = await first.ended()
+    assert.equal(ended.code, 0, ended.stderr)
+    assert.equal(ended.stdout, `${await textOf(`/events/${one}`)}\n`)
+    assert.match(
+      ended.stderr,
+      new RegExp(`^resume: daybook tail \\S+ --type treasury --cursor ${cursor}$`, 'm'),
+    )
+
+    await publishDeposit(service, 'tail-2')
+    const two = await publishDeposit(service, 'tail-3')
+    const second = await run([...words, '--no-follow'])
+    assert.equal(second.stdout, `${await textOf(`/events/${two - 1}`)}\n${await textOf(`/events/${two}`)}\n`)
+    assert.equal(JSON.parse(readFileSync(cursor, 'utf8')).seq, two)
+  })
+
+  test('says where the log ends when it is to begin beyond', async () => {
+    for (const follow of [[], ['--no-follow']]) {
+      const { code, stderr } = await run(['tail', service.url, '--after', '999999', ...follow])
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /^daybook: .*\b2\d{3}\b.*\n$/)
+    }
+  })
+
+  test('refuses a cursor of another log, and a file that is none', async () => {
+    const file = join(folder, 'foreign')
+    writeFileSync(file, '{"log":"another","seq":3}')
+    const foreign = await run(['tail', service.url, '--cursor', file])
+    assert.equal(foreign.code, 1)
+    assert.match(foreign.stderr, /daybook: the cursor is of another log/)
+    writeFileSync(file, 'no cursor')
+    assert.equal((await run(['tail', service.url, '--cursor', file])).code, 2)
+  })
+
+  test('ends quietly when nobody reads any more', async () => {
+    const { child, ended } = start(['tail', service.url, '--after', '0'])
+    child.stdout?.once('data', () => child.stdout?.destroy())
+    const { code, stderr } = await ended()
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stderr, /EPIPE|    at /)
+  })
+
+  const script = '/usr/bin/script'
+  test(
+    'draws a table on a terminal, without colours where NO_COLOR is set',
+    { skip: skipWithout('script') },
+    () => {
+      const command = `stty cols 100; ${process.execPath} ${MAIN} tail ${service.url} --after 0 --count 3 2>/dev/null`
+      const drawn = (env: NodeJS.ProcessEnv): string =>
+        execFileSync(script, ['-qec', command, '/dev/null'], {
+          encoding: 'utf8',
+          env: { ...process.env, ...env },
+        })
+      const plain = drawn({ NO_COLOR: '1', TERM: 'xterm' }).replaceAll('\r', '')
+      assert.equal(
+        plain,
+        [
+          '2026-07-20 (UTC)',
+          '       1  00:00:00  treasury deposit               2 400 000.000000000  67gf92WK…9fVC5bJ1',
+          '       2  00:00:00  price usd',
+          '       3  00:02:00  contest scheduled          1',
+          '',
+        ].join('\n'),
+      )
+      // oxlint-disable-next-line no-control-regex -- colours are what is looked for
+      assert.match(drawn({ NO_COLOR: '', TERM: 'xterm' }), /\u001b\[2m/)
+    },
+  )
+})

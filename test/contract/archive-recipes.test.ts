@@ -1,0 +1,32 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { openApiStage } from '../stage/api-stage.ts'
+import { plain } from '../web/page-tree.ts'
+
+suite('the ways to use the archive that its page shows', () => {
+  test('sum in DuckDB, over the files of the months, what the events say was paid', async () => {
+    await using stage = await openApiStage()
+    const page = await (await stage.get('/archive')).text()
+    const [sql] = /SELECT[^;]+;/.exec(plain(page)) ?? []
+    assert.ok(sql !== undefined, 'the page shows how')
+    const directory = mkdtempSync(join(tmpdir(), 'daybook-recipe-'))
+    try {
+      const archive = (await (await stage.get('/api/v1/archive')).json()) as { months: { month: string }[] }
+      for (const { month } of archive.months) {
+        const file = await (await stage.get(`/api/v1/archive/${month}.jsonl.gz`)).bytes()
+        writeFileSync(join(directory, `${month}.jsonl.gz`), file)
+      }
+      const connection = await (await DuckDBInstance.create(':memory:')).connect()
+      await connection.run(`SET file_search_path = '${directory}'`)
+      const rows = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(String))
+      connection.closeSync()
+      assert.deepEqual(rows, [['2026-10-01 00:00:00', '15.000000000']])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
+import type { Example } from '../../src/serve/describe/examples.ts'
+import { EXAMPLES } from '../../src/serve/describe/examples.ts'
+import { capture, keep, lasting } from '../stage/captured.ts'
+import { fetchDescribed } from '../stage/described.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { TEST_KEY } from '../story/signing.ts'
+import { ROOT, SAMPLE } from '../stage/places.ts'
+
+const LINTER = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+/** Answers that are bytes or a description themselves. */
+const WITHOUT_EXAMPLE = new Set(['logTile', 'logEntries', 'openapi', 'asyncapi', 'eventTypes'])
+const OPENAPI_BYTES_MAX = 200 * 1024
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
+
+const run = promisify(execFile)
+const require = createRequire(import.meta.url)
+
+suite('a description', () => {
+  let service: Service | undefined
+  let folder = ''
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+    folder = await mkdtemp(join(tmpdir(), 'daybook-descriptions-'))
+  })
+  after(async () => {
+    await service?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const textOf = async (path: string): Promise<string> => (await fetch(`${service?.url}${path}`)).text()
+
+  /** What a linter of other people finds in a document; its own strictest rules but those named. */
+  async function problemsOf(path: string, without: readonly string[]): Promise<readonly unknown[]> {
+    const file = join(folder, path.split('/').at(-1) ?? '')
+    await writeFile(file, await textOf(path))
+    const skipped = without.flatMap((rule) => ['--skip-rule', rule])
+    const words = ['lint', '--extends', 'recommended-strict', '--format', 'json', ...skipped, file]
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const { stdout } = await run(process.execPath, [LINTER, ...words], { cwd: folder, env }).catch(
+      (failed: { stdout: string }) => failed,
+    )
+    return (JSON.parse(stdout) as { problems: readonly unknown[] }).problems
+  }
+
+  test('of the API is an OpenAPI document in which a linter finds nothing, examples included', async () => {
+    // It does not look into extensions, where the parts of a stream are described.
+    assert.deepEqual(await problemsOf('/api/v1/openapi.json', ['no-unused-components']), [])
+  })
+
+  test('of the API is less than 200 KiB long', async () => {
+    const { length } = await textOf('/api/v1/openapi.json')
+    assert.ok(length < OPENAPI_BYTES_MAX, `${length} bytes`)
+  })
+
+  test('of the stream is an AsyncAPI document in which a linter finds nothing', async () => {
+    // Of AsyncAPI it cannot tell that no key is needed from that nothing is said of keys.
+    assert.deepEqual(await problemsOf('/api/v1/asyncapi.json', ['security-defined']), [])
+  })
+
+  test('of the stream is what the authors of AsyncAPI ask of one', async () => {
+    const ajv = new Ajv({ strict: false, allErrors: true })
+    addFormats.default(ajv)
+    const { schemasWithoutId } = require('@asyncapi/specs') as {
+      schemasWithoutId: Record<string, { definitions: object }>
+    }
+    const validate = ajv.compile(schemasWithoutId['3.0.0'] ?? assert.fail('the schema of 3.0.0'))
+    const document = JSON.parse(await textOf('/api/v1/asyncapi.json')) as { channels: Record<string, object> }
+    assert.ok(validate(document), ajv.errorsText(validate.errors))
+    assert.ok(!validate({ ...document, channels: { events: { adress: '/api/v1/stream' } } }), 'it looks')
+  })
+
+  test('says of both that the data is informational only', async () => {
+    for (const path of ['/api/v1/openapi.json', '/api/v1/asyncapi.json']) {
+      assert.match(await textOf(path), /informational only: it is not advice, a forecast or an offer/)
+    }
+  })
+})
+
+suite('what language models are told', () => {
+  let service: Service | undefined
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, options: [] })
+  })
+  after(async () => service?.[Symbol.asyncDispose]())
+
+  test('is plain text that names every endpoint with its parameters, and the terms', async () => {
+    const response = await fetch(`${service?.url}/llms.txt`)
+    const text = await response.text()
+    assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
+    assert.match(text, /^# Daybook\n\n> .*informational only: it is not advice, a forecast or an offer/)
+    const [, listed = ''] = text.split('## Endpoints')
+    for (const { path, meaning, parameters } of ENDPOINTS) {
+      const line = listed
+        .split('\n')
+        .find((each) => each.includes(`\`${path}\``) || each.includes(`(${path})`))
+      assert.ok(line !== undefined && line.includes(meaning), path)
+      for (const { name } of parameters) assert.match(line, new RegExp(`\\b${name}\\b`, 'u'))
+    }
+  })
+
+  test('links to nothing that is not there, and names no address of the API that does not exist', async () => {
+    const text = await (await fetch(`${service?.url}/llms.txt`)).text()
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+    assert.ok(links.length > 15)
+    for (const link of links) {
+      const response = await fetchDescribed(`${service?.url}${link}`, { method: 'HEAD' })
+      assert.equal(response.status, 200, link)
+    }
+    const named = [...text.matchAll(/\/api\/v1[^\s`)\]?:]*/g)].map(([path]) => path.replace(/[.,]$/, ''))
+    const known = new Set(ENDPOINTS.map(({ path }) => path))
+    assert.deepEqual(
+      named.filter((path) => !known.has(path)),
+      [],
+    )
+  })
+
+  test('costs nothing of the allowance', async () => {
+    const response = await fetch(`${service?.url}/llms.txt`)
+    assert.equal(response.headers.get('ratelimit'), null)
+    await response.text()
+  })
+})
+
+suite('an example of the OpenAPI document', () => {
+  let service: Service | undefined
+  const anew: Example[] = []
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+  })
+  after(async () => {
+    await service?.[Symbol.asyncDispose]()
+    if (UPDATES) keep(anew)
+  })
+
+  for (const example of EXAMPLES) {
+    test(`is what ${example.request} answers as ${example.type}`, async () => {
+      const value = await capture(service?.url ?? '', example)
+      anew.push({ ...example, value })
+      if (!UPDATES) assert.deepEqual(lasting(value), lasting(example.value))
+    })
+  }
+
+  test('is there for every answer that can be read, and for a problem', () => {
+    const shown = new Set(EXAMPLES.map((example) => example.of))
+    const wanted = ENDPOINTS.map(({ id }) => id).filter((id) => !WITHOUT_EXAMPLE.has(id))
+    assert.deepEqual(
+      [...wanted, 'problem'].filter((id) => !shown.has(id)),
+      [],
+    )
+  })
+})

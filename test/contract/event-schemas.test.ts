@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import type { ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { EventTypes } from '../../src/protocol/resources.ts'
+import { EVENT_TYPES } from '../../src/protocol/rules.ts'
+import type { PublicEntry, PublicEvent } from '../oracle/book.ts'
+import { download, get } from '../oracle/download.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { GOLDEN, SAMPLE } from '../stage/places.ts'
+
+/** Every type and every reserved kind, corrections of all that can be corrected. */
+const DRAFTS = join(GOLDEN, 'drafts.jsonl')
+
+type Schema = Readonly<{
+  $id: string
+  oneOf: readonly Readonly<{
+    $comment: string
+    properties: Readonly<{ kind: Readonly<{ const?: string }> }>
+  }>[]
+}>
+
+/** What a stranger makes of the schemas alone: a validator of events, and one of the details of each. */
+type Judge = Readonly<{
+  event(event: object): string | null
+  details(event: PublicEvent, details: unknown): string | null
+  schemas: ReadonlyMap<string, Schema>
+}>
+
+async function judgeBy(base: string): Promise<Judge> {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true })
+  addFormats.default(ajv)
+  const schemas = new Map<string, Schema>()
+  const validators = new Map<string, ValidateFunction>()
+  for (const type of EVENT_TYPES) {
+    const schema = await get<Schema>(base, `/api/v1/event-types/${type}`)
+    assert.equal(ajv.validateSchema(schema), true, 'it is JSON Schema 2020-12')
+    schemas.set(type, schema)
+    validators.set(type, ajv.compile(schema))
+  }
+  const said = (validate: ValidateFunction | undefined, value: unknown): string | null =>
+    validate === undefined || validate(value) ? null : ajv.errorsText(validate.errors)
+  return {
+    schemas,
+    event: (event) =>
+      said(validators.get(String(Reflect.get(event, 'type'))) ?? assert.fail('the type has a schema'), event),
+    details({ type, kind }, details) {
+      const { $id, oneOf } = schemas.get(type) ?? assert.fail(type)
+      const branch =
+        oneOf.find(({ properties }) => properties.kind.const === kind) ??
+        oneOf.find(({ properties }) => properties.kind.const === undefined)
+      const place = branch?.$comment.replace('details: ', '') ?? assert.fail(`${type}/${kind}`)
+      return said(ajv.getSchema(`${$id}${place}`) ?? assert.fail(place), details)
+    },
+  }
+}
+
+for (const [name, drafts] of [
+  ['the sample', SAMPLE],
+  ['the golden month', DRAFTS],
+] as const) {
+  suite(`the schemas of events, taken from a service of ${name}`, () => {
+    let service: Service | undefined
+    let judge: Judge
+    let entries: readonly PublicEntry[] = []
+    before(async () => {
+      service = await startService({ drafts })
+      judge = await judgeBy(service.url)
+      entries = await download(service.url)
+    })
+    after(async () => service?.[Symbol.asyncDispose]())
+
+    test('are those of the catalogue, each at the address that it names', async () => {
+      const base = service?.url ?? ''
+      const { types } = await get<EventTypes>(base, '/api/v1/event-types')
+      assert.deepEqual(
+        types.map(({ type }) => type),
+        EVENT_TYPES,
+      )
+      for (const { type, schema } of types) {
+        assert.deepEqual(schema, judge.schemas.get(type))
+        assert.deepEqual(await get(base, schema.$id), schema)
+      }
+    })
+
+    test('take every event and its details', () => {
+      assert.ok(entries.length > 50)
+      for (const { event, details } of entries) {
+        assert.equal(judge.event(event), null, JSON.stringify(event))
+        assert.equal(judge.details(event, details), null, `the details of ${event.seq}`)
+      }
+    })
+
+    test('take nothing that differs from an event', () => {
+      for (const { event } of entries.slice(0, 600)) {
+        const { tx: _, ...seven } = event
+        const others: readonly object[] = [
+          seven,
+          { ...event, details: null },
+          { ...event, seq: 0 },
+          { ...event, kind: 'Kind' },
+          { ...event, at: event.at.slice(0, -1) },
+          { ...event, atMs: String(event.atMs) },
+          { ...event, kots: event.kots === null ? '1.000000000' : null },
+          { ...event, kots: '1.0' },
+          { ...event, contestId: event.contestId === null ? 1 : null },
+          { ...event, tx: '0x' },
+        ]
+        // Corrections may be of what has an amount or a contest, and of what has none.
+        const free = event.type === 'correction' ? [6, 8] : []
+        for (const [index, other] of others.entries()) {
+          const isTaken = judge.event(other) === null
+          assert.ok(!isTaken || free.includes(index), `${index}: ${JSON.stringify(other)}`)
+        }
+      }
+    })
+
+    test('take no details that lack what the type demands, or say more', () => {
+      for (const { event, details } of entries) {
+        if (details === null) continue
+        assert.notEqual(judge.details(event, { ...details, memo: 'more' }), null)
+        for (const key of Object.keys(details).filter((each) => each.endsWith('Ms'))) {
+          const { [key]: _, ...half } = details as Record<string, unknown>
+          assert.notEqual(judge.details(event, half), null, `${event.type}/${event.kind} without ${key}`)
+        }
+      }
+    })
+  })
+}

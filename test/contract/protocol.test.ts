@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
+import * as drafts from '../../src/protocol/draft.ts'
+import * as bounds from '../../src/protocol/parameters.ts'
+import { PROBLEMS } from '../../src/protocol/problem.ts'
+import { EVENT_TYPES, RULES } from '../../src/protocol/rules.ts'
+import { STREAM_LIMITS } from '../../src/serve/stream/limits.ts'
+import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../../src/serve/allowance/caller-slots.ts'
+import { REQUESTS_PER_CONNECTION_MAX } from '../../src/serve/fairness/request-lanes.ts'
+import type { Example } from '../../src/serve/describe/examples.ts'
+import { capture, lasting } from '../stage/captured.ts'
+import { fetchDescribed } from '../stage/described.ts'
+import type { Block } from '../stage/document.ts'
+import { blocksOf, formatJson, textOf } from '../stage/document.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { TEST_KEY } from '../story/signing.ts'
+import { ROOT, SAMPLE } from '../stage/places.ts'
+
+const WIDTH = 116
+/** Writes the examples anew: for a change of the format that is meant. */
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
+
+const protocol = textOf('PROTOCOL.md')
+const rows = protocol.split('\n').filter((line) => line.startsWith('|'))
+
+/** The rows of tables whose first cell names `name`. */
+function rowsOf(name: string): readonly string[] {
+  return rows.filter((row) => (row.split('|')[1] ?? '').includes(`\`${name}\``))
+}
+
+suite('the protocol names', () => {
+  for (const { path, parameters } of ENDPOINTS) {
+    test(`${path} with its parameters and no other`, () => {
+      const [row] = rowsOf(path)
+      assert.ok(row !== undefined, 'the endpoint has a row')
+      const named = new Set([...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
+      assert.deepEqual(named, new Set(parameters.map(({ name }) => name)))
+    })
+  }
+
+  test('no endpoint that does not exist', () => {
+    const named = rows.flatMap((row) => /^\| `(\/api\/v1[^`]*)`/.exec(row)?.[1] ?? [])
+    assert.deepEqual(new Set(named), new Set(ENDPOINTS.map(({ path }) => path)))
+    assert.equal(named.length, ENDPOINTS.length)
+  })
+
+  test('every parameter with its form and its default', () => {
+    for (const name of new Set(ENDPOINTS.flatMap(({ parameters }) => parameters.map((each) => each.name)))) {
+      assert.ok(
+        rowsOf(name).some((row) => row.split('|').length === 5),
+        name,
+      )
+    }
+  })
+
+  for (const [code, { status }] of Object.entries(PROBLEMS)) {
+    test(`the problem ${code} with its status`, () => {
+      const found = rowsOf(code).map((row) => row.split('|')[2]?.trim())
+      assert.deepEqual(found, [String(status)])
+    })
+  }
+
+  test('every limit as the code has it', () => {
+    const kib = 1024
+    const told: readonly (readonly [row: RegExp, limit: number])[] = [
+      [/^\| Requests of one address .*$/m, bounds.ALLOWANCE_REQUESTS],
+      [/^\| Streams of one address .*$/m, STREAMS_PER_CALLER],
+      [/^\| Connections of one address .*$/m, CONNECTIONS_PER_CALLER],
+      [/^\| Requests of one connection .*$/m, REQUESTS_PER_CONNECTION_MAX],
+      [/^\| Rows of a page .*$/m, bounds.ROWS_MAX],
+      [/^\| Entries that a page .*$/m, bounds.PAGE_SCAN_MAX],
+      [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
+      [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
+      [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
+      [/^\| Characters of an address.*$/m, bounds.TARGET_CHARS_MAX],
+      [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_DEFAULT],
+      [/^\| `limit` .*$/m, bounds.PAGE_LIMIT_MAX],
+      [/^\| `tz` .*$/m, bounds.TZ_MINUTES_MAX],
+      [/scanned without\n *a match/, STREAM_LIMITS.scanEventsMax],
+      [/takes nothing for\n *\d+ s is cut off|takes nothing for \d+ s/, STREAM_LIMITS.stallMs / 1000],
+      [/after \d+ s of silence/, STREAM_LIMITS.silenceMs / 1000],
+      [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMin],
+      [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMax],
+      [/at most 10,000 and\n16 MiB/, drafts.DRAFTS_MAX],
+      [/at most 10,000 and\n16 MiB/, drafts.PUBLISH_BYTES_MAX / kib / kib],
+      [/private, .*|.* characters, private/, drafts.REF_CHARS_MAX],
+      [/`title` \d+ characters/, drafts.TITLE_CHARS_MAX],
+      [/`reason` \d+/, drafts.REASON_CHARS_MAX],
+      [/`url` [\d,]+/, drafts.URL_CHARS_MAX],
+      [/a line of JSON lines\n *\d+ KiB/, drafts.DRAFT_LINE_BYTES_MAX / kib],
+    ]
+    for (const [place, limit] of told) {
+      const found = place.exec(protocol)
+      assert.ok(found !== null, String(place))
+      const around = protocol.slice(Math.max(0, found.index - 80), found.index + found[0].length + 20)
+      assert.match(
+        around,
+        new RegExp(`(?<![\\d,])${limit.toLocaleString('en')}(?![\\d,]\\d)`, 'u'),
+        String(place),
+      )
+    }
+  })
+
+  test('every type and fixed kind of an event', () => {
+    for (const { type, kind } of RULES) {
+      if (type !== 'correction') assert.ok(rowsOf(`${type}/${kind}`).length > 0, `${type}/${kind}`)
+    }
+    for (const type of EVENT_TYPES) assert.ok(protocol.includes(`\`${type}/`), type)
+  })
+})
+
+const REQUEST = /^`GET (\S+)`$/
+const blocks = blocksOf(protocol)
+const examples = blocks.filter(({ before: line }) => REQUEST.test(line))
+const targetOf = ({ before: line }: Block): string => REQUEST.exec(line)?.[1] ?? ''
+
+/** What is another at each asking: the log's id, the build, and the present. */
+const PASSING = new Set(['log', 'logId', 'version', 'now', 'ageMs'])
+
+/** Holds an example against an answer: the same keys in the same order, lists as far as the example goes. */
+function hold(example: unknown, answer: unknown, place: string): void {
+  if (Array.isArray(example)) {
+    assert.ok(Array.isArray(answer) && answer.length >= example.length, `${place} is a list`)
+    for (const [index, each] of example.entries()) hold(each, answer[index], `${place}[${index}]`)
+  } else if (Object(example) === example) {
+    assert.deepEqual(Object.keys(Object(answer)), Object.keys(Object(example)), `the keys of ${place}`)
+    for (const [key, each] of Object.entries(Object(example))) {
+      if (!PASSING.has(key)) hold(each, Reflect.get(Object(answer), key), `${place}.${key}`)
+    }
+  } else {
+    assert.equal(answer, example, place)
+  }
+}
+
+/** The answer with every list cut to its first element, as an example shows it. */
+function shortened(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.slice(0, 1).map(shortened)
+  if (Object(answer) !== answer) return answer
+  return Object.fromEntries(Object.entries(Object(answer)).map(([key, each]) => [key, shortened(each)]))
+}
+
+suite('an example of the protocol', () => {
+  let service: Service | undefined
+  const answers = new Map<string, string>()
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+  })
+  after(async () => {
+    await service?.[Symbol.asyncDispose]()
+    if (UPDATES) writeFileSync(join(ROOT, 'PROTOCOL.md'), updated(answers))
+  })
+
+  for (const example of examples) {
+    const target = targetOf(example)
+    test(`is what ${target} answers`, async () => {
+      const isStream = target.startsWith('/api/v1/stream')
+      const asked: Example = { of: '', request: target, type: 'text/event-stream', value: null }
+      const answer = isStream
+        ? String(await capture(service?.url ?? '', asked))
+        : await (await fetchDescribed(`${service?.url}${target}`)).text()
+      answers.set(target, answer)
+      if (UPDATES) return
+      if (example.language === 'json') hold(JSON.parse(example.text), JSON.parse(answer), 'the answer')
+      else assert.equal(lasting(answer.replaceAll('\r\n', '\n').trimEnd()), lasting(example.text))
+    })
+  }
+
+  test('is there for every answer in JSON but the catalogue and the description', () => {
+    const shown = examples.map((example) => targetOf(example).split('?')[0] ?? '')
+    for (const { id, path, answer } of ENDPOINTS) {
+      if (answer.includes('/') || ['eventTypes', 'openapi', 'asyncapi'].includes(id)) continue
+      const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`, 'u')
+      assert.ok(
+        shown.some((each) => form.test(each)),
+        path,
+      )
+    }
+  })
+
+  test('is every block of the document', () => {
+    const ways = [REQUEST, /^`POST \/publish`$/, /^It answers$/]
+    const idle = blocks.filter(({ before: line }) => !ways.some((way) => way.test(line)))
+    assert.deepEqual(
+      idle.map(({ line }) => line),
+      [],
+    )
+  })
+
+  // The last: from here on the log holds more than the sample.
+  test('of a draft is published, and answered as it says, however often it is sent', async () => {
+    const at = blocks.findIndex(({ before: line }) => line === '`POST /publish`')
+    const [draft, answer] = [blocks[at]?.text ?? '', blocks[at + 1]?.text ?? '']
+    for (const status of ['published', 'duplicate']) {
+      const response = await fetch(`${service?.door}/publish`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service?.token}`, 'content-type': 'application/x-ndjson' },
+        body: draft,
+      })
+      assert.equal(await response.text(), answer.replace('published', status))
+    }
+  })
+})
+
+function updated(answers: ReadonlyMap<string, string>): string {
+  const form = /(`GET (\S+)`\n\n```(json|text)\n)[^]*?(?:\n)?(```)/g
+  return protocol.replaceAll(form, (_, head: string, target: string, language: string, end: string) => {
+    const answer = answers.get(target) ?? ''
+    const text =
+      language === 'json'
+        ? formatJson(shortened(JSON.parse(answer)), WIDTH)
+        : answer.replaceAll('\r\n', '\n').trimEnd()
+    return `${head}${text}\n${end}`
+  })
+}

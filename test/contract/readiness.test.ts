@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { READY_MS_MAX } from '../../src/publish/door/operations.ts'
+import { skipWithout } from '../stage/component.ts'
+import type { NodeProcess } from '../stage/node-process.ts'
+import { startNode } from '../stage/node-process.ts'
+import { openClient } from '../stage/stream-client.ts'
+
+/** What a change of state may take until it is told. */
+const TOLD_MS_MAX = 1_000
+/** What a slow machine may take besides. */
+const SLACK_MS = 1_500
+const LOOK_MS = 20
+const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
+
+type Readyz = Readonly<{ ready: boolean; checks: Readonly<Record<string, boolean>>; unanswered?: string[] }>
+type Asked = Readonly<{ status: number; text: string }>
+
+async function ask(url: string): Promise<Asked> {
+  const response = await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) })
+  return { status: response.status, text: await response.text() }
+}
+
+function readyz({ text }: Asked): Readyz {
+  return JSON.parse(text) as Readyz
+}
+
+/** Asks until the answer is as it is wanted; how long that took. */
+async function askUntil(url: string, isWanted: (asked: Asked) => boolean): Promise<number> {
+  const began = performance.now()
+  for (;;) {
+    const asked = await ask(url)
+    const ms = performance.now() - began
+    if (isWanted(asked)) return ms
+    assert.ok(ms < 20_000, `${url} still says ${asked.status} ${asked.text}`)
+    await sleep(LOOK_MS)
+  }
+}
+
+/** Runs a service on a folder of its own; `fail` makes one of its threads fail. */
+async function withNode(
+  options: readonly string[],
+  run: (node: NodeProcess, fail: (fault: string) => void) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-ready-'))
+  const faults = join(folder, 'faults')
+  mkdirSync(faults)
+  const wrapper = ['env', `NODE_OPTIONS=--import=${FAULTS}`, `FAULTS_OF_TEST=${faults}`]
+  const node = await startNode(join(folder, 'data'), options, wrapper)
+  try {
+    await run(node, (fault) => writeFileSync(join(faults, fault), ''))
+  } finally {
+    if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One request on a connection that is kept, so that the next is on the same one. */
+async function askOn(agent: Agent, url: string): Promise<Asked & Readonly<{ closes: boolean }>> {
+  const [response] = await once(request(url, { agent }).end(), 'response')
+  let text = ''
+  for await (const chunk of response) text += String(chunk)
+  return { status: response.statusCode, text, closes: response.headers['connection'] === 'close' }
+}
+
+/** Ends a service by itself: what it ended with. */
+async function ended(node: NodeProcess): Promise<number | null> {
+  if (node.child.exitCode === null) await once(node.child, 'close')
+  return node.child.exitCode
+}
+
+/** Behind a proxy idle connections are kept for longer than this test takes. */
+const KEEPING = ['--trust-proxy', '192.0.2.1']
+const OPTIONS: readonly (readonly string[])[] = process.platform === 'linux' ? [[], ['--workers', '2']] : [[]]
+
+for (const options of OPTIONS) {
+  suite(`a service ${options.join(' ')}`, () => {
+    test('is ready, for readers and for publishers, and refuses other questions', () =>
+      withNode(options, async ({ door, publish }) => {
+        const sound = { store: true, serving: true, accepting_publishes: true }
+        await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
+        const readers = await ask(`${door}/readyz`)
+        assert.deepEqual([readers.status, readyz(readers)], [200, { ready: true, checks: sound }])
+        const publishers = await ask(`${door}/readyz?for=publish`)
+        assert.deepEqual(
+          [publishers.status, readyz(publishers)],
+          [200, { ready: true, checks: { accepting_publishes: true } }],
+        )
+        assert.equal((await ask(`${door}/readyz?for=readers`)).status, 400)
+        assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
+      }))
+
+    test('that is told to stop says so within a second, on the connections that it has and on the private port', () =>
+      withNode([...options, '--drain', '8', ...KEEPING], async (node) => {
+        const { url, door } = node
+        await node.publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
+        const paths = ['/', '/api/v1/summary', '/api/v1/events', '/api/v1/stream']
+        const agents = paths.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
+        for (const [index, agent] of agents.entries())
+          assert.equal((await askOn(agent, `${url}${paths[index === 3 ? 1 : index]}`)).status, 200)
+        const port = Number(new URL(url).port)
+        const streams = await Promise.all(Array.from({ length: 6 }, () => openClient(port)))
+        for (const stream of streams) await stream.until(() => stream.positions().length > 0)
+        const stopped = node.end('SIGTERM')
+        const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
+        assert.ok(toldMs < TOLD_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
+        const { ready, checks } = readyz(await ask(`${door}/readyz`))
+        assert.deepEqual(
+          [ready, checks],
+          [false, { store: true, serving: false, accepting_publishes: false }],
+        )
+        assert.equal((await ask(`${door}/readyz?for=publish`)).status, 503)
+        const refused = await node.publish([{ ref: 'b', type: 'trade', kind: 'buy', kots: '1' }])
+        assert.deepEqual([refused.status, refused.code], [503, 'not-ready'])
+        assert.equal(refused.headers.get('connection'), 'close')
+        assert.equal((await ask(`${door}/livez`)).status, 200)
+        const metrics = await ask(`${door}/metrics`)
+        assert.equal(metrics.status, 200, metrics.text)
+        assert.match(metrics.text, /^daybook_ready\{check="serving"\} 0$/m)
+        for (const [index, agent] of agents.entries()) {
+          const told = await askOn(agent, `${url}${paths[index]}`)
+          assert.deepEqual([told.status, told.closes], [503, true])
+          if (index > 0) assert.match(told.text, /"code":"not-ready"/)
+          agent.destroy()
+        }
+        await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), 'no new connection is taken')
+        assert.deepEqual(await stopped, { code: 0, signal: null }, node.said())
+        for (const stream of streams) stream.socket.destroy()
+      }))
+
+    test('whose collector fails answers the scrape with 500, says why, and goes on', () =>
+      withNode(options, async ({ door, said, publish }, fail) => {
+        const threads = options.length === 0 ? ['main'] : ['main', 'front']
+        for (const thread of threads) {
+          fail(`collector-${thread}`)
+          const scraped = await ask(`${door}/metrics`)
+          assert.equal(scraped.status, 500, scraped.text)
+          assert.match(scraped.text, thread === 'main' ? /main thread/ : /serving thread 2/)
+          assert.match(said(), new RegExp(`a collector fails in ${thread}`))
+        }
+        assert.equal((await ask(`${door}/metrics`)).status, 200)
+        assert.equal((await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)
+      }))
+
+    test('with a thread that does not answer names it within its time limit', () =>
+      withNode(options, async ({ door }, fail) => {
+        const [fault, name] =
+          options.length === 0 ? ['block-main', 'main thread'] : ['block-front', 'serving thread 2']
+        fail(fault)
+        const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
+        assert.ok(toldMs < 2 * READY_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
+        const { ready, checks, unanswered } = readyz(await ask(`${door}/readyz`))
+        assert.deepEqual([ready, checks['serving'], unanswered], [false, false, [name]])
+        assert.equal((await ask(`${door}/readyz?for=publish`)).status, 200)
+        const scraped = await ask(`${door}/metrics`)
+        assert.equal(scraped.status, 503)
+        assert.match(scraped.text, new RegExp(`${name} did not answer within \\d+ ms`))
+        await askUntil(`${door}/readyz`, ({ status }) => status === 200)
+      }))
+
+    for (const thread of options.length === 0 ? ['main', 'writer'] : ['front']) {
+      test(`ends with a report when nothing waited for a failure in its ${thread} thread, and drains first`, () =>
+        withNode([...options, '--drain', '2'], async (node, fail) => {
+          using stream = await openClient(Number(new URL(node.url).port))
+          await stream.until(() => stream.positions().length === 1)
+          fail(`reject-${thread}`)
+          assert.equal(await ended(node), 1)
+          assert.match(node.said(), new RegExp(`a rejection in ${thread}`))
+          assert.equal(stream.positions().length, 2, 'the stream was told where to go on')
+          assert.ok(stream.isWhole())
+        }))
+    }
+  })
+}
+
+suite('a service with few open files', () => {
+  const limits = ['--nofile=200:200']
+  test(
+    'keeps some for its private port, and says that it has too few',
+    { skip: skipWithout('prlimit') },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-files-'))
+      const node = await startNode(join(folder, 'data'), [], ['prlimit', ...limits])
+      try {
+        assert.match(node.said(), /this process may open 200 files/)
+        const port = Number(new URL(node.url).port)
+        const sockets = Array.from({ length: 400 }, () =>
+          connect(port, '127.0.0.1').on('error', () => undefined),
+        )
+        await Promise.all(
+          sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
+        )
+        for (let times = 0; times < 20; times += 1) {
+          assert.equal((await ask(`${node.door}/readyz`)).status, 200)
+          const draft = { ref: `r${times}`, type: 'trade', kind: 'buy', kots: '1' }
+          assert.equal((await node.publish([draft])).status, 200)
+        }
+        assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
+        assert.match(node.said(), /as many connections as allowed are open/)
+        for (const socket of sockets) socket.destroy()
+        assert.equal((await node.end('SIGTERM')).code, 0)
+      } finally {
+        if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  )
+})

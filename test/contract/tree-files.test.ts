@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import type { ArchiveManifest } from '../../src/protocol/resources.ts'
+import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
+import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
+import { parseEntries, parseEntry } from '../../src/tlog/entries.ts'
+import type { Hash } from '../../src/tlog/hash.ts'
+import { openReceipt, parseReceipt } from '../../src/tlog/receipt.ts'
+import { formatBundlePath, formatTilePath, tilesOf } from '../../src/tlog/tile.ts'
+import { bytesOf, checkpointOf, entriesOf, getOf, problemOf, trustedBy } from '../stage/public-tree.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { grow, hasher, naiveRoot, verifyEd25519 } from '../tlog/example.ts'
+import { SAMPLE } from '../stage/places.ts'
+
+// Everything here is done from public answers alone, with the pure functions of `tlog` and nothing of the store.
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATE = 'public, max-age=0, must-revalidate'
+
+suite('the files of the tree', () => {
+  let service: Service | undefined
+  let log: TrustedLog
+  let entries: readonly Uint8Array[] = []
+  let leaves: readonly Hash[] = []
+  const get = getOf(() => service ?? assert.fail())
+  before(async () => {
+    service = await startService({ drafts: SAMPLE })
+    log = await trustedBy(get)
+    entries = await entriesOf(get)
+    leaves = entries.map((entry) => hasher.leaf(entry))
+  })
+  after(async () => service?.[Symbol.asyncDispose]())
+
+  test('are those of the lines that /events shows, with their details', async () => {
+    const { checkpoint } = await checkpointOf(get, log)
+    assert.equal(checkpoint.size, leaves.length)
+    assert.deepEqual(Buffer.from(checkpoint.root), Buffer.from(naiveRoot(leaves)))
+    const grown = grow(leaves)
+    const tiles = [...tilesOf(leaves.length)]
+    assert.ok(tiles.length > 9, 'there are full tiles, partial ones, and two levels')
+    for (const tile of tiles) {
+      const bytes = await bytesOf(get, `/log/${formatTilePath(tile)}`)
+      assert.ok(bytes.equals(grown.read(tile)), formatTilePath(tile))
+    }
+  })
+
+  test('hold in their bundles the very bytes that are hashed', async () => {
+    for (const tile of tilesOf(leaves.length)) {
+      if (tile.level > 0) continue
+      const found = parseEntries(await bytesOf(get, `/log/${formatBundlePath(tile)}`), tile.width)
+      const first = tile.index * 256
+      assert.deepEqual(found?.map(parseEntry), entries.slice(first, first + tile.width).map(parseEntry))
+    }
+  })
+
+  test('are signed by a listed key at whatever size the log has, and grow with it', async () => {
+    await using own = await startService({ chain: 'opaque' })
+    const ask = getOf(() => own)
+    const trusted = await trustedBy(ask)
+    const { checkpoint: empty } = await checkpointOf(ask, trusted)
+    assert.deepEqual([empty.size, Buffer.from(empty.root)], [0, Buffer.from(hasher.empty)])
+    for (const path of ['/log/tile/0/000', '/log/tile/0/000.p/1', '/log/tile/entries/000.p/1']) {
+      assert.equal((await ask(path)).status, 404, path)
+    }
+    assert.equal((await ask('/log/proof/1')).status, 404)
+
+    for (const size of [1, 2, 3]) {
+      await publish(own, size)
+      const { checkpoint } = await checkpointOf(ask, trusted)
+      assert.equal(checkpoint.size, size)
+      const grown = (await entriesOf(ask)).map((entry) => hasher.leaf(entry))
+      assert.deepEqual(Buffer.from(checkpoint.root), Buffer.from(naiveRoot(grown)))
+    }
+    // Every partial tile that was signed is still there.
+    for (const width of [1, 2, 3]) {
+      assert.equal((await bytesOf(ask, `/log/tile/0/000.p/${width}`)).length, 32 * width)
+    }
+  })
+
+  test('prove any event with a receipt', async () => {
+    for (const seq of [1, 2, 3, 64, 255, 256, 257, 512, 1024, 2047, leaves.length - 1, leaves.length]) {
+      const receipt = parseReceipt(await bytesOf(get, `/log/proof/${seq}`))
+      assert.ok(receipt.ok)
+      const leaf = leaves[seq - 1] ?? assert.fail()
+      const proved = await openReceipt(hasher, receipt.value, leaf, log, verifyEd25519)
+      assert.ok(proved.ok && proved.value.index === seq - 1)
+      const other = leaves[seq % leaves.length] ?? assert.fail()
+      assert.ok(!(await openReceipt(hasher, receipt.value, other, log, verifyEd25519)).ok)
+    }
+  })
+
+  test('never change, but for what follows the head', async () => {
+    const width = leaves.length % 256
+    const index = String((leaves.length - width) / 256).padStart(3, '0')
+    for (const path of [
+      '/0/000',
+      `/0/${index}.p/${width}`,
+      `/0/${index}.p/1`,
+      '/0/000.p/255',
+      '/entries/000',
+    ]) {
+      const response = await get(`/log/tile${path}`)
+      assert.equal(response.status, 200, path)
+      assert.equal(response.headers.get('content-type'), 'application/octet-stream')
+      assert.equal(response.headers.get('cache-control'), IMMUTABLE)
+      assert.equal(response.headers.get('daybook-seq'), null)
+      assert.equal(response.headers.get('access-control-allow-origin'), '*')
+      await response.arrayBuffer()
+      const etag = response.headers.get('etag') ?? ''
+      assert.equal((await get(`/log/tile${path}`, { 'if-none-match': etag })).status, 304)
+    }
+    for (const path of ['/log/checkpoint', '/log/keys', '/log/proof/7']) {
+      const response = await get(path)
+      assert.equal(response.headers.get('cache-control'), REVALIDATE)
+      assert.equal(response.headers.get('daybook-seq'), String(leaves.length))
+      await response.arrayBuffer()
+      const etag = response.headers.get('etag') ?? ''
+      const again = await get(path, { 'if-none-match': etag })
+      assert.deepEqual([again.status, again.headers.get('etag')], [304, etag])
+    }
+  })
+
+  test('are compressed where that pays, and hashes are not', async () => {
+    const codings = { 'accept-encoding': 'gzip' }
+    const coded = await get('/log/tile/entries/000', codings)
+    assert.equal(coded.headers.get('content-encoding'), 'gzip')
+    const hashes = await get('/log/tile/0/000', codings)
+    assert.deepEqual(
+      [hashes.headers.get('content-encoding'), hashes.headers.get('content-length')],
+      [null, '8192'],
+    )
+    assert.match(hashes.headers.get('etag') ?? '', /^"/)
+    await Promise.all([coded.arrayBuffer(), hashes.arrayBuffer()])
+  })
+
+  for (const path of [
+    '/log',
+    '/log/',
+    '/log/checkpoint/',
+    '/log/tile',
+    '/log/tile/0',
+    '/log/tile/0/',
+    '/log/tile/0/0',
+    '/log/tile/0/00',
+    '/log/tile/0/0000',
+    '/log/tile/00/000',
+    '/log/tile/-1/000',
+    '/log/tile/64/000',
+    '/log/tile/9/000',
+    '/log/tile/0/x000/000',
+    '/log/tile/0/x001/067',
+    '/log/tile/0/x999/x999/x999/x999/x999/999',
+    '/log/tile/0/000.p/0',
+    '/log/tile/0/000.p/256',
+    '/log/tile/0/000.p/01',
+    '/log/tile/0/000.p/',
+    '/log/tile/0/000.p',
+    '/log/tile/0/000/',
+    '/log/tile/0/000.P/1',
+    '/log/tile/1/000',
+    '/log/tile/2/000.p/1',
+    '/log/tile/data/000',
+    '/log/tile/entries',
+    '/log/tile/entries/',
+    '/log/tile/entries/0',
+    '/log/tile/entries/000.p/0',
+    '/log/tile/entries/999',
+    '/log/tile/0/%30%30%30',
+  ]) {
+    test(`are not at ${path}`, async () => {
+      const response = await get(path)
+      assert.equal(response.status, 404)
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.equal(response.headers.get('access-control-allow-origin'), '*')
+      assert.equal(await problemOf(response), 'not-found')
+    })
+  }
+
+  for (const seq of ['0', '01', '9007199254740991', '9007199254740992', 'x', '-1', '1.0']) {
+    test(`have no proof of event ${seq}`, async () => {
+      const response = await get(`/log/proof/${seq}`, { 'if-none-match': '*' })
+      assert.equal(response.status, 404)
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.equal(await problemOf(response), 'event-not-found')
+    })
+  }
+
+  test('take no parameter, answer HEAD without a body, and a preflight', async () => {
+    for (const path of [
+      '/log/checkpoint',
+      '/log/keys',
+      '/log/proof/1',
+      '/log/tile/0/000',
+      '/log/tile/entries/000',
+    ]) {
+      assert.equal(await problemOf(await get(`${path}?v=1`)), 'unknown-parameter')
+      const whole = await get(path, { 'accept-encoding': 'identity' })
+      const head = await get(path, { 'accept-encoding': 'identity' }, 'HEAD')
+      assert.equal(head.status, 200)
+      for (const name of ['content-length', 'content-type', 'etag', 'cache-control']) {
+        assert.equal(head.headers.get(name), whole.headers.get(name), `${name} of ${path}`)
+      }
+      assert.equal((await head.arrayBuffer()).byteLength, 0)
+      await whole.arrayBuffer()
+      assert.equal((await get(path, {}, 'OPTIONS')).status, 204)
+      const posted = await get(path, {}, 'POST')
+      assert.equal(posted.status, 405)
+      await posted.arrayBuffer()
+    }
+  })
+
+  test('are what the archive says of each month, of which every file has its digest', async () => {
+    const sums = (await bytesOf(get, '/archive/SHA256SUMS')).toString()
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-sums-'))
+    try {
+      for (const [, digest = '', name = ''] of sums.matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)) {
+        const response = await get(`/archive/${name}`)
+        const file = Buffer.from(await response.arrayBuffer())
+        const found = createHash('sha256').update(file).digest()
+        assert.equal(found.toString('hex'), digest)
+        assert.equal(response.headers.get('repr-digest'), `sha-256=:${found.toString('base64')}:`)
+        writeFileSync(join(folder, name), file)
+      }
+      writeFileSync(join(folder, 'SHA256SUMS'), sums)
+      const check = spawnSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: folder })
+      if (check.error === undefined) assert.equal(check.status, 0, check.stdout.toString())
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+    const month = /(\d{4}-\d{2})\.jsonl\.gz/.exec(sums)?.[1] ?? assert.fail()
+    const manifest = JSON.parse((await bytesOf(get, `/archive/${month}.json`)).toString()) as ArchiveManifest
+    const opened = await openCheckpoint(Buffer.from(manifest.checkpoint), log, verifyEd25519)
+    assert.ok(opened.ok && opened.value.checkpoint.size === manifest.size)
+    assert.equal(Buffer.from(opened.value.checkpoint.root).toString('base64'), manifest.root)
+    assert.deepEqual(
+      Buffer.from(manifest.root, 'base64'),
+      Buffer.from(naiveRoot(leaves.slice(0, manifest.size))),
+    )
+  })
+})
+
+suite('the allowance of the tiles', () => {
+  let service: Service | undefined
+  const get = getOf(() => service ?? assert.fail())
+  before(async () => {
+    service = await startService({ drafts: SAMPLE, options: [] })
+  })
+  after(async () => service?.[Symbol.asyncDispose]())
+
+  test('is 600 of their own, and what is no tile costs one too', async () => {
+    for (let asked = 0; asked < 600; asked++) {
+      const response = await get(asked % 2 === 0 ? '/log/tile/0/000' : '/log/tile/0/999')
+      assert.equal(response.status, asked % 2 === 0 ? 200 : 404)
+      await response.arrayBuffer()
+    }
+    const refused = await get('/log/tile/0/000')
+    assert.equal(refused.status, 429)
+    assert.equal(await problemOf(refused), 'rate-limited')
+    const other = await get('/log/checkpoint')
+    assert.equal(other.status, 200)
+    assert.match(other.headers.get('ratelimit') ?? '', /^"default";r=59;/)
+    await other.arrayBuffer()
+  })
+})
+
+async function publish({ door, token }: Service, number: number): Promise<void> {
+  const draft = { ref: `price-${number}`, type: 'price', kind: 'usd', details: { price: '0.012345678901' } }
+  const response = await fetch(`${door}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify([draft]),
+  })
+  assert.equal(response.status, 200, await response.text())
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
+import { startNode } from '../stage/node-process.ts'
+import { daybook } from '../stage/service.ts'
+
+const TRADE = { ref: 'a', type: 'trade', kind: 'buy', kots: '1' }
+
+suite('a data directory', () => {
+  test('that is served is refused to a second server, an import and a check, and free after a crash', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
+    const data = join(folder, 'data')
+    const file = join(folder, 'drafts.jsonl')
+    writeFileSync(file, `${JSON.stringify({ ...TRADE, at: '2026-10-01T00:00:00.000Z' })}\n`)
+    const log = ['--data', data, '--chain', 'opaque']
+    const commands = [
+      ['serve', ...log, '--port', '0', '--publish-port', '0'],
+      ['import', file, ...log],
+      ['check', '--data', data],
+    ]
+    try {
+      const first = await startNode(data)
+      assert.equal((await first.publish([TRADE])).status, 200)
+
+      for (const { code, stderr, name } of await Promise.all(
+        commands.map(async (words) => ({ name: words[0], ...(await daybook(...words)) })),
+      )) {
+        assert.equal(code, 1, `${name} ended with ${code}: ${stderr}`)
+        assert.match(stderr, /^daybook: .*data: another process works on this data directory$/m, String(name))
+        assert.doesNotMatch(stderr, /\n\s+at /, 'a message, not a stack')
+      }
+      const again = await first.publish([{ ...TRADE, ref: 'b' }])
+      assert.equal(again.status, 200, 'the first one goes on')
+
+      assert.equal((await first.end('SIGKILL')).signal, 'SIGKILL')
+      const second = await startNode(data)
+      const [receipt] = (await second.publish([TRADE])).drafts
+      assert.deepEqual(receipt, { ref: 'a', status: 'duplicate', seq: 1 })
+      assert.equal((await second.end('SIGTERM')).code, 0)
+      const checked = await daybook('check', '--data', data)
+      assert.equal(checked.code, 0, checked.stderr)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  test('is locked within one process too, and what is no lock is not called one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
+    try {
+      {
+        using _lock = lockDirectory(folder)
+        assert.throws(() => lockDirectory(folder), LockedError)
+      }
+      lockDirectory(folder)[Symbol.dispose]()
+      writeFileSync(join(folder, 'lock'), 'this is no database, so nobody can hold it as one'.repeat(99))
+      assert.throws(
+        () => lockDirectory(folder),
+        (error) => error instanceof Error && !(error instanceof LockedError),
+      )
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

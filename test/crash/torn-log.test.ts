@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { randomOf } from '../../sim/random.ts'
+import { openAppender } from '../../src/log/append.ts'
+import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import { assertWhole, linesOf } from '../stage/door-stage.ts'
+import { randomLogs } from '../story/random-log.ts'
+import { testSigner } from '../story/signing.ts'
+
+/** States of a torn log; every byte of it is the long campaign, `DAYBOOK_CAMPAIGN=140000`. */
+const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 300)
+const SEED = 20_261_121
+const EVENTS_PER_COMMIT = 2
+/** States after which the log is recomputed and goes on. */
+const STATES_PER_RECOMPUTE = 30
+
+/** A store as a crash finds it, and what every table held after each commit, by head. */
+type Written = Readonly<{
+  db: Uint8Array
+  wal: Uint8Array
+  digests: ReadonlyMap<number, string>
+  lines: readonly string[]
+}>
+
+/** Over every row of every table, whatever pages they lie in. */
+function digestOf(db: DatabaseSync): string {
+  const hex = (_key: string, value: unknown): unknown =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
+  const rows = tables.flatMap(({ name }) =>
+    db
+      .prepare(`SELECT * FROM "${String(name)}"`)
+      .all()
+      .map((row) => `${String(name)} ${JSON.stringify(row, hex)}`)
+      .toSorted(),
+  )
+  return hash('sha256', rows.join('\n'))
+}
+
+/** Writes a log commit by commit, and takes its files while it is open: nothing was checkpointed. */
+function write(folder: string, entries: readonly Entry[]): Written {
+  const path = storePath(join(folder, 'whole'))
+  createStore(path, { origin: 'daybook.test/torn', chain: 'opaque', simulated: false })
+  const store = openForWriting(path)
+  try {
+    store.exec('PRAGMA wal_autocheckpoint = 0')
+    const signer = testSigner(store)
+    // The key is taken in a commit of its own, before the first of the log: it is no state of the log.
+    store.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    const appender = openAppender(store, signer)
+    const digests = new Map([[0, digestOf(store)]])
+    for (let at = 0; at < entries.length; at += EVENTS_PER_COMMIT) {
+      appender.begin()
+      for (const { event, details } of entries.slice(at, at + EVENTS_PER_COMMIT)) {
+        const named = { ref: `ref-${event.seq}`, digest: new Uint8Array(16) }
+        appender.append({ ...event, details, ref: named.ref }, named, event.atMs)
+      }
+      appender.keep()
+      digests.set(appender.commit().seq, digestOf(store))
+    }
+    return { db: readFileSync(path), wal: readFileSync(`${path}-wal`), digests, lines: linesOf(path) }
+  } finally {
+    store.close()
+  }
+}
+
+/** Opens what a crash left and says up to which event it goes; it must be a commit, whole, and go on. */
+function recover(folder: string, written: Written, wal: Uint8Array, goesOn: boolean): number {
+  const path = join(folder, 'torn.db')
+  writeFileSync(path, written.db)
+  writeFileSync(`${path}-wal`, wal)
+  try {
+    const seq = readRecovered(path, written)
+    if (goesOn) goOn(path, written, seq)
+    return seq
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+  }
+}
+
+function readRecovered(path: string, { digests }: Written): number {
+  const db = openForReading(path)
+  try {
+    const seq = Number(db.prepare('SELECT coalesce(max(seq), 0) AS head FROM events').get()?.['head'])
+    assert.equal(digestOf(db), digests.get(seq), `what is left up to ${seq} is what one commit left`)
+    return seq
+  } finally {
+    db.close()
+  }
+}
+
+function goOn(path: string, { lines }: Written, head: number): void {
+  const db = openForWriting(path)
+  const appender = openAppender(db, testSigner(db))
+  const blank = { atMs: null, contestId: null, tx: null, details: null, kots: null }
+  const named = { ref: 'another', digest: new Uint8Array(16) }
+  appender.begin()
+  appender.append({ ...blank, type: 'trade', kind: 'buy', ref: 'another' }, named, EVENT_AFTER)
+  appender.keep()
+  assert.equal(appender.commit().seq, head + 1)
+  db.close()
+  assert.equal(assertWhole(path), head + 1)
+  assert.deepEqual(linesOf(path).slice(0, -1), lines.slice(0, head))
+}
+
+const longest = fc
+  .sample(randomLogs, { numRuns: 30, seed: SEED })
+  .reduce((long, log) => (log.length > long.length ? log : long))
+const EVENT_AFTER = longest.at(-1)?.event.atMs ?? assert.fail('the log has events')
+
+// That a prefix is shorter than what was acknowledged can be told by the hash tree and the high-water mark
+// outside the store only; here it must be a prefix, made of whole commits, in every table.
+suite('a write-ahead log', () => {
+  const random = randomOf(`torn ${SEED}`)
+  const damaged = (name: string, damage: (wal: Uint8Array, state: number) => Uint8Array): Promise<void> =>
+    test(
+      `${name} leaves a prefix of the log, whole in every table`,
+      { timeout: 60_000 + STATES * 100 },
+      (t) => {
+        const folder = mkdtempSync(join(tmpdir(), 'daybook-torn-'))
+        try {
+          const written = write(folder, longest)
+          const heads = new Set<number>()
+          for (let state = 0; state < STATES; state += 1) {
+            const wal = damage(written.wal, state)
+            heads.add(recover(folder, written, wal, state % STATES_PER_RECOMPUTE === 0))
+          }
+          t.diagnostic(`${STATES} states of ${written.wal.length} bytes, ${heads.size} different heads`)
+          assert.ok(longest.length >= 50, 'the log is long enough')
+          assert.ok(heads.size > longest.length / EVENTS_PER_COMMIT / 2, `${heads.size} different heads`)
+          assert.equal(recover(folder, written, written.wal, true), longest.length)
+        } finally {
+          rmSync(folder, { recursive: true, force: true })
+        }
+      },
+    )
+
+  damaged('cut at any byte', (wal, state) => wal.subarray(0, Math.floor((wal.length * state) / STATES)))
+  damaged('with any bit of it flipped', (wal) => {
+    const flipped = Uint8Array.from(wal)
+    const at = random.below(wal.length)
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
+    return flipped
+  })
+})

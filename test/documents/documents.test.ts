@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite, test } from 'node:test'
+import { Command } from 'commander'
+import { serveOptions } from '../../src/command/operator/serve-program.ts'
+import { TABLES } from '../../src/log/store/schema.ts'
+import { linksOf, textOf } from '../stage/document.ts'
+import { filesBelow, RUNNING } from '../stage/tree.ts'
+import { ROOT } from '../stage/places.ts'
+
+const FILES = filesBelow('')
+const DOCUMENTS = FILES.filter((path) => path.endsWith('.md'))
+const DECISIONS = DOCUMENTS.filter((path) => path.startsWith('docs/decisions/')).toSorted()
+
+type Manifest = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>
+const manifest = JSON.parse(textOf('package.json')) as Manifest
+const dependencies = Object.entries({
+  ...manifest['dependencies'],
+  ...manifest['devDependencies'],
+  ...manifest['optionalDependencies'],
+})
+
+suite('every document', () => {
+  test('links to what is there', () => {
+    const dead = DOCUMENTS.flatMap((path) =>
+      linksOf(textOf(path))
+        .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
+        .map((target) => `${path}: ${target}`),
+    )
+    assert.deepEqual(dead, [])
+  })
+
+  test('that says what is promised says that it is informational only', () => {
+    for (const path of ['README.md', 'PROTOCOL.md']) {
+      assert.match(textOf(path), /informational only\. It is not advice, a forecast or an offer\./, path)
+    }
+  })
+})
+
+suite('the invariants', () => {
+  const text = textOf('docs/invariants.md')
+  const rules = text.split(/^(?=\d+\. )/m).slice(1)
+  const held = [...text.matchAll(/Held by `([^`]+)`: "([^"]+)"/g)]
+
+  test('are about ten rules, each held by a test', () => {
+    assert.ok(rules.length >= 10 && rules.length <= 16, `${rules.length} rules`)
+    for (const rule of rules) assert.match(rule, /Held by `[^`]+\.test\.ts`: "[^"]+"/)
+    assert.equal(held.length, text.match(/Held by/g)?.length)
+  })
+
+  for (const [, path = '', name = ''] of held) {
+    test(`name a test that exists: ${name}`, () => {
+      assert.ok(existsSync(join(ROOT, path)), path)
+      const tests = [...textOf(path).matchAll(/\b(?:test|suite)\(\s*(['`])((?:\\.|(?!\1)[^])*)\1/g)]
+      assert.ok(
+        tests.some(([, , title = '']) => title.includes(name)),
+        `${path} has no test of this name`,
+      )
+    })
+  }
+})
+
+suite('the decisions', () => {
+  test('are numbered without a gap and listed in ARCHITECTURE.md', () => {
+    const architecture = textOf('ARCHITECTURE.md')
+    for (const [index, path] of DECISIONS.entries()) {
+      assert.ok(path.startsWith(`docs/decisions/${String(index + 1).padStart(4, '0')}-`), path)
+      assert.ok(architecture.includes(`(${path})`), `${path} is listed`)
+    }
+  })
+
+  test('say their context, choice, cost and what would reverse them', () => {
+    for (const path of DECISIONS) {
+      for (const part of ['Context.', 'Choice.', 'Cost.', 'What would reverse it.']) {
+        assert.ok(textOf(path).includes(`**${part}**`), `${path}: ${part}`)
+      }
+    }
+  })
+
+  test('have a sentence for every dependency', () => {
+    const all = DECISIONS.map(textOf).join('\n')
+    for (const [name] of dependencies) assert.ok(all.includes(`\`${name}\``), name)
+  })
+})
+
+suite('the dependencies', () => {
+  test('have exact versions, in package.json and in the lockfile', () => {
+    const locked = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<
+        string,
+        { version?: string; integrity?: string; optional?: boolean; hasInstallScript?: boolean }
+      >
+    }
+    for (const [name, version] of dependencies) {
+      assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name)
+      const found = locked.packages[`node_modules/${name}`]
+      assert.equal(found?.version, version, name)
+    }
+    for (const [path, { integrity, optional, hasInstallScript }] of Object.entries(locked.packages)) {
+      if (path === '') continue
+      // Packages of other platforms are in the lock by name: npm wants them there and installs none of them.
+      const isOfAnotherPlatform = optional === true && !existsSync(join(ROOT, path))
+      assert.ok(integrity !== undefined || isOfAnotherPlatform, `${path} has an integrity`)
+      assert.notEqual(hasInstallScript, true, `${path} runs nothing when it is installed`)
+    }
+  })
+
+  test('are used', () => {
+    const sources = [...RUNNING, ...filesBelow('test'), ...filesBelow('bench')]
+      .filter((path) => path.endsWith('.ts'))
+      .map(textOf)
+      .join('\n')
+    for (const name of Object.keys(manifest['dependencies'] ?? {})) {
+      assert.ok(sources.includes(`'${name}'`), name)
+    }
+  })
+})
+
+suite('what the operator reads', () => {
+  const operating = textOf('docs/operating.md')
+
+  test('names every metric and no other', () => {
+    const sources = RUNNING.filter((path) => path.startsWith('src/')).map(textOf)
+    const made = new Set(sources.flatMap((text) => text.match(/(?<=')daybook_[a-z_]+(?=')/g) ?? []))
+    const told = new Set(operating.match(/daybook_[a-z_]+/g) ?? [])
+    assert.deepEqual([...told].toSorted(byName), [...made].toSorted(byName))
+  })
+
+  test('names every option of serve', () => {
+    const { options } = serveOptions(new Command('serve'))
+    assert.ok(options.length > 10)
+    for (const { long } of options) assert.ok(operating.includes(`\`${long}\``), String(long))
+  })
+})
+
+suite('ARCHITECTURE.md', () => {
+  test('names every table of the store', () => {
+    const architecture = textOf('ARCHITECTURE.md')
+    for (const [, table = ''] of TABLES.matchAll(/CREATE TABLE (\w+)/g)) {
+      assert.match(architecture, new RegExp(`^\\| .*\`${table}\``, 'mu'), table)
+    }
+  })
+
+  test('names only files that are there', () => {
+    const rooms = ['', 'src/', 'src/publish/', 'src/command/']
+    for (const [, path = ''] of textOf('ARCHITECTURE.md').matchAll(/`([a-z-]+(?:\/[a-z-]+)*\.ts)`/g)) {
+      assert.ok(
+        rooms.some((room) => existsSync(join(ROOT, room, path))),
+        path,
+      )
+    }
+  })
+})
+
+test('no file of the project names a place on one machine', () => {
+  const place = /(?:^|[\s"'`(=])\/(?:home|root|Users|work|opt|mnt)\/\w|[A-Z]:\\\\?Users/m
+  const text = FILES.filter((path) => /\.(?:ts|json|md|txt|jsonl)$/.test(path) || path === '.ci/run')
+  assert.deepEqual(
+    text.filter((path) => place.test(textOf(path))),
+    [],
+  )
+})
+
+test('the lockfile names no registry but the public one', () => {
+  const hosts = new Set(textOf('package-lock.json').match(/(?<="resolved": "https?:\/\/)[^/"]+/g) ?? [])
+  hosts.delete('registry.npmjs.org')
+  assert.deepEqual([...hosts], [])
+})
+
+function byName(a: string, b: string): number {
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { build } from 'esbuild-wasm'
+import { chromium } from 'playwright-core'
+import { pathOf, skipWithout } from '../stage/component.ts'
+import { textOf } from '../stage/document.ts'
+import type { Project } from '../stage/package-stage.ts'
+import { openProject } from '../stage/package-stage.ts'
+import { ROOT, SAMPLE } from '../stage/places.ts'
+
+const SAMPLE_EVENTS = 2_187
+/** What a user writes: the newest event, and how many there are one after the other. */
+const USE = `import { openDaybook } from 'daybook/client'
+export async function use(base) {
+  const daybook = openDaybook(base)
+  let count = 0
+  for await (const { seq } of daybook.events({ type: ['payout'] })) count += seq > 0 ? 1 : 0
+  return [(await daybook.summary()).events, count]
+}
+`
+const SAMPLE_PAYOUTS = textOf('test/sample/sample.drafts.jsonl').match(/"type":"payout"/g)?.length
+const TYPED = `import { openDaybook } from 'daybook/client'
+import { sharedStream } from 'daybook/client/tabs'
+import { audit } from 'daybook/verify/audit'
+export const events: number = (await openDaybook('').summary()).events
+// @ts-expect-error: a figure is no text
+export const text: string = (await openDaybook('').summary()).events
+export const all = [sharedStream, audit]
+`
+const PATHS = (process.env['PATH'] ?? '').split(':')
+const isOld = (node: string): boolean => {
+  const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return status === 0 && Number(/^v(\d+)/.exec(stdout)?.[1]) < 24
+}
+const OLD_NODE = PATHS.map((folder) => join(folder, 'node')).find(isOld)
+const TOLD = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' })`
+/** An older Node where this machine has one, else this Node, told that it is older. */
+const OLDER: readonly [string, ...string[]] =
+  OLD_NODE === undefined
+    ? [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(TOLD)}`]
+    : [OLD_NODE]
+const CHROMIUM = pathOf('chromium') ?? ''
+
+suite('the package', () => {
+  let project: Project
+  let service: Awaited<ReturnType<Project['listen']>>
+  before(async () => {
+    project = await openProject()
+    const imported = await npx('import', SAMPLE, '--data', 'book')
+    assert.equal(imported.code, 0, imported.stderr)
+    service = await project.listen('serve', '--data', 'book', '--rate-limit', 'off', '--workers', '2')
+  })
+  after(async () => {
+    await service?.end()
+    await project?.[Symbol.asyncDispose]()
+  })
+  const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
+    project.run('npx', '--no-install', 'daybook', ...words)
+
+  test('holds JavaScript, types and documents, and no TypeScript that Node would have to run', () => {
+    const sources = project.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+    assert.deepEqual(sources, [])
+    for (const path of ['README.md', 'CHANGELOG.md', 'LICENSE', 'package/daybook.cjs']) {
+      assert.ok(project.files.includes(path), path)
+    }
+  })
+
+  test('brings no Node of its own, and leaves the clone’s manifest as it was', async () => {
+    const { stdout } = await project.run('ls', 'node_modules')
+    assert.doesNotMatch(stdout, /^node-/m)
+    assert.equal(project.manifest, textOf('package.json'))
+  })
+
+  test('says its version', async () => {
+    const { version } = JSON.parse(textOf('package.json')) as { version: string }
+    assert.equal((await npx('--version')).stdout, `${version}\n`)
+  })
+
+  test('has a client that runs in Node', async () => {
+    await writeFile(join(project.folder, 'use.js'), USE)
+    const script = `import { use } from './use.js'; console.log(JSON.stringify(await use('${service.url}')))`
+    const { stdout, stderr } = await project.run(process.execPath, '--input-type=module', '-e', script)
+    assert.deepEqual(JSON.parse(stdout || stderr), [SAMPLE_EVENTS, SAMPLE_PAYOUTS])
+  })
+
+  test('has a client that runs in Chromium', { skip: skipWithout('chromium') }, async () => {
+    const stdin = { contents: USE, resolveDir: project.folder }
+    const { outputFiles } = await build({
+      stdin,
+      bundle: true,
+      format: 'iife',
+      globalName: 'page',
+      write: false,
+    })
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu'],
+    })
+    try {
+      const page = await browser.newPage()
+      await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+      const found = await page.evaluate(`page.use('${service.url}')`)
+      assert.deepEqual(found, [SAMPLE_EVENTS, SAMPLE_PAYOUTS])
+    } finally {
+      await browser.close()
+    }
+  })
+
+  test('has types that a strict compiler takes', async () => {
+    await writeFile(join(project.folder, 'typed.ts'), TYPED)
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+    const words = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '']
+    const lib = ['--lib', 'es2023,dom,dom.iterable,dom.asynciterable']
+    const { code, stdout } = await project.run(process.execPath, tsc, ...words, ...lib, 'typed.ts')
+    assert.equal(code, 0, stdout)
+  })
+
+  test('tails and verifies a service of its own through npx', async () => {
+    const tailed = await npx('tail', service.url, '--last', '3', '--no-follow')
+    assert.equal(tailed.code, 0, tailed.stderr)
+    const seqs = tailed.stdout.split('\n').flatMap((line) => /"seq":(\d+)/.exec(line)?.[1] ?? [])
+    assert.deepEqual(seqs.map(Number), [SAMPLE_EVENTS - 2, SAMPLE_EVENTS - 1, SAMPLE_EVENTS])
+    const verified = await npx('verify', service.url)
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+  })
+
+  test('serves its pages with their style and scripts', async () => {
+    const html = await (await fetch(`${service.url}/`, { headers: { accept: 'text/html' } })).text()
+    const files = new Set(html.match(/\/assets\/[a-z-]+\.[0-9a-f]+\.(?:css|js)/g))
+    assert.ok(files.size > 1, html)
+    for (const path of files) {
+      const answer = await fetch(service.url + path)
+      assert.equal(answer.status, 200, path)
+      assert.ok((await answer.text()).length > 100, path)
+    }
+  })
+
+  test('demonstrates itself', async () => {
+    const demo = await project.listen('demo', '--data', 'demo')
+    const { simulated } = (await (await fetch(`${demo.url}/api/v1/status`)).json()) as { simulated?: boolean }
+    assert.equal(simulated, true)
+    assert.equal(await demo.end(), 0)
+  })
+
+  test('says in one line what an older Node lacks', async () => {
+    const bin = join(project.folder, 'node_modules', '.bin', 'daybook')
+    const { code, stdout, stderr } = await project.run(...OLDER, bin, 'demo')
+    assert.match(stdout + stderr, /^daybook: this needs Node 24\.15 or newer, and runs on \d+\.\d+\.\d+\n$/)
+    assert.equal(code, 1)
+  })
+})

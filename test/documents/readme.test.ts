@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+import { fetchDescribed } from '../stage/described.ts'
+import { blocksOf, textOf } from '../stage/document.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { ROOT, SAMPLE } from '../stage/places.ts'
+
+const BLOCK_MS_MAX = 60_000
+
+const COMMAND = `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`
+const START = (JSON.parse(textOf('package.json')) as { scripts: { start: string } }).scripts.start
+
+const run = promisify(execFile)
+
+/** The shell blocks behind `<!-- run: … -->`, and what each is run beside. */
+const blocks = blocksOf(textOf('README.md')).flatMap(({ language, text, before: line, line: at }) => {
+  const beside = /^<!-- run: (\w+) -->$/.exec(line)?.[1]
+  return language === 'sh' && beside !== undefined ? [{ beside, text, at }] : []
+})
+
+suite('README', () => {
+  let folder = ''
+  let sample: Service | undefined
+  let own: Service | undefined
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'daybook-readme-'))
+    sample = await startService({ drafts: SAMPLE })
+  })
+  after(async () => {
+    await sample?.[Symbol.asyncDispose]()
+    await own?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** The service of README's own history, which an earlier block has written. */
+  async function serveOwn(): Promise<Service> {
+    own ??= await startService({ drafts: join(folder, 'history.jsonl'), chain: 'opaque' })
+    await writeFile(join(folder, 'data', 'publish-token'), `${own.token}\n`)
+    return own
+  }
+
+  /** Runs a block as a reader would, in a folder of its own, against the addresses of the tests. */
+  async function shell(text: string, service: Service | undefined): Promise<string> {
+    const script = text
+      .replaceAll('npm run -s daybook --', COMMAND)
+      .replaceAll('http://127.0.0.1:8080', service?.url ?? '')
+      .replaceAll('http://127.0.0.1:8081', service?.door ?? '')
+    const options = { cwd: folder, timeout: BLOCK_MS_MAX, maxBuffer: 64 * 1024 * 1024 }
+    const { stdout, stderr } = await run('bash', ['-euc', script], options)
+    return stdout + stderr
+  }
+
+  test('has blocks to run, of each sort', () => {
+    assert.deepEqual(
+      new Set(blocks.map(({ beside }) => beside)),
+      new Set(['start', 'sample', 'import', 'serve', 'own']),
+    )
+  })
+
+  /** Runs a block that goes on until it is stopped, on free ports: it is asked one question. */
+  async function serving(text: string): Promise<void> {
+    const script = text.replace('npm ci && npm start', START.replace('node src/main.ts', COMMAND))
+    const words = ['-euc', `exec ${script.replace('npm run -s daybook --', COMMAND)}`]
+    const env = { ...process.env, DAYBOOK_PORT: '0', DAYBOOK_PUBLISH_PORT: '0' }
+    const child = spawn('bash', words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const closed = once(child, 'close')
+    const late = setTimeout(() => child.kill('SIGKILL'), BLOCK_MS_MAX)
+    let url = ''
+    for await (const line of createInterface({ input: child.stderr })) {
+      url = /listening on (http:\S+)/.exec(line)?.[1] ?? url
+      if (url === '') continue
+      const answer = await fetchDescribed(`${url}/api/v1/summary`)
+      assert.equal(answer.status, 200)
+      break
+    }
+    child.kill('SIGTERM')
+    assert.deepEqual(await closed, [0, null])
+    clearTimeout(late)
+    assert.notEqual(url, '', 'it listens')
+  }
+
+  test('has no other block of commands', () => {
+    const all = blocksOf(textOf('README.md')).filter(({ language }) => language === 'sh')
+    assert.equal(all.length, blocks.length)
+  })
+
+  for (const { beside, text, at } of blocks) {
+    test(`line ${at} does what it says: ${text.split('\n')[0]}`, async () => {
+      if (beside === 'start' || beside === 'serve') return serving(text)
+      const service = beside === 'own' ? await serveOwn() : sample
+      const said = await shell(text, service)
+      assert.ok(said.length > 0, 'it says something')
+      assert.ok(!said.includes('/api/problems/'), said)
+      if (beside === 'own') {
+        assert.match(said, /^4 published, 0 were there already/m)
+        assert.match(said, /^0 published, 4 were there already/m)
+        assert.match(said, /"payouts":\[\{"seq":8,/)
+      }
+      if (text.includes('/stream')) assert.match(said, /\{"position":\{"seq":2187,"head":2187,"live":true,/)
+      if (text.includes('sha256sum')) assert.match(said, /^2026-07\.jsonl\.gz: OK\n509\n/)
+    })
+  }
+
+  test('imports the history that it shows', async () => {
+    const history = await readFile(join(folder, 'history.jsonl'), 'utf8')
+    assert.equal(history.trim().split('\n').length, 4)
+  })
+})

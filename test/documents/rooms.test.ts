@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
+import { suite, test } from 'node:test'
+import { textOf } from '../stage/document.ts'
+import { filesBelow, filesWith, importsOf, RUNNING, SOURCES } from '../stage/tree.ts'
+
+/** The rooms that each room may import, beside itself. */
+const BORDERS: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  tlog: ['protocol'],
+  project: ['protocol'],
+  log: ['protocol', 'tlog', 'project'],
+  publish: ['protocol', 'log', 'project'],
+  serve: ['protocol', 'project', 'log'],
+  web: ['protocol', 'serve', 'log'],
+  'web/islands': ['protocol', 'tlog', 'client', 'web'],
+  client: ['protocol', 'tlog'],
+  verify: ['protocol', 'tlog', 'project', 'client'],
+  command: [
+    'protocol',
+    'tlog',
+    'project',
+    'log',
+    'publish',
+    'serve',
+    'web',
+    'client',
+    'verify',
+    'sim',
+    'package',
+  ],
+  main: ['protocol', 'command'],
+  sim: ['protocol', 'client'],
+}
+/** The one file of `log` that `serve` and `web` may import. */
+const READING = 'src/log/store/reader.ts'
+/** Rooms that run in any runtime. */
+const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
+/** Where a thread begins, or a page's script: these alone may read what they have around them. */
+const isRoot = (path: string): boolean =>
+  path === 'src/main.ts' || path.endsWith('-thread.ts') || roomOf(path) === 'web/islands'
+/** Where a client takes the clock, timers and chance of whatever runs it, unless they are handed in. */
+const SURROUNDINGS = 'src/client/surroundings.ts'
+
+function roomOf(path: string): string {
+  if (path === 'package.json') return 'package'
+  if (path.startsWith('src/web/islands/')) return 'web/islands'
+  const [top = '', room = ''] = path.split('/')
+  return top === 'src' ? room.replace(/\.ts$/, '') : top
+}
+
+/** `api` for `src/serve/api/x.ts`; empty for the parts that the ways out share. */
+function wayOut(path: string): string {
+  return /^src\/serve\/(api|stream|archive)\//.exec(path)?.[1] ?? ''
+}
+
+function whyNot(from: string, to: string): string | null {
+  const [room, other] = [roomOf(from), roomOf(to)]
+  if (room !== other && !(BORDERS[room] ?? []).includes(other)) return `${room} may not import ${other}`
+  if (to === 'src/log/append.ts' && room !== 'publish' && room !== 'log') return 'only publish may append'
+  if ((room === 'serve' || room === 'web') && other === 'log' && to !== READING)
+    return `${room} may only read the log`
+  if (wayOut(from) !== '' && wayOut(to) !== '' && wayOut(from) !== wayOut(to)) {
+    return 'ways out may not import each other'
+  }
+  return null
+}
+
+suite('a room', () => {
+  test('imports only what its room may', () => {
+    assert.ok(RUNNING.length > 100, 'the tree is there')
+    const broken = RUNNING.flatMap((from) =>
+      importsOf(from).flatMap((to) => {
+        const why = whyNot(from, to)
+        return why === null ? [] : [`${from} imports ${to}: ${why}`]
+      }),
+    )
+    assert.deepEqual(broken, [])
+  })
+
+  test('would be told from another that it may not import', () => {
+    assert.notEqual(whyNot('src/serve/api/event.ts', 'src/log/append.ts'), null)
+    assert.notEqual(whyNot('src/serve/api/event.ts', 'src/serve/stream/hub.ts'), null)
+    assert.notEqual(whyNot('src/serve/api/front.ts', 'src/publish/door/door.ts'), null)
+    assert.notEqual(whyNot('src/protocol/seq.ts', 'src/project/fold/books.ts'), null)
+    assert.notEqual(whyNot('src/serve/api/event.ts', 'src/web/routes.ts'), null)
+    assert.notEqual(whyNot('src/web/frame/page.ts', 'src/client/ask.ts'), null)
+    assert.notEqual(whyNot('src/web/islands/island-theme.ts', 'src/serve/server.ts'), null)
+    assert.equal(whyNot('src/publish/door/writer-thread.ts', 'src/log/append.ts'), null)
+  })
+
+  test('has a border in the table, and the table of ARCHITECTURE.md names it', () => {
+    const table = textOf('ARCHITECTURE.md')
+    for (const room of new Set(RUNNING.map(roomOf))) {
+      assert.ok(room in BORDERS, room)
+      assert.match(table, new RegExp(`^\\| .*\`${room}(?:\\.ts)?\``, 'mu'), room)
+    }
+  })
+
+  test('that runs everywhere uses nothing of one runtime, and no clock or chance', () => {
+    const portable = RUNNING.filter((path) => path.startsWith('src/') && PORTABLE.includes(roomOf(path)))
+    assert.deepEqual(
+      portable.filter((path) => /from 'node:/.test(textOf(path))),
+      [],
+    )
+    const foreign =
+      /\b(?:Buffer|process|performance|setTimeout|setInterval|setImmediate|Date\.now|Math\.random|new Date\(\))/
+    assert.deepEqual(filesWith(foreign, portable), [SURROUNDINGS])
+  })
+
+  test('reads the clock, chance and the process only at the root of a thread', () => {
+    const ambient =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bprocess\.(?!versions\b)|\bparentPort\b|\bworkerData\b(?=\s*[;,}]\s*from)/
+    const files = filesWith(ambient, RUNNING).filter((path) => !isRoot(path))
+    assert.deepEqual(files, [SURROUNDINGS])
+    const roots = RUNNING.filter((path) => path.endsWith('-thread.ts'))
+    assert.deepEqual(filesWith(/\bparentPort\b/, RUNNING), roots)
+  })
+})
+
+/** Folders of sources, each with the folders that its files import. */
+function folderImports(): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const path of SOURCES.filter((source) => !/^(?:src|sim)\/.*\.test\.ts$/.test(source))) {
+    const folder = dirname(path)
+    const others = found.get(folder) ?? new Set()
+    found.set(folder, others)
+    for (const to of importsOf(path)) if (dirname(to) !== folder) others.add(dirname(to))
+  }
+  return found
+}
+
+/** The way from a folder back to itself along imports; undefined where there is none. */
+function circleFrom(
+  start: string,
+  imports: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly string[] | undefined {
+  const seen = new Set<string>()
+  const open: (readonly string[])[] = [[start]]
+  for (let way = open.shift(); way !== undefined; way = open.shift()) {
+    for (const next of imports.get(way.at(-1) ?? start) ?? []) {
+      if (next === start) return [...way, next]
+      if (!seen.has(next)) open.push([...way, next])
+      seen.add(next)
+    }
+  }
+  return undefined
+}
+
+/** Files in one folder. */
+const FOLDER_FILES_MAX = 30
+
+suite('a folder', () => {
+  test('imports no folder that imports it', () => {
+    const imports = folderImports()
+    assert.ok(imports.size > 30, 'the folders are there')
+    const circles = [...imports.keys()].flatMap((folder) => circleFrom(folder, imports)?.join(' → ') ?? [])
+    assert.deepEqual(circles, [])
+    assert.deepEqual(
+      circleFrom(
+        'a',
+        new Map([
+          ['a', new Set(['b'])],
+          ['b', new Set(['a'])],
+        ]),
+      ),
+      ['a', 'b', 'a'],
+    )
+  })
+
+  test(`has ${FOLDER_FILES_MAX} files at most`, () => {
+    const counts = Map.groupBy(['src', 'sim', 'bench', 'test'].flatMap(filesBelow), (path) => dirname(path))
+    const full = [...counts].filter(([, files]) => files.length > FOLDER_FILES_MAX)
+    assert.deepEqual(
+      full.map(([folder, files]) => `${folder}: ${files.length}`),
+      [],
+    )
+  })
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { suite, test } from 'node:test'
+import { textOf } from '../stage/document.ts'
+import { exportsOf, filesWith, SOURCES } from '../stage/tree.ts'
+import { ROOT } from '../stage/places.ts'
+
+/** Words that say nothing, with what to say instead. */
+const BANNED: Readonly<Record<string, string>> = {
+  record: 'event, draft, row',
+  item: 'event, row, part',
+  data: 'what it is: events, bytes, lines',
+  info: 'what it says',
+  manager: 'what it does',
+  service: 'what it serves',
+  helper: 'the noun that it serves',
+  handler: 'a verb',
+  process: 'a verb that says what is done',
+  util: 'the noun that it serves',
+}
+
+/** Names that keep such a word, each with its reason. */
+const KEPT: Readonly<Record<string, string>> = {
+  recordOf: 'makes a Record of the language',
+  openDatabase: 'a database is one word',
+  Service: 'the whole that runs, as its users call it',
+  ServiceOptions: 'of the whole that runs',
+  ServiceSettings: 'of the whole that runs',
+  ServiceMetrics: 'of the whole that runs',
+  openServiceMetrics: 'of the whole that runs',
+  startService: 'starts the whole',
+  ModelService: 'the whole, as the model runs it',
+  openModelService: 'the whole, as the model runs it',
+  BenchService: 'the whole, as the benchmarks run it',
+  startBenchService: 'the whole, as the benchmarks run it',
+  NodeProcess: 'a process of the system',
+  service: 'a file of the whole that runs',
+  'service-metrics': 'a file of the whole that runs',
+  'model-service': 'a file of the whole that runs',
+  'node-process': 'a file about processes of the system',
+}
+
+function bannedIn(name: string): readonly string[] {
+  const words = name.split(/(?=[A-Z])|[-_]/).map((word) => word.toLowerCase().replace(/s$/, ''))
+  return words.filter((word) => Object.hasOwn(BANNED, word.replace(/proces$/, 'process')))
+}
+
+suite('a source', () => {
+  test('is named in kebab-case after what it holds', () => {
+    const form = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:-d)?\.ts$/
+    assert.deepEqual(
+      SOURCES.filter((path) => !form.test(basename(path))),
+      [],
+    )
+    const vague = /^(?:utils?|common|helpers?|types?|misc|shared|index)\.ts$/
+    assert.deepEqual(
+      SOURCES.filter((path) => vague.test(basename(path)) && path !== 'src/client/index.ts'),
+      [],
+    )
+  })
+
+  test('has 300 lines at most', () => {
+    const long = SOURCES.filter((path) => textOf(path).trimEnd().split('\n').length > 300)
+    assert.deepEqual(long, [])
+  })
+
+  test('exports names, and none by default', () => {
+    // The runner takes a reporter's default export.
+    assert.deepEqual(filesWith(/\bexport default\b/, SOURCES), ['test/stage/skips-reporter.ts'])
+  })
+
+  test('and what it exports has no name that says nothing', () => {
+    const named = SOURCES.flatMap((path) => [
+      { path, name: basename(path).replace(/(?:\.test)?(?:-d)?\.ts$/, '') },
+      ...exportsOf(path).map((name) => ({ path, name })),
+    ])
+    const vague = named
+      .filter(({ name }) => !Object.hasOwn(KEPT, name))
+      .flatMap(({ path, name }) => bannedIn(name).map((word) => `${path}: ${name} says ${word}`))
+    assert.deepEqual(vague, [])
+  })
+
+  test('keeps such a name only where there is one', () => {
+    const names = new Set(
+      SOURCES.flatMap((path) => [basename(path).replace(/(?:\.test)?\.ts$/, ''), ...exportsOf(path)]),
+    )
+    assert.deepEqual(
+      Object.keys(KEPT).filter((name) => !names.has(name)),
+      [],
+    )
+  })
+
+  test('is found out by any word of its names', () => {
+    assert.deepEqual(bannedIn('userManager'), ['manager'])
+    assert.deepEqual(bannedIn('processEvents'), ['proces'])
+    assert.deepEqual(bannedIn('dataDirectory'), ['data'])
+    assert.deepEqual(bannedIn('appendEvents'), [])
+  })
+})
+
+suite('the suites', () => {
+  test('are all run by npm test, each once', () => {
+    const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'))
+    const run = ['test:suite'].flatMap((name) => {
+      const globs = [...(scripts[name] ?? '').matchAll(/'([^']+\.test\.ts)'/g)].map(([, glob = '']) => glob)
+      return globSync(globs, { cwd: ROOT })
+    })
+    const all = SOURCES.filter((path) => path.endsWith('.test.ts'))
+    assert.ok(all.length > 200, 'the suites are there')
+    assert.deepEqual(run.toSorted(), [...all].toSorted())
+  })
+
+  test('skip nothing on CI but real input: what needs a part of the machine says so with skipUnless', () => {
+    const suites = SOURCES.filter((path) => path.endsWith('.test.ts'))
+    const own = filesWith(/\{\sskip\b(?!: skip(?:Unless|Without)\()|\.skip\(/, suites)
+    // Elsewhere is a service of somebody else, which may have another allowance.
+    assert.deepEqual(own, ['test/books/real-input.test.ts', 'test/contract/http.test.ts'])
+  })
+
+  test('and all that runs reach no file outside the project', () => {
+    const outside = SOURCES.flatMap((path) => {
+      const folders = path.split('/').length - 1
+      const ways = [...textOf(path).matchAll(/import\.meta\.dirname((?:, '\.\.')+)|'((?:\.\.\/)+)/g)]
+      const ups = ways.map(
+        ([, words = '', steps = '']) => words.split("'..'").length - 1 + steps.split('../').length - 1,
+      )
+      return ups.some((up) => up > folders) ? [path] : []
+    })
+    assert.deepEqual(outside, [])
+  })
+})

@@ -1,0 +1,229 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { openAppender } from '../../src/log/append.ts'
+import { openReader } from '../../src/log/open-reader.ts'
+import type { LogReader } from '../../src/log/store/reader.ts'
+import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
+import { parseDraftAmount } from '../../src/protocol/amount.ts'
+import type { Details } from '../../src/protocol/details.ts'
+import type { Draft } from '../../src/protocol/draft.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS, msOf, parseMonth } from '../../src/protocol/moment.ts'
+import type { Problem } from '../../src/protocol/problem.ts'
+import type { EventType } from '../../src/protocol/rules.ts'
+import { contestIdOf } from '../../src/protocol/seq.ts'
+import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
+import { openAnswerer } from '../../src/serve/answerer.ts'
+import { apiRoutes } from '../../src/serve/api/routes.ts'
+import { archiveRoutes } from '../../src/serve/archive/routes.ts'
+import { openPresentEtag } from '../../src/serve/http/etag.ts'
+import type { Collaborators } from '../../src/serve/exchange.ts'
+import { frontRoutes } from '../../src/serve/api/front.ts'
+import { openMetrics } from '../../src/serve/metrics/metrics.ts'
+import type { Route } from '../../src/serve/http/route.ts'
+import { openRouter } from '../../src/serve/http/router.ts'
+import type { ServerSettings } from '../../src/serve/server.ts'
+import { start } from '../../src/serve/server.ts'
+import { allocateCallerSlots, openCallerSlots } from '../../src/serve/allowance/caller-slots.ts'
+import { openStreams } from '../../src/serve/stream/streams.ts'
+import { openAssets, openScripts } from '../../src/web/assets/assets.ts'
+import { openWeb } from '../../src/web/routes.ts'
+import type { Site } from '../../src/web/markup/site.ts'
+import { DEFAULT_SITE } from '../../src/web/markup/site.ts'
+import { fetchDescribed } from './described.ts'
+import { testSigner } from '../story/signing.ts'
+
+/** The first event of the stage's story; the present is two days later. */
+export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
+
+/** An event of a story, as it is told to the log. */
+export type Told = Readonly<{
+  type: EventType
+  kind: string
+  contestId?: number
+  kots?: string
+  tx?: string
+  details?: Details
+}>
+
+const MONTH = parseMonth('2026-09') ?? undefined
+
+const STREAMS_MAX = 1_000
+
+/** A contest from its plan to its prizes, another that is planned, and a month's loyalty reward to come. */
+const STORY: readonly Told[] = [
+  { type: 'treasury', kind: 'deposit', kots: '1000' },
+  plan(1, 'First', HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'play', kind: 'entry', contestId: 1, kots: '10.5' },
+  { type: 'play', kind: 'vote', contestId: 1, kots: '2.25' },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
+  { type: 'contest', kind: 'closed', contestId: 1 },
+  { type: 'prize', kind: 'winner', contestId: 1, kots: '60', details: { claim: true } },
+  { type: 'prize', kind: 'voter_share', contestId: 1, kots: '40' },
+  { type: 'payout', kind: 'voter_share', contestId: 1, kots: '15', tx: 'transaction-0001' },
+  { type: 'burn', kind: 'platform_income', kots: '1.000000001' },
+  plan(2, null, 5 * DAY_MS),
+  ...(MONTH === undefined
+    ? []
+    : [
+        {
+          type: 'loyalty',
+          kind: 'scheduled',
+          details: { month: MONTH, paysAt: msOf(LAUNCH + 9 * DAY_MS) },
+        } as const,
+      ]),
+]
+
+/** A contest is planned to open so long after the launch, for a day. */
+export function plan(id: number, title: string | null, opensInMs: number): Told {
+  const opensAt = msOf(LAUNCH + opensInMs)
+  const details = { ...(title === null ? {} : { title }), opensAt, closesAt: msOf(opensAt + DAY_MS) }
+  return { type: 'contest', kind: 'scheduled', contestId: id, details }
+}
+
+function draftOf(told: Told): Draft {
+  const kots = told.kots === undefined ? null : (parseDraftAmount(told.kots) ?? null)
+  const contestId = told.contestId === undefined ? null : contestIdOf(told.contestId)
+  const { type, kind, tx = null, details = null } = told
+  return { ref: null, atMs: null, type, kind, contestId, kots, tx, details }
+}
+
+/** A log that tells the story and the API over it, on a free port of the loopback. */
+export type ApiStage = AsyncDisposable &
+  Readonly<{
+    port: number
+    reader: LogReader
+    reported: unknown[]
+    metrics: Registry
+    /** Appends `count` trades, a minute apart, in one commit. */
+    trade(count: number): void
+    /** Appends what goes on in the story, a minute apart, in one commit. */
+    tell(story: readonly Told[]): void
+    /** Moves the wall clock of the service. */
+    setNow(now: Ms): void
+    setUnready(problem: Problem | undefined): void
+    get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
+  }>
+
+export type ApiStageSettings = Readonly<{
+  counters?: Collaborators['counters']
+  callerOf?: Collaborators['callerOf']
+  routes?: readonly Route[]
+  server?: Partial<ServerSettings>
+  site?: Partial<Site>
+  /** How far apart events are: a minute when nothing is said. */
+  apartMs?: number
+  /** What the log tells, an event a minute; a contest, another and a loyalty month when nothing is said. */
+  story?: readonly Told[]
+  /** Whether the log can be followed too, as an open page does. */
+  streams?: boolean
+}>
+
+export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'))
+  createStore(storePath(directory), { origin: 'daybook.test/api', chain: 'opaque', simulated: true })
+  const db = openForWriting(storePath(directory))
+  const appender = openAppender(db, testSigner(db))
+  let at = LAUNCH
+  const append = (drafts: readonly Draft[]): void => {
+    appender.begin()
+    for (const draft of drafts) {
+      appender.append(draft, null, at)
+      at = msOf(at + (settings.apartMs ?? MINUTE_MS))
+    }
+    appender.keep()
+    appender.commit()
+  }
+  append((settings.story ?? STORY).map(draftOf))
+
+  const reader = openReader(directory, null)
+  const reported: unknown[] = []
+  const registry = new Registry()
+  let now = msOf(LAUNCH + 2 * DAY_MS + 30_000)
+  let unready: Problem | undefined
+  const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
+  const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
+  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
+  // Its address is known once it listens, as that of a service is.
+  const site = { ...DEFAULT_SITE, ...settings.site }
+  const web = openWeb(api, {
+    identity: reader.identity,
+    site,
+    assets: openAssets(openScripts()),
+    present(ms) {
+      const { seq } = reader.snapshot(({ head }) => head)
+      return desk.etag(seq, floorTo(ms, MINUTE_MS))
+    },
+  })
+  const streams = openStreams({
+    reader,
+    slots: openCallerSlots(allocateCallerSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
+    now: () => now,
+    monotonicMs: () => performance.now(),
+    random: () => 0.5,
+    report: (error) => reported.push(error),
+    limits: { drainMs: 0 },
+  })
+  const router = openRouter([
+    ...api,
+    ...frontRoutes(),
+    ...web.routes,
+    ...(settings.streams === true ? streams.routes : []),
+    ...(settings.routes ?? []),
+  ])
+  const answerer = openAnswerer(router, web.refuse)
+  const server = await start(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      reusePort: false,
+      keepAliveMs: 5_000,
+      connectionsMax: 1_000,
+      drainMs: 500,
+      connections: null,
+      ...settings.server,
+    },
+    {
+      identity: reader.identity,
+      router,
+      // In this thread: a test moves the clock and the head between two requests.
+      answer: (_caller, question) => answerer(question),
+      callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
+      counters: settings.counters ?? null,
+      unready: () => unready,
+      now: () => now,
+      monotonicMs: () => performance.now(),
+      problemBase: '/api/problems',
+      metrics: openMetrics(registry),
+      report: (error) => reported.push(error),
+    },
+  )
+  site.url = settings.site?.url ?? `http://127.0.0.1:${server.port}`
+  return {
+    port: server.port,
+    reader,
+    reported,
+    metrics: registry,
+    trade: (count) =>
+      append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
+    tell: (told) => append(told.map(draftOf)),
+    setNow: (ms) => {
+      now = ms
+    },
+    setUnready: (problem) => {
+      unready = problem
+    },
+    get: (path, headers = {}, method = 'GET') =>
+      fetchDescribed(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
+    async [Symbol.asyncDispose]() {
+      await streams[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+      reader.close()
+      db.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import type { Appender } from '../../src/log/append.ts'
+import { openAppender } from '../../src/log/append.ts'
+import { openReader } from '../../src/log/open-reader.ts'
+import type { LogReader } from '../../src/log/store/reader.ts'
+import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
+import { parsePrice } from '../../src/protocol/amount.ts'
+import { HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
+import { archiveRoutes } from '../../src/serve/archive/routes.ts'
+import { openPresentEtag } from '../../src/serve/http/etag.ts'
+import { openMetrics } from '../../src/serve/metrics/metrics.ts'
+import { openRouter } from '../../src/serve/http/router.ts'
+import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../../src/serve/server.ts'
+import { fetchDescribed } from './described.ts'
+import { testSigner } from '../story/signing.ts'
+
+/** A log and a server of its archive, on a free port of the loopback. */
+export type ArchiveNode = AsyncDisposable &
+  Readonly<{
+    directory: string
+    log: LogReader
+    appender: Appender
+    /** What failed on the server's side. */
+    reports: unknown[]
+    get(name: string, headers?: Record<string, string>, method?: string): Promise<Response>
+    bytesOf(name: string): Promise<Buffer>
+  }>
+
+/** Publishes prices, which have details, so that both files of a month have lines. */
+export function publish(appender: Appender, moments: readonly number[]): void {
+  const price = parsePrice('0.012345678901')
+  assert.ok(price !== undefined)
+  appender.begin()
+  for (const at of moments) {
+    appender.append(
+      {
+        ref: null,
+        atMs: msOf(at),
+        type: 'price',
+        kind: 'usd',
+        contestId: null,
+        kots: null,
+        tx: null,
+        details: { price },
+      },
+      null,
+      msOf(at),
+    )
+  }
+  appender.keep()
+  appender.commit()
+}
+
+/** Opens it over a new directory, which goes away with it. `told` are the moments of its events, a commit each list. */
+export async function openArchiveNode(told: readonly (readonly number[])[]): Promise<ArchiveNode> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-archive-'))
+  createStore(storePath(directory), { origin: 'daybook.example/log', chain: 'opaque', simulated: false })
+  const db = openForWriting(storePath(directory))
+  const appender = openAppender(db, testSigner(db))
+  for (const moments of told) publish(appender, moments)
+  const log = openReader(directory, null)
+  const reports: unknown[] = []
+  const server = await start(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      reusePort: false,
+      keepAliveMs: KEEP_ALIVE_MS,
+      connectionsMax: CONNECTIONS_MAX,
+      drainMs: 100,
+      connections: null,
+    },
+    {
+      identity: log.identity,
+      router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
+      answer: () => Promise.reject(new Error('every answer of the archive is brief')),
+      callerOf: () => '127.0.0.1',
+      counters: null,
+      unready: () => undefined,
+      now: () => msOf(Date.UTC(2026, 10, 21)),
+      monotonicMs: () => performance.now(),
+      problemBase: '/problems/',
+      metrics: openMetrics(new Registry()),
+      report: (error) => reports.push(error),
+    },
+  )
+  const base = `http://127.0.0.1:${server.port}/api/v1/archive`
+  const get: ArchiveNode['get'] = (name, headers, method = 'GET') =>
+    fetchDescribed(`${base}${name}`, { method, headers: { 'accept-encoding': 'identity', ...headers } })
+  return {
+    directory,
+    log,
+    appender,
+    reports,
+    get,
+    bytesOf: async (name) => Buffer.from(await (await get(name)).arrayBuffer()),
+    async [Symbol.asyncDispose]() {
+      await server.drain()
+      log.close()
+      db.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** `count` moments from `fromMs` on. */
+export function every(stepMs: number, count: number, fromMs: number): number[] {
+  return Array.from({ length: count }, (_, index) => fromMs + index * stepMs)
+}
+
+/** August: two days. September: 12,000 events over three segments. October: none. November: open. */
+export const FOUR_MONTHS: readonly (readonly number[])[] = [
+  every(HOUR_MS, 48, Date.UTC(2026, 7, 30)),
+  every(MINUTE_MS, 12_000, Date.UTC(2026, 8, 1)),
+  every(MINUTE_MS, 300, Date.UTC(2026, 10, 1)),
+]

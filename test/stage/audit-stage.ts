@@ -1,0 +1,41 @@
+import * as fc from 'fast-check'
+import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
+import { audit } from '../../src/verify/audit.ts'
+import type { Change, PublicLog } from '../story/public-log.ts'
+import { randomLogs } from '../story/random-log.ts'
+
+/** A log of several months with contests, prizes, payouts and corrections: the richest of some random ones. */
+export const RICH_LOG: readonly Entry[] =
+  fc
+    .sample(randomLogs, { seed: 26, numRuns: 300 })
+    .toSorted((a, b) => richness(b) - richness(a))
+    .at(0) ?? []
+
+function richness(entries: readonly Entry[]): number {
+  const names = new Set(entries.map(({ event }) => `${event.type}/${event.kind}/${event.contestId}`))
+  return names.size
+}
+
+/** Audits a log by its own key, as `change` has a service answer. */
+export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSettings> = {}): Promise<Audit> {
+  return audit({
+    source: log.source(change),
+    primitives: PRIMITIVES,
+    own: { given: [log.key.vkey], keptOf: () => [] },
+    saved: [],
+    chance: () => 0.37,
+    now: () => log.now,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    ...more,
+  })
+}
+
+/** Everything that an audit found wrong, a line each. */
+export function wrongIn({ checks }: Audit): readonly string[] {
+  return checks.flatMap(({ name, findings }) =>
+    findings.map(({ place, what }) => `${name} | ${place}: ${what}`),
+  )
+}

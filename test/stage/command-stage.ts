@@ -1,0 +1,172 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { createServer, request as ask } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { CommanderError } from 'commander'
+import { pino } from 'pino'
+import { openProgram } from '../../src/command/program.ts'
+import type { World } from '../../src/command/terminal/world.ts'
+import { CommandError } from '../../src/command/terminal/world.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import type { Service } from './service.ts'
+import { MAIN } from './places.ts'
+
+const POLL_MS = 10
+
+export type Ran = Readonly<{ code: number; stdout: string; stderr: string }>
+
+/** The program with a world of its own: nothing of this process is touched. */
+export function programOf(world: Partial<World>, done: (code: number) => void): Command {
+  const whole: World = {
+    now: () => msOf(Date.now()),
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    interactive: false,
+    sharesPorts: true,
+    hasFileModes: true,
+    stop: new AbortController().signal,
+    ...world,
+  }
+  const program = openProgram(whole, pino({ enabled: false }), Readable.from([]), done)
+  const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
+  for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)
+  return program
+}
+
+const write =
+  (to: World['stdout']) =>
+  (text: string): void =>
+    void to.write(text)
+
+export function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+/** Runs one command in this process, which costs a tenth of a process of its own. */
+export async function run(words: readonly string[], world: Partial<World> = {}): Promise<Ran> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const [out, err] = [gather(stdout), gather(stderr)]
+  let code = -1
+  try {
+    const program = programOf({ stdout, stderr, ...world }, (given) => (code = given))
+    await program.parseAsync(words, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : 2
+    else if (error instanceof CommandError) {
+      code = error.exitCode
+      stderr.write(`daybook: ${error.message}\n`)
+    } else throw error
+  }
+  stdout.end()
+  stderr.end()
+  return { code, stdout: await out, stderr: await err }
+}
+
+async function gather(stream: PassThrough): Promise<string> {
+  let text = ''
+  for await (const chunk of stream.setEncoding('utf8')) text += String(chunk)
+  return text
+}
+
+/** A command in a process of its own. */
+export type Child = Readonly<{
+  child: ChildProcess
+  /** Waits until it has said this on standard output or on the other. */
+  says(pattern: RegExp): Promise<void>
+  ended(): Promise<Ran>
+}>
+
+export function start(words: readonly string[], cwd?: string): Child {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
+  const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd })
+  const closed = once(child, 'close')
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return {
+    child,
+    async says(pattern) {
+      while (!pattern.test(stdout + stderr)) {
+        const what = await Promise.race([
+          once(child.stdout, 'data'),
+          once(child.stderr, 'data'),
+          closed.then(() => 'closed' as const),
+        ])
+        if (what === 'closed' && !pattern.test(stdout + stderr))
+          throw new Error(`it ended:\n${stdout}${stderr}`)
+      }
+    },
+    async ended() {
+      await closed
+      return { code: child.exitCode ?? -1, stdout, stderr }
+    },
+  }
+}
+
+/** Publishes one deposit; gives its seq. */
+export async function publishDeposit({ door, token }: Service, ref: string): Promise<number> {
+  const response = await fetch(`${door}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1' }]),
+  })
+  const { drafts } = (await response.json()) as { drafts: readonly { seq: number }[] }
+  return drafts[0]?.seq ?? 0
+}
+
+/** What a proxy does with an answer: hands it on, cuts it after some bytes, or holds its body back. */
+export type Meddling = 'none' | 'hold' | Readonly<{ cutAfter: number; once: () => boolean }>
+
+/** A proxy before a service, which notes the headers that it is sent. */
+export async function startProxy(
+  url: string | ((path: string) => string),
+  meddle: (path: string, count: number) => Meddling,
+): Promise<
+  Readonly<{ url: string; asked: (readonly [path: string, headers: IncomingHttpHeaders])[] }> &
+    AsyncDisposable
+> {
+  const asked: (readonly [string, IncomingHttpHeaders])[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    asked.push([path, request.headers])
+    const count = asked.filter(([other]) => other === path).length
+    const upstream = ask(
+      new URL(path, typeof url === 'string' ? url : url(path)),
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        void hand(answer, response, meddle(path, count))
+      },
+    )
+    upstream.on('error', () => response.destroy())
+    response.on('close', () => upstream.destroy())
+    request.pipe(upstream)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+async function hand(answer: Readable, response: ServerResponse, meddling: Meddling): Promise<void> {
+  if (meddling === 'hold') return response.flushHeaders()
+  if (meddling === 'none') return void answer.pipe(response)
+  const body = Buffer.concat(await answer.toArray())
+  response.write(body.subarray(0, meddling.cutAfter))
+  // A client drops what it has not read when a connection breaks.
+  while (!meddling.once()) await sleep(POLL_MS)
+  response.destroy()
+}

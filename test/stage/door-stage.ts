@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openAppender } from '../../src/log/append.ts'
+import { openHeadCell } from '../../src/log/store/head-cell.ts'
+import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import type { Refusal } from '../../src/publish/admission/admission.ts'
+import type { Committed } from '../../src/publish/door/commit-queue.ts'
+import { openCommitQueue } from '../../src/publish/door/commit-queue.ts'
+import type { PublishOutcome } from '../../src/publish/door/door.ts'
+import type { OperationsAnswer } from '../../src/publish/door/operations.ts'
+import { createDoor } from '../../src/publish/door/door.ts'
+import { recompute } from '../../src/publish/recompute.ts'
+import { testSigner } from '../story/signing.ts'
+
+export const DOOR_TOKEN = 'a-token-of-the-stage-that-is-long-enough-0123456789'
+/** The token that replaces the first one: both open while they are being changed. */
+export const NEXT_TOKEN = 'the-next-token-of-the-stage-long-enough-0123456789'
+const START_MS = Date.UTC(2026, 9, 1)
+
+/** What the door answered: the status, the headers, and the body as text and as JSON. */
+export type Answered = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
+export type Body = Readonly<{
+  drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
+  code?: string
+  detail?: string
+  errors?: readonly Readonly<{ draft: number; field: string; message: string }>[]
+}>
+
+/** The publish door over a log of its own, in this process. */
+export type DoorStage = AsyncDisposable &
+  Readonly<{
+    port(): number
+    /** Sends drafts as JSON, or a text as it is; NDJSON where the content type says so. */
+    publish(
+      body: unknown,
+      headers?: Readonly<Record<string, string | undefined>>,
+      method?: string,
+    ): Promise<Answered>
+    /** Moves the clock to so many milliseconds after the stage's beginning. */
+    clock(ms: number): void
+    head(): number
+    lines(): readonly string[]
+    committed: readonly Committed[]
+    outcomes: readonly PublishOutcome[]
+    irregular: readonly Refusal[]
+    /** What went wrong in the door itself. */
+    failures: readonly unknown[]
+    /** Milliseconds that answers to wrong tokens waited; no time goes by meanwhile. */
+    pauses: readonly number[]
+    /** Closes the log and the door and opens both again. */
+    restart(): Promise<void>
+  }>
+
+export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): Promise<DoorStage> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-door-'))
+  const path = storePath(directory)
+  createStore(path, { origin: 'daybook.test/door', chain: 'opaque', simulated: false })
+  const seen = {
+    committed: [] as Committed[],
+    outcomes: [] as PublishOutcome[],
+    irregular: [] as Refusal[],
+    failures: [] as unknown[],
+    pauses: [] as number[],
+  }
+  const cell = openHeadCell()
+  let nowMs = START_MS
+  const now = (): Ms => msOf(nowMs)
+
+  async function open() {
+    const db = openForWriting(path)
+    const queue = openCommitQueue({
+      appender: openAppender(db, testSigner(db)),
+      balances,
+      now,
+      monotonicMs: () => performance.now(),
+      onCommit(committed) {
+        cell.move(committed.seq)
+        seen.committed.push(committed)
+      },
+      onIrregular: (refusal) => seen.irregular.push(refusal),
+      isDiskFull: () => false,
+      onFull: () => assert.fail('the disk is full'),
+      onBroken: (error) => assert.fail(error),
+    })
+    const door = createDoor({
+      queue,
+      chain: 'opaque',
+      tokens: [DOOR_TOKEN, NEXT_TOKEN],
+      operations,
+      stopping: () => false,
+      monotonicMs: () => nowMs,
+      pause: async (ms) => void seen.pauses.push(ms),
+      onRequest: (outcome) => seen.outcomes.push(outcome),
+      onFailure: (error) => seen.failures.push(error),
+    })
+    door.listen(0, '127.0.0.1')
+    await once(door, 'listening')
+    const address = door.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    return {
+      port: address.port,
+      async close() {
+        door.close()
+        door.closeAllConnections()
+        await once(door, 'close')
+        db.close()
+      },
+    }
+  }
+
+  let opened = await open()
+  return {
+    ...seen,
+    port: () => opened.port,
+    publish: (body, headers, method) => send(opened.port, body, headers, method),
+    clock: (ms) => void (nowMs = START_MS + ms),
+    head: cell.read,
+    lines: () => linesOf(path),
+    async restart() {
+      await opened.close()
+      opened = await open()
+    },
+    async [Symbol.asyncDispose]() {
+      await opened.close()
+      assertWhole(path)
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+async function operations(path: string): Promise<OperationsAnswer | undefined> {
+  return path === '/livez'
+    ? { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok\n' }
+    : undefined
+}
+
+async function send(
+  port: number,
+  body: unknown,
+  headers: Readonly<Record<string, string | undefined>> = {},
+  method = 'POST',
+): Promise<Answered> {
+  const given = { authorization: `Bearer ${DOOR_TOKEN}`, 'content-type': 'application/json', ...headers }
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) sent.set(name, value)
+  const whole = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
+  const response = await fetch(`http://127.0.0.1:${port}/publish`, {
+    method,
+    headers: sent,
+    ...(method !== 'GET' && method !== 'HEAD' && { body: whole as string }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? (JSON.parse(text) as Body) : {},
+  }
+}
+
+/** The lines of a store's log, by seq. */
+export function linesOf(path: string): readonly string[] {
+  const db = openForReading(path)
+  try {
+    return db
+      .prepare('SELECT line FROM events ORDER BY seq')
+      .all()
+      .map((row) => String(row['line']))
+  } finally {
+    db.close()
+  }
+}
+
+/** Every table of the store is what its lines say, seqs are contiguous, and no ref is there twice. */
+export function assertWhole(path: string): number {
+  const scratch = `${path}.recomputed`
+  try {
+    const steps = recompute(path, scratch)
+    let step = steps.next()
+    while (step.done !== true) step = steps.next()
+    assert.deepEqual(step.value.differences, [], 'every table is what the log says')
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
+  }
+  const db = openForReading(path)
+  try {
+    const row = db.prepare('SELECT count(*) AS events, coalesce(max(seq), 0) AS head FROM events').get()
+    const events = Number(row?.['events'])
+    assert.equal(Number(row?.['head']), events, 'seqs are contiguous')
+    const twice = db.prepare('SELECT count(*) - count(DISTINCT ref) AS refs FROM refs').get()
+    assert.equal(Number(twice?.['refs']), 0, 'every ref is there once')
+    const last = linesOf(path).map((line) => (JSON.parse(line) as { atMs: number }).atMs)
+    assert.deepEqual(
+      last,
+      last.toSorted((a, b) => a - b),
+      '`at` never decreases',
+    )
+    return events
+  } finally {
+    db.close()
+  }
+}
+
+/** A draft that every log takes at any time. */
+export function trade(ref: string, kots = '1', more: object = {}): object {
+  return { ref, type: 'trade', kind: 'buy', kots, ...more }
+}
+
+/** The headers of a request of lines. */
+export const NDJSON: Readonly<{ 'content-type': string }> = { 'content-type': 'application/x-ndjson' }
+
+export function lines(drafts: readonly unknown[]): string {
+  return drafts.map((draft) => JSON.stringify(draft)).join('\n')
+}
+
+/** The receipts of a request that was taken: ref, status, seq. */
+export function receipts({ status, json, text }: Answered): readonly (readonly [string, string, number])[] {
+  assert.equal(status, 200, text)
+  return (json.drafts ?? []).map((draft) => [draft.ref, draft.status, draft.seq] as const)
+}
+
+/** The answer is a problem with this status and code. */
+export function assertRefused(answered: Answered, status: number, code: string): void {
+  assert.equal(answered.json.code, code, answered.text)
+  assert.equal(answered.status, status)
+  assert.equal(answered.headers.get('content-type'), 'application/problem+json')
+  assert.equal(answered.headers.get('cache-control'), 'no-store')
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import type { Browser } from './browser.ts'
+import { openBrowser } from './browser.ts'
+import type { ModelDraft } from '../story/log-model.ts'
+import type { ModelService } from './model-service.ts'
+import { openModelService } from './model-service.ts'
+import type { Relay } from './relay.ts'
+import { openRelay } from './relay.ts'
+
+const NOW_MS = Date.UTC(2026, 4, 20)
+
+/** A service behind a relay, with a browser in front of it. */
+export type LiveStage = AsyncDisposable &
+  Readonly<{
+    service: ModelService
+    relay: Relay
+    browser: Browser
+    /** How many events have been published. */
+    published(): number
+    /** Publishes so many trades. */
+    publish(count: number): Promise<void>
+    /** Something new on every page: a contest, its pool, two prizes of it, and a payout of one. */
+    change(): Promise<void>
+    /** Publishes one event of a kind. */
+    tell(draft: Omit<ModelDraft, 'ref'>): Promise<void>
+  }>
+
+export async function openLiveStage(): Promise<LiveStage> {
+  const service = await openModelService(NOW_MS)
+  const relay = await openRelay(() => `http://127.0.0.1:${service.port()}`)
+  const browser = await openBrowser()
+  let published = 0
+  let contests = 0
+
+  async function publishAll(drafts: readonly Omit<ModelDraft, 'ref'>[]): Promise<void> {
+    const named = drafts.map((draft) => {
+      const ref = `live-${++published}`
+      return { ...draft, ref }
+    })
+    const answer = await service.publish(named, false)
+    assert.equal(answer.status, 200, await answer.text())
+  }
+  const publish = (count: number): Promise<void> =>
+    publishAll(Array.from({ length: count }, () => ({ type: 'trade', kind: 'buy', kots: '1.5' })))
+  async function change(): Promise<void> {
+    const contestId = (contests += 1)
+    const opensAt = '2026-05-20T00:00:00.000Z'
+    const plan = { title: `Contest ${contestId}`, opensAt, closesAt: '2026-06-20T00:00:00.000Z' }
+    await publishAll([
+      { type: 'treasury', kind: 'deposit', kots: '50' },
+      { type: 'contest', kind: 'scheduled', contestId, details: plan },
+      { type: 'contest', kind: 'opened', contestId },
+      { type: 'play', kind: 'entry', contestId, kots: '20.25' },
+      { type: 'pool', kind: 'top_up', contestId, kots: '30' },
+      { type: 'contest', kind: 'closed', contestId },
+      { type: 'prize', kind: 'winner', contestId, kots: '10' },
+      { type: 'prize', kind: 'voter_share', contestId, kots: '5' },
+      { type: 'payout', kind: 'winner', contestId, kots: '4', tx: `transaction-of-${contestId}` },
+    ])
+  }
+  await publish(150)
+  await change()
+  return {
+    service,
+    relay,
+    browser,
+    published: () => published,
+    publish,
+    change,
+    tell: (draft) => publishAll([draft]),
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]()
+      await relay[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export const list = 'tbody[data-live-rows]'
+
+/** The seqs of the rows of the list, from above. */
+export async function seqsOf(page: Page): Promise<readonly number[]> {
+  return (await page.locator(`${list} a.seq`).allTextContents()).map((text) => Number(text.slice(1)))
+}
+
+export const shows = (page: Page, seq: number): Promise<void> =>
+  page.locator(`${list} tr:first-child a.seq`, { hasText: `#${seq}` }).waitFor()
+
+export const says = (page: Page, words: string | RegExp): Promise<void> =>
+  page.locator('#live span', { hasText: words }).waitFor()

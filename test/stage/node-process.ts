@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { fetchDescribed } from './described.ts'
+import { MAIN } from './places.ts'
+
+const START_MS_MAX = 60_000
+const END_MS_MAX = 30_000
+/** A request that is not answered by then has failed. */
+const ANSWER_MS_MAX = 30_000
+const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
+
+/** One draft's receipt, as the door answers it. */
+export type DoorReceipt = Readonly<{ ref: string; status: 'published' | 'duplicate'; seq: number }>
+export type DoorAnswer = Readonly<{
+  status: number
+  headers: Headers
+  drafts: readonly DoorReceipt[]
+  /** The problem's code; empty when the drafts were taken. */
+  code: string
+}>
+
+/** `daybook serve` in a process of its own on a directory that outlives it. */
+export type NodeProcess = Readonly<{
+  /** The public address. */
+  url: string
+  /** The private address. */
+  door: string
+  child: ChildProcess
+  /** What it has said so far. */
+  said(): string
+  publish(drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer>
+  /** Waits for the end after a signal: what it ended with. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Readonly<{ code: number | null; signal: string | null }>>
+}>
+
+/** Starts the service; `wrapper` is a command in front of it, such as one that sets a limit. */
+export async function startNode(
+  data: string,
+  options: readonly string[] = [],
+  wrapper: readonly string[] = [],
+): Promise<NodeProcess> {
+  const tokenFile = `${data}.token`
+  writeFileSync(tokenFile, TOKEN)
+  const words = ['serve', '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
+  const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
+  // Of two options the last one counts.
+  const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
+  const child = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], env })
+  const closed = once(child, 'close')
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+  const addressOf = (name: string): string | undefined =>
+    new RegExp(`${name} on (http://127\\.0\\.0\\.1:\\d+)`).exec(said)?.[1]
+  while (addressOf('publish door') === undefined) {
+    const what = await Promise.race([once(child.stderr, 'data'), closed.then(() => 'closed' as const)])
+    if (what === 'closed') break
+  }
+  clearTimeout(late)
+  const url = addressOf('listening')
+  const door = addressOf('publish door')
+  assert.ok(url !== undefined && door !== undefined, `the service did not start:\n${said}`)
+  return {
+    url,
+    door,
+    child,
+    said: () => said,
+    publish: (drafts, signal) => publish(door, drafts, signal),
+    async end(signal) {
+      const tooLate = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX)
+      child.kill(signal)
+      await closed
+      clearTimeout(tooLate)
+      return { code: child.exitCode, signal: child.signalCode }
+    },
+  }
+}
+
+async function publish(door: string, drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer> {
+  const response = await fetch(`${door}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(drafts),
+    signal: signal ?? AbortSignal.timeout(ANSWER_MS_MAX),
+  })
+  const body = (await response.json()) as { drafts?: DoorReceipt[]; code?: string }
+  return {
+    status: response.status,
+    headers: response.headers,
+    drafts: body.drafts ?? [],
+    code: body.code ?? '',
+  }
+}
+
+/** Every line of the log, read through the public API from `after` on. */
+export async function readLines(url: string, after: number): Promise<readonly string[]> {
+  const lines: string[] = []
+  for (;;) {
+    const response = await fetchDescribed(`${url}/api/v1/events?limit=10000&after=${after + lines.length}`, {
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    })
+    assert.equal(response.status, 200)
+    const { events, page } = (await response.json()) as { events: object[]; page: { hasMore: boolean } }
+    for (const event of events) lines.push(JSON.stringify(event))
+    if (!page.hasMore) return lines
+  }
+}

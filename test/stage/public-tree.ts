@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { gunzipSync } from 'node:zlib'
+import type { EventsPage, LogKeys } from '../../src/protocol/resources.ts'
+import type { OpenedCheckpoint, TrustedLog } from '../../src/tlog/checkpoint.ts'
+import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
+import { formatEntry } from '../../src/tlog/entries.ts'
+import { parseVkey } from '../../src/tlog/vkey.ts'
+import { fetchDescribed } from './described.ts'
+import type { Service } from './service.ts'
+import { sha256, verifyEd25519 } from '../tlog/example.ts'
+
+// What a stranger sees of a log's tree: public answers alone.
+
+/** Asks a service for a path below `/api/v1`. */
+export type Get = (
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+  method?: string,
+) => Promise<Response>
+
+/** Asks of the service that is there when it is asked. */
+export const getOf =
+  (service: () => Service): Get =>
+  (path, headers = {}, method = 'GET') =>
+    fetchDescribed(`${service().url}/api/v1${path}`, { method, headers })
+
+/** The body of an answer that is there. */
+export async function bytesOf(get: Get, path: string): Promise<Buffer> {
+  const response = await get(path)
+  assert.equal(response.status, 200, path)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** Trust at first use: the keys that the log lists itself. */
+export async function trustedBy(get: Get): Promise<TrustedLog> {
+  const { origin, keys } = (await (await get('/log/keys')).json()) as LogKeys
+  return { origin, keys: keys.map(({ vkey }) => parseVkey(sha256, vkey) ?? assert.fail()), witnesses: [] }
+}
+
+/** The present checkpoint, verified. */
+export async function checkpointOf(get: Get, log: TrustedLog): Promise<OpenedCheckpoint> {
+  const opened = await openCheckpoint(await bytesOf(get, '/log/checkpoint'), log, verifyEd25519)
+  assert.ok(opened.ok)
+  return opened.value
+}
+
+/** The code of a problem. */
+export async function problemOf(response: Response): Promise<string> {
+  return ((await response.json()) as { code: string }).code
+}
+
+/** The entry of every event, made of the lines of `/events` and of the details' files. */
+export async function entriesOf(get: Get): Promise<readonly Uint8Array[]> {
+  const lines: string[] = []
+  for (let next: string | null = '/events?after=0&limit=10000'; next !== null;) {
+    const { events, page } = JSON.parse((await bytesOf(get, next)).toString()) as EventsPage
+    lines.push(...events.map((event) => JSON.stringify(event)))
+    next = page.next?.replace('/api/v1', '') ?? null
+  }
+  const index = JSON.parse((await bytesOf(get, '/archive')).toString()) as {
+    months: { detailsUrl: string }[]
+  }
+  const details = new Map<number, string>()
+  for (const { detailsUrl } of index.months) {
+    const file = gunzipSync(await bytesOf(get, detailsUrl.replace('/api/v1', ''))).toString()
+    for (const line of file.split('\n').filter((each) => each !== '')) {
+      details.set((JSON.parse(line) as { seq: number }).seq, line)
+    }
+  }
+  return lines.map((line, at) => formatEntry(line, details.get(at + 1) ?? null))
+}

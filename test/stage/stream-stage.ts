@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { openAppender } from '../../src/log/append.ts'
+import { openHeadCell } from '../../src/log/store/head-cell.ts'
+import { openReader } from '../../src/log/open-reader.ts'
+import type { LogReader } from '../../src/log/store/reader.ts'
+import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
+import { billionths, parseDraftPrice } from '../../src/protocol/amount.ts'
+import type { Draft } from '../../src/protocol/draft.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
+import type { Collaborators } from '../../src/serve/exchange.ts'
+import { openMetrics } from '../../src/serve/metrics/metrics.ts'
+import { openRouter } from '../../src/serve/http/router.ts'
+import { start } from '../../src/serve/server.ts'
+import type { CallerSlotLimits, CallerSlots } from '../../src/serve/allowance/caller-slots.ts'
+import { allocateCallerSlots, openCallerSlots } from '../../src/serve/allowance/caller-slots.ts'
+import type { StreamLimits } from '../../src/serve/stream/limits.ts'
+import type { StreamSettings, Streams } from '../../src/serve/stream/streams.ts'
+import { openStreams } from '../../src/serve/stream/streams.ts'
+import { testSigner } from '../story/signing.ts'
+
+/** A log with one writer in this thread, and its stream behind the public listener. */
+export type Stage = AsyncDisposable &
+  Readonly<{
+    port: number
+    reader: LogReader
+    streams: Streams
+    /** Appends `count` events in one commit; their kind follows from their seq (`draftOf`). */
+    publish(count: number): void
+    /** Appends without telling this thread's reader, as another thread's commit that it has not seen. */
+    publishElsewhere(count: number): void
+    /** The exact line of an event. */
+    line(seq: number): string
+    head(): number
+    /** Places that are taken at present. */
+    slotsTaken(): number
+    /** What was reported, in order. */
+    reported: unknown[]
+    /** Requests that were decided about so far. */
+    decided(): number
+  }>
+
+export type StageSettings = Readonly<{
+  limits?: Partial<StreamLimits>
+  slotsPerCaller?: number
+  slotsPerNode?: number
+  follows?: boolean
+  random?: () => number
+  /** Stands between the stream and its reader. */
+  reader?: (reader: LogReader) => LogReader
+}>
+
+const LAUNCH_MS = Date.UTC(2026, 9, 1)
+
+/** What the stage publishes as event `seq`: in every ten a price, a contest's plan, four buys and four sales. */
+export function draftOf(seq: number): Draft {
+  const blank = { ref: null, atMs: null, contestId: null, kots: null, tx: null, details: null }
+  if (seq % 10 === 0) {
+    const price = parseDraftPrice('0.25')
+    assert.ok(price !== undefined)
+    return { ...blank, type: 'price', kind: 'usd', details: { price } }
+  }
+  if (seq % 10 === 1) {
+    const details = { opensAt: msOf(LAUNCH_MS + 1000), closesAt: msOf(LAUNCH_MS + 2000) }
+    return { ...blank, type: 'contest', kind: 'scheduled', contestId: contestIdOf(seq), details }
+  }
+  return { ...blank, type: 'trade', kind: seq % 2 === 0 ? 'buy' : 'sell', kots: billionths(BigInt(seq)) }
+}
+
+export async function openStage(settings: StageSettings = {}): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-stream-'))
+  createStore(storePath(directory), { origin: 'daybook.test/stream', chain: 'opaque', simulated: false })
+  const db = openForWriting(storePath(directory))
+  const appender = openAppender(db, testSigner(db))
+  const cell = openHeadCell()
+  const reader = openReader(directory, cell)
+  const slots = countSlots({
+    perCaller: settings.slotsPerCaller ?? 1_000,
+    perNode: settings.slotsPerNode ?? 1_000,
+  })
+  const reported: unknown[] = []
+  const callers: string[] = []
+  const streamSettings: StreamSettings = {
+    reader: settings.reader?.(reader) ?? reader,
+    slots,
+    now: () => msOf(LAUNCH_MS),
+    monotonicMs: () => performance.now(),
+    random: settings.random ?? (() => 0.5),
+    report: (error) => reported.push(error),
+    follows: () => settings.follows ?? false,
+    limits: { drainMs: 0, beatMs: 10, ...settings.limits },
+  }
+  const streams = openStreams(streamSettings)
+  const server = await start(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      reusePort: false,
+      keepAliveMs: 5_000,
+      connectionsMax: 12_000,
+      drainMs: 1_000,
+      connections: null,
+    },
+    collaborators(reader, streams, reported, callers),
+  )
+
+  function publishElsewhere(count: number): void {
+    appender.begin()
+    const first = appender.head().seq + 1
+    for (let seq = first; seq < first + count; seq += 1) {
+      appender.append(draftOf(seq), null, msOf(LAUNCH_MS + seq))
+    }
+    appender.keep()
+    appender.commit()
+  }
+
+  return {
+    port: server.port,
+    reader,
+    streams,
+    publish(count) {
+      publishElsewhere(count)
+      cell.move(appender.head().seq)
+      reader.head()
+    },
+    publishElsewhere,
+    line(seq) {
+      const line = reader.snapshot((snapshot) => snapshot.line(seqOf(seq)))
+      assert.ok(line !== undefined, `event ${seq} is in the log`)
+      return Buffer.from(line).toString()
+    },
+    head: () => reader.head().seq,
+    slotsTaken: slots.open,
+    decided: () => callers.length,
+    reported,
+    async [Symbol.asyncDispose]() {
+      await streams[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+      assert.equal(slots.open(), 0, 'every place is given back')
+      reader.close()
+      db.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+function collaborators(
+  reader: LogReader,
+  streams: Streams,
+  reported: unknown[],
+  callers: string[],
+): Collaborators {
+  return {
+    identity: reader.identity,
+    router: openRouter(streams.routes),
+    answer: () => Promise.reject(new Error('streams alone are asked')),
+    callerOf({ socket: { remoteAddress = 'unknown' } }) {
+      callers.push(remoteAddress)
+      return remoteAddress
+    },
+    counters: null,
+    unready: () => undefined,
+    now: () => msOf(LAUNCH_MS),
+    monotonicMs: () => performance.now(),
+    problemBase: '/api/problems',
+    metrics: openMetrics(new Registry()),
+    report: (error) => reported.push(error),
+  }
+}
+
+/** Slots that count how many are taken; giving one back twice is a failure of its holder. */
+function countSlots(limits: CallerSlotLimits): Pick<CallerSlots, 'take' | 'open' | 'limits'> {
+  const slots = openCallerSlots(allocateCallerSlots(limits, 'a secret of the stage'))
+  return {
+    limits: slots.limits,
+    open: slots.open,
+    take(caller) {
+      const taken = slots.take(caller)
+      if (!taken.ok) return taken
+      let released = false
+      return {
+        ok: true,
+        slot: {
+          release() {
+            assert.equal(released, false, 'a place is given back once')
+            released = true
+            taken.slot.release()
+          },
+        },
+      }
+    },
+  }
+}

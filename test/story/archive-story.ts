@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { ARCHIVE_TABLES } from '../../src/log/store/archive-tables.ts'
+import type { ArchiveWriter } from '../../src/log/archive/archive-writer.ts'
+import { formatDetailsLine } from '../../src/protocol/details.ts'
+import { formatEvent } from '../../src/protocol/event.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import type { Seq } from '../../src/protocol/seq.ts'
+import { seqOf } from '../../src/protocol/seq.ts'
+import type { Signer } from '../../src/log/tree/signer.ts'
+import { openSigner } from '../../src/log/tree/signer.ts'
+import { TEST_KEY } from './signing.ts'
+
+/** An event as a test tells it: its line and its details' line. */
+export type Told = Readonly<{ seq: Seq; atMs: Ms; line: string; details: string | null }>
+
+/** A trade without an amount; every seventh event has details. */
+export function tell(seq: number, atMs: number): Told {
+  const tx = createHash('sha512').update(String(seq)).digest('base64url')
+  const line = formatEvent({
+    seq: seqOf(seq),
+    type: 'trade',
+    kind: 'buy',
+    atMs: msOf(atMs),
+    contestId: null,
+    kots: null,
+    tx,
+  })
+  const details = seq % 7 === 0 ? formatDetailsLine(seqOf(seq), { reason: `täglich ${seq}` }) : null
+  return { seq: seqOf(seq), atMs: msOf(atMs), line, details }
+}
+
+/** `count` events from `first` on, `stepMs` apart. */
+export function story(first: number, count: number, fromMs: number, stepMs: number): Told[] {
+  return Array.from({ length: count }, (_, index) => tell(first + index, fromMs + index * stepMs))
+}
+
+/** A database in memory with the tables that the archive is made from, and its own. */
+export function openDatabase(): DatabaseSync {
+  const db = new DatabaseSync(':memory:')
+  db.exec(`
+    CREATE TABLE events(seq INTEGER PRIMARY KEY, at INTEGER, code INTEGER, contest INTEGER, nonzero INTEGER, line TEXT);
+    CREATE TABLE details(seq INTEGER PRIMARY KEY, line TEXT);
+    ${ARCHIVE_TABLES}`)
+  return db
+}
+
+/** A stand-in for the tree of the first `size` events: the archive asks for it and signs it, and looks no further. */
+export function rootOf(size: number): Uint8Array {
+  return createHash('sha256').update(String(size)).digest()
+}
+
+/** Signs the months of the story. */
+export const STORY_SIGNER: Signer = openSigner('daybook.example/log', [TEST_KEY])
+
+/** One commit: rows first, then the archive, as the log's append does it. */
+export function commit(db: DatabaseSync, writer: ArchiveWriter, told: readonly Told[], end = 'COMMIT'): void {
+  const event = db.prepare('INSERT INTO events VALUES (?, ?, 0, NULL, 0, ?)')
+  const detail = db.prepare('INSERT INTO details VALUES (?, ?)')
+  db.exec('BEGIN IMMEDIATE')
+  for (const { seq, atMs, line, details } of told) {
+    event.run(seq, atMs, line)
+    if (details !== null) detail.run(seq, details)
+    writer.add({ seq, atMs }, () => rootOf(seq - 1))
+  }
+  writer.flush()
+  db.exec(end)
+}

@@ -1,0 +1,207 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { DatabaseSync } from 'node:sqlite'
+import { check } from '../../src/command/operator/check.ts'
+import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
+import type { ExitCode, World } from '../../src/command/terminal/world.ts'
+import type { Appender } from '../../src/log/append.ts'
+import { openAppender } from '../../src/log/append.ts'
+import { markHighWater } from '../../src/log/store/high-water.ts'
+import type { Signing } from '../../src/log/tree/ready-log.ts'
+import { newestCheckpoint, readyLog } from '../../src/log/tree/ready-log.ts'
+import type { SigningKey } from '../../src/log/tree/signer.ts'
+import { openSigner } from '../../src/log/tree/signer.ts'
+import type { NewLog } from '../../src/log/store/store.ts'
+import {
+  createStore,
+  openForWriting,
+  readIdentity,
+  storePath,
+  StoreError,
+} from '../../src/log/store/store.ts'
+import { HASHER } from '../../src/log/tree/tree-hasher.ts'
+import { billionths } from '../../src/protocol/amount.ts'
+import { HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import { formatEntry } from '../../src/tlog/entries.ts'
+import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
+import { priced } from './story.ts'
+import { TEST_KEY, testSigner } from './signing.ts'
+
+export const NEW_LOG: NewLog = { origin: 'daybook.test/log', chain: 'opaque', simulated: false }
+export const SIGNING: Signing = { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false }
+
+/** January and February have 300 events each, and are closed; March is open. Every other event has details. */
+const MONTH_EVENTS = 300
+const MONTHS = [Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1), Date.UTC(2026, 2, 1)] as const
+
+/** Appends the event `seq` of the log that these tests have in hand. */
+export function appendEvent(appender: Appender, seq: number): void {
+  const month = Math.min(Math.floor((seq - 1) / MONTH_EVENTS), MONTHS.length - 1)
+  const at = msOf((MONTHS[month] ?? 0) + (seq - month * MONTH_EVENTS) * HOUR_MS)
+  const ref = `ref-${seq}`
+  const blank = { ref, atMs: null, contestId: null, tx: null }
+  const named = { ref, digest: new Uint8Array(16) }
+  if (seq % 2 === 0) {
+    const details = priced(`0.${String(seq).padStart(12, '0')}`)
+    appender.append({ ...blank, type: 'price', kind: 'usd', kots: null, details }, named, at)
+  } else {
+    const kots = billionths(BigInt(seq))
+    appender.append({ ...blank, type: 'trade', kind: 'buy', kots, details: null }, named, at)
+  }
+}
+
+/**
+ * Publishes the events after the head up to the last of `ends`, with a commit that ends at each of them; those of
+ * another log so many events on where there is a `shift`.
+ */
+export function publishUpTo(
+  data: string,
+  ends: readonly number[],
+  keys: readonly SigningKey[] = [TEST_KEY],
+  shift = 0,
+): void {
+  const db = openForWriting(storePath(data))
+  try {
+    const appender = openAppender(db, openSigner(readIdentity(db).origin, keys))
+    for (const end of ends) {
+      appender.begin()
+      while (appender.head().seq < end) appendEvent(appender, appender.head().seq + 1 + shift)
+      appender.keep()
+      appender.commit()
+    }
+    markHighWater(data, newestCheckpoint(db))
+  } finally {
+    db.close()
+  }
+}
+
+/** Makes a log in a directory, with its key beside it. */
+export function makeLog(data: string, ends: readonly number[], newLog: NewLog = NEW_LOG): void {
+  createStore(storePath(data), newLog)
+  writeKey(defaultKeyFile(data), TEST_KEY)
+  const db = openForWriting(storePath(data))
+  testSigner(db)
+  db.close()
+  publishUpTo(data, ends)
+}
+
+export function writeKey(path: string, { privateKey }: SigningKey, mode = 0o600): void {
+  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode })
+}
+
+/** A folder that goes when the test does. */
+export function openFolder(): Disposable & Readonly<{ path: string; data: string }> {
+  const path = mkdtempSync(join(tmpdir(), 'daybook-damage-'))
+  return { path, data: join(path, 'data'), [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
+}
+
+/** A copy of a log's directory and its key. */
+export function copyLog(from: string, to: string): void {
+  cpSync(from, to, { recursive: true })
+  cpSync(defaultKeyFile(from), defaultKeyFile(to))
+}
+
+/** Changes a store with other hands than Daybook's. */
+export function change<T>(data: string, hands: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(storePath(data))
+  try {
+    return hands(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** What a start says when it refuses the log; undefined when it takes it. */
+export function refusalAtStart(data: string, signing: Signing = SIGNING): string | undefined {
+  try {
+    readyLog(data, NEW_LOG, signing)
+    return undefined
+  } catch (error) {
+    if (error instanceof StoreError) return error.message
+    throw error
+  }
+}
+
+export type Said = Readonly<{ code: ExitCode; said: string }>
+
+/** What a command comes to in this process. */
+export async function commanded(run: (world: World) => Promise<ExitCode> | ExitCode): Promise<Said> {
+  const out = new PassThrough()
+  const said = text(out)
+  const world: World = {
+    now: () => msOf(Date.UTC(2026, 5, 1)),
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    stdout: out,
+    stderr: out,
+    interactive: false,
+    sharesPorts: false,
+    hasFileModes: true,
+    stop: new AbortController().signal,
+  }
+  try {
+    const code = await run(world)
+    out.end()
+    return { code, said: await said }
+  } finally {
+    out.end()
+  }
+}
+
+export function checked(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<Said> {
+  return commanded((world) => check(data, world, keys))
+}
+
+/** Flips a bit in the middle of a text or a blob. */
+export function flipBit(value: unknown): string | Uint8Array {
+  const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value as Uint8Array)
+  const middle = bytes.length >> 1
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1
+  return typeof value === 'string' ? bytes.toString() : bytes
+}
+
+/** Flips a bit of one value of a table. */
+export function flip(db: DatabaseSync, table: string, column: string, where: string): void {
+  const row = db.prepare(`SELECT ${column} AS value FROM ${table} WHERE ${where}`).get()
+  if (row === undefined || row['value'] === null)
+    throw new Error(`nothing to damage: ${table}.${column}, ${where}`)
+  db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where}`).run(flipBit(row['value']))
+}
+
+/** Writes the leaves anew from `seq` on, and the hashes above them, as whoever has no key can. */
+export function rebuildTree(db: DatabaseSync, from: number, levels: readonly number[]): void {
+  const rows = db
+    .prepare(
+      'SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, d.line AS details FROM events e LEFT JOIN details d USING (seq) ORDER BY e.seq',
+    )
+    .all()
+  const frontier = emptyFrontier()
+  const update = db.prepare('UPDATE events SET leaf = ? WHERE seq = ?')
+  const put = db.prepare('INSERT OR REPLACE INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)')
+  for (const { seq, line, leaf, details } of rows) {
+    const isNew = Number(seq) >= from
+    const hash = isNew
+      ? HASHER.leaf(formatEntry(String(line), details === null ? null : String(details)))
+      : (leaf as Uint8Array)
+    if (isNew) update.run(hash, Number(seq))
+    for (const made of appendLeaf(HASHER, frontier, hash)) {
+      if (isNew && levels.includes(made.level)) put.run(made.level, made.index, made.hash)
+    }
+  }
+}
+
+/** Signs every commit that ends at `from` or later anew, with another key. */
+export function signAnew(db: DatabaseSync, from: number, key: SigningKey): void {
+  const signer = openSigner(readIdentity(db).origin, [key])
+  const rows = db.prepare('SELECT seq, leaf, signature FROM events ORDER BY seq').all()
+  const frontier = emptyFrontier()
+  for (const { seq, leaf, signature } of rows) {
+    appendLeaf(HASHER, frontier, leaf as Uint8Array)
+    if (signature === null || Number(seq) < from) continue
+    const anew = signer.sign({ size: frontier.size, root: rootOf(HASHER, frontier) })
+    db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(anew.signature, Number(seq))
+  }
+}

@@ -1,0 +1,254 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { verifierKeyOf } from '../../src/log/tree/signer.ts'
+import { formatVkey } from '../../src/tlog/vkey.ts'
+import { flip, NEW_LOG, rebuildTree, signAnew } from './damaged-log.ts'
+import { OTHER_KEY } from './signing.ts'
+
+/** Events of the log that is damaged. */
+export const EVENTS = 700
+/** Its commits have one to seven events each. */
+export const ENDS: readonly number[] = Array.from({ length: 175 }, (_, index) => {
+  const [rounds, more] = [Math.floor(index / 7), (index % 7) + 1]
+  return rounds * 28 + (more * (more + 1)) / 2
+})
+
+/** The first event of the commit in which the event is. */
+export function commitOf(seq: number): number {
+  return Math.max(0, ...ENDS.filter((end) => end < seq)) + 1
+}
+
+/** The last event of the commit before. */
+export function endBefore(seq: number): number {
+  return commitOf(seq) - 1
+}
+
+/** What other hands do to a store, and what is found of it. */
+export type Damage = Readonly<{
+  name: string
+  hands(db: DatabaseSync): void
+  /** The seq that a start names; null where only the whole log shows it. */
+  start: number | null
+  /** The seq that `check` names. */
+  check: number
+}>
+
+const setLine = (db: DatabaseSync, seq: number): void =>
+  void db.prepare(`UPDATE events SET line = replace(line, '"at":"2026', '"at":"2025') WHERE seq = ?`).run(seq)
+const swap = (db: DatabaseSync, columns: string): void =>
+  db.exec(`UPDATE events SET (${columns}) = (SELECT ${columns.replaceAll(/\w+/g, 'o.$&')} FROM (SELECT * FROM events
+    WHERE seq IN (601, 603)) o WHERE o.seq = 1204 - events.seq) WHERE seq IN (601, 603)`)
+const otherVkey = formatVkey(verifierKeyOf(NEW_LOG.origin, OTHER_KEY.publicKey))
+
+// A start looks at the newest 256 events: 445 and later.
+export const DAMAGES: readonly Damage[] = [
+  {
+    name: 'a bit of a new line',
+    hands: (db) => flip(db, 'events', 'line', 'seq = 600'),
+    start: 600,
+    check: 600,
+  },
+  {
+    name: 'a bit of an old line',
+    hands: (db) => flip(db, 'events', 'line', 'seq = 99'),
+    start: null,
+    check: 99,
+  },
+  {
+    name: 'a bit of new details',
+    hands: (db) => flip(db, 'details', 'line', 'seq = 602'),
+    start: 602,
+    check: 602,
+  },
+  {
+    name: 'a bit of old details',
+    hands: (db) => flip(db, 'details', 'line', 'seq = 98'),
+    start: null,
+    check: 98,
+  },
+  {
+    name: 'details taken away',
+    hands: (db) => db.exec('DELETE FROM details WHERE seq = 602'),
+    start: 602,
+    check: 602,
+  },
+  {
+    name: 'details made up',
+    hands: (db) => db.exec("INSERT INTO details VALUES (603, '{}')"),
+    start: 603,
+    check: 603,
+  },
+  {
+    name: 'a bit of a new leaf',
+    hands: (db) => flip(db, 'events', 'leaf', 'seq = 601'),
+    start: 601,
+    check: 601,
+  },
+  {
+    name: 'a bit of an old leaf',
+    hands: (db) => flip(db, 'events', 'leaf', 'seq = 101'),
+    start: null,
+    check: 101,
+  },
+  {
+    name: 'a line longer than an entry may be',
+    hands: (db) => db.exec("UPDATE events SET line = printf('%070000d', 7) WHERE seq = 610"),
+    start: 610,
+    check: 610,
+  },
+  {
+    name: 'a bit of the tree',
+    hands: (db) => flip(db, 'tree_hashes', 'hash', 'level = 1 AND n = 0'),
+    start: commitOf(256),
+    check: commitOf(256),
+  },
+  {
+    name: 'a hash of the tree taken away',
+    hands: (db) => db.exec('DELETE FROM tree_hashes WHERE level = 1 AND n = 1'),
+    start: commitOf(512),
+    check: commitOf(512),
+  },
+  {
+    name: 'a bit of the newest signature',
+    hands: (db) => flip(db, 'events', 'signature', `seq = ${EVENTS}`),
+    start: commitOf(EVENTS),
+    check: commitOf(EVENTS),
+  },
+  {
+    name: 'a bit of an old signature',
+    hands: (db) => flip(db, 'events', 'signature', `seq = ${ENDS[40]}`),
+    start: null,
+    check: commitOf(ENDS[40] ?? 0),
+  },
+  {
+    name: 'the newest signature taken away',
+    hands: (db) => db.exec(`UPDATE events SET signature = NULL WHERE seq = ${EVENTS}`),
+    start: commitOf(EVENTS),
+    check: commitOf(EVENTS),
+  },
+  {
+    name: 'a bit of a month’s checkpoint',
+    hands: (db) =>
+      db.exec(`UPDATE months SET manifest = json_replace(manifest, '$.checkpoint',
+        replace(manifest ->> 'checkpoint', char(10) || '300' || char(10), char(10) || '301' || char(10))) WHERE month = '2026-01'`),
+    start: null,
+    check: commitOf(300),
+  },
+  {
+    name: 'a month’s manifest that is none',
+    hands: (db) => db.exec("UPDATE months SET manifest = '{' WHERE month = '2026-01'"),
+    start: null,
+    check: commitOf(300),
+  },
+  {
+    name: 'a new event changed, and its leaf with it',
+    hands(db) {
+      setLine(db, 600)
+      rebuildTree(db, 600, [])
+    },
+    start: commitOf(600),
+    check: commitOf(600),
+  },
+  {
+    name: 'an old event changed, and its leaf with it',
+    hands(db) {
+      setLine(db, 100)
+      rebuildTree(db, 100, [])
+    },
+    start: null,
+    check: commitOf(100),
+  },
+  {
+    name: 'an old event changed, and the whole tree with it, by somebody without the key',
+    hands(db) {
+      setLine(db, 100)
+      rebuildTree(db, 100, [1])
+    },
+    start: commitOf(100),
+    check: commitOf(100),
+  },
+  {
+    name: 'the same, and every tree after it signed with another key',
+    hands(db) {
+      setLine(db, 100)
+      rebuildTree(db, 100, [1])
+      signAnew(db, 100, OTHER_KEY)
+    },
+    start: commitOf(100),
+    check: commitOf(100),
+  },
+  {
+    name: 'a new event changed, and signed with another key that is listed too',
+    hands(db) {
+      setLine(db, 650)
+      rebuildTree(db, 650, [1])
+      db.prepare('INSERT INTO signing_keys VALUES (?, 0, NULL, NULL)').run(otherVkey)
+      signAnew(db, 650, OTHER_KEY)
+    },
+    start: commitOf(650),
+    check: commitOf(650),
+  },
+  { name: 'two lines that changed places', hands: (db) => swap(db, 'line'), start: 601, check: 601 },
+  {
+    name: 'two events that changed places with their leaves',
+    hands: (db) => swap(db, 'line, leaf'),
+    // January and February end with a signature too, here within the commit.
+    start: 601,
+    check: commitOf(601),
+  },
+  {
+    name: 'a new event taken out',
+    hands: (db) => db.exec('DELETE FROM events WHERE seq = 650'),
+    start: 650,
+    check: 650,
+  },
+  {
+    name: 'an old event taken out',
+    hands: (db) => db.exec('DELETE FROM events WHERE seq = 100'),
+    start: null,
+    check: 100,
+  },
+  {
+    name: 'an event put in',
+    hands: (db) =>
+      db.exec(`UPDATE details SET seq = -seq - 1 WHERE seq > 650; UPDATE details SET seq = -seq WHERE seq < 0;
+        UPDATE events SET seq = -seq - 1 WHERE seq > 650; UPDATE events SET seq = -seq WHERE seq < 0;
+        INSERT INTO events SELECT 651, at, code, contest, nonzero, line, leaf, NULL FROM events WHERE seq = 649`),
+    start: commitOf(651),
+    check: commitOf(651),
+  },
+  {
+    name: 'an event put at the end',
+    hands: (db) =>
+      db.exec(
+        'INSERT INTO events SELECT 701, at, code, contest, nonzero, line, leaf, NULL FROM events WHERE seq = 699',
+      ),
+    start: 701,
+    check: 701,
+  },
+  {
+    name: 'two events put at the end',
+    hands: (db) =>
+      db.exec(`INSERT INTO events SELECT seq + 6, at, code, contest, nonzero, line, leaf, NULL FROM events
+        WHERE seq IN (695, 697); UPDATE events SET seq = 702 WHERE seq = 703`),
+    start: 701,
+    check: 701,
+  },
+  {
+    name: 'the end cut off within a commit',
+    hands: (db) => db.exec('DELETE FROM events WHERE seq > 698; DELETE FROM details WHERE seq > 698'),
+    start: commitOf(698),
+    check: commitOf(698),
+  },
+  {
+    name: 'the end cut off between commits',
+    hands: (db) => db.exec(`DELETE FROM events WHERE seq > ${endBefore(EVENTS)}`),
+    start: commitOf(EVENTS),
+    check: commitOf(EVENTS),
+  },
+  {
+    name: 'every event deleted',
+    hands: (db) => db.exec('DELETE FROM events; DELETE FROM details'),
+    start: 1,
+    check: 1,
+  },
+]

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { base58 } from '@scure/base'
+import type { DraftSource } from '../../src/publish/admission/grammar.ts'
+import { parseDraft } from '../../src/publish/admission/grammar.ts'
+import type { Refusal } from '../../src/publish/admission/refusal.ts'
+
+/** How a draft comes: through the door, as an import's line, and on a chain whose transactions are the operator's own. */
+export const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
+export const OPAQUE: DraftSource = { chain: 'opaque', mode: 'publish' }
+export const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
+
+export const TX: string = base58.encode(new Uint8Array(64).fill(7))
+export const ADDRESS: string = base58.encode(new Uint8Array(32).fill(7))
+export const DIGEST: string = `sha256:${'0123456789abcdef'.repeat(4)}`
+/** Drafts that are accepted as they stand, or with the details that their tests give them. */
+export const PLAY = { ref: 'r1', type: 'play', kind: 'entry', contestId: 7, kots: '12.5' }
+export const PLANNED = { ref: 'r', type: 'contest', kind: 'scheduled', contestId: 7 }
+export const TIMES = { opensAt: '2026-10-01', closesAt: '2026-11-01T12:00Z' }
+export const PAYOUT: Readonly<Record<string, unknown>> = {
+  ref: 'r',
+  type: 'payout',
+  kind: 'winner',
+  contestId: 7,
+  kots: '1',
+  tx: TX,
+}
+export const INPUT = { ref: 'r', type: 'loyalty', kind: 'input' }
+export const CORRECTION = {
+  ref: 'r',
+  type: 'correction',
+  kind: 'play',
+  contestId: 7,
+  kots: '-12.5',
+  details: { corrects: 3 },
+}
+
+/** Why a draft is refused; fails when it is accepted. */
+export function refused(value: unknown, source: DraftSource = DOOR): Refusal {
+  const outcome = parseDraft(value, source)
+  assert.ok(!outcome.ok, 'is accepted')
+  return outcome
+}

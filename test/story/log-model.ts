@@ -1,0 +1,138 @@
+import type { EventWire } from '../../src/protocol/event.ts'
+import type { Random } from '../../sim/random.ts'
+
+/** A draft as the model sends it through the door. */
+export type ModelDraft = Readonly<{
+  ref: string
+  type: string
+  kind: string
+  contestId?: number
+  kots?: string
+  tx?: string
+  details?: Readonly<Record<string, unknown>>
+}>
+
+/** What a reader asks for; the same words for a page and for a stream. */
+export type ModelFilter = Readonly<{ type?: string; kind?: string; contestId?: number; nonzero?: 1 }>
+
+/** The log as an array of lines: what it is to every reader, however it is read. */
+export type LogModel = Readonly<{
+  lines: readonly string[]
+  /** By place; null where an event has none. */
+  details: readonly (string | null)[]
+  head(): number
+  lastMs(): number
+  /** Drafts that the books take, in this order. */
+  drafts(random: Random, count: number, which?: 'all' | 'of-no-contest'): ModelDraft[]
+  /** What publishing them at a moment adds. */
+  publish(drafts: readonly ModelDraft[], nowMs: number): void
+}>
+
+const wires = new WeakMap<LogModel, EventWire[]>()
+
+export function openLogModel(): LogModel {
+  const events: EventWire[] = []
+  const lines: string[] = []
+  const details: (string | null)[] = []
+  const running: number[] = []
+  let drafted = 0
+  let contests = 0
+
+  function draft(random: Random, ofContests: boolean): ModelDraft[] {
+    const ref = (): string => `model-${++drafted}`
+    const kots = random.chance(0.1)
+      ? '0'
+      : `${random.below(1000)}.${String(random.below(1e9)).padStart(9, '0')}`
+    // Several events may name one.
+    const tx = random.chance(0.5) ? { tx: `transaction-${drafted - (drafted % 3)}` } : {}
+    if (ofContests && random.chance(0.04)) {
+      const contestId = ++contests
+      running.push(contestId)
+      const opensAt = '2026-05-01T00:00:00.000Z'
+      const plan = { title: `Contest ${contestId} “ü”`, opensAt, closesAt: '2027-05-01T00:00:00.000Z' }
+      return [
+        { ref: ref(), type: 'contest', kind: 'scheduled', contestId, details: plan },
+        { ref: ref(), type: 'contest', kind: 'opened', contestId },
+      ]
+    }
+    const contestId = running[random.below(running.length)]
+    if (ofContests && contestId !== undefined && random.chance(0.5)) {
+      const kind = random.pick(['entry', 'vote', 'boost'])
+      const said = random.chance(0.2) ? { details: { count: 2 } } : {}
+      return [{ ref: ref(), type: 'play', kind, contestId, kots, ...tx, ...said }]
+    }
+    if (random.chance(0.15)) {
+      const price = `0.${String(random.below(1e9)).padStart(12, '0')}`
+      return [{ ref: ref(), type: 'price', kind: 'usd', details: { price } }]
+    }
+    return [{ ref: ref(), type: 'trade', kind: random.pick(['buy', 'sell']), kots, ...tx }]
+  }
+
+  const model: LogModel = {
+    lines,
+    details,
+    head: () => lines.length,
+    lastMs: () => events.at(-1)?.atMs ?? 0,
+    drafts: (random, count, which = 'all') =>
+      Array.from({ length: count }, () => draft(random, which === 'all')).flat(),
+    publish(drafts, nowMs) {
+      for (const { type, kind, contestId = null, kots, tx = null, details: said } of drafts) {
+        const seq = lines.length + 1
+        const atMs = Math.max(nowMs, model.lastMs())
+        const at = new Date(atMs).toISOString()
+        const amount = kots === undefined ? null : kots.includes('.') ? kots : `${kots}.000000000`
+        const event = { seq, type, kind, at, atMs, contestId, kots: amount, tx }
+        events.push(event)
+        lines.push(JSON.stringify(event))
+        details.push(said === undefined ? null : JSON.stringify({ seq, details: withMoments(said) }))
+      }
+    },
+  }
+  wires.set(model, events)
+  return model
+}
+
+/** Each moment of the details as its pair. */
+function withMoments(said: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(said).flatMap(([field, value]) =>
+      field.endsWith('At')
+        ? [
+            [field, value],
+            [`${field}Ms`, Date.parse(String(value))],
+          ]
+        : [[field, value]],
+    ),
+  )
+}
+
+/** The events of the model that a filter lets in, in their order. */
+export function matching(model: LogModel, filter: ModelFilter): readonly EventWire[] {
+  const { type, kind, contestId, nonzero } = filter
+  return (wires.get(model) ?? []).filter(
+    (event) =>
+      (type === undefined || type.split(',').includes(event.type)) &&
+      (kind === undefined || kind === event.kind) &&
+      (contestId === undefined || contestId === event.contestId) &&
+      (nonzero === undefined || (event.kots !== null && event.kots !== '0.000000000')),
+  )
+}
+
+export function filterOf(random: Random): ModelFilter {
+  return {
+    ...(random.chance(0.4)
+      ? { type: random.pick(['play', 'trade,price', 'price', 'contest,play', 'burn']) }
+      : {}),
+    ...(random.chance(0.2) ? { kind: random.pick(['buy', 'entry', 'usd', 'nothing']) } : {}),
+    ...(random.chance(0.2) ? { contestId: random.between(1, 4) } : {}),
+    ...(random.chance(0.2) ? { nonzero: 1 } : {}),
+  }
+}
+
+/** A query of the parameters that are given, with its question mark. */
+export function queryOf(parameters: Readonly<Record<string, string | number>>): string {
+  const text = new URLSearchParams(
+    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+  return text === '' ? '' : `?${text}`
+}

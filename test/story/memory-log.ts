@@ -1,0 +1,273 @@
+import type { Price } from '../../src/protocol/amount.ts'
+import { ZERO } from '../../src/protocol/amount.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import { formatEvent } from '../../src/protocol/event.ts'
+import type { Month, Ms } from '../../src/protocol/moment.ts'
+import { MINUTE_MS } from '../../src/protocol/moment.ts'
+import type { ContestId, Seq } from '../../src/protocol/seq.ts'
+import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
+import type { Activity, AsOfTotals, Books } from '../../src/project/fold/books.ts'
+import type { Contest, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
+import { kindKey, underHold } from '../../src/project/fold/contest.ts'
+import { contestWire } from '../../src/project/answers/contests.ts'
+import type { Changes, ContestMove, Fold, Shelf, StandingPrice } from '../../src/project/fold/fold.ts'
+import { apply, openFold, settled } from '../../src/project/fold/fold.ts'
+import type { LoyaltyState } from '../../src/project/fold/loyalty.ts'
+import { activityOf, beginsChunk, replay } from '../../src/project/fold/prefix.ts'
+import type { Tally } from '../../src/project/fold/tally.ts'
+import { copyTally, emptyTally, totalsOfTally } from '../../src/project/fold/tally.ts'
+import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
+import { totalsOfRows, unpaidRows } from '../../src/project/fold/unpaid.ts'
+import { weekOf, weekRows, weekStrided } from '../../src/project/fold/week-sums.ts'
+
+type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
+
+/**
+ * A log held in memory with its books: what a sceptic folds from the public files, and what tests compare the
+ * store with. It keeps every entry, so it is for logs that fit.
+ */
+export type MemoryLog = Readonly<{
+  /** Adds the next entry: its seq must follow. */
+  add(entry: Entry): void
+  /** The fold, for checks before an entry is added. */
+  fold(): Fold
+  entries(): readonly Entry[]
+  /** The books at the present head; they do not change when more is added. */
+  books(): Books
+}>
+
+export function openMemoryLog(): MemoryLog {
+  const kept = openMemoryShelf()
+  const rows: Row[] = []
+  const weeks = new Map<Ms, readonly Activity[]>()
+  let fold = openFold(emptyTally(), kept.shelf)
+  let inChunk = 0
+
+  function add(entry: Entry): void {
+    const last = kept.entries.at(-1)
+    const { atMs } = entry.event
+    if (last !== undefined && weekOf(atMs) !== weekOf(last.event.atMs)) closeWeek(weekOf(last.event.atMs))
+    if (beginsChunk(last?.event.atMs ?? null, inChunk, atMs)) {
+      rows.push({ index: kept.entries.length, atMs, tally: copyTally(fold.tally) })
+      inChunk = 0
+    }
+    inChunk += 1
+    apply(fold, entry)
+    kept.put(fold.changes)
+    kept.entries.push(entry)
+    fold = settled(fold)
+  }
+
+  function closeWeek(week: Ms): void {
+    const activityBefore = (ms: Ms): Activity => activityOf(tallyBefore(kept, rows, fold.tally, ms).tally)
+    weeks.set(week, weekRows({ ...weekShelf(weeks), activityBefore }, week))
+  }
+
+  return {
+    add,
+    fold: () => fold,
+    entries: () => kept.entries,
+    books: () => booksOf(kept, rows, weeks, copyTally(fold.tally)),
+  }
+}
+
+function weekShelf(weeks: ReadonlyMap<Ms, readonly Activity[]>): Omit<WeekShelfOf, 'activityBefore'> {
+  return {
+    row: (q) => weeks.get(weekOf(q))?.[(q - weekOf(q)) / (15 * MINUTE_MS)],
+    weekWithRows: (week) => [...weeks.keys()].findLast((kept) => kept <= week),
+  }
+}
+
+type WeekShelfOf = Parameters<typeof weekStrided>[0]
+
+function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms: Ms): Counted {
+  const next = rows[firstAtOrAfter(rows, ms)]
+  const whole = ms % MINUTE_MS === 0
+  if (whole && next !== undefined) return { tally: next.tally, index: next.index }
+  if (whole) return { tally: newest, index: kept.entries.length }
+  const row = rows[firstAtOrAfter(rows, ms) - 1]
+  if (row === undefined) return { tally: emptyTally(), index: 0 }
+  const tally = copyTally(row.tally)
+  let index = row.index
+  for (;;) {
+    const entry = kept.entries[index]
+    if (entry === undefined || entry.event.atMs >= ms) return { tally, index }
+    replay(tally, entry, kept.replayShelf)
+    index += 1
+  }
+}
+
+type Counted = Readonly<{ tally: Tally; index: number }>
+
+function firstAtOrAfter(rows: readonly Row[], ms: Ms): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((rows[middle]?.atMs ?? ms) < ms) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function booksOf(
+  kept: MemoryShelf,
+  allRows: readonly Row[],
+  weeks: ReadonlyMap<Ms, readonly Activity[]>,
+  newest: Tally,
+): Books {
+  const entries = [...kept.entries]
+  const frozen = { ...kept, entries }
+  const rows = [...allRows]
+  const asOf = ({ tally, index }: Counted): AsOfTotals => {
+    const event = entries[index - 1]?.event
+    const head = { seq: event?.seq ?? BEFORE_FIRST, atMs: event?.atMs ?? null }
+    return {
+      seq: head.seq,
+      head: () => head,
+      totals: totalsOfTally(tally),
+    }
+  }
+  const head = asOf({ tally: newest, index: entries.length }).head()
+  const activityBefore = (ms: Ms): Activity => activityOf(tallyBefore(frozen, rows, newest, ms).tally)
+  return {
+    head,
+    firstAtMs: entries[0]?.event.atMs ?? null,
+    totals: () => asOf({ tally: newest, index: entries.length }),
+    totalsBefore: (ms) => asOf(tallyBefore(frozen, rows, newest, ms)),
+    totalsBeforeEach: (bounds) => bounds.map((ms) => asOf(tallyBefore(frozen, rows, newest, ms))),
+    weekStridedActivity: (q) =>
+      head.atMs === null || q >= weekOf(head.atMs)
+        ? undefined
+        : weekStrided({ ...weekShelf(weeks), activityBefore }, q),
+    ...kept.listings(entries),
+  }
+}
+
+type MemoryShelf = Readonly<{
+  entries: Entry[]
+  shelf: Shelf
+  replayShelf: Parameters<typeof replay>[2]
+  put(changes: Changes): void
+  listings(
+    entries: readonly Entry[],
+  ): Pick<
+    Books,
+    'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+  >
+}>
+
+function openMemoryShelf(): MemoryShelf {
+  const entries: Entry[] = []
+  const corrections = new Map<Seq, Seq>()
+  const restatements = new Map<Seq, Seq>()
+  const contests = new Map<ContestId, Contest>()
+  const lots = new Map<Seq, Lot>()
+  const holds = new Map<string, Hold>()
+  const takes = new Map<Seq, Map<Seq, Take>>()
+  const loyalty = new Map<Month, LoyaltyState>()
+  const prices = new Map<Seq, Price>()
+  const standing = new Map<Seq, Price | undefined>()
+  const moves = new Map<Seq, ContestMove>()
+  const entry = (seq: Seq): Entry | undefined => entries[seq - 1]
+  return {
+    entries,
+    replayShelf: { entry, move: (seq) => moves.get(seq), standingPrice: (seq) => standing.get(seq) },
+    shelf: {
+      entry,
+      correctionOf: (seq) => corrections.get(seq),
+      restatementOf: (seq) => restatements.get(seq),
+      contest: (id) => contests.get(id),
+      openLots: (contestId, kind) =>
+        [...lots.values()].filter(
+          (lot) => lot.contestId === contestId && lot.kind === kind && lot.unpaid !== ZERO,
+        ),
+      hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
+      lot: (seq) => lots.get(seq),
+      takesBy: (seq) => [...(takes.get(seq)?.values() ?? [])],
+      takesFrom: (lot) => [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
+      loyalty: (month) => loyalty.get(month),
+      priceBefore(seq): StandingPrice | undefined {
+        const found = [...prices].findLast(([priced]) => priced < seq && !corrections.has(priced))
+        return found === undefined ? undefined : { seq: found[0], price: found[1] }
+      },
+    },
+    put(changes) {
+      putAll(corrections, changes.corrections)
+      putAll(restatements, changes.restatements)
+      putAll(contests, changes.contests)
+      putAll(lots, changes.lots)
+      putAll(holds, changes.holds)
+      putAll(loyalty, changes.loyalty)
+      putAll(prices, changes.prices)
+      putAll(standing, changes.standing)
+      putAll(moves, changes.moves)
+      for (const [seq, byLot] of changes.takes) {
+        const merged = putAll(takes.get(seq) ?? new Map<Seq, Take>(), byLot)
+        for (const [lot, take] of merged) if (take.amount === ZERO) merged.delete(lot)
+        takes.set(seq, merged)
+      }
+    },
+    listings: (frozen) => listings(frozen, { contests, lots, holds, loyalty, corrections, restatements }),
+  }
+}
+
+function putAll<Key, Value>(into: Map<Key, Value>, from: ReadonlyMap<Key, Value>): Map<Key, Value> {
+  for (const [key, value] of from) into.set(key, value)
+  return into
+}
+
+function listings(
+  entries: readonly Entry[],
+  kept: Readonly<{
+    contests: ReadonlyMap<ContestId, Contest>
+    lots: ReadonlyMap<Seq, Lot>
+    holds: ReadonlyMap<string, Hold>
+    loyalty: ReadonlyMap<Month, LoyaltyState>
+    corrections: ReadonlyMap<Seq, Seq>
+    restatements: ReadonlyMap<Seq, Seq>
+  }>,
+): ReturnType<MemoryShelf['listings']> {
+  const contests = new Map(kept.contests)
+  // Each is set once, and by a later event: those up to the head are as they were.
+  const known = (seq: Seq | undefined): Seq | undefined =>
+    seq !== undefined && seq <= entries.length ? seq : undefined
+  const lots = [...kept.lots.values()]
+    .filter((lot) => lot.unpaid !== ZERO)
+    .map((lot) => underHold(lot, kept.holds.get(kindKey(lot.contestId, lot.kind))))
+    .toSorted((a, b) => a.seq - b.seq)
+  const unpaid = (contestId: ContestId | null): readonly UnpaidRow[] =>
+    unpaidRows(lots.filter((lot) => contestId === null || lot.contestId === contestId))
+  const loyalty = [...kept.loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1))
+  return {
+    contest: (id) => contests.get(id),
+    contests({ statuses, after, limit }) {
+      const before = after === null ? Infinity : (contests.get(after)?.scheduledSeq ?? 0)
+      return [...contests.values()]
+        .filter((contest) => contest.scheduledSeq < before)
+        .filter((contest) => statuses === null || statuses.includes(contest.status))
+        .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
+        .slice(0, limit)
+        .map(contestWire)
+    },
+    payoutLines: (contestId, after, limit) =>
+      entries
+        .map(({ event }) => event)
+        .filter((event) => event.contestId === contestId && event.seq > after)
+        .filter(
+          (event) => event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout'),
+        )
+        .slice(0, limit)
+        .map(formatEvent),
+    unpaid: ({ contestId, after, limit }) =>
+      unpaid(contestId)
+        .filter(({ first }) => first > after)
+        .slice(0, limit),
+    unpaidTotals: (contestId, now) => totalsOfRows(unpaid(contestId), now),
+    loyalty: () => loyalty,
+    correction(seq) {
+      const by = known(kept.corrections.get(seq))
+      return by === undefined ? undefined : { by, restatement: known(kept.restatements.get(seq)) ?? null }
+    },
+  }
+}

@@ -1,0 +1,287 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { formatDetailsLine } from '../../src/protocol/details.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import { formatEvent } from '../../src/protocol/event.ts'
+import type { Month, Ms } from '../../src/protocol/moment.ts'
+import { boundOf, floorTo, MINUTE_MS, monthOf, msOf, nextMonth } from '../../src/protocol/moment.ts'
+import type { Parsed } from '../../src/protocol/problem.ts'
+import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
+import type { Books } from '../../src/project/fold/books.ts'
+import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
+import { contest, contests } from '../../src/project/answers/contests.ts'
+import { eventCorrections } from '../../src/project/answers/event-corrections.ts'
+import { flows } from '../../src/project/answers/flows.ts'
+import { funds } from '../../src/project/answers/funds.ts'
+import { loyaltyRuns } from '../../src/project/answers/loyalty-runs.ts'
+import { openMemoryLog } from './memory-log.ts'
+import { patterns } from '../../src/project/answers/patterns.ts'
+import { payouts } from '../../src/project/answers/payouts.ts'
+import { resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
+import { schedule } from '../../src/project/answers/schedule.ts'
+import { summary } from '../../src/project/answers/summary.ts'
+import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
+import { formatEntry } from '../../src/tlog/entries.ts'
+import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
+import type { Hash } from '../../src/tlog/hash.ts'
+import { treeHasher } from '../../src/tlog/hash.ts'
+import { inclusionProof } from '../../src/tlog/inclusion.ts'
+import { formatNote } from '../../src/tlog/note.ts'
+import { formatReceipt } from '../../src/tlog/receipt.ts'
+import { signText } from '../../src/tlog/signature.ts'
+import { formatBase64 } from '../../src/tlog/text.ts'
+import type { Tile } from '../../src/tlog/tile.ts'
+import { formatTile, parseTilePath, TILE_WIDTH } from '../../src/tlog/tile.ts'
+import type { VerifierKey } from '../../src/tlog/vkey.ts'
+import { formatVkey, verifierKey } from '../../src/tlog/vkey.ts'
+import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import type { Source } from '../../src/verify/reading/source.ts'
+
+export const ORIGIN = 'daybook.example/log'
+
+/** A key of a log, with its private half. */
+export type LogKey = Readonly<{ key: VerifierKey; vkey: string; privateKey: KeyObject }>
+
+export function newKey(origin: string = ORIGIN): LogKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+  const key = verifierKey(PRIMITIVES.sha256, origin, 'ed25519', new Uint8Array(raw))
+  return { key, vkey: formatVkey(key), privateKey }
+}
+
+/** A note of this text, signed by these keys. */
+export function signed(text: string, ...keys: readonly LogKey[]): string {
+  const signatures = keys.map(({ key, privateKey }) =>
+    signText(key, (message) => sign(null, message, privateKey), text),
+  )
+  return formatNote({ text, signatures })
+}
+
+/** The root over the first `size` of these entries. */
+export function rootOver(entries: readonly Entry[], size: number): Hash {
+  const hasher = treeHasher(PRIMITIVES.sha256)
+  const frontier = emptyFrontier()
+  for (const { event, details } of entries.slice(0, size)) {
+    const said = details === null ? null : formatDetailsLine(event.seq, details)
+    appendLeaf(hasher, frontier, hasher.leaf(formatEntry(formatEvent(event), said)))
+  }
+  return rootOf(hasher, frontier)
+}
+
+function tileOver(entries: readonly Entry[], { level, index, width }: Tile): Uint8Array {
+  const under = TILE_WIDTH ** level
+  const first = index * TILE_WIDTH
+  const hashes = Array.from({ length: width }, (_, at) =>
+    rootOver(entries.slice((first + at) * under, (first + at + 1) * under), under),
+  )
+  return formatTile(hashes)
+}
+
+export function checkpointOver(entries: readonly Entry[], size: number, ...keys: readonly LogKey[]): string {
+  const origin = keys[0]?.key.name ?? ORIGIN
+  return signed(formatCheckpoint({ origin, size, root: rootOver(entries, size), extensions: [] }), ...keys)
+}
+
+/** What a service publishes of a log, each body by its path below `/api/v1/`; a test changes what it likes. */
+export type PublicLog = Readonly<{
+  key: LogKey
+  /** The present that its answers state, but for the seconds. */
+  now: Ms
+  /** The honest body; undefined where nothing is. */
+  body(path: string): Uint8Array | undefined
+  /** A service that answers with these bodies, or as `change` has them. */
+  source(change?: Change): Source
+}>
+
+export type Change = (path: string, body: Uint8Array | undefined) => Uint8Array | undefined
+
+export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): PublicLog {
+  const log = openMemoryLog()
+  for (const entry of entries) log.add(entry)
+  const books = log.books()
+  const now = msOf((entries.at(-1)?.event.atMs ?? 0) + 90_000)
+  const files = archiveFiles(entries, key)
+  const checkpoint = checkpointOver(entries, entries.length, key)
+  const fixed = new Map<string, string>([
+    ['log/keys', keyList(key)],
+    ['log/checkpoint', checkpoint],
+  ])
+  const body: PublicLog['body'] = (path) => {
+    const file = files.get(path)
+    if (file !== undefined) return file
+    const tile = parseTilePath(path.replace(/^log\//, ''))
+    if (tile !== undefined) return tileOver(entries, tile)
+    const text =
+      fixed.get(path) ??
+      receiptOf(entries, path, checkpoint) ??
+      pageOf(entries, path) ??
+      answerOf(books, path, now)
+    return text === undefined ? undefined : Buffer.from(text)
+  }
+  return { key, now, body, source: (change) => sourceOf(body, change) }
+}
+
+function receiptOf(entries: readonly Entry[], path: string, checkpoint: string): string | undefined {
+  const index = Number(/^log\/proof\/(\d+)$/.exec(path)?.[1] ?? 0) - 1
+  const hasher = treeHasher(PRIMITIVES.sha256)
+  const proof = inclusionProof(hasher, index, entries.length, (tile) => tileOver(entries, tile))
+  return proof && formatReceipt({ index, proof, checkpoint, extra: null })
+}
+
+export function keyList({ vkey }: LogKey): string {
+  const keys = [{ vkey, state: 'signing', fromSize: 0, toSize: null, statement: null }]
+  return JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs: [] })
+}
+
+function sourceOf(body: PublicLog['body'], change: Change = (_, found) => found): Source {
+  return {
+    is: 'service',
+    read: async (path) => change(path, body(path)),
+    months: async () => [],
+    pause: async () => undefined,
+  }
+}
+
+const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+function archiveFiles(entries: readonly Entry[], key: LogKey): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>()
+  const rows: unknown[] = []
+  let sums = ''
+  const put = (name: string, bytes: Uint8Array | string): void => void files.set(name, Buffer.from(bytes))
+  for (const month of monthsOf(entries)) {
+    const own = entries.filter(({ event }) => monthOf(event.atMs) === month)
+    const size = entries.filter(({ event }) => monthOf(event.atMs) <= month).length
+    const lines = own.map(({ event }) => `${formatEvent(event)}\n`).join('')
+    const said = own
+      .flatMap(({ event, details }) => (details === null ? [] : `${formatDetailsLine(event.seq, details)}\n`))
+      .join('')
+    const [gzip, details] = [gzipSync(lines), gzipSync(said)]
+    put(`archive/${month}.jsonl.gz`, gzip)
+    put(`archive/${month}.details.jsonl.gz`, details)
+    const [firstSeq, lastSeq] = own.length === 0 ? [null, null] : [size - own.length + 1, size]
+    const closed = size < entries.length
+    const files2 = `/api/v1/archive/${month}`
+    rows.push({
+      month,
+      state: closed ? 'closed' : 'open',
+      url: `${files2}.jsonl.gz`,
+      detailsUrl: `${files2}.details.jsonl.gz`,
+      bytes: closed ? gzip.length : null,
+      events: own.length,
+      firstSeq,
+      lastSeq,
+      sha256: closed ? sha256(gzip) : null,
+      linesSha256: closed ? sha256(lines) : null,
+    })
+    if (!closed) continue
+    sums += `${sha256(gzip)}  ${month}.jsonl.gz\n${sha256(details)}  ${month}.details.jsonl.gz\n`
+    const manifest = {
+      month,
+      firstSeq,
+      lastSeq,
+      events: own.length,
+      firstIndex: firstSeq === null ? null : firstSeq - 1,
+      size,
+      root: formatBase64(rootOver(entries, size)),
+      checkpoint: checkpointOver(entries, size, key),
+      lines: { bytes: lines.length, sha256: sha256(lines) },
+      gzip: { bytes: gzip.length, sha256: sha256(gzip) },
+      details: {
+        bytes: details.length,
+        sha256: sha256(details),
+        lines: { bytes: said.length, sha256: sha256(said) },
+      },
+    }
+    put(`archive/${month}.json`, JSON.stringify(manifest))
+  }
+  put('archive', JSON.stringify({ months: rows }))
+  put('archive/SHA256SUMS', sums)
+  return files
+}
+
+function monthsOf(entries: readonly Entry[]): readonly Month[] {
+  const [first, last] = [entries[0], entries.at(-1)]
+  const months: Month[] = []
+  if (first === undefined || last === undefined) return months
+  for (let month = monthOf(first.event.atMs); month <= monthOf(last.event.atMs); month = nextMonth(month)) {
+    months.push(month)
+  }
+  return months
+}
+
+function pageOf(entries: readonly Entry[], path: string): string | undefined {
+  const [, one, details] = /^events\/(\d+)(\/details)?$/.exec(path) ?? []
+  const entry = entries[Number(one) - 1]
+  if (entry !== undefined) {
+    return details === undefined
+      ? formatEvent(entry.event)
+      : formatDetailsLine(entry.event.seq, entry.details)
+  }
+  if (!path.startsWith('events?')) return undefined
+  const query = new URLSearchParams(path.slice('events?'.length))
+  const limit = Number(query.get('limit') ?? 1000)
+  const after = Number(query.get('after') ?? 0)
+  const before = Number(query.get('before') ?? entries.length + 1)
+  const type = query.get('type')
+  const asked = entries.slice(after, before - 1).filter(({ event }) => type === null || event.type === type)
+  const found = (query.get('order') === 'desc' ? asked.toReversed() : asked).slice(0, limit)
+  return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],"page":{}}`
+}
+
+/** The answers as the service computes them: from the same functions, over another fold than the verifier's. */
+function answerOf(books: Books, path: string, now: Ms): string | undefined {
+  const [name = '', text = ''] = path.split('?')
+  const query = new URLSearchParams(text)
+  const number = (key: string): number | undefined => {
+    const value = query.get(key)
+    return value === null ? undefined : Number(value)
+  }
+  const ms = (key: string): Ms | undefined => {
+    const value = number(key)
+    return value === undefined ? undefined : boundOf(value)
+  }
+  const page = { after: number('after'), limit: number('limit') }
+  const span = { from: ms('from'), to: ms('to') }
+  const status = query.get('status')?.split(',')
+  const [, id, ledger] = /^contests\/(\d+)(\/ledger)?$/.exec(name) ?? []
+  if (id !== undefined) {
+    return valueOf(
+      ledger === undefined ? contest(books, contestIdOf(+id)) : contestLedger(books, contestIdOf(+id), page),
+    )
+  }
+  const [, corrected] = /^events\/(\d+)\/corrections$/.exec(name) ?? []
+  if (corrected !== undefined) return JSON.stringify(eventCorrections(books, seqOf(+corrected)))
+  switch (name) {
+    case 'summary':
+      return valueOf(summary(books, ms('at') ?? null, now))
+    case 'flows':
+    case 'funds': {
+      const range = resolveRange({ ...span, bucket: query.get('bucket') ?? undefined }, now, books.head)
+      if (!range.ok) return undefined
+      return JSON.stringify(name === 'flows' ? flows(books, range.value) : funds(books, range.value))
+    }
+    case 'patterns': {
+      const range = resolvePatternRange(span, now, books.head)
+      return range.ok ? JSON.stringify(patterns(books, range.value, number('tz') ?? 0)) : undefined
+    }
+    case 'contests':
+      return valueOf(contests(books, { status, ...page }))
+    case 'payouts':
+      return JSON.stringify(
+        payouts(books, { contestId: number('contestId'), ...page }, floorTo(now, MINUTE_MS)),
+      )
+    case 'loyalty/runs':
+      return JSON.stringify(loyaltyRuns(books))
+    case 'schedule':
+      return JSON.stringify(schedule(books))
+    default:
+      return undefined
+  }
+}
+
+function valueOf(answer: Parsed<unknown>): string | undefined {
+  return answer.ok ? JSON.stringify(answer.value) : undefined
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import type { AsOfTotals, Books } from '../../src/project/fold/books.ts'
+import { FIGURES } from '../../src/project/fold/tally.ts'
+import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
+import { weekOf } from '../../src/project/fold/week-sums.ts'
+import type { Entry } from '../../src/protocol/event.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import {
+  boundOf,
+  DAY_MS,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  MS_MAX,
+  QUARTER_MS,
+  WEEK_MS,
+} from '../../src/protocol/moment.ts'
+import { CONTEST_STATUSES } from '../../src/protocol/resources.ts'
+import type { ContestId } from '../../src/protocol/seq.ts'
+import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
+
+/** What two books are asked before they are taken for the same; `entries` are the log's, for moments worth asking. */
+export function assertSameBooks(actual: Books, expected: Books, entries: readonly Entry[]): void {
+  assert.deepEqual(actual.head, expected.head)
+  assert.equal(actual.firstAtMs, expected.firstAtMs)
+  assert.deepEqual(plain(actual.totals()), plain(expected.totals()))
+  for (const ms of momentsOf(entries)) {
+    assert.deepEqual(plain(actual.totalsBefore(ms)), plain(expected.totalsBefore(ms)), `totals before ${ms}`)
+  }
+  const minutes = momentsOf(entries)
+    .filter((ms) => ms % MINUTE_MS === 0)
+    .toSorted((a, b) => a - b)
+  for (const bounds of [minutes, minutes.slice(0, 1), []]) {
+    const each = bounds.map((ms) => plain(expected.totalsBefore(ms)))
+    assert.deepEqual(actual.totalsBeforeEach(bounds).map(plain), each)
+  }
+  for (const q of quartersOf(entries)) {
+    const ours = actual.weekStridedActivity(q)
+    assert.deepEqual(ours, expected.weekStridedActivity(q), `week-strided activity of ${q}`)
+  }
+  assertSameListings(actual, expected, entries)
+}
+
+/** The part of the books that is kept as of the head alone. */
+export function assertSameListings(actual: Books, expected: Books, entries: readonly Entry[]): void {
+  assert.deepEqual(actual.head, expected.head)
+  assert.deepEqual(plain(actual.totals()), plain(expected.totals()))
+  assert.deepEqual(actual.loyalty(), expected.loyalty())
+  for (const { event } of entries) {
+    assert.deepEqual(actual.correction(event.seq), expected.correction(event.seq))
+  }
+  assertSameUnpaid(actual, expected, entries, null)
+  const ids = new Set(entries.flatMap(({ event }) => event.contestId ?? []))
+  for (const id of [...ids, contestIdOf(999)]) {
+    assert.deepEqual(actual.contest(id), expected.contest(id))
+    assertSameUnpaid(actual, expected, entries, id)
+    for (const [after, limit] of [
+      [0, 10_000],
+      [0, 1],
+      [entries.length >> 1, 3],
+    ] as const) {
+      const asked = [id, seqOf(after), limit] as const
+      assert.deepEqual(actual.payoutLines(...asked), expected.payoutLines(...asked))
+    }
+  }
+  const subsets = [null, [], ...CONTEST_STATUSES.map((status) => [status]), ['running', 'paid'] as const]
+  for (const statuses of subsets) {
+    for (const after of [null, ...ids, contestIdOf(999)]) {
+      for (const limit of [1, 2, 10_000]) {
+        const query = { statuses, after, limit }
+        assert.deepEqual(actual.contests(query), expected.contests(query))
+      }
+    }
+  }
+}
+
+/** What is unpaid: whole, paged from any place, and summed at every moment at which a status could change. */
+function assertSameUnpaid(
+  actual: Books,
+  expected: Books,
+  entries: readonly Entry[],
+  contestId: ContestId | null,
+): void {
+  for (const [after, limit] of [
+    [0, 10_000],
+    [0, 1],
+    [entries.length >> 1, 3],
+  ] as const) {
+    const query = { contestId, after, limit }
+    assert.deepEqual(actual.unpaid(query), expected.unpaid(query))
+  }
+  for (const now of presents(expected.unpaid({ contestId, after: 0, limit: 10_000 }))) {
+    const totals = expected.unpaidTotals(contestId, now)
+    assert.deepEqual(actual.unpaidTotals(contestId, now), totals, `of ${contestId} at ${now}`)
+  }
+}
+
+/** Whole minutes just before and just after each moment at which what is unpaid changes its status, and far from all. */
+function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
+  const moments = rows.flatMap(({ terms: { unlocksAt, reviewUntil } }) =>
+    [unlocksAt ?? [], reviewUntil ?? []].flat(),
+  )
+  const around = moments.flatMap((ms) =>
+    [-HOUR_MS, -MINUTE_MS, 0, MINUTE_MS, DAY_MS].map((away) =>
+      floorTo(boundOf(Math.max(0, ms + away)), MINUTE_MS),
+    ),
+  )
+  return new Set([boundOf(0), floorTo(MS_MAX, MINUTE_MS), ...around])
+}
+
+/** Totals without their look-ups, so that they can be compared. */
+function plain({ seq, head, totals }: AsOfTotals): unknown {
+  const figures = FIGURES.map((name) => [name, totals.figure(name), totals.amount(name)])
+  return { seq, head: head(), figures, kinds: [...totals.spentByKind()] }
+}
+
+/** Around every event: itself, a millisecond to each side, its minute, and the edges of its week. */
+export function momentsOf(entries: readonly Entry[]): readonly Ms[] {
+  const around = entries.flatMap(({ event: { atMs } }) => {
+    const minute = floorTo(atMs, MINUTE_MS)
+    return [
+      atMs - 1,
+      atMs,
+      atMs + 1,
+      minute,
+      minute + MINUTE_MS,
+      minute + 30_001,
+      weekOf(atMs),
+      weekOf(atMs) + WEEK_MS,
+    ]
+  })
+  return [...new Set([0, ...around])].map(boundOf)
+}
+
+/** The quarter of every event and the next one, in every week from the one before the first event to the last. */
+function quartersOf(entries: readonly Entry[]): readonly Ms[] {
+  const first = entries[0]?.event.atMs
+  const last = entries.at(-1)?.event.atMs
+  if (first === undefined || last === undefined) return [boundOf(0)]
+  const inWeek = new Set(
+    entries.flatMap(({ event: { atMs } }) => {
+      const quarter = floorTo(atMs, QUARTER_MS) - weekOf(atMs)
+      return [quarter, (quarter + QUARTER_MS) % WEEK_MS]
+    }),
+  )
+  const weeks: number[] = []
+  for (let week = weekOf(first) - WEEK_MS; week <= weekOf(last) + WEEK_MS; week += WEEK_MS) weeks.push(week)
+  // Of a long log a part is asked: every week, and of each week other quarters.
+  const offsets = [0, WEEK_MS - QUARTER_MS, ...inWeek]
+  return weeks.flatMap((week, index) =>
+    offsets
+      .filter((_, place) => weeks.length < 12 || (place + index) % 7 === 0)
+      .map((offset) => boundOf(week + offset)),
+  )
+}

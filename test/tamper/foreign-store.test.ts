@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../src/log/store/high-water.ts'
+import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
+import {
+  checked,
+  copyLog,
+  makeLog,
+  NEW_LOG,
+  openFolder,
+  publishUpTo,
+  refusalAtStart,
+  SIGNING,
+} from '../story/damaged-log.ts'
+import { TEST_KEY } from '../story/signing.ts'
+
+const ACCEPT = { ...SIGNING, acceptLoss: true }
+
+suite('the store of another log', () => {
+  for (const origin of [NEW_LOG.origin, 'daybook.test/other']) {
+    test(`is refused in a log’s place (${origin}), with \`--accept-loss\` too`, async () => {
+      using folder = openFolder()
+      using others = openFolder()
+      makeLog(folder.data, [5, 9])
+      makeLog(others.data, [5, 9], { ...NEW_LOG, origin })
+      copyFileSync(storePath(others.data), storePath(folder.data))
+      for (const signing of [SIGNING, ACCEPT]) {
+        assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* is of another log/)
+      }
+      const { code, said } = await checked(folder.data)
+      assert.equal(code, 1)
+      assert.match(said, /^seq 1: .* is of another log/m)
+    })
+  }
+})
+
+suite('the high-water mark beside a store', () => {
+  test('of a tree that the store does not have, signed with the log’s key, is a fork', async () => {
+    using folder = openFolder()
+    const fork = join(folder.path, 'fork')
+    makeLog(folder.data, [5])
+    copyLog(folder.data, fork)
+    publishUpTo(folder.data, [9])
+    // The same seqs with other events: the copy was published into as well.
+    publishUpTo(fork, [9], [TEST_KEY], 100)
+    cpSync(join(fork, HIGH_WATER_FILE), join(folder.data, HIGH_WATER_FILE))
+    assert.match(
+      refusalAtStart(folder.data) ?? '',
+      /^seq 1: the log is not the one whose checkpoint was shown/,
+    )
+    assert.equal((await checked(folder.data)).code, 1)
+  })
+
+  test('that no key of the log has signed is refused', () => {
+    using folder = openFolder()
+    using others = openFolder()
+    makeLog(folder.data, [5])
+    makeLog(others.data, [5], { ...NEW_LOG, origin: 'daybook.test/other' })
+    const mark = readHighWater(others.data) ?? assert.fail()
+    markHighWater(folder.data, { ...mark, log: readStoreIdentity(folder.data).id })
+    assert.match(
+      refusalAtStart(folder.data) ?? '',
+      /^seq 1: no key of this log has signed the high-water mark/,
+    )
+  })
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
+import { storePath } from '../../src/log/store/store.ts'
+import { change, checked, copyLog, makeLog, openFolder, refusalAtStart } from '../story/damaged-log.ts'
+import { DAMAGES, ENDS } from '../story/damages.ts'
+
+suite('a stored log that was changed', () => {
+  const folders = [openFolder(), openFolder()] as const
+  const [whole, copy] = folders
+  test.before(() => makeLog(whole.data, ENDS))
+  test.after(() => folders.forEach((folder) => folder[Symbol.dispose]()))
+
+  test('is taken as it was left', async () => {
+    copyLog(whole.data, copy.data)
+    assert.equal(refusalAtStart(copy.data), undefined)
+    const { code, said } = await checked(copy.data)
+    assert.equal(code, 0, said)
+    assert.match(said, /^700 events: every table is what the log says, and the log is what was signed$/m)
+  })
+
+  for (const { name, hands, start, check } of DAMAGES) {
+    test(`by ${name} is refused, and the first wrong seq is named`, async () => {
+      rmSync(copy.data, { recursive: true, force: true })
+      copyLog(whole.data, copy.data)
+      change(copy.data, hands)
+      const before = readFileSync(storePath(copy.data))
+      const mark = readFileSync(join(copy.data, HIGH_WATER_FILE))
+      const { code, said } = await checked(copy.data)
+      assert.equal(code, 1, said)
+      assert.match(said, new RegExp(`^seq ${check}: `, 'm'))
+      const refusal = refusalAtStart(copy.data)
+      if (start === null) return assert.equal(refusal, undefined)
+      assert.match(refusal ?? '', new RegExp(`^seq ${start}: `))
+      // Nothing was signed, and what was shown before is still known.
+      assert.ok(readFileSync(storePath(copy.data)).equals(before))
+      return assert.ok(readFileSync(join(copy.data, HIGH_WATER_FILE)).equals(mark))
+    })
+  }
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
+import { openAsk } from '../../src/client/ask.ts'
+import { SURROUNDINGS } from '../../src/client/surroundings.ts'
+import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import type { Audit } from '../../src/verify/audit.ts'
+import { audit } from '../../src/verify/audit.ts'
+import { openLiveSource } from '../../src/verify/reading/live-source.ts'
+import { formatReport } from '../../src/verify/report.ts'
+import type { ArchiveIndex, LogKeys } from '../../src/protocol/resources.ts'
+import { get } from '../oracle/download.ts'
+import type { Service } from '../stage/service.ts'
+import { daybook, startService } from '../stage/service.ts'
+import { MAIN, SAMPLE } from '../stage/places.ts'
+
+const API = '/api/v1'
+
+/** A server between the verifier and the service, that does to each body what it likes. */
+async function proxyOf(
+  url: string,
+  change: (path: string, body: Buffer) => Buffer | Promise<Buffer>,
+): Promise<Readonly<{ url: string }> & AsyncDisposable> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = request.url ?? ''
+      const answer = await fetch(new URL(path, url))
+      const body = Buffer.from(await answer.arrayBuffer())
+      const changed = answer.ok ? await change(path.slice(API.length + 1), body) : body
+      response
+        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        .end(changed)
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = async (): Promise<void> => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: close }
+}
+
+async function publish(to: Service, ref: string, kots = '1'): Promise<void> {
+  const draft = { ref, type: 'treasury', kind: 'deposit', kots }
+  const answer = await fetch(`${to.door}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify([draft]),
+  })
+  assert.equal(answer.status, 200, await answer.text())
+}
+
+const vkeyOf = async (url: string): Promise<string> =>
+  (await get<LogKeys>(url, `${API}/log/keys`)).keys[0]?.vkey ?? ''
+
+/** One answer of each endpoint of figures, and the field of it that is altered. */
+const FIGURES: readonly (readonly [check: string, path: RegExp, field: RegExp])[] = [
+  ['summary', /^summary$/, /"paidInPrizes":"\d/],
+  ['summary', /^summary\?at=/, /"burned":"\d/],
+  ['flows', /^flows\?bucket=hour$/, /"tokenPriceUsd":"\d/],
+  ['funds', /^funds\?from/, /"loyaltyFund":"\d/],
+  ['patterns', /^patterns$/, /"plays":\d/],
+  ['contests', /^contests$/, /"entries":\d/],
+  ['ledgers', /^contests\/\d+\/ledger$/, /"balance":"\d/],
+  ['unpaid prizes', /^payouts$/, /"payable":"\d/],
+  ['loyalty runs', /^loyalty\/runs$/, /"paid":"\d/],
+  ['schedule', /^schedule$/, /"closes":\[\{"contestId":\d/],
+  ['corrections', /^events\/\d+\/corrections$/, /"correctedBy":\d/],
+]
+
+function altered(body: Buffer, field: RegExp): Buffer {
+  return Buffer.from(
+    body.toString().replace(field, (found) => found.slice(0, -1) + ((Number(found.at(-1)) + 1) % 10)),
+  )
+}
+
+suite('daybook verify', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-verify-'))
+  let service: Service
+  let vkey: string
+  before(async () => {
+    service = await startService({ drafts: SAMPLE })
+    vkey = await vkeyOf(service.url)
+  })
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('finds a service right, on one screen, and at the next visit that it only grew', async () => {
+    const words = ['verify', service.url, '--key', vkey, '--save', join(folder, 'saved')]
+    const first = await daybook(...words)
+    assert.equal(first.code, 0, first.stdout + first.stderr)
+    assert.ok(first.stdout.split('\n').length <= 24, first.stdout)
+    assert.match(first.stdout, /^ok {4}signature {6}2187 events, signed by .* \(the key that you gave\)$/m)
+    assert.match(first.stdout, /^- {5}consistency {4}not checked/m)
+    assert.match(first.stdout, /^right, and 1 not checked; \d+ requests, /m)
+    await publish(service, 'verify-1')
+    const second = await daybook('verify', service.url, '--save', join(folder, 'saved'))
+    assert.equal(second.code, 0, second.stdout + second.stderr)
+    assert.match(second.stdout, /2188 events, signed by .* \(the key kept at an earlier visit\)$/m)
+    assert.match(second.stdout, /^ok {4}consistency {4}the log grew from 1 checkpoint saved before$/m)
+    assert.match(second.stdout, /^all of it is right; /m)
+  })
+
+  test('finds a service right that publishes while it is asked', async () => {
+    let asked = 0
+    await using proxy = await proxyOf(service.url, async (_, body) => {
+      asked += 1
+      if (asked % 7 === 0) await publish(service, `meanwhile-${asked}`)
+      return body
+    })
+    const found = await daybook('verify', proxy.url, '--key', vkey)
+    assert.equal(found.code, 0, found.stdout + found.stderr)
+    assert.ok(asked > 70, `${asked} requests`)
+  })
+
+  for (const [check, path, field] of FIGURES) {
+    test(`finds a figure that is altered: ${path.source}`, async () => {
+      let met = 0
+      await using proxy = await proxyOf(service.url, (at, body) => {
+        if (!path.test(at) || !field.test(body.toString())) return body
+        met += 1
+        return met === 1 ? altered(body, field) : body
+      })
+      const said = formatReport(await auditOver(proxy.url, vkey), 'plain', '')
+      assert.ok(met > 0, 'the figure is there')
+      assert.match(said, new RegExp(`^WRONG ${check} +[a-z/?=&0-9]+: .* is not what the log says$`, 'm'))
+      assert.match(said, new RegExp(`^WRONG: ${check};`, 'm'))
+    })
+  }
+
+  test('tells a forked past, signed with the same key, from a past that is cut off', async () => {
+    const saved = join(folder, 'forks')
+    const copy = mkdtempSync(join(folder, 'copy-'))
+    const size = Number((await (await fetch(`${service.url}${API}/log/checkpoint`)).text()).split('\n')[1])
+    await using other = await startService({ drafts: SAMPLE, options: await sameKey(service, copy) })
+    const [events, missing] = [2187, size - 2187]
+    assert.ok(missing > 0, 'the service went on')
+    const first = await daybook('verify', service.url, '--save', saved)
+    assert.equal(first.code, 0, first.stdout)
+    const cut = await daybook('verify', other.url, '--save', saved)
+    assert.equal(cut.code, 1)
+    assert.match(
+      cut.stdout,
+      new RegExp(
+        `^WRONG consistency .*ROLLBACK: it covers ${size} events, and the log now has ${events}$`,
+        'm',
+      ),
+    )
+    assert.match(cut.stderr, /evidence is kept in .*rollback-/)
+    for (let at = 0; at <= missing; at++) await publish(other, `fork-${at}`, '2')
+    const forked = await daybook('verify', other.url, '--save', saved)
+    assert.equal(forked.code, 1)
+    assert.match(
+      forked.stdout,
+      new RegExp(`^WRONG consistency .*FORK: the first ${size} events were others when it was signed$`, 'm'),
+    )
+    const evidence = readdirSync(saved).find((name) => name.includes('-fork-')) ?? ''
+    assert.deepEqual(readdirSync(join(saved, evidence)), [
+      'evidence.txt',
+      'saved.checkpoint',
+      'served.checkpoint',
+    ])
+    const since = join(saved, evidence, 'saved.checkpoint')
+    const named = await daybook('verify', other.url, '--since', since)
+    assert.match(named.stdout, /FORK/)
+    assert.match(named.stderr, /evidence was found and is not kept/)
+  })
+
+  test('verifies a folder of the files that were downloaded, and finds what was changed in it', async () => {
+    const mirror = join(folder, 'mirror')
+    await download(service.url, mirror)
+    const right = await daybook('verify', mirror, '--key', vkey)
+    assert.equal(right.code, 0, right.stdout + right.stderr)
+    assert.match(right.stdout, /^- {5}ledgers +not checked: not in the folder$/m)
+    assert.match(right.stdout, /^ok {4}summary {8}as of now$/m)
+    const month = join(mirror, 'archive', '2026-07.jsonl.gz')
+    const bytes = readFileSync(month)
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+    writeFileSync(month, bytes)
+    const wrong = await daybook('verify', mirror, '--key', vkey)
+    assert.equal(wrong.code, 1)
+    assert.match(
+      wrong.stdout,
+      /^WRONG archive +archive\/\d{4}-\d{2}\.jsonl\.gz: its SHA-256 is not the manifest’s$/m,
+    )
+  })
+
+  test('says what is a mistake of its user in one line, and ends with 2', async () => {
+    const checkpoint = join(folder, 'none.checkpoint')
+    writeFileSync(checkpoint, 'no checkpoint\n')
+    for (const words of [
+      ['verify'],
+      ['verify', join(folder, 'nowhere')],
+      ['verify', 'https://daybook.example/log'],
+      ['verify', folder, '--key', 'no-key'],
+      ['verify', folder, '--since', join(folder, 'nowhere')],
+      ['verify', folder, '--since', checkpoint],
+    ]) {
+      const { code, stderr, stdout } = await daybook(...words)
+      assert.equal(code, 2, words.join(' '))
+      assert.equal(stdout, '')
+      assert.doesNotMatch(stderr, /\n {4}at /)
+    }
+  })
+
+  test('is called off by a signal, and says nothing of the log then', async () => {
+    let stop: () => void = () => undefined
+    const asked = new Promise<void>((resolve) => (stop = resolve))
+    await using proxy = await proxyOf(service.url, async (_, body) => {
+      stop()
+      return new Promise<Buffer>((resolve) => setTimeout(() => resolve(body), 60_000).unref())
+    })
+    const child = spawn(process.execPath, [MAIN, 'verify', proxy.url], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = Promise.all([child.stdout, child.stderr].map((stream) => textOf(stream)))
+    const closed = once(child, 'close')
+    await asked
+    child.kill('SIGINT')
+    await closed
+    assert.equal(child.exitCode, 1)
+    assert.deepEqual(await said, ['', 'daybook: stopped; nothing is said of the log\n'])
+  })
+
+  test('ends with 1 where there is nothing to verify', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    const found = await daybook('verify', empty)
+    assert.equal(found.code, 1)
+    assert.match(found.stdout, /^WRONG signature +log\/keys: is not there: give the key of the log$/m)
+  })
+})
+
+/** The same as the command does, without a process of its own. */
+function auditOver(url: string, vkey: string): Promise<Audit> {
+  const { signal } = new AbortController()
+  return audit({
+    source: openLiveSource(openAsk({ base: url }), SURROUNDINGS.sleep, signal),
+    primitives: PRIMITIVES,
+    own: { given: [vkey], keptOf: () => [] },
+    saved: [],
+    chance: Math.random,
+    now: () => msOf(Date.now()),
+    signal,
+    onProgress: () => undefined,
+  })
+}
+
+/** The options of a second service that signs with the first one's key. */
+async function sameKey({ data }: Service, copy: string): Promise<readonly string[]> {
+  const file = join(copy, 'same.key')
+  cpSync(`${data}.key`, file)
+  return ['--rate-limit', 'off', '--signing-key-file', file, '--accept-new-key']
+}
+
+/** What `wget` would fetch: the archive, the keys, the checkpoint, and an answer. */
+async function download(url: string, folder: string): Promise<void> {
+  const { months } = await get<ArchiveIndex>(url, `${API}/archive`)
+  const files = months.flatMap(({ month }) => [
+    `archive/${month}.jsonl.gz`,
+    `archive/${month}.details.jsonl.gz`,
+  ])
+  const manifests = months.flatMap(({ month, state }) =>
+    state === 'closed' ? [`archive/${month}.json`] : [],
+  )
+  const names = [
+    ...files,
+    ...manifests,
+    'archive/SHA256SUMS',
+    'log/keys',
+    'log/checkpoint',
+    'summary',
+    'schedule',
+  ]
+  for (const name of names) {
+    const answer = await fetch(`${url}${API}/${name}`)
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), Buffer.from(await answer.arrayBuffer()))
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+import { skipWithout } from '../stage/component.ts'
+import type { LogKeys } from '../../src/protocol/resources.ts'
+import { blocksOf, textOf } from '../stage/document.ts'
+import { get } from '../oracle/download.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { ROOT, SAMPLE } from '../stage/places.ts'
+
+const run = promisify(execFile)
+const BLOCK_MS_MAX = 60_000
+/** What the recipes are made of, beside the shell's own. */
+const TOOLS = ['curl', 'gzip', 'openssl', 'sha256sum', 'awk', 'base64']
+
+const blocks = blocksOf(textOf('docs/verifying.md')).flatMap(({ language, text, before: line, line: at }) => {
+  const by = /^<!-- run: (tool|hand) -->$/.exec(line)?.[1]
+  return language === 'sh' && by !== undefined ? [{ by, text, at }] : []
+})
+
+/** What each recipe says of the sample. */
+const SAYS: readonly RegExp[] = [
+  /all of it is right|right, and 1 not checked/,
+  /^Signature Verified Successfully$/m,
+  /^event 42 is in the tree$/m,
+  /^2026-07\.jsonl\.gz: OK\n2026-07\.details\.jsonl\.gz: OK$/m,
+  /^2187 events without a gap\n0$/m,
+  /^"burned":"\d+\.\d{9}"$/m,
+]
+
+suite('docs/verifying.md', { skip: skipWithout(...TOOLS) }, () => {
+  let folder = ''
+  let service: Service
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'daybook-verifying-'))
+    service = await startService({ drafts: SAMPLE })
+    const { keys } = await get<LogKeys>(service.url, '/api/v1/log/keys')
+    await writeFile(join(folder, 'vkey'), `${keys[0]?.vkey}\n`)
+  })
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test('has a recipe for each of its promises', () => assert.equal(blocks.length, SAYS.length))
+
+  for (const [index, { by, text, at }] of blocks.entries()) {
+    test(`line ${at} does what it says`, async () => {
+      const script = text
+        .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
+        .replaceAll('http://127.0.0.1:8080', service.url)
+      // By hand: in the plainest shell, which every system has.
+      const shell = by === 'tool' ? 'bash' : 'sh'
+      const { stdout } = await run(shell, ['-euc', script], { cwd: folder, timeout: BLOCK_MS_MAX })
+      assert.match(stdout, SAYS[index] ?? /^$/)
+    })
+  }
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { LIES } from './page-lies.ts'
+import { assertParity, sourcesOf } from './parity.ts'
+import { ADDRESSES } from './web-addresses.ts'
+
+type Read = Readonly<{ address: string; page: string; answers: readonly string[] }>
+
+let stage: ApiStage
+const read: Read[] = []
+before(async () => {
+  stage = await openApiStage()
+  for (const address of ADDRESSES) {
+    const page = await (await stage.get(address)).text()
+    const answers: string[] = []
+    for (const source of sourcesOf(page)) answers.push(await (await stage.get(source)).text())
+    read.push({ address, page, answers })
+  }
+})
+after(() => stage[Symbol.asyncDispose]())
+
+suite('no page passes as the same as its JSON with', () => {
+  for (const { name, pagesLeast, of } of LIES) {
+    test(name, () => {
+      let pages = 0
+      for (const { address, page, answers } of read) {
+        const lies = of(page)
+        pages += lies.length > 0 ? 1 : 0
+        for (const [index, lie] of lies.entries()) {
+          assert.throws(() => assertParity(lie, answers), `${address} tells lie ${index} and passes`)
+        }
+      }
+      assert.ok(pages >= pagesLeast, `${pages} pages tell it, ${pagesLeast} could`)
+    })
+  }
+})

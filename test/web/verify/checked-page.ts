@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { createHash, sign } from 'node:crypto'
+import type { Page, Route } from 'playwright-core'
+import type { SigningKey } from '../../../src/log/tree/signer.ts'
+import { formatNote } from '../../../src/tlog/note.ts'
+import { signText } from '../../../src/tlog/signature.ts'
+import { formatVkey, verifierKey } from '../../../src/tlog/vkey.ts'
+import type { ModelDraft } from '../../story/log-model.ts'
+import type { ModelService } from '../../stage/model-service.ts'
+
+/** The marks of a check that found something wrong. */
+export const STOPPED = ['failed', 'not checked'] as const
+
+/** Runs a check and gives the marks of its steps, once it has ended. */
+export async function check(page: Page, name: string): Promise<readonly string[]> {
+  const form = page.locator(`form[data-check=${name}]`)
+  await form.locator('button').click()
+  await form.locator('button:not([disabled])').waitFor()
+  await form.locator('ol:not([aria-busy]) li').first().waitFor()
+  const marks = await form.locator('li b').allInnerTexts()
+  return marks.map((mark) => mark.slice(2))
+}
+
+export const stepsOf = (page: Page, name: string): Promise<string> =>
+  page.locator(`form[data-check=${name}] ol`).innerText()
+
+/** Answers as the service does, but for what is changed. */
+export const altered =
+  (change: (body: Buffer) => Buffer) =>
+  async (route: Route): Promise<void> => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: change(await response.body()) })
+  }
+
+export const replaced = (from: string | RegExp, to: string): ((route: Route) => Promise<void>) =>
+  altered((body) => {
+    const text = body.toString('utf8')
+    assert.notEqual(text.replace(from, to), text)
+    return Buffer.from(text.replace(from, to))
+  })
+
+export async function publish(service: ModelService, drafts: readonly ModelDraft[]): Promise<void> {
+  const answer = await service.publish(drafts, false)
+  assert.equal(answer.status, 200, await answer.text())
+}
+
+let published = 0
+
+export const trade = (service: ModelService, count: number): Promise<void> =>
+  publish(
+    service,
+    Array.from({ length: count }, () => ({ ref: `v-${++published}`, type: 'trade', kind: 'buy', kots: '1' })),
+  )
+
+export const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+
+/** A text as this key signs it under a name, and the key as it is listed. */
+export function signedBy(
+  { privateKey, publicKey }: SigningKey,
+  name: string,
+  text: string,
+): [note: string, vkey: string] {
+  const key = verifierKey(sha256, name, 'ed25519', publicKey)
+  const signature = signText(key, (message) => sign(null, message, privateKey), text)
+  return [formatNote({ text, signatures: [signature] }), formatVkey(key)]
+}

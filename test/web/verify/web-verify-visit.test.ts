@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { SigningKey } from '../../../src/log/tree/signer.ts'
+import type { LogKeys } from '../../../src/protocol/resources.ts'
+import type { Browser } from '../../stage/browser.ts'
+import { openBrowser } from '../../stage/browser.ts'
+import { check, signedBy, stepsOf, STOPPED, trade } from './checked-page.ts'
+import type { ModelService } from '../../stage/model-service.ts'
+import { openModelService } from '../../stage/model-service.ts'
+import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
+
+const ORIGIN = 'daybook.test/model'
+
+let service: ModelService
+let browser: Browser
+before(async () => {
+  service = await openModelService(Date.UTC(2026, 4, 20))
+  browser = await openBrowser()
+  await trade(service, 30)
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await service[Symbol.asyncDispose]()
+})
+
+const urlOf = (path: string): string => `http://127.0.0.1:${service.port()}${path}`
+const newest = async (): Promise<string> => (await service.get('/api/v1/log/checkpoint')).text()
+
+/** The tree of now as a log of this name and of another key shows it. */
+async function showOther(page: Page, origin: string, statedBy: SigningKey | null): Promise<void> {
+  const [, size = '', root = ''] = (await newest()).split('\n')
+  const [note, vkey] = signedBy(OTHER_KEY, origin, `${origin}\n${size}\n${root}\n`)
+  const rotation = `daybook key rotation v1\n${origin}\n1\n${vkey}\n`
+  const statement = statedBy === null ? null : signedBy(statedBy, origin, rotation)[0]
+  const { keys, ...served } = (await (await service.get('/api/v1/log/keys')).json()) as LogKeys
+  const other = { vkey, state: 'signing', fromSize: 1, toSize: null, statement }
+  const listed = statedBy === null ? [other] : [...keys, other]
+  await page.route('**/log/checkpoint', (route) => route.fulfill({ body: note }))
+  await page.route('**/log/keys', (route) => route.fulfill({ json: { ...served, origin, keys: listed } }))
+}
+
+const keep = (page: Page, name: string, text: string): Promise<void> =>
+  page.evaluate(([to, what]) => localStorage.setItem(`daybook-visit ${to}`, what), [name, text] as const)
+const keptOf = (page: Page, name: string): Promise<string | null> =>
+  page.evaluate((of) => localStorage.getItem(`daybook-visit ${of}`), name)
+
+suite('the check since the last visit', () => {
+  test('proves that the log only grew, and fails one that did not', async () => {
+    await using sight = await browser.see(urlOf('/verify'))
+    const { page } = sight
+    assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
+    await trade(service, 7)
+    assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    assert.match(
+      await stepsOf(page, 'visit'),
+      /Unchanged since your visit on \d{4}-\d\d-\d\d: .* and 7 after them/,
+    )
+    const kept = (await keptOf(page, ORIGIN)) ?? ''
+    for (const [from, to] of [
+      [/\n37\n..../, '\n37\nAAAA'],
+      [/\n37\n/, '\n38\n'],
+      [/\n37\n/, '\n5\n'],
+    ] as const) {
+      assert.match(kept, from)
+      await keep(page, ORIGIN, kept.replace(from, to))
+      assert.deepEqual(await check(page, 'visit'), ['done', ...STOPPED])
+    }
+  })
+
+  for (const origin of ['other.test/log', ORIGIN]) {
+    test(`says loudly that the address showed a log of another key before, named ${origin} now`, async () => {
+      await using sight = await browser.see(urlOf('/verify'))
+      const { page } = sight
+      await check(page, 'visit')
+      const kept = await keptOf(page, ORIGIN)
+      await showOther(page, origin, null)
+      assert.deepEqual(await check(page, 'visit'), ['done', ...STOPPED])
+      assert.match(await stepsOf(page, 'visit'), /another log.*daybook\.test\/model\+/)
+      assert.equal(await keptOf(page, ORIGIN), kept)
+      await page.unrouteAll()
+      assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    })
+  }
+
+  for (const [by, statedBy, marks] of [
+    ['the key of before', TEST_KEY, ['done', 'done', 'done']],
+    ['itself', OTHER_KEY, ['done', ...STOPPED]],
+  ] as const) {
+    test(`takes a new key as the log’s by the statement of ${by}: ${marks.join(', ')}`, async () => {
+      await using sight = await browser.see(urlOf('/verify'))
+      const { page } = sight
+      await check(page, 'visit')
+      await showOther(page, ORIGIN, statedBy)
+      assert.deepEqual(await check(page, 'visit'), marks)
+    })
+  }
+})
+
+suite('a visit of a browser', () => {
+  test('without Ed25519 keeps nothing unsigned, and accuses nobody by it', async () => {
+    await using sight = await browser.see(urlOf('/verify'))
+    const { page } = sight
+    await page.addInitScript(() => {
+      Object.defineProperty(crypto, 'subtle', { value: undefined })
+    })
+    await page.route('**/assets/verify-signature.*', (route) => route.abort())
+    await page.reload()
+    assert.deepEqual(await check(page, 'visit'), ['not checked', 'not checked'])
+    assert.equal(await keptOf(page, ORIGIN), null)
+    const [note, vkey] = signedBy(OTHER_KEY, 'other.test/log', `other.test/log\n9\n${'A'.repeat(43)}=\n`)
+    await keep(page, urlOf(''), `2026-01-01 ${vkey}\n${note}`)
+    assert.deepEqual(await check(page, 'visit'), ['not checked', 'not checked'])
+  })
+
+  for (const text of [
+    '{}',
+    'true',
+    '{bad',
+    '{"size":"42"}',
+    '{"size":9,"root":"x","date":"d"}',
+    '\n',
+    'd k\n',
+  ]) {
+    test(`takes ${JSON.stringify(text)} for no visit that was kept`, async () => {
+      await using sight = await browser.see(urlOf('/verify'))
+      const { page } = sight
+      await keep(page, ORIGIN, text)
+      await keep(page, urlOf(''), text)
+      assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
+      assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    })
+  }
+
+  test('that may keep nothing says so, and fails nothing', async () => {
+    await using sight = await browser.see(urlOf('/verify'))
+    await sight.page.addInitScript(() => {
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new Error('Access is denied')
+        },
+      })
+    })
+    await sight.page.reload()
+    assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'not checked'])
+    assert.match(await stepsOf(sight.page, 'visit'), /keeps nothing/)
+  })
+})
+
+suite('an answer that is not had', () => {
+  for (const status of [429, 503]) {
+    test(`is not checked and accuses nobody: ${status}, with the seconds to wait`, async () => {
+      await using sight = await browser.see(urlOf('/verify?seq=4'))
+      await sight.page.route('**/api/v1/events/4', (route) =>
+        route.fulfill({ status, headers: { 'retry-after': '30' }, body: '{}' }),
+      )
+      assert.deepEqual(await check(sight.page, 'event'), ['done', 'not checked'])
+      assert.match(await stepsOf(sight.page, 'event'), /30 seconds/)
+    })
+  }
+
+  test('is not checked and accuses nobody where nobody answers', async () => {
+    await using sight = await browser.see(urlOf('/verify?seq=4'))
+    await sight.page.route('**/api/v1/log/checkpoint', (route) => route.abort())
+    assert.deepEqual(await check(sight.page, 'event'), ['not checked'])
+  })
+
+  test('is asked for anew once it was altered on its way', async () => {
+    let isAltering = true
+    await using relay = await openAltering((path) => isAltering && path.includes('/tile/0/'))
+    await using sight = await browser.see(`${relay.url}/verify?seq=4`)
+    assert.deepEqual((await check(sight.page, 'event')).slice(-2), STOPPED)
+    isAltering = false
+    assert.deepEqual(await check(sight.page, 'event'), ['done', 'done'])
+  })
+})
+
+/** What stands between a browser and the service and alters some of the answers, under the headers that they had. */
+async function openAltering(
+  alters: (path: string) => boolean,
+): Promise<AsyncDisposable & Readonly<{ url: string }>> {
+  const server = createServer((asked, answer) => {
+    const { url: path = '', headers } = asked
+    const to = { port: service.port(), path, headers: { ...headers, 'accept-encoding': 'identity' } }
+    request(to, async (come) => {
+      const body = await buffer(come)
+      answer.writeHead(come.statusCode ?? 0, come.headers)
+      answer.end(alters(path) ? body.fill(7, 0, 32) : body)
+    }).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** As the scripts run within the page see it. */
+declare const localStorage: Readonly<{
+  getItem(name: string): string | null
+  setItem(name: string, text: string): void
+}>

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import type { Flows, Funds } from '../../src/protocol/resources.ts'
+import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
+import type { Sight } from '../stage/browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
+import type { PageStage } from '../stage/page-stage.ts'
+import { openPageStage } from '../stage/page-stage.ts'
+
+let pages: PageStage
+before(async () => {
+  pages = await openPageStage()
+})
+after(() => pages[Symbol.asyncDispose]())
+
+const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
+const MINUTES = '/flows?from=2026-10-01&to=2026-10-01T04:00Z&bucket=minute'
+
+const answerOf = async <Answer>(path: string): Promise<Answer> =>
+  (await (await pages.api.get(`/api/v1${path}`)).json()) as Answer
+
+const sliderOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
+const readingOf = async (sight: Sight): Promise<string> =>
+  (await sliderOf(sight).getAttribute('aria-valuetext')) ?? ''
+
+suite('the slider of a chart', () => {
+  test('reads every bucket by keyboard, as the JSON has it', async () => {
+    const { buckets } = await answerOf<Flows>(HOURS)
+    await using sight = await pages.see(HOURS)
+    await sliderOf(sight).focus()
+    const assertReads = async (index: number): Promise<void> => {
+      const reading = await readingOf(sight)
+      const { at, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } = buckets.at(index) ?? assert.fail()
+      assert.ok(reading.startsWith(at.slice(0, 19).replace('T', ' ')), reading)
+      assert.ok(reading.includes(`Spent on play, KOTS: ${spentOnPlay}; `), reading)
+      assert.ok(reading.includes(`Paid in prizes, KOTS: ${paidInPrizes}; `), reading)
+      assert.ok(reading.includes(`Burned, KOTS: ${burned}; `), reading)
+      assert.ok(reading.endsWith(`USD: ${tokenPriceUsd ?? 'not known'}`), reading)
+    }
+    await assertReads(-1)
+    await sight.page.keyboard.press('Home')
+    await assertReads(0)
+    for (let press = 0; press < 3; press++) await sight.page.keyboard.press('ArrowRight')
+    await assertReads(3)
+    await sight.page.keyboard.press('End')
+    await assertReads(-1)
+  })
+
+  test('stands in every plot over what it reads', async () => {
+    const { buckets } = await answerOf<Funds>('/funds')
+    await using sight = await pages.see('/funds')
+    await sliderOf(sight).press('Home')
+    const lines = await sight.page
+      .locator('line.reading')
+      .evaluateAll((all) =>
+        all.map((line) => Number.parseFloat((line as unknown as Element).getAttribute('x1'))),
+      )
+    assert.equal(lines.length, 4)
+    for (const x of lines) assert.ok(Math.abs(x - 100 / buckets.length) < 0.001)
+  })
+
+  test('shows what it says, and brings a long chart’s place into sight', async () => {
+    await using sight = await pages.see(MINUTES, { viewport: NARROW })
+    const frame = sight.page.locator('.plots').first()
+    const scrolled = (): Promise<number> =>
+      frame.evaluate((element) => (element as unknown as Element).scrollLeft)
+    assert.ok((await scrolled()) > 200)
+    await sliderOf(sight).press('Home')
+    assert.equal(await scrolled(), 0)
+    assert.match(await sight.page.locator('.slider p').innerText(), /2026-10-01 00:00:00 UTC/)
+  })
+
+  test('says what the table says after the page has changed, and stays at the last bucket when one is added', async () => {
+    await using sight = await pages.see(HOURS)
+    await sight.page.evaluate(() => {
+      const body = document.querySelector('#buckets tbody')
+      const row = body.querySelector('tr:last-child').cloneNode(true)
+      row.querySelector('data').textContent = '7.000000000'
+      body.append(row)
+      document.dispatchEvent(new Event('daybook-changed'))
+    })
+    assert.match(await readingOf(sight), /Spent on play, KOTS: 7\.000000000;/)
+    assert.equal(await sliderOf(sight).getAttribute('max'), '24')
+    assert.equal(await sliderOf(sight).inputValue(), '24')
+  })
+
+  test('is not there without a script, and the table is', async () => {
+    await using sight = await pages.see(HOURS, { javaScriptEnabled: false })
+    assert.equal(await sliderOf(sight).count(), 0)
+    assert.ok(await sight.page.locator('table#buckets').isVisible())
+    await using long = await pages.see('/flows', { javaScriptEnabled: false })
+    await long.page.getByText('Every day of the range').click()
+    assert.ok(await long.page.locator('table#buckets').isVisible())
+  })
+})
+
+suite('a chart', () => {
+  for (const path of [MINUTES, '/funds?bucket=hour', '/patterns?tz=345']) {
+    test(`${path} is open to everyone, however wide it is`, async () => {
+      for (const viewport of [WIDE, NARROW]) {
+        await using sight = await pages.see(path, { viewport, bypassCSP: true })
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await assertNoViolations(sight.page)
+        }
+        await sight.page.setViewportSize({ width: 320, height: 640 })
+        await assertNoSidewaysScroll(sight.page)
+      }
+    })
+  }
+
+  test('has a name and words for who cannot see it', async () => {
+    await using sight = await pages.see('/flows')
+    const pictures = sight.page.locator('svg[role=img]')
+    assert.equal(await pictures.count(), 2)
+    for (const picture of await pictures.all()) {
+      assert.ok((await picture.locator('title').textContent())?.trim())
+      assert.ok((await picture.locator('desc').textContent())?.trim())
+    }
+  })
+
+  test('has its labels beside its lines, none upon another', async () => {
+    for (const viewport of [WIDE, NARROW]) {
+      await using sight = await pages.see('/flows', { viewport })
+      const boxes: readonly DOMRect[] = await sight.page.locator('#flows text').evaluateAll((all) =>
+        all.flatMap((text) => {
+          const { left, right, top, bottom } = (text as unknown as Element).getBoundingClientRect()
+          return right > left ? [{ left, right, top, bottom }] : []
+        }),
+      )
+      assert.ok(boxes.length > 6)
+      for (const [index, one] of boxes.entries()) {
+        for (const other of boxes.slice(index + 1)) {
+          const apart =
+            one.right <= other.left ||
+            other.right <= one.left ||
+            one.bottom <= other.top + 2 ||
+            other.bottom <= one.top + 2
+          assert.ok(apart, `${JSON.stringify(one)} and ${JSON.stringify(other)}`)
+        }
+      }
+    }
+  })
+})
+
+suite('the patterns', () => {
+  test('show one measure at a time, found again by its address', async () => {
+    await using sight = await pages.see('/patterns')
+    const { page } = sight
+    assert.equal(await page.locator('table.heat:visible').count(), 1)
+    await page.locator('label.reading select').selectOption('plays')
+    assert.match(page.url(), /#plays$/)
+    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
+    await page.reload()
+    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
+  })
+
+  test('show all of them without a script, and are asked in another offset', async () => {
+    await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
+    const { page } = sight
+    assert.equal(await page.locator('table.heat:visible').count(), 6)
+    await page.locator('select[name=tz]').selectOption('345')
+    await page.getByRole('button', { name: 'Show' }).click()
+    assert.match(page.url(), /[?&]tz=345$/)
+    assert.equal(await page.locator('select[name=tz]').inputValue(), '345')
+  })
+
+  test('mark the offset of the reader’s own clock', async () => {
+    await using sight = await pages.see('/patterns', { timezoneId: 'Asia/Kathmandu' })
+    assert.equal(await sight.page.locator('option[value="345"]').innerText(), 'UTC+05:45 (yours now)')
+  })
+})
+
+suite('a picture', () => {
+  for (const path of ['/flows.svg', '/funds.svg?theme=dark', '/patterns.svg?theme=light']) {
+    test(`${path} is read by an XML parser without a complaint`, async () => {
+      await using sight = await pages.see('/flows')
+      const found = await sight.page.evaluate(async (address) => {
+        const text = await (await fetch(address)).text()
+        const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
+        return [parsed.documentElement.nodeName, parsed.querySelectorAll('parsererror').length]
+      }, path)
+      assert.deepEqual(found, ['svg', 0])
+    })
+  }
+})
+
+type DOMRect = Readonly<{ left: number; right: number; top: number; bottom: number }>
+/** As the scripts run within the page see it. */
+type Element = Readonly<{
+  scrollLeft: number
+  getAttribute(name: string): string
+  getBoundingClientRect(): DOMRect
+}>
+type Changing = Readonly<{
+  querySelector(selector: string): Changing
+  cloneNode(deep: boolean): Changing
+  append(node: Changing): void
+  dispatchEvent(event: Event): boolean
+}> & { textContent: string }
+declare const document: Changing
+declare const DOMParser: new () => {
+  parseFromString(
+    text: string,
+    type: string,
+  ): Readonly<{
+    documentElement: Readonly<{ nodeName: string }>
+    querySelectorAll(selector: string): Readonly<{ length: number }>
+  }>
+}
+
+suite('a page with bars', () => {
+  test('is open to everyone, light and dark, wide and narrow, and whole without a script', async () => {
+    await using waiting = await openApiStage({
+      story: [
+        { type: 'treasury', kind: 'deposit', kots: '1000' },
+        plan(1, 'First', HOUR_MS),
+        { type: 'contest', kind: 'opened', contestId: 1 },
+        { type: 'pool', kind: 'top_up', contestId: 1, kots: '500' },
+        { type: 'contest', kind: 'closed', contestId: 1 },
+        {
+          type: 'prize',
+          kind: 'winner',
+          contestId: 1,
+          kots: '60',
+          details: { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) },
+        },
+      ],
+    })
+    for (const path of ['/payouts', '/contests/1/ledger']) {
+      const url = `http://127.0.0.1:${waiting.port}${path}`
+      for (const viewport of [WIDE, NARROW]) {
+        await using sight = await pages.browser.see(url, { viewport, bypassCSP: true })
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await assertNoViolations(sight.page)
+        }
+        await assertNoSidewaysScroll(sight.page)
+      }
+      await using bare = await pages.browser.see(url, { javaScriptEnabled: false })
+      assert.equal(await bare.page.locator('[data-subscribe] a').count(), 2)
+      if (path === '/payouts') assert.equal(await bare.page.locator('svg.plot rect.f1').count(), 30)
+    }
+  })
+})

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import type { Flows, Funds, Patterns } from '../../src/protocol/resources.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
+import { assertParity, sourcesOf } from './parity.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const textOf = async (path: string): Promise<string> => (await stage.get(path)).text()
+const jsonOf = async <Answer>(path: string): Promise<Answer> => JSON.parse(await textOf(path)) as Answer
+
+const unescaped = (text: string): string => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'")
+
+/** The rows of the table of buckets: the moment of each, and its figures. */
+function rowsOf(page: string): readonly (readonly string[])[] {
+  const body = /<table id="buckets"[^>]*>[^]*?<tbody>([^]*?)<\/tbody>/.exec(page)?.[1] ?? ''
+  return [...body.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = '']) =>
+    [...row.matchAll(/(?:datetime|value)="([^"]*)"|class="none"/g)].map(([, value = 'null']) => value),
+  )
+}
+
+/** The words of each picture of a page for who cannot see it. */
+const descriptionsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/<desc[^>]*>([^<]*)<\/desc>/g)].map(([, text = '']) => unescaped(text))
+
+const RANGES = [
+  '',
+  '?from=2026-10-01&to=2026-10-02&bucket=hour',
+  '?from=2026-10-01&to=2026-10-01T04:00Z&bucket=minute',
+]
+
+suite('the chart of flows', () => {
+  for (const range of RANGES) {
+    test(`has a table of the same figures as the JSON${range === '' ? '' : ` of ${range}`}`, async () => {
+      const { buckets } = await jsonOf<Flows>(`/api/v1/flows${range}`)
+      const expected = buckets.map((one) => [
+        one.at,
+        one.spentOnPlay,
+        one.paidInPrizes,
+        one.burned,
+        String(one.tokenPriceUsd),
+      ])
+      assert.deepEqual(rowsOf(await textOf(`/flows${range}`)), expected)
+    })
+  }
+
+  test('says its least, greatest and last figures as the JSON has them', async () => {
+    const { buckets } = await jsonOf<Flows>('/api/v1/flows')
+    const [amounts = ''] = descriptionsOf(await textOf('/flows'))
+    const spent = buckets.map(({ spentOnPlay }) => spentOnPlay)
+    const most = spent.toSorted((a, b) => Number(a) - Number(b)).at(-1)
+    assert.match(amounts, new RegExp(`greatest ${most} in the bucket of .*?, last ${spent.at(-1)}\\.`))
+  })
+
+  test('says in a sentence what was spent, what of it was paid and when most was spent', async () => {
+    const page = await textOf('/flows?from=2026-10-01&to=2026-10-02&bucket=hour')
+    const sentence = (/<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1] ?? '').replaceAll(/<[^>]*>/g, '')
+    assert.equal(
+      sentence.replaceAll(/\s+/g, ' ').trim(),
+      '12.750000000 KOTS were spent on play in this range, 15.000000000 KOTS paid in prizes (117.6 % of it) and ' +
+        '1.000000001 KOTS burned. Most was spent in the hour from 2026-10-01 00:00:00 UTC.',
+    )
+  })
+
+  test('hatches the bucket that is not over, and none of a settled range', async () => {
+    assert.match(await textOf('/flows'), /fill="url\(#flows-hatch\)"/)
+    assert.doesNotMatch(await textOf('/flows?from=2026-09-01&to=2026-09-30'), /-hatch/)
+  })
+
+  test('names each axis once: amounts and price never share one', async () => {
+    const page = await textOf('/flows')
+    assert.equal(page.match(/role="img"/g)?.length, 2)
+    assert.match(page, /Price of KOTS at each day’s end, USD/)
+  })
+})
+
+suite('the presets of ranges', () => {
+  const asked = [
+    ['/flows', 'of the default range'],
+    ['/flows?bucket=minute', 'of the present hours'],
+    ['/flows?bucket=week', 'of weeks'],
+    ['/flows?from=2026-09-01&to=2026-09-02&bucket=minute', 'of a range before launch'],
+    ['/funds', 'of the funds'],
+    ['/funds?bucket=hour', 'of the funds by hour'],
+  ] as const
+  for (const [address, name] of asked) {
+    test(`${name} all lead to a page that marks the range as the one shown`, async () => {
+      const page = await textOf(address)
+      const nav = /<nav aria-label="Ranges"[^]*?<\/nav>/.exec(page)?.[0] ?? ''
+      const links = [...nav.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => unescaped(href))
+      assert.ok(links.length >= 3)
+      assert.equal(new Set(links).size, links.length)
+      for (const link of links) {
+        const response = await stage.get(link)
+        assert.equal(response.status, 200, link)
+        assert.match(await response.text(), /<a href="[^"]+" aria-current="true">/, link)
+      }
+    })
+  }
+
+  test('of an empty log lead to pages too, without the whole of it', async () => {
+    await using empty = await openApiStage({ story: [] })
+    const page = await (await empty.get('/flows')).text()
+    const nav = /<nav aria-label="Ranges"[^]*?<\/nav>/.exec(page)?.[0] ?? ''
+    const links = [...nav.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => unescaped(href))
+    assert.equal(links.length, 5)
+    for (const link of links) assert.equal((await empty.get(link)).status, 200, link)
+  })
+})
+
+suite('the funds', () => {
+  test('have a table of the same figures as the JSON', async () => {
+    const { buckets } = await jsonOf<Funds>('/api/v1/funds')
+    const expected = buckets.map((one) => [
+      one.at,
+      one.treasury,
+      one.prizesNotRedeemed,
+      one.runningPools,
+      one.loyaltyFund,
+    ])
+    assert.deepEqual(rowsOf(await textOf('/funds')), expected)
+  })
+
+  test('are held against the prizes not yet redeemed by a plain ratio, cut off', async () => {
+    const { now } = await jsonOf<Funds>('/api/v1/funds')
+    assert.equal(now.treasury, '911.749999999')
+    assert.equal(now.prizesNotRedeemed, '85.000000000')
+    assert.match(
+      await textOf('/funds'),
+      /holds\s+<span data-expr="ratio \/now\/treasury \/now\/prizesNotRedeemed">10\.7<\/span\s*>\s+times/,
+    )
+  })
+
+  test('say so when no prize waits', async () => {
+    await using empty = await openApiStage({ story: [{ type: 'treasury', kind: 'deposit', kots: '5' }] })
+    assert.match(await (await empty.get('/funds')).text(), /No prize is waiting to be redeemed now\./)
+  })
+
+  test('have a plot each, of the same time', async () => {
+    const page = await textOf('/funds')
+    const days = [...page.matchAll(/<svg\s+class="plot[^]*?<\/svg>\s*<\/svg>/g)].map(([svg]) =>
+      [...svg.matchAll(/data-axis="" class="x[^>]*>\s*([^<]*?)\s*</g)].map(([, label]) => label).join(' '),
+    )
+    assert.equal(days.length, 4)
+    assert.equal(new Set(days).size, 1)
+  })
+})
+
+suite('the patterns', () => {
+  test('have a heat table for every measure and kind of play, each a real table of 7 days by 24 hours', async () => {
+    const page = await textOf('/patterns')
+    const { byDay } = await jsonOf<Patterns>('/api/v1/patterns')
+    const kinds = Object.keys(byDay[0]?.byKind ?? {})
+    assert.deepEqual(kinds, ['entry', 'vote'])
+    const tables = page.match(/<table class="heat">[^]*?<\/table>/g) ?? []
+    assert.equal(tables.length, 4 + kinds.length)
+    for (const table of tables) {
+      assert.equal(table.match(/<td class="h[0-4]"/g)?.length, 7 * 24)
+      assert.equal(table.match(/<td class="sum"/g)?.length, 7 + 24)
+      assert.equal(table.match(/<th scope="row"/g)?.length, 8)
+    }
+  })
+
+  test('say when most was spent', async () => {
+    const page = await textOf('/patterns?from=2026-10-01&to=2026-10-02&tz=345')
+    // 2026-10-01 00:00 UTC is a Thursday's 05:45 there.
+    assert.match(page, /Most was spent on play on Thursdays, in the hour from 5\s+o’clock/)
+  })
+
+  test('of a range without play say that nothing was spent', async () => {
+    assert.match(
+      await textOf('/patterns?from=2026-09-01&to=2026-09-02'),
+      /Nothing was spent on play in this range\./,
+    )
+  })
+
+  test('are a CSV of a row for each hour, measure and kind, exactly', async () => {
+    const { cells } = await jsonOf<Patterns>('/api/v1/patterns')
+    const [head, ...rows] = (await textOf('/patterns.csv')).trimEnd().split('\r\n')
+    assert.equal(head, 'day,hour,measure,kind,value')
+    assert.equal(rows.length, 168 * 6)
+    const cell = cells.find(({ plays }) => plays > 0)
+    assert.ok(cell !== undefined)
+    assert.ok(rows.includes(`${cell.day},${cell.hour},spentOnPlay,,${cell.spentOnPlay}`))
+    assert.ok(rows.includes(`${cell.day},${cell.hour},spentOnPlay,vote,${cell.byKind['vote']}`))
+    assert.ok(rows.includes(`${cell.day},${cell.hour},plays,,${cell.plays}`))
+  })
+})
+
+suite('charts of what was set right', () => {
+  test('go below zero, and say so exactly', async () => {
+    await using corrected = await openApiStage({
+      story: [
+        { type: 'treasury', kind: 'deposit', kots: '100' },
+        { type: 'burn', kind: 'platform_income', kots: '7' },
+        ...Array.from({ length: 60 }, () => ({ type: 'trade', kind: 'buy', kots: '1' }) as const),
+        { type: 'correction', kind: 'burn', kots: '-7', details: { corrects: 2 as never } },
+      ],
+    })
+    for (const path of ['/flows?from=2026-10-01&to=2026-10-02&bucket=hour', '/patterns']) {
+      const page = await (await corrected.get(path)).text()
+      const answers = await Promise.all(
+        sourcesOf(page).map(async (source) => (await corrected.get(source)).text()),
+      )
+      assertParity(page, answers)
+      assert.match(page, /-7/)
+    }
+  })
+})
+
+suite('the longest chart', () => {
+  const query = `?from=2026-10-01&to=${msOf(LAUNCH + DAY_MS + HOUR_MS)}&bucket=minute`
+
+  test('has 1,500 buckets, each two pixels wide in a frame that scrolls', async () => {
+    const { buckets } = await jsonOf<Flows>(`/api/v1/flows${query}`)
+    assert.equal(buckets.length, 1_500)
+    const page = await textOf(`/flows${query}`)
+    assert.match(page, /class="plots longest" role="region" aria-label="[^"]+" tabindex="0"/)
+  })
+
+  for (const path of ['/flows', '/funds']) {
+    test(`on ${path} shows the first rows of its table, and leads to all of them`, async () => {
+      const page = await textOf(`${path}${query}`)
+      assert.equal(rowsOf(page).length, 24)
+      assert.doesNotMatch(page, /type="range"/, 'a slider would read what is not there')
+      const [, href = '', said] = /<a href="([^"]+)">The CSV has all <span[^>]*>(\d+)</.exec(page) ?? []
+      const csv = await textOf(unescaped(href))
+      assert.equal(csv.trimEnd().split('\r\n').length, 1 + Number(said))
+      assert.equal(said, '1500')
+    })
+  }
+})
+
+suite('a range of too many buckets', () => {
+  test('is refused with a link to the same range in wider ones', async () => {
+    const response = await stage.get('/funds?from=2026-01-01&to=2026-10-02&bucket=minute')
+    assert.equal(response.status, 400)
+    const [, link = ''] = /<a href="([^"]+)">The same range by day</.exec(await response.text()) ?? []
+    const page = await (await stage.get(unescaped(link))).text()
+    assert.match(page, /The CSV has all <span[^>]*>274</)
+  })
+})

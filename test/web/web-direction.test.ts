@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { HOUR_MS } from '../../src/protocol/moment.ts'
+import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
+import type { Told } from '../stage/api-stage.ts'
+
+/** Of an old store: the door refuses such a title today. */
+const TURNED = 'Autumn\u202E round\u2069'
+const HEBREW = 'סיבוב הסתיו'
+const STORY: readonly Told[] = [
+  { type: 'treasury', kind: 'deposit', kots: '1000' },
+  plan(12, TURNED, HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 12 },
+  { type: 'pool', kind: 'top_up', contestId: 12, kots: '500' },
+  { type: 'contest', kind: 'closed', contestId: 12 },
+  { type: 'prize', kind: 'winner', contestId: 12, kots: '60', details: { unlocksAt: LAUNCH } },
+  { type: 'hold', kind: 'winner', contestId: 12, details: { reviewUntil: LAUNCH } },
+  plan(34, TURNED, 50 * HOUR_MS),
+  plan(56, HEBREW, 60 * HOUR_MS),
+]
+const PLACES = [
+  '/',
+  '/summary',
+  '/contests',
+  '/contests/12/ledger',
+  '/contests/34/ledger',
+  '/payouts',
+  '/schedule',
+  '/stream',
+  '/payouts?contestId=12',
+  '/events',
+  '/events/2',
+  '/feed.atom',
+  '/schedule.svg',
+  '/schedule.ics',
+  '/payouts.ics',
+  '/contests/12/ledger.svg',
+  '/contests/12.svg',
+  '/find?q=12',
+  '/api/v1/schedule.ics',
+  '/payouts.svg',
+]
+
+suite('a title that turns round what stands beside it', () => {
+  test('does so on no page, in no picture, feed or calendar', async () => {
+    await using stage = await openApiStage({ story: STORY })
+    for (const path of PLACES) {
+      const response = await stage.get(path)
+      assert.equal(response.status, 200, path)
+      const text = (await response.text())
+        // The API's own JSON is shown as it is, and escapes it.
+        .replaceAll(/<pre[^]*?<\/pre>/g, '')
+        .replaceAll('\r\n ', '')
+      assert.doesNotMatch(text, /[\u202A-\u202E]/, path)
+      const opened = text.split('\u2068').length
+      assert.equal(text.split('\u2069').length, opened, `${path} closes each isolate`)
+    }
+  })
+
+  test('stands in an element of its own, and its number outside', async () => {
+    await using stage = await openApiStage({ story: STORY })
+    const contests = await (await stage.get('/contests')).text()
+    assert.match(contests, /<a href="\/contests\/34\/ledger"><bdi>Autumn round<\/bdi><\/a>\s*<span[^>]*>#34</)
+    assert.match(await (await stage.get('/schedule')).text(), /<bdi>סיבוב הסתיו<\/bdi>/)
+    assert.match(await (await stage.get('/events/2')).text(), /<bdi>Autumn round<\/bdi>/)
+    assert.match(await (await stage.get('/feed.atom')).text(), /\u2068סיבוב הסתיו\u2069 \(contest 56\)/)
+    assert.match(
+      await (await stage.get('/contests/56/ledger')).text(),
+      /<h1>\u2068סיבוב הסתיו\u2069 \(contest 56\)<\/h1>/,
+    )
+  })
+})

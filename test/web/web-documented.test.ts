@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { PAGES } from '../../src/web/pages/pages.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { textOf } from '../stage/document.ts'
+import { ADDRESSES } from './web-addresses.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+/** The columns that `docs/pages.md` publishes, by the path of the page. */
+const published = new Map(
+  [...textOf('docs/pages.md').matchAll(/^\| `(\/\S*)` \| [^|]+ \| ([^|]+) \|$/gm)].map(
+    ([, path = '', columns = '']) => [path, columns.split(' ')],
+  ),
+)
+
+suite('docs/pages.md publishes the columns of', () => {
+  const pages = PAGES.filter((page) => page.csv !== undefined && pathOf(page) !== '/')
+  for (const path of pages.map(pathOf)) {
+    test(path, async () => {
+      const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}$`)
+      const address = ADDRESSES.find((one) => form.test(one))
+      assert.ok(address !== undefined, 'the page has an address without a question in the walk')
+      const about = (await (await stage.get(`${address}.metadata.json`)).json()) as { columns: string[] }
+      assert.deepEqual(published.get(path), about.columns)
+    })
+  }
+
+  test('no page that there is not', () => {
+    const paths = new Set(pages.map(pathOf))
+    assert.deepEqual(
+      [...published.keys()].filter((path) => !paths.has(path)),
+      [],
+    )
+  })
+})

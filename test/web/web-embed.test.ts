@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openApiStage } from '../stage/api-stage.ts'
+import { assertNoViolations, openBrowser } from '../stage/browser.ts'
+
+suite('what is framed in another page', () => {
+  test('has its source in sight, one heading, and asks for nothing that is not there', async () => {
+    await using stage = await openApiStage()
+    await using browser = await openBrowser()
+    const viewport = { width: 640, height: 460 }
+    for (const theme of ['light', 'dark', 'auto']) {
+      const url = `http://127.0.0.1:${stage.port}/embed/flows?theme=${theme}`
+      await using sight = await browser.see(url, { viewport, bypassCSP: true })
+      await sight.page.waitForLoadState('networkidle')
+      const source = await sight.page.locator('.source').boundingBox()
+      assert.ok(source !== null && source.y + source.height <= viewport.height, JSON.stringify(source))
+      assert.equal(await sight.page.locator('h1, h2').count(), 1)
+      assert.deepEqual(sight.wrong, [])
+      await assertNoViolations(sight.page)
+    }
+  })
+})

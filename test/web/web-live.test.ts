@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { LiveStage } from '../stage/live-stage.ts'
+import { list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts'
+
+const ROWS_MAX = 100
+const TABS = 8
+/** Ten seconds between two things said, as the page hears of the second a little sooner or later than of the first. */
+const SAY_MS_MIN = 9_900
+const KEPT_UP = [
+  '/',
+  '/contests',
+  '/payouts',
+  '/contests/1/ledger',
+  '/flows',
+  '/funds',
+  '/schedule',
+  '/patterns',
+]
+
+let stage: LiveStage
+let browser: LiveStage['browser']
+let relay: LiveStage['relay']
+let service: LiveStage['service']
+before(async () => {
+  stage = await openLiveStage()
+  ;({ browser, relay, service } = stage)
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const publish = (count: number): Promise<void> => stage.publish(count)
+const change = (): Promise<void> => stage.change()
+const newest = (count: number, last = stage.published()): readonly number[] =>
+  Array.from({ length: count }, (_, index) => last - index)
+
+suite('an open page', () => {
+  test('shows an event that is published without being loaded again, and after a restart too', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await page.evaluate(() => Object.assign(globalThis, { same: true }))
+    await says(page, /^Live$/)
+    await publish(1)
+    await shows(page, stage.published())
+    await service.restart()
+    await publish(3)
+    await shows(page, stage.published())
+    await says(page, /^Live$/)
+    assert.deepEqual(await seqsOf(page), newest(ROWS_MAX))
+    assert.equal(await page.evaluate('same'), true)
+  })
+
+  test('has its figures from the service, as of the event that it names', async () => {
+    await using sight = await browser.see(`${relay.url}/summary`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await publish(2)
+    await shows(page, stage.published())
+    assert.equal(await page.locator('.as-of a.seq').innerText(), `#${stage.published()}`)
+    const said = await page.locator('dt:text-is("Events") + dd').innerText()
+    assert.equal(said, String(stage.published()))
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('shares one stream with the others of its browser, whichever of them is closed', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const context = sight.page.context()
+    await says(sight.page, /^Live$/)
+    let streams = 1
+    context.on('request', (request) => (streams += request.url().endsWith('/api/v1/stream') ? 1 : 0))
+    const others: Page[] = []
+    for (let number = 1; number < TABS; number++) {
+      const other = await context.newPage()
+      await other.goto(`${relay.url}/stream`)
+      others.push(other)
+    }
+    await publish(1)
+    for (const other of others) await shows(other, stage.published())
+    assert.equal(streams, 1)
+    await sight.page.close()
+    await publish(1)
+    for (const other of others) await shows(other, stage.published())
+    assert.equal(streams, 2)
+  })
+
+  test('moves nothing that is read, and keeps the focus, while 500 events come', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.locator('input[name=news]').check()
+    await page.evaluate(() => {
+      Object.assign(globalThis, { said: [] })
+      const line = document.querySelector('#say')
+      new MutationObserver(() => said.push(performance.now())).observe(line, { childList: true })
+    })
+    await page.evaluate(() => scrollTo(0, 1_200))
+    const link = page.locator(`${list} a.seq`).nth(40)
+    await link.focus()
+    const place = await page.evaluate(placeOfFocus)
+    for (let batch = 0; batch < 20; batch++) await publish(25)
+    await page.locator('button.more').waitFor()
+    await says(page, /^Live$/)
+    assert.deepEqual(await page.evaluate(placeOfFocus), place)
+
+    await page.locator('button.more').click()
+    await shows(page, stage.published())
+    const seqs = await seqsOf(page)
+    assert.deepEqual(seqs, newest(ROWS_MAX))
+    await publish(10)
+    await shows(page, stage.published())
+    const times = await page.evaluate<readonly number[]>('said')
+    assert.ok(
+      times.length >= 1 &&
+        times.every((at, index) => index === 0 || at - (times[index - 1] ?? 0) >= SAY_MS_MIN),
+    )
+  })
+
+  test('is still while it is paused, by the button and by its key', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await says(page, /^Paused$/)
+    const seqs = await seqsOf(page)
+    await publish(5)
+    // A second page that has shown them says that the first had the time to.
+    await using other = await browser.see(`${relay.url}/stream`)
+    await shows(other.page, stage.published())
+    assert.deepEqual(await seqsOf(page), seqs)
+    await page.locator('h1').click()
+    await page.keyboard.press('p')
+    await shows(page, stage.published())
+    await says(page, /^Live$/)
+  })
+
+  test('holds no stream while it is kept for the way back, and goes on when it is shown again', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/v1/stream'))
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+    await ended
+    await publish(2)
+    const opened = page.waitForRequest((request) => request.url().endsWith('/api/v1/stream'))
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await opened
+    await shows(page, stage.published())
+  })
+
+  for (const status of [429, 503]) {
+    test(`says that it waits when the stream is refused with ${status}, and comes back`, async () => {
+      await using sight = await browser.see(`${relay.url}/about-nothing`)
+      const { page } = sight
+      await page.route('**/api/v1/stream', (route) =>
+        route.fulfill({ status, headers: { 'retry-after': '2' }, body: '{}' }),
+      )
+      await page.goto(`${relay.url}/summary`)
+      await says(page, /^Reconnecting, next try in \d+ s$/)
+      await page.unrouteAll()
+      await says(page, /^Live$/)
+    })
+  }
+
+  test('says since when it is offline, and catches up', async () => {
+    await using sight = await browser.see(`${relay.url}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await page.context().setOffline(true)
+    relay.cut()
+    await says(page, /^Offline, showing \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+    await publish(4)
+    await page.context().setOffline(false)
+    await shows(page, stage.published())
+    await says(page, /^Live$/)
+  })
+
+  test('says that it is not live where the stream is refused for good', async () => {
+    await using sight = await browser.see(`${relay.url}/about-nothing`)
+    const { page } = sight
+    await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 404, body: '{}' }))
+    await page.goto(`${relay.url}/summary`)
+    await says(page, /^Not live: reload for newer events$/)
+  })
+
+  for (const path of KEPT_UP) {
+    test(`${path} says after it has kept up what it says when it is loaded again`, async () => {
+      await using sight = await browser.see(`${relay.url}${path}`)
+      const { page } = sight
+      await page.locator('select[name=time]').selectOption('local')
+      await says(page, /^Live$/)
+      await change()
+      await page.locator('.as-of a.seq', { hasText: `#${stage.published()}` }).waitFor()
+      const kept = await page.locator('main').innerText()
+      await page.reload()
+      await says(page, /^Live$/)
+      assert.equal(kept, await page.locator('main').innerText())
+    })
+  }
+
+  test('of a past moment is not live', async () => {
+    await using sight = await browser.see(`${relay.url}/summary?at=2026-05-19`)
+    let streams = 0
+    sight.page.on('request', () => (streams += 1))
+    await says(sight.page, /^Past view$/)
+    await sight.page.waitForLoadState('networkidle')
+    assert.equal(streams, 0)
+  })
+
+  test('about an event to come becomes that of the event', async () => {
+    await using sight = await browser.see(`${relay.url}/events/${stage.published() + 1}`)
+    await publish(1)
+    await sight.page.locator('h1', { hasText: `Event #${stage.published()}` }).waitFor()
+  })
+})
+
+/** Where what has the focus stands in the window, and how far the window is scrolled. */
+function placeOfFocus(): readonly unknown[] {
+  const { activeElement } = document
+  return [activeElement.textContent, activeElement.getBoundingClientRect().top, scrollY]
+}
+
+/** As the scripts run within the page see it. */
+declare const document: Readonly<{
+  activeElement: { textContent: string; getBoundingClientRect(): { top: number } }
+  querySelector(selector: string): unknown
+}>
+declare const scrollY: number
+declare function dispatchEvent(event: unknown): void
+declare const PageTransitionEvent: new (type: string, how: unknown) => object
+declare const said: number[]
+declare function scrollTo(x: number, y: number): void
+declare class MutationObserver {
+  constructor(heard: () => void)
+  observe(what: unknown, how: unknown): void
+}

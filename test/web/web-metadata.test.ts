@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { THEMES } from '../../src/web/markup/chart-theme.ts'
+import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { PAGES } from '../../src/web/pages/pages.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { textOf } from '../stage/document.ts'
+import { ADDRESSES } from './web-addresses.ts'
+
+type About = Readonly<{
+  api: string
+  csv: string | null
+  asOf: unknown
+  columns: readonly string[] | null
+  rows: number | null
+  complete: boolean | null
+  next: string | null
+}>
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const bodyOf = async (path: string): Promise<string> => (await stage.get(path)).text()
+const jsonOf = async <Answer>(path: string): Promise<Answer> => JSON.parse(await bodyOf(path)) as Answer
+
+/** `/flows.csv?bucket=day` for `/flows?bucket=day`. */
+function suffixed(address: string, suffix: string): string {
+  const [path = '', query] = address.split('?')
+  return `${path === '/' ? '/summary' : path}${suffix}${query === undefined ? '' : `?${query}`}`
+}
+
+/** What each part of a table's export says of itself, from the first to the one after which there is no more. */
+async function partsOf(address: string): Promise<readonly About[]> {
+  const parts: About[] = []
+  let at: string | null = address
+  while (at !== null) {
+    const about: About = await jsonOf<About>(suffixed(at, '.metadata.json'))
+    parts.push(about)
+    at = about.next === null ? null : about.next.replace('/api/v1', '')
+  }
+  return parts
+}
+
+const alone = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pathOf))
+
+suite('what an export says of itself is', () => {
+  for (const address of ADDRESSES.filter((one) => one !== '/' && !alone.has(one.split('?')[0] ?? ''))) {
+    test(`of ${address}: as of which event, its columns, and where its JSON and CSV are`, async () => {
+      const about = await jsonOf<About>(suffixed(address, '.metadata.json'))
+      const answer = await jsonOf<{ asOf?: unknown; next?: string | null }>(`/api/v1${address}`)
+      assert.deepEqual(about.asOf, answer.asOf ?? null)
+      assert.deepEqual(await jsonOf(about.api), answer)
+      assert.equal(about.complete === null, about.csv === null)
+      if (about.csv === null) return
+      const [header] = (await bodyOf(about.csv)).split('\r\n')
+      assert.deepEqual(header?.split(','), about.columns)
+      if (answer.next !== undefined) assert.equal(about.next, answer.next)
+    })
+  }
+
+  for (const [whole, part] of [
+    ['/contests', '/contests?limit=1'],
+    ['/payouts', '/payouts?limit=1'],
+    ['/events', '/events?limit=4'],
+    ['/events?order=desc', '/events?order=desc&limit=4'],
+  ] as const) {
+    test(`of ${part}: that it is not whole and where the next is, until all rows of ${whole} are read`, async () => {
+      const [first, ...others] = await partsOf(part)
+      assert.ok(first !== undefined && others.length > 0)
+      const parts = [first, ...others]
+      for (const { complete, next } of parts) assert.equal(complete, next === null)
+      const [all] = await partsOf(whole)
+      assert.equal(all?.complete, true)
+      assert.equal(
+        parts.reduce((rows, about) => rows + (about.rows ?? 0), 0),
+        all.rows,
+      )
+      const linesOf = async ({ csv }: About): Promise<readonly string[]> =>
+        (await bodyOf(csv ?? '')).trimEnd().split('\r\n').slice(1)
+      const read: string[] = []
+      for (const about of parts) read.push(...(await linesOf(about)))
+      assert.deepEqual(read, await linesOf(all))
+    })
+  }
+})
+
+suite('docs/pages.md names', () => {
+  const said = textOf('docs/pages.md')
+  for (const [form, address, type] of [
+    ['/feed.atom', '/feed.atom', /^application\/atom\+xml/],
+    ['/embed/flows', '/embed/flows?bucket=day', /^text\/html/],
+    ['/contests/{id}.svg', '/contests/1.svg', /^image\/svg\+xml/],
+    ['/schedule.ics', '/schedule.ics', /^text\/calendar/],
+    ['/payouts.ics', '/payouts.ics', /^text\/calendar/],
+  ] as const) {
+    test(`${form}, which is there`, async () => {
+      assert.ok(said.includes(`\`${form}`))
+      const response = await stage.get(address)
+      assert.equal(response.status, 200)
+      assert.match(response.headers.get('content-type') ?? '', type)
+    })
+  }
+
+  test('the themes of a picture and of a frame, and no others', async () => {
+    const [, named = ''] = /`theme` is ([^.]*)\./.exec(said) ?? []
+    assert.deepEqual(
+      [...named.matchAll(/`(\w+)`/g)].map(([, theme]) => theme),
+      THEMES,
+    )
+    for (const path of ['/flows.svg', '/embed/flows']) {
+      for (const theme of THEMES) assert.equal((await stage.get(`${path}?theme=${theme}`)).status, 200)
+      assert.equal((await stage.get(`${path}?theme=pink`)).status, 400)
+    }
+  })
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { HOUR_MS } from '../../src/protocol/moment.ts'
+import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { PAGES } from '../../src/web/pages/pages.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage, plan } from '../stage/api-stage.ts'
+import { textOf as documentText } from '../stage/document.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const textOf = async (path: string): Promise<string> => (await stage.get(path)).text()
+
+const PICTURES = [
+  '/summary.svg',
+  '/flows.svg',
+  '/funds.svg',
+  '/patterns.svg',
+  '/payouts.svg',
+  '/schedule.svg',
+  '/loyalty/runs.svg',
+  '/archive.svg',
+  '/contests/1/ledger.svg',
+  '/contests/2/ledger.svg',
+]
+
+suite('a picture', () => {
+  test('is there of every page that has a chart, and docs/pages.md names them all', () => {
+    const pictured = PAGES.filter((page) => page.svg !== undefined && pathOf(page) !== '/').map(pathOf)
+    const shown = new Set(PICTURES.map((path) => path.replace('.svg', '').replace(/\/\d+\//, '/{id}/')))
+    assert.deepEqual(new Set(pictured), shown)
+    const [, row = ''] = /^\| `\.svg` \| (.*) \|$/m.exec(documentText('docs/pages.md')) ?? []
+    assert.deepEqual(new Set([...row.matchAll(/`(\/\S*)`/g)].map(([, path]) => path)), shown)
+  })
+
+  for (const path of PICTURES) {
+    test(`${path} stands alone: its own type, policy, size and colours`, async () => {
+      const response = await stage.get(path)
+      const svg = await response.text()
+      assert.equal(response.status, 200)
+      assert.match(response.headers.get('content-type') ?? '', /^image\/svg\+xml/)
+      assert.equal(
+        response.headers.get('content-security-policy'),
+        "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      )
+      assert.equal(response.headers.get('access-control-allow-origin'), '*')
+      assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
+      assert.match(svg, /^<svg\s+xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+      assert.match(svg, /<title id="title">[^<]+<\/title>\s*<desc id="desc">[^<]+<\/desc>/)
+      assert.match(svg, /simulated platform, no real money · Informational only\./)
+      assert.doesNotMatch(svg, /NaN|undefined|<script|href=/)
+      const etag = response.headers.get('etag') ?? ''
+      assert.equal((await stage.get(path, { 'If-None-Match': etag })).status, 304)
+    })
+
+    test(`${path} is light, dark or as its reader prefers, and nothing else`, async () => {
+      assert.doesNotMatch(await textOf(`${path}?theme=light`), /#0e1218/)
+      assert.doesNotMatch(await textOf(`${path}?theme=dark`), /\.bg\{fill:#fff\}/)
+      assert.equal(await textOf(`${path}?theme=auto`), await textOf(path))
+      const refused = await stage.get(`${path}?theme=pink`)
+      assert.equal(refused.status, 400)
+      assert.match(await refused.text(), /`theme` must be one of light, dark, auto\./)
+    })
+  }
+
+  test('of what is settled is kept for ever', async () => {
+    const response = await stage.get('/flows.svg?from=2026-09-01&to=2026-09-30&theme=dark')
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  })
+
+  test('of the summary is of the days up to the moment that is asked for, and settled with it', async () => {
+    const response = await stage.get('/summary.svg?at=2026-10-01T00:05Z&theme=light')
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.match(await response.text(), /2026-09-01 00:00:00 UTC to 2026-10-01 00:00:00 UTC; state at/)
+    assert.match(await textOf('/summary.svg?at=2026-09-01'), /2026-09-01 00:00:00 UTC; no event yet/)
+  })
+
+  test('of a ledger has a step for each payout, and the sum that was won', async () => {
+    const svg = await textOf('/contests/1/ledger.svg')
+    assert.match(svg, /towards the 100\.000000000 KOTS that were won/)
+    assert.equal(svg.match(/<path class="s[12]"/g)?.length, 2)
+    const open = await textOf('/contests/2/ledger.svg')
+    assert.match(open, /<desc[^>]*>Nothing is won before the contest closes\.</)
+    assert.match(open, />Nothing is won before the contest closes; state at/)
+    assert.doesNotMatch(open, /<path/)
+    assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
+  })
+
+  test('says what is hatched, where something is', async () => {
+    for (const path of ['/flows.svg', '/funds.svg', '/summary.svg']) {
+      assert.match(await textOf(path), />hatched: not over yet</, path)
+    }
+    const settled = 'from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'
+    for (const path of [`/flows.svg?${settled}`, `/funds.svg?${settled}`]) {
+      assert.doesNotMatch(await textOf(path), /hatched/, path)
+    }
+  })
+
+  test('of an empty log is empty, and says so', async () => {
+    await using empty = await openApiStage({ story: [] })
+    for (const [path, said] of [
+      ['/summary.svg', /no event yet/],
+      ['/schedule.svg', /nothing is planned; no event yet/],
+      ['/archive.svg', /no month yet/],
+    ] as const) {
+      const response = await empty.get(path)
+      assert.equal(response.status, 200)
+      const svg = await response.text()
+      assert.match(svg, said)
+      assert.doesNotMatch(svg, /NaN|Infinity/)
+    }
+  })
+
+  test('has a theme, and the page and its JSON have none', async () => {
+    assert.equal((await stage.get('/flows?theme=dark')).status, 400)
+    assert.equal((await stage.get('/flows.csv?theme=dark')).status, 400)
+  })
+})
+
+suite('a document in XML', () => {
+  test('holds no character that XML has not, whatever a title holds: no reader would take it', async () => {
+    await using odd = await openApiStage({
+      story: [plan(1, 'Round\uFFFE one\uFFFF', HOUR_MS), { type: 'contest', kind: 'opened', contestId: 1 }],
+    })
+    for (const path of ['/schedule.svg', '/contests/1/ledger.svg', '/feed.atom']) {
+      const text = await (await odd.get(path)).text()
+      assert.doesNotMatch(text, /[\uFFFE\uFFFF]/, path)
+      assert.match(text, /Round\uFFFD one\uFFFD/, path)
+    }
+  })
+})

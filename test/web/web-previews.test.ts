@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { DESCRIPTION_CHARS_MAX } from '../../src/web/markup/page-lead.ts'
+import { HOUR_MS } from '../../src/protocol/moment.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage, plan } from '../stage/api-stage.ts'
+import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
+import { tokensIn, tokensOf } from './page-words.ts'
+import { sourcesOf } from './parity.ts'
+import { ADDRESSES, REFUSED } from './web-addresses.ts'
+
+const NAME = 'Book <of> "tests"'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage({ site: { name: NAME } })
+})
+after(() => stage[Symbol.asyncDispose]())
+
+/** What the head of a page says to other programs: each once. */
+function shownOf(page: string): Readonly<Record<string, string>> {
+  const [head = ''] = page.split('</head>')
+  const shown: Record<string, string> = {}
+  for (const [, name = '', content = ''] of head.matchAll(
+    /<meta (?:name|property)="(description|og:[^"]*)" content="([^"]*)" \/>/g,
+  )) {
+    assert.ok(!(name in shown), `${name} is said once`)
+    shown[name] = plain(content)
+  }
+  return shown
+}
+
+const pageOf = async (path: string, from = stage): Promise<string> => (await from.get(path)).text()
+const describedOn = async (path: string, from = stage): Promise<string> =>
+  shownOf(await pageOf(path, from))['description'] ?? ''
+
+const wordsOf = (page: string): string => {
+  const main = elementsIn(parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')).at(1)
+  return main === undefined ? '' : textIn(main)
+}
+
+suite('a link to a page', () => {
+  for (const address of [...ADDRESSES, ...REFUSED.map(([path]) => path)]) {
+    test(`to ${address} is shown with what the page says, and no other figure`, async () => {
+      const page = await pageOf(address)
+      const shown = shownOf(page)
+      assert.deepEqual(Object.keys(shown), [
+        'description',
+        'og:type',
+        'og:site_name',
+        'og:title',
+        'og:description',
+      ])
+      assert.equal(shown['og:site_name'], NAME)
+      assert.equal(shown['og:type'], 'website')
+      const title = plain(/<title>([^<]*)<\/title>/.exec(page)?.[1] ?? '')
+      assert.equal(title, `${shown['og:title']} · ${NAME}`)
+      const described = shown['description'] ?? ''
+      assert.equal(shown['og:description'], described)
+      assert.match(described, /^A simulated platform, no real money\. [^\s].{10,}[.…]$/)
+      assert.ok(described.length <= DESCRIPTION_CHARS_MAX, described)
+      assert.doesNotMatch(described, /[<>\n]|\s\s|undefined|null|NaN/)
+      const answers = sourcesOf(page).map(
+        async (source) => JSON.parse(await (await stage.get(source)).text()) as unknown,
+      )
+      const said = new Set([...tokensOf(await Promise.all(answers)), ...tokensIn(wordsOf(page))])
+      for (const token of tokensIn(described)) assert.ok(said.has(token), `${token} of ${described}`)
+    })
+  }
+
+  const examples: readonly (readonly [path: string, said: string])[] = [
+    ['/events/10', 'Contest 1 paid 15.000000000 KOTS as voter_share on 2026-10-01 00:09:00 UTC.'],
+    [
+      '/contests/1/ledger',
+      'Paying. 15.000000000 of 100.000000000 KOTS are paid, 85.000000000 KOTS are still open. All that is open has been available',
+    ],
+    ['/summary', '12.750000000 KOTS spent on play, 15.000000000 KOTS paid in prizes, 85.000000000 KOTS won'],
+    [
+      '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
+      '12.750000000 KOTS were spent on play in this range',
+    ],
+    ['/schedule', 'Planned next: Contest 2 opens, at 2026-10-06 00:00:00 UTC.'],
+    ['/contests?status=upcoming', 'Newest first: Contest 2, upcoming. Each contest with its pool,'],
+    ['/events/999', 'No event has this seq'],
+  ]
+  for (const [path, said] of examples) {
+    test(`to ${path} is shown with what it is about`, async () => {
+      const described = (await describedOn(path)).replace('A simulated platform, no real money. ', '')
+      assert.equal(described.slice(0, said.length), said)
+    })
+  }
+
+  test('to an event that was taken back says so first', async () => {
+    await using corrected = await openApiStage({
+      story: [
+        { type: 'treasury', kind: 'deposit', kots: '100' },
+        { type: 'burn', kind: 'platform_income', kots: '7' },
+        { type: 'correction', kind: 'burn', kots: '-7', details: { corrects: 2 as never } },
+      ],
+    })
+    assert.match(
+      await describedOn('/events/2', corrected),
+      /no real money\. Corrected by event #3: its amount counts no longer\. 7\.000000000 KOTS of the treasury/,
+    )
+  })
+
+  test('takes nothing into its markup that a publisher wrote, and is cut between words', async () => {
+    const title = `"><script>&amp; ${'long word '.repeat(15)}`.slice(0, 100).trim()
+    await using told = await openApiStage({ story: [plan(1, title, HOUR_MS)] })
+    const page = await pageOf('/contests/1/ledger', told)
+    assert.equal(shownOf(page)['og:title'], `${title} (contest 1) · 2026-10-01 00:00:00 UTC`)
+    assert.doesNotMatch(page, /<script>/)
+    const described = await describedOn('/summary', told)
+    assert.ok(described.length <= DESCRIPTION_CHARS_MAX)
+  })
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { PROBLEMS } from '../../src/protocol/problem.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
+import { REFUSED } from './web-addresses.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+type ProblemJson = Readonly<{
+  status: number
+  code: string
+  title: string
+  detail: string
+  errors?: readonly Readonly<{ message: string }>[]
+}>
+
+/** What a page says under its frame. */
+const mainOf = (page: string): ReturnType<typeof parseMarkup> =>
+  parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')
+
+suite('a refused page', () => {
+  for (const [path, status, code] of REFUSED) {
+    test(`${path} has the API's status ${status}, its words for ${code} and a way on`, async () => {
+      const response = await stage.get(path)
+      const page = await response.text()
+      assert.equal(response.status, status)
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.match(page, /<a href="\/">Start page<\/a>/)
+      const said = textIn(mainOf(page)).replaceAll('`', '')
+      assert.match(page, /<h1>[^<]+<\/h1>/)
+      // Where the API has nothing of the same name there is nothing to lead to.
+      const problem = (await (await stage.get(`/api/v1${path}`)).json()) as ProblemJson
+      const twin = /<a href="([^"]+)">JSON of this error/.exec(page)?.[1]
+      assert.equal(twin === undefined, problem.code === 'not-found', 'it leads to the same as JSON')
+      if (twin === undefined) return
+      assert.equal(plain(twin), `/api/v1${path}`)
+      assert.equal(problem.status, status)
+      assert.equal(problem.code, code)
+      assert.equal(problem.title, PROBLEMS[code].title)
+      assert.ok(page.includes(`<h1>${problem.title}</h1>`), said)
+      for (const words of [problem.detail, ...(problem.errors ?? []).map(({ message }) => message)]) {
+        assert.ok(said.includes(words.replaceAll('`', '')), said)
+      }
+    })
+  }
+
+  test('above the head names the head', async () => {
+    assert.match(
+      await (await stage.get('/events/999')).text(),
+      /The newest event is <a href="\/events\/13">#13</,
+    )
+  })
+
+  test('names what is allowed, as links', async () => {
+    assert.match(await (await stage.get('/flows?bucket=year')).text(), /href="\/flows\?bucket=week"/)
+  })
+
+  const places = [
+    '/flows?bucket=',
+    '/flows?from=2026-10-01&bucket=',
+    '/flows?',
+    '/summary?at=',
+    '/contests?status=',
+    '/payouts?contestId=',
+    '/events/',
+    '/contests/',
+    '/',
+  ]
+  for (const sent of [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "javascript:alert(1)//'",
+  ]) {
+    test(`repeats nothing of ${sent}, but escaped in the address of the same as JSON`, async () => {
+      for (const place of places) {
+        const page = await (await stage.get(`${place}${encodeURIComponent(sent)}`)).text()
+        for (const { name, attributes, children } of elementsIn(mainOf(page))) {
+          assert.notEqual(name, 'script', place)
+          assert.doesNotMatch(children.filter((one) => typeof one === 'string').join(''), /alert/, place)
+          for (const [key, value] of attributes) {
+            assert.doesNotMatch(key, /^on/, place)
+            if (value.includes('alert'))
+              assert.match(value, /^\/api\/v1\/[\w/]+\?[\w%()=&.-]+$/, `${key} at ${place}`)
+          }
+        }
+        // Nor outside of what a page says: in its title, its head and its frame.
+        const rest = page.replaceAll(/href="\/api\/v1\/[\w/]+\?[\w%()=&;.-]+"/g, '')
+        assert.doesNotMatch(rest, /alert/, place)
+      }
+    })
+  }
+})

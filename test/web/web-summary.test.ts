@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
+import type { PageStage } from '../stage/page-stage.ts'
+import { openPageStage } from '../stage/page-stage.ts'
+
+let pages: PageStage
+before(async () => {
+  pages = await openPageStage()
+  // A trade a minute for three hours: so there are hours to go back to.
+  pages.api.trade(180)
+  pages.api.setNow(msOf(LAUNCH + 2 * DAY_MS))
+})
+after(() => pages[Symbol.asyncDispose]())
+
+const moment = (hours: number): string => String(LAUNCH + hours * HOUR_MS)
+
+suite('the slider of the summary', () => {
+  test('is moved by keys, says what it points at, asks nothing on the way and leads there by Enter', async () => {
+    await using sight = await pages.see('/summary')
+    const slider = sight.page.locator('form[data-slider] input')
+    await slider.focus()
+    assert.equal(await slider.inputValue(), moment(3))
+    assert.equal(await slider.getAttribute('aria-valuetext'), 'now')
+    const asked: string[] = []
+    sight.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await sight.page.keyboard.press('ArrowLeft')
+    await sight.page.keyboard.press('ArrowLeft')
+    assert.equal(await slider.getAttribute('aria-valuetext'), '1 October 2026, 01:00 UTC')
+    assert.equal(
+      await sight.page.locator('form[data-slider] output').innerText(),
+      '1 October 2026, 01:00 UTC',
+    )
+    assert.deepEqual(
+      asked.filter((path) => path === '/summary'),
+      [],
+    )
+    await sight.page.keyboard.press('Enter')
+    await sight.page.waitForURL('**/summary?at=2026-10-01T01:00Z')
+    assert.match(await sight.page.locator('main').innerText(), /it (?:never changes|will not change)/)
+  })
+
+  test('shows the figures of the day that was over where it points, as the JSON has them', async () => {
+    await using longer = await openApiStage()
+    longer.trade(26 * 60)
+    const bucketOf = async <Bucket>(path: string): Promise<Bucket> => {
+      const response = await longer.get(`/api/v1/${path}?from=2026-10-01&to=2026-10-02&bucket=day`)
+      const { buckets } = (await response.json()) as { buckets: [Bucket] }
+      return buckets[0]
+    }
+    const { spentOnPlay } = await bucketOf<{ spentOnPlay: string }>('flows')
+    const { treasury } = await bucketOf<{ treasury: string }>('funds')
+    await using sight = await pages.browser.see(`http://127.0.0.1:${longer.port}/summary`)
+    const preview = sight.page.locator('form[data-slider] p')
+    assert.equal(await preview.innerText(), '')
+    await sight.page.locator('form[data-slider] input').press('ArrowLeft')
+    const said = await preview.innerText()
+    assert.match(said, /^In the last whole day before it, KOTS, and balances at its end: /)
+    assert.ok(said.includes(` Spent on play ${spentOnPlay} · `), said)
+    assert.ok(said.includes(` Treasury ${treasury} · `), said)
+  })
+
+  test('leads where it is let go', async () => {
+    await using sight = await pages.see('/summary')
+    const slider = sight.page.locator('form[data-slider] input')
+    await slider.scrollIntoViewIfNeeded()
+    const box = await slider.boundingBox()
+    assert.ok(box !== null)
+    await sight.page.mouse.move(box.x + box.width - 8, box.y + box.height / 2)
+    await sight.page.mouse.down()
+    await sight.page.mouse.move(box.x + 2, box.y + box.height / 2, { steps: 5 })
+    await sight.page.mouse.up()
+    await sight.page.waitForURL('**/summary?at=2026-10-01T01:00Z')
+  })
+
+  test('goes on to the present from a past view, which cannot know how late it is', async () => {
+    await using sight = await pages.see(`/summary?at=${moment(1)}`)
+    const slider = sight.page.locator('form[data-slider] input')
+    assert.equal(await slider.inputValue(), moment(1))
+    assert.ok(Number(await slider.getAttribute('max')) > Number(moment(3)))
+  })
+
+  test('is not there without a script: a field of date and time is', async () => {
+    await using sight = await pages.see('/summary', { javaScriptEnabled: false })
+    assert.equal(await sight.page.locator('form[data-slider]').isVisible(), false)
+    await sight.page.locator('input[type=datetime-local]').fill('2026-10-01T01:30')
+    await sight.page.locator('.travel form:not([hidden]) button').click()
+    assert.match(sight.page.url(), /\/summary\?at=2026-10-01T01(?::|%3A)30Z$/)
+    assert.match(await sight.page.locator('h1').innerText(), /Summary of a past moment/)
+  })
+})

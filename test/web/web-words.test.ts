@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+const pageOf = async (path: string): Promise<string> =>
+  (await (await stage.get(path)).text()).replaceAll(/\s+/g, ' ')
+
+suite('what a page says', () => {
+  for (const path of ['/summary?at=2026-09-01', '/patterns?from=2026-09-01&to=2026-09-02']) {
+    test(`of a moment before the log began, that it is one: ${path}`, async () => {
+      const page = await pageOf(path)
+      assert.match(page, /<p class="as-of">Before the first event\.<\/p>/)
+      assert.doesNotMatch(page, /No event has been published yet/)
+    })
+  }
+
+  test('of an empty log is that nothing has been published', async () => {
+    await using empty = await openApiStage({ story: [] })
+    const page = await (await empty.get('/summary')).text()
+    assert.match(page, /<p class="as-of">No event has been published yet\.<\/p>/)
+  })
+
+  test('of the newest event and its age is of two moments, each named', async () => {
+    const page = await pageOf('/status')
+    const minute = page.indexOf('<dt>Answered in minute</dt>')
+    const age = page.indexOf('<dt>Event’s age then, ms</dt>')
+    assert.ok(minute > 0 && minute < age)
+  })
+
+  test('of a day, a week or another bucket is when it was', async () => {
+    const most = async (query: string): Promise<string> => {
+      const text = (await pageOf(`/flows${query}`)).replaceAll(/<[^>]*>/g, '')
+      return /Most was spent [^.]*\./.exec(text)?.[0] ?? ''
+    }
+    assert.equal(await most(''), 'Most was spent on 2026-10-01 (UTC).')
+    assert.equal(await most('?bucket=week'), 'Most was spent in the week that began on 2026-09-28 (UTC).')
+    assert.equal(
+      await most('?from=2026-10-01&to=2026-10-02&bucket=hour'),
+      'Most was spent in the hour from 2026-10-01 00:00:00 UTC.',
+    )
+  })
+
+  test('of shades is true on light paper and on dark', async () => {
+    const page = await pageOf('/patterns')
+    assert.match(page, /<p class="quiet shades"> The stronger the colour of a cell, the more:/)
+    assert.doesNotMatch(page, /darker/)
+  })
+
+  test('of contests that are closed does not call their end one to come', async () => {
+    assert.match(await pageOf('/'), /data-field="closedAt\|closesAt">Closes or closed</)
+  })
+
+  test('of a licence and a contact is nothing where the operator states neither', async () => {
+    assert.doesNotMatch(await pageOf('/about'), /Licence and contact/)
+    await using stated = await openApiStage({ site: { contact: 'mailto:operator@contest.example' } })
+    assert.match(await (await stated.get('/about')).text(), /Licence and contact/)
+  })
+})
