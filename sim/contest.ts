@@ -6,11 +6,11 @@ import type { Random } from './random.ts'
 export type Fate = 'held' | 'postponed' | 'extended' | 'cancelled' | 'withdrawn'
 
 /** A contest as the simulator keeps it while it lasts. */
-export type Contest = {
+export type SimContest = {
   readonly id: number
   readonly title: string
   readonly fate: Fate
-  readonly series: Series
+  readonly series: ContestSeries
   /** Price of one play per kind, in billionths. */
   readonly units: ReadonlyMap<string, bigint>
   opensAt: number
@@ -22,7 +22,7 @@ export type Contest = {
 }
 
 /** A kind of contest that comes again and again. */
-export type Series = Readonly<{
+export type ContestSeries = Readonly<{
   /** Whether one opens on this UTC day (days since 1970). */
   opensOn(day: number): boolean
   openHour: number
@@ -66,7 +66,7 @@ const dateOf = (day: number): Date => new Date(day * DAY_MS)
 const oneOf = (words: readonly string[], random: Random): string => words[random.below(words.length)] ?? ''
 
 /** What runs on the platform: a sprint a day, two duels and a round a week, a cup a month, all overlapping. */
-export const SERIES: readonly Series[] = [
+export const SERIES: readonly ContestSeries[] = [
   {
     opensOn: () => true,
     openHour: 12,

@@ -1,8 +1,8 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
-import type { Contest, Series } from './contest.ts'
+import type { SimContest, ContestSeries } from './contest.ts'
 import { fateOf, SERIES, unitsOf } from './contest.ts'
 import type { Market } from './market.ts'
-import type { World } from './platform.ts'
+import type { SimWorld } from './platform.ts'
 import { TOKEN } from './platform.ts'
 import { beginPlays, sharePlays } from './plays.ts'
 import { awardPrizes, refundAll } from './prizes.ts'
@@ -11,10 +11,10 @@ import { amountAbout } from './sums.ts'
 const PLANNING_HOUR = 8
 
 /** Plans, opens and closes contests for ever; the first two open within the hour. */
-export function beginContests(world: World, market: Market): void {
+export function beginContests(world: SimWorld, market: Market): void {
   let id = 0
-  const plan = (series: Series, day: number, opensAt: number): void => {
-    const contest: Contest = {
+  const plan = (series: ContestSeries, day: number, opensAt: number): void => {
+    const contest: SimContest = {
       id: ++id,
       title: series.title(day, world.random),
       fate: fateOf(id, world.random),
@@ -44,7 +44,7 @@ export function beginContests(world: World, market: Market): void {
   })
 }
 
-function schedule(world: World, contest: Contest): void {
+function schedule(world: SimWorld, contest: SimContest): void {
   const { id, title } = contest
   world.say({ type: 'contest', kind: 'scheduled', contestId: id, details: { title, ...times(contest) } })
   const lead = contest.opensAt - world.now()
@@ -68,7 +68,7 @@ function schedule(world: World, contest: Contest): void {
   world.at(contest.opensAt, open)
 }
 
-function openContest(world: World, contest: Contest): void {
+function openContest(world: SimWorld, contest: SimContest): void {
   const { id, series, fate } = contest
   contest.state = 'running'
   world.say({ type: 'contest', kind: 'opened', contestId: id })
@@ -99,23 +99,23 @@ function openContest(world: World, contest: Contest): void {
   world.at(contest.closesAt, close)
 }
 
-function closeContest(world: World, contest: Contest): void {
+function closeContest(world: SimWorld, contest: SimContest): void {
   contest.state = 'paying'
   world.say({ type: 'contest', kind: 'closed', contestId: contest.id })
   sharePlays(world, contest)
   world.after(world.random.between(12, 80) * MINUTE_MS, () => awardPrizes(world, contest))
 }
 
-function cancel(world: World, contest: Contest, reason: string): void {
+function cancel(world: SimWorld, contest: SimContest, reason: string): void {
   contest.state = 'paying'
   world.say({ type: 'contest', kind: 'cancelled', contestId: contest.id, details: { reason } })
   world.after(world.random.between(20, 120) * MINUTE_MS, () => refundAll(world, contest))
 }
 
-function reschedule(world: World, contest: Contest): void {
+function reschedule(world: SimWorld, contest: SimContest): void {
   world.say({ type: 'contest', kind: 'rescheduled', contestId: contest.id, details: times(contest) })
 }
 
-function times(contest: Contest): { opensAt: string; closesAt: string } {
+function times(contest: SimContest): { opensAt: string; closesAt: string } {
   return { opensAt: formatAt(msOf(contest.opensAt)), closesAt: formatAt(msOf(contest.closesAt)) }
 }

@@ -1,12 +1,12 @@
 import { ruleOf } from '../src/protocol/catalogue.ts'
-import type { Utterance, World } from './platform.ts'
+import type { Utterance, SimWorld } from './platform.ts'
 import { accountOf } from './platform.ts'
 
 /**
  * Cancels the draft `number`, which said `wrong`; false, and nothing said, when the books could not bear it.
  * What is right follows as a draft of the caller's with `restates`.
  */
-export function correct(world: World, number: number, wrong: Utterance, reason: string): boolean {
+export function cancelDraft(world: SimWorld, number: number, wrong: Utterance, reason: string): boolean {
   const { type, kind, contestId, kots } = wrong
   const posting = ruleOf(type, kind)?.posting
   if (posting !== undefined && kots !== undefined) {

@@ -4,7 +4,7 @@ import { beginContests } from './contests.ts'
 import type { ImportDraft } from './import-draft.ts'
 import { beginLoyalty } from './loyalty-cycle.ts'
 import { beginMarket } from './market.ts'
-import type { Plan, World } from './platform.ts'
+import type { Plan, SimWorld } from './platform.ts'
 import { story } from './platform.ts'
 import { beginTreasury } from './treasury.ts'
 
@@ -37,7 +37,7 @@ export function everything(settings: HistorySettings): Generator<ImportDraft, un
   return story(plan, begin)
 }
 
-function begin(world: World): void {
+function begin(world: SimWorld): void {
   // The treasury comes first: without its deposit nothing else could be paid for.
   beginTreasury(world)
   const market = beginMarket(world)

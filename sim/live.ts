@@ -47,7 +47,7 @@ export function* live(settings: LiveSettings): Generator<Due, undefined> {
 }
 
 /** The way into the service and the time to wait, as the driver needs them. */
-export type Door = Readonly<{
+export type LiveDoor = Readonly<{
   /** Publishes in this order; a rejection ends the driver. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms
@@ -61,7 +61,7 @@ export type Door = Readonly<{
  * Publishes each draft at its time, those due together in one request, until aborted. The log may hold more than
  * the plan, so a draft that points at another is sent when that one has its seq, and left out when it has none.
  */
-export async function drive(dues: Iterable<Due>, door: Door, signal: AbortSignal): Promise<void> {
+export async function drive(dues: Iterable<Due>, door: LiveDoor, signal: AbortSignal): Promise<void> {
   let batch: PublishDraft[] = []
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await door.publish(batch)
@@ -88,7 +88,7 @@ function numbersIn({ details }: PublishDraft): readonly number[] {
 }
 
 /** Points what a draft corrects or restates at seqs of this log. */
-function pointed(draft: PublishDraft, door: Door): PublishDraft {
+function pointed(draft: PublishDraft, door: LiveDoor): PublishDraft {
   const details = { ...draft.details }
   for (const field of POINTERS) {
     const number = details[field]

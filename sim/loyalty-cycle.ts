@@ -9,15 +9,15 @@ import {
   DAY_MS,
 } from '../src/protocol/moment.ts'
 import type { Month } from '../src/protocol/moment.ts'
-import type { World } from './platform.ts'
-import { percentOf, split } from './sums.ts'
+import type { SimWorld } from './platform.ts'
+import { portionOf, split } from './sums.ts'
 
 /** What of the fund is paid each month; the rest waits for the next. */
 const PAID_PERCENT = 92
 const PAYOUTS_MAX = 400
 
 /** Rewards loyalty month by month: planned as the month begins, input, output and payouts in the month after. */
-export function beginLoyalty(world: World): void {
+export function beginLoyalty(world: SimWorld): void {
   const cycle = (month: Month): void => {
     const start = monthStart(month)
     const end = monthStart(nextMonth(month))
@@ -37,8 +37,8 @@ export function beginLoyalty(world: World): void {
   cycle(monthOf(world.now()))
 }
 
-function reward(world: World, month: Month, paysAt: number): void {
-  const total = percentOf(world.purse.balance('loyalty'), PAID_PERCENT)
+function reward(world: SimWorld, month: Month, paysAt: number): void {
+  const total = portionOf(world.purse.balance('loyalty'), PAID_PERCENT)
   if (total === 0n) return
   const recipients = world.random.between(900, 4200)
   const details = { ...file(world, month, 'output'), recipients }
@@ -51,7 +51,7 @@ function reward(world: World, month: Month, paysAt: number): void {
 }
 
 /** A file that would be published beside the run: its digest is all that the log needs of it. */
-function file(world: World, month: Month, half: 'input' | 'output'): Record<string, string | number> {
+function file(world: SimWorld, month: Month, half: 'input' | 'output'): Record<string, string | number> {
   const digest = Array.from(world.random.bytes(32), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return {
     month,

@@ -1,8 +1,8 @@
 import { billionths, formatPrice, trillionths } from '../src/protocol/amount.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
-import { correct } from './corrections.ts'
+import { cancelDraft } from './corrections.ts'
 import { amountAbout } from './sums.ts'
-import type { World } from './platform.ts'
+import type { SimWorld } from './platform.ts'
 
 /** The token's market as the other themes see it. */
 export type Market = Readonly<{
@@ -22,7 +22,7 @@ const STEP_MILLIONTHS = 5200
 const PULL = 400n
 
 /** Starts the price's random walk and the trades around it. */
-export function beginMarket(world: World): Market {
+export function beginMarket(world: SimWorld): Market {
   const market = { price: FIRST_PRICE }
   const quote = (): void => {
     sayPrice(world, market)
@@ -39,7 +39,7 @@ export function beginMarket(world: World): Market {
   return { price: () => market.price }
 }
 
-function sayPrice(world: World, market: { price: bigint }): void {
+function sayPrice(world: SimWorld, market: { price: bigint }): void {
   const step = BigInt(Math.round(world.random.normal() * STEP_MILLIONTHS))
   const pull = (FIRST_PRICE - market.price) / PULL
   market.price = market.price + (market.price * step) / 1_000_000n + pull
@@ -49,22 +49,22 @@ function sayPrice(world: World, market: { price: bigint }): void {
   const number = sayUsd(world, told)
   if (!wrong) return
   world.after(world.random.between(4, 25) * MINUTE_MS, () => {
-    correct(world, number, { type: 'price', kind: 'usd' }, 'The price feed slipped a digit')
+    cancelDraft(world, number, { type: 'price', kind: 'usd' }, 'The price feed slipped a digit')
     sayUsd(world, market.price, number)
   })
 }
 
-function sayUsd(world: World, price: bigint, restates?: number): number {
+function sayUsd(world: SimWorld, price: bigint, restates?: number): number {
   const details = { price: formatPrice(trillionths(price)), ...(restates === undefined ? {} : { restates }) }
   return world.say({ type: 'price', kind: 'usd', details })
 }
 
-function sayTrade(world: World): void {
+function sayTrade(world: SimWorld): void {
   const kind = world.random.chance(0.54) ? 'buy' : 'sell'
   const kots = billionths(amountAbout(world.random, 620, 1.1))
   const number = world.say({ type: 'trade', kind, kots, paid: true })
   if (!world.random.chance(0.0012)) return
   world.after(world.random.between(3, 60) * MINUTE_MS, () =>
-    correct(world, number, { type: 'trade', kind, kots }, 'The same trade was counted twice'),
+    cancelDraft(world, number, { type: 'trade', kind, kots }, 'The same trade was counted twice'),
   )
 }

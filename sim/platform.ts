@@ -37,7 +37,7 @@ export type Utterance = Readonly<{
 }>
 
 /** The pretend platform as its themes see it. */
-export type World = Readonly<{
+export type SimWorld = Readonly<{
   plan: Plan
   random: Random
   purse: Purse
@@ -59,7 +59,7 @@ export type World = Readonly<{
 export const TOKEN = 1_000_000_000n
 
 /** The endless story of a platform whose themes `begin` starts; constant memory. */
-export function* story(plan: Plan, begin: (world: World) => void): Generator<ImportDraft, undefined> {
+export function* story(plan: Plan, begin: (world: SimWorld) => void): Generator<ImportDraft, undefined> {
   const agenda = agendaOf()
   const said: ImportDraft[] = []
   let now = plan.from
@@ -82,7 +82,7 @@ export function* story(plan: Plan, begin: (world: World) => void): Generator<Imp
 
 type Say = (purse: Purse, random: Random, utterance: Utterance) => number
 
-function worldOf(plan: Plan, agenda: Agenda, now: () => Ms, say: Say): World {
+function worldOf(plan: Plan, agenda: Agenda, now: () => Ms, say: Say): SimWorld {
   const random = randomOf(`${plan.seed}/${plan.from}/${plan.scale}`)
   const purse = purseOf()
   const at = (ms: number, act: () => void): void => agenda.add(msOf(Math.max(now(), Math.round(ms))), act)

@@ -1,10 +1,10 @@
 import { MINUTE_MS, SECOND_MS } from '../src/protocol/moment.ts'
-import type { Contest } from './contest.ts'
+import type { SimContest } from './contest.ts'
 import type { Play } from './contest.ts'
 import { PLAYS } from './contest.ts'
-import { correct } from './corrections.ts'
-import type { Utterance, World } from './platform.ts'
-import { percentOf } from './sums.ts'
+import { cancelDraft } from './corrections.ts'
+import type { Utterance, SimWorld } from './platform.ts'
+import { portionOf } from './sums.ts'
 
 /** Between two totals of one contest of weight 1, on an average hour of the first day. */
 const PLAY_EVERY_MS = 11.5 * MINUTE_MS
@@ -23,7 +23,7 @@ const WRONG_ONE_IN = 1100
 const SETTLED_MS = 15 * MINUTE_MS
 
 /** Has a running contest played until it closes, and its pool grow with it. */
-export function beginPlays(world: World, contest: Contest): void {
+export function beginPlays(world: SimWorld, contest: SimContest): void {
   const play = (): void => {
     if (contest.state !== 'running') return
     sayPlay(world, contest)
@@ -40,20 +40,20 @@ export function beginPlays(world: World, contest: Contest): void {
 }
 
 /** Puts what the pool has not yet had of the contest's spending into it. */
-export function sharePlays(world: World, contest: Contest): void {
-  const kots = percentOf(contest.spent, POOL_PERCENT) - contest.shared
+export function sharePlays(world: SimWorld, contest: SimContest): void {
+  const kots = portionOf(contest.spent, POOL_PERCENT) - contest.shared
   if (kots <= 0n || !world.purse.bears('treasury', kots)) return
   contest.shared += kots
   world.say({ type: 'pool', kind: 'play_share', contestId: contest.id, kots })
 }
 
 /** Players come at the opening and again before the close. */
-function urgency(world: World, contest: Contest): number {
+function urgency(world: SimWorld, contest: SimContest): number {
   const done = (world.now() - contest.opensAt) / (contest.closesAt - contest.opensAt)
   return 0.7 + 0.5 * Math.exp(-8 * done) + 0.9 * Math.exp(-12 * Math.max(0, 1 - done))
 }
 
-function sayPlay(world: World, contest: Contest): void {
+function sayPlay(world: SimWorld, contest: SimContest): void {
   const live = world.isLive()
   const fine = Math.max(1, world.plan.scale)
   const chosen = world.random.weighted(
@@ -68,7 +68,7 @@ function sayPlay(world: World, contest: Contest): void {
   world.after(world.random.between(2, 45) * MINUTE_MS, () => restate(world, contest, number, said, count))
 }
 
-function playOf(contest: Contest, kind: string, count: number): Utterance & { readonly kots: bigint } {
+function playOf(contest: SimContest, kind: string, count: number): Utterance & { readonly kots: bigint } {
   const kots = (contest.units.get(kind) ?? 0n) * BigInt(count)
   return {
     type: 'play',
@@ -80,14 +80,14 @@ function playOf(contest: Contest, kind: string, count: number): Utterance & { re
 }
 
 function restate(
-  world: World,
-  contest: Contest,
+  world: SimWorld,
+  contest: SimContest,
   number: number,
   wrong: Utterance & { readonly kots: bigint },
   count: number,
 ): void {
   if (contest.state !== 'running' || contest.closesAt - world.now() < SETTLED_MS) return
-  if (!correct(world, number, wrong, 'Plays of two minutes were counted into one total')) return
+  if (!cancelDraft(world, number, wrong, 'Plays of two minutes were counted into one total')) return
   contest.spent -= wrong.kots
   const right = playOf(contest, wrong.kind, count + world.random.between(1, 4))
   // At the same moment: a contest that is cancelled in between could not take it any more.

@@ -1,8 +1,8 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
-import type { Contest } from './contest.ts'
-import { correct } from './corrections.ts'
-import type { Utterance, World } from './platform.ts'
-import { percentOf, split } from './sums.ts'
+import type { SimContest } from './contest.ts'
+import { cancelDraft } from './corrections.ts'
+import type { Utterance, SimWorld } from './platform.ts'
+import { portionOf, split } from './sums.ts'
 
 /** How the pool of a contest is won: hundredths, hours to unlock and under review, who has to claim. */
 const PRIZES = [
@@ -46,18 +46,18 @@ const PARTS_MAX = 500
 type Settlement = { pending: number }
 
 /** Awards a closed contest's pool, pays it over the next days and ends with `contest/paid`. */
-export function awardPrizes(world: World, contest: Contest): void {
+export function awardPrizes(world: SimWorld, contest: SimContest): void {
   const pool = world.purse.balance(`pool:${contest.id}`)
   const settlement: Settlement = { pending: 1 }
   for (const prize of PRIZES) {
-    const kots = percentOf(pool, prize.percent)
+    const kots = portionOf(pool, prize.percent)
     if (kots > 0n) award(world, contest, settlement, prize, kots)
   }
   settle(world, contest, settlement)
 }
 
 /** Gives back all that was played in a cancelled contest; what others put into its pool goes to the treasury. */
-export function refundAll(world: World, contest: Contest): void {
+export function refundAll(world: SimWorld, contest: SimContest): void {
   const settlement: Settlement = { pending: 1 }
   const { id: contestId, spent } = contest
   const missing = spent - world.purse.balance(`pool:${contestId}`)
@@ -71,7 +71,13 @@ export function refundAll(world: World, contest: Contest): void {
   settle(world, contest, settlement)
 }
 
-function award(world: World, contest: Contest, settlement: Settlement, prize: Prize, kots: bigint): void {
+function award(
+  world: SimWorld,
+  contest: SimContest,
+  settlement: Settlement,
+  prize: Prize,
+  kots: bigint,
+): void {
   const now = world.now()
   const { kind, claim } = prize
   const unlocksAt = now + prize.unlockHours * HOUR_MS
@@ -114,7 +120,13 @@ function award(world: World, contest: Contest, settlement: Settlement, prize: Pr
 }
 
 /** Moves the review hold once, halfway, by two to four days; answers the new end. */
-function hold(world: World, contest: Contest, settlement: Settlement, kind: string, until: number): number {
+function hold(
+  world: SimWorld,
+  contest: SimContest,
+  settlement: Settlement,
+  kind: string,
+  until: number,
+): number {
   const reviewUntil = until + world.random.between(48, 96) * HOUR_MS
   later(world, settlement, contest, (until - world.now()) / 2, () =>
     world.say({
@@ -127,17 +139,23 @@ function hold(world: World, contest: Contest, settlement: Settlement, kind: stri
   return reviewUntil
 }
 
-function pay(world: World, contest: Contest, settlement: Settlement, payout: Utterance): void {
+function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: Utterance): void {
   const number = world.say(payout)
   if (!world.random.chance(1 / (900 * Math.max(1, world.plan.scale)))) return
   later(world, settlement, contest, world.random.between(3, 50) * MINUTE_MS, () => {
-    const corrected = correct(world, number, payout, 'Published with the transaction of another payment')
+    const corrected = cancelDraft(world, number, payout, 'Published with the transaction of another payment')
     if (corrected) world.say({ ...payout, details: { restates: number } })
   })
 }
 
 /** Has something happen before which the contest cannot be paid. */
-function later(world: World, settlement: Settlement, contest: Contest, ms: number, act: () => unknown): void {
+function later(
+  world: SimWorld,
+  settlement: Settlement,
+  contest: SimContest,
+  ms: number,
+  act: () => unknown,
+): void {
   settlement.pending++
   world.after(ms, () => {
     act()
@@ -145,7 +163,7 @@ function later(world: World, settlement: Settlement, contest: Contest, ms: numbe
   })
 }
 
-function settle(world: World, contest: Contest, settlement: Settlement): void {
+function settle(world: SimWorld, contest: SimContest, settlement: Settlement): void {
   settlement.pending--
   if (settlement.pending > 0) return
   const contestId = contest.id
@@ -154,7 +172,7 @@ function settle(world: World, contest: Contest, settlement: Settlement): void {
   world.say({ type: 'contest', kind: 'paid', contestId })
 }
 
-function partsOf(world: World, parts: number): number {
+function partsOf(world: SimWorld, parts: number): number {
   return Math.min(
     PARTS_MAX,
     Math.max(2, Math.round(parts * world.plan.scale * (0.7 + world.random.next() * 0.6))),

@@ -7,7 +7,7 @@ export function amountAbout(random: Random, median: number, sigma: number): bigi
 }
 
 /** `percent` hundredths of an amount, rounded down. */
-export function percentOf(amount: bigint, percent: number): bigint {
+export function portionOf(amount: bigint, percent: number): bigint {
   return (amount * BigInt(percent)) / 100n
 }
 

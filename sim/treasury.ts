@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
-import { correct } from './corrections.ts'
-import type { Utterance, World } from './platform.ts'
+import { cancelDraft } from './corrections.ts'
+import type { Utterance, SimWorld } from './platform.ts'
 import { TOKEN } from './platform.ts'
-import { amountAbout, percentOf } from './sums.ts'
+import { amountAbout, portionOf } from './sums.ts'
 
 /** What the treasury starts with, and below what it is filled up again. */
 const FIRST_DEPOSIT = 2_400_000n * TOKEN
@@ -14,7 +14,7 @@ const LOYALTY_PERCENT = 6
 const COSTS_PERCENT = 4
 
 /** Starts the treasury: its first deposit is the first draft of all; then daily burns and accruals. */
-export function beginTreasury(world: World): void {
+export function beginTreasury(world: SimWorld): void {
   world.at(world.now(), () =>
     world.say({ type: 'treasury', kind: 'deposit', kots: FIRST_DEPOSIT, paid: true }),
   )
@@ -31,12 +31,12 @@ export function beginTreasury(world: World): void {
   day((Math.floor(world.now() / DAY_MS) + 1) * DAY_MS)
 }
 
-function closeDay(world: World, income: bigint): void {
-  const burned = percentOf(income, BURN_PERCENT)
+function closeDay(world: SimWorld, income: bigint): void {
+  const burned = portionOf(income, BURN_PERCENT)
   if (burned > 0n && world.purse.bears('treasury', burned)) {
     world.after(40_000, () => burn(world, burned))
   }
-  const accrued = percentOf(income, LOYALTY_PERCENT)
+  const accrued = portionOf(income, LOYALTY_PERCENT)
   if (accrued > 0n && world.purse.bears('treasury', accrued)) {
     world.say({ type: 'loyalty', kind: 'accrual', kots: accrued })
   }
@@ -45,7 +45,7 @@ function closeDay(world: World, income: bigint): void {
   if (date === 20 || !world.purse.bears('treasury', LOW_WATER)) deposit(world)
 }
 
-function burn(world: World, kots: bigint): void {
+function burn(world: SimWorld, kots: bigint): void {
   if (!world.purse.bears('treasury', kots)) return
   const wrong = world.random.chance(0.05)
   // The day before's burn stands twice in one total, until someone looks at the chain.
@@ -59,14 +59,14 @@ function burn(world: World, kots: bigint): void {
   const number = world.say(told)
   if (!wrong) return
   world.after(world.random.between(1, 9) * HOUR_MS, () => {
-    if (correct(world, number, told, 'The burn was counted twice')) {
+    if (cancelDraft(world, number, told, 'The burn was counted twice')) {
       world.say({ ...told, kots, details: { restates: number } })
     }
   })
 }
 
-function withdraw(world: World): void {
-  const kots = percentOf(world.purse.balance('treasury'), COSTS_PERCENT)
+function withdraw(world: SimWorld): void {
+  const kots = portionOf(world.purse.balance('treasury'), COSTS_PERCENT)
   const when = world.random.between(8, 15) * HOUR_MS
   world.after(when, () => {
     if (kots > 0n && world.purse.bears('treasury', kots)) {
@@ -75,7 +75,7 @@ function withdraw(world: World): void {
   })
 }
 
-function deposit(world: World): void {
+function deposit(world: SimWorld): void {
   const kots = amountAbout(world.random, 180_000, 0.3)
   world.after(world.random.between(8, 15) * HOUR_MS, () =>
     world.say({ type: 'treasury', kind: 'deposit', kots, paid: true }),

@@ -1,5 +1,5 @@
-import type { Body, Bytes } from './body.ts'
-import { bytesOf } from './body.ts'
+import type { ByteStream, Bytes } from './body.ts'
+import { readBytes } from './body.ts'
 import { DaybookError, problemOf, unexpected } from './daybook-error.ts'
 import { openPace } from './pace.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -31,7 +31,7 @@ export type Answer = Readonly<{
 export type OpenAnswer = Readonly<{
   status: number
   headers: Headers
-  stream: Body
+  stream: ByteStream
 }>
 
 /**
@@ -148,8 +148,8 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
 }
 
 /** The body of a problem; what cannot be read of it leaves the status to speak. */
-const problemText = (stream: Body): Promise<string> =>
-  bytesOf(stream, PROBLEM_BYTES_MAX).then(
+const problemText = (stream: ByteStream): Promise<string> =>
+  readBytes(stream, PROBLEM_BYTES_MAX).then(
     (bytes) => new TextDecoder().decode(bytes),
     () => '',
   )
@@ -183,7 +183,7 @@ function watched(
 }
 
 /** The body, each piece of it waited for with patience, and its connection closed when nobody reads on. */
-function readable(response: Response, watch: Watch, cut: AbortController): Body {
+function readable(response: Response, watch: Watch, cut: AbortController): ByteStream {
   const reader = response.body?.getReader()
   return new ReadableStream<Bytes>(
     {
@@ -202,7 +202,7 @@ function readable(response: Response, watch: Watch, cut: AbortController): Body 
 }
 
 async function whole({ status, headers, stream }: OpenAnswer): Promise<Answer> {
-  const bytes = await bytesOf(stream, ANSWER_BYTES_MAX)
+  const bytes = await readBytes(stream, ANSWER_BYTES_MAX)
   const text = (): string => new TextDecoder().decode(bytes)
   return {
     status,

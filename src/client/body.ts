@@ -1,10 +1,10 @@
 import { DaybookError } from './daybook-error.ts'
 
 export type Bytes = Uint8Array<ArrayBuffer>
-export type Body = ReadableStream<Bytes>
+export type ByteStream = ReadableStream<Bytes>
 
 /** The pieces of a body as they come. Leaving the loop closes its connection. */
-export async function* piecesOf(body: Body): AsyncGenerator<Bytes, void, undefined> {
+export async function* piecesOf(body: ByteStream): AsyncGenerator<Bytes, void, undefined> {
   const reader = body.getReader()
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
@@ -15,7 +15,7 @@ export async function* piecesOf(body: Body): AsyncGenerator<Bytes, void, undefin
 }
 
 /** Reads a body to its end; throws `too-large` when it has more than `bytesMax`. */
-export async function bytesOf(body: Body, bytesMax: number): Promise<Bytes> {
+export async function readBytes(body: ByteStream, bytesMax: number): Promise<Bytes> {
   const pieces: Bytes[] = []
   let length = 0
   for await (const piece of piecesOf(body)) {

@@ -1,4 +1,4 @@
-import type { Fault, ProblemCode } from '../protocol/problem.ts'
+import type { ParameterFault, ProblemCode } from '../protocol/problem.ts'
 
 /**
  * Why there is no answer: the `code` of the service's problem (RFC 9457), or one of our own.
@@ -19,7 +19,7 @@ export type ErrorFields = Readonly<{
   /** The HTTP status; 0 where there was no answer. */
   status?: number
   /** What is wrong with each parameter. */
-  errors?: readonly Fault[]
+  errors?: readonly ParameterFault[]
   /** How long the service asked to be left alone. */
   retryAfterMs?: number | undefined
   cause?: unknown
@@ -30,7 +30,7 @@ export class DaybookError extends Error {
   override readonly name = 'DaybookError'
   readonly code: ErrorCode | (string & {})
   readonly status: number
-  readonly errors: readonly Fault[]
+  readonly errors: readonly ParameterFault[]
   readonly retryAfterMs: number | undefined
 
   constructor(

@@ -6,7 +6,7 @@ import { followOf } from './follow.ts'
 import type { Methods } from './methods.ts'
 import { methodsOf } from './methods.ts'
 import type { MonthAsked } from './months.ts'
-import { monthOf } from './months.ts'
+import { readMonth } from './months.ts'
 import type { EventsAsked } from './pages.ts'
 import { pagesOf } from './pages.ts'
 import type { Batches, StreamAsked } from './stream.ts'
@@ -49,7 +49,7 @@ export function openDaybook(settings: AskSettings | string): Daybook {
     events: (asked = {}) => eventsOf(() => pagesOf(ask, asked)),
     stream: (asked = {}) => eventsOf(() => streamOf(ask, around, asked)),
     follow: (asked = {}) => eventsOf(() => followOf(ask, around, asked)),
-    month: (month, asked) => eventsOf(() => monthOf(ask, around, month, asked)),
+    month: (month, asked) => eventsOf(() => readMonth(ask, around, month, asked)),
   }
 }
 

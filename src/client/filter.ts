@@ -2,7 +2,7 @@ import type { EventWire } from '../protocol/event.ts'
 import type { EventType } from '../protocol/rules.ts'
 
 /** Which events are wanted; all that is named must hold. */
-export type Filter = Readonly<{
+export type EventFilter = Readonly<{
   type?: readonly EventType[] | undefined
   kind?: string | undefined
   contestId?: number | undefined
@@ -12,7 +12,7 @@ export type Filter = Readonly<{
 
 const ZERO = '0.000000000'
 
-export function isWanted(filter: Filter, event: EventWire): boolean {
+export function isWanted(filter: EventFilter, event: EventWire): boolean {
   const { type = [], kind = event.kind, contestId = event.contestId, nonzero = false } = filter
   return (
     (type.length === 0 || type.some((one) => one === event.type)) &&

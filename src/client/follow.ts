@@ -2,10 +2,10 @@ import type { ArchiveIndex, EventsPage } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { waitMsAfter } from './ask.ts'
 import { isWanted } from './filter.ts'
-import { monthOf } from './months.ts'
+import { readMonth } from './months.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './pages.ts'
 import type { Time } from './query.ts'
-import { pathOf } from './query.ts'
+import { endpointPath } from './query.ts'
 import type { Batches, StreamAsked } from './stream.ts'
 import { streamOf } from './stream.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -33,9 +33,12 @@ export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, 
   const sameLog = openSameLog()
   let cursor = after
   if (from !== undefined) {
-    const { headers, json } = await ask.get(pathOf('events', '', { after, from: timeOf(from), limit: 1 }), {
-      signal,
-    })
+    const { headers, json } = await ask.get(
+      endpointPath('events', '', { after, from: timeOf(from), limit: 1 }),
+      {
+        signal,
+      },
+    )
     sameLog(headers)
     const { page }: EventsPage = json()
     cursor = page.after ?? after
@@ -53,13 +56,13 @@ export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, 
   }
 
   try {
-    const { headers, json } = await ask.get(pathOf('archive', ''), { signal })
+    const { headers, json } = await ask.get(endpointPath('archive', ''), { signal })
     sameLog(headers)
     const { months }: ArchiveIndex = json()
     const head = months.at(-1)?.lastSeq ?? 0
     if (head - cursor >= ARCHIVE_EVENTS_MIN) {
       for (const { month, lastSeq } of months) {
-        if ((lastSeq ?? 0) > cursor) yield* checked(monthOf(ask, around, month, { after: cursor, signal }))
+        if ((lastSeq ?? 0) > cursor) yield* checked(readMonth(ask, around, month, { after: cursor, signal }))
       }
     }
     yield* checked(pagesOf(ask, { after: cursor, signal }, sameLog))

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Frame } from './frames.ts'
+import type { StreamFrame } from './frames.ts'
 import { openFrames } from './frames.ts'
 import { LINE_CHARS_MAX, openLines } from './lines.ts'
 
 /** What comes of a text that arrives in pieces. */
-function framesOf(...pieces: readonly string[]): readonly Frame[] {
+function framesOf(...pieces: readonly string[]): readonly StreamFrame[] {
   const lines = openLines()
   const parse = openFrames()
   return pieces.flatMap((piece) => lines(piece).flatMap((line) => parse(line) ?? []))
 }
 
-const event = (seq: number): Frame => JSON.parse(`{"event":{"seq":${seq}}}`)
-const position = (seq: number): Frame => JSON.parse(`{"position":{"seq":${seq}}}`)
+const event = (seq: number): StreamFrame => JSON.parse(`{"event":{"seq":${seq}}}`)
+const position = (seq: number): StreamFrame => JSON.parse(`{"position":{"seq":${seq}}}`)
 
 const TEXT =
   'retry: 4133\n\nevent: position\nid: 6\ndata: {"seq":6}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'

@@ -3,12 +3,12 @@ import { unexpected } from './daybook-error.ts'
 import { LINE_CHARS_MAX } from './lines.ts'
 
 /** What the stream reports about itself: the last seq scanned, the head, and whether it has reached it. */
-export type Position = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
+export type StreamPosition = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
 
 /** One message of the stream (spec, section 7): one of these. */
-export type Frame = Readonly<{
+export type StreamFrame = Readonly<{
   event?: EventWire
-  position?: Position
+  position?: StreamPosition
   /** How long to wait before connecting again. */
   retryMs?: number
 }>
@@ -19,11 +19,11 @@ const RETRY_MS_MAX = 60_000
  * Reads Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. A message that is neither an event of the log
  * nor a position is left out, as are comments and fields that are not known. Throws on one that has no seq.
  */
-export function openFrames(): (line: string) => Frame | undefined {
+export function openFrames(): (line: string) => StreamFrame | undefined {
   let type = ''
   let text = ''
 
-  function dispatch(): Frame | undefined {
+  function dispatch(): StreamFrame | undefined {
     const [kind, json] = [type, text]
     type = text = ''
     if (json.trim() === '') return undefined

@@ -23,8 +23,8 @@ import type {
 } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { isOfType } from './daybook-error.ts'
-import type { Given, Query } from './query.ts'
-import { pathOf } from './query.ts'
+import type { Given, QueryOf } from './query.ts'
+import { endpointPath } from './query.ts'
 
 /** What each endpoint answers. Files and the stream have ways of their own. */
 type Answers = Readonly<{
@@ -69,7 +69,7 @@ type Place = Readonly<{
   eventType: string
   logProof: number
 }>
-type Asked<One extends Id> = Omit<Query<One>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
+type Asked<One extends Id> = Omit<QueryOf<One>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
 type AnyAsked = Omit<Given, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
 
 /** One method for each endpoint: the number that its path names, if it names one, then its parameters. */
@@ -86,7 +86,7 @@ export function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
   const method = (id: EndpointId) => async (first?: string | number | AnyAsked, second?: AnyAsked) => {
     const [place, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
     const { signal, ...query } = asked
-    const answer = await get(pathOf(id, place, query), { signal })
+    const answer = await get(endpointPath(id, place, query), { signal })
     const isJson = JSON_TYPES.some((type) => isOfType(answer.headers, type))
     return isJson ? answer.json() : answer.text()
   }

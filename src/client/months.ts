@@ -2,9 +2,9 @@ import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from './ask.ts'
 import { DaybookError } from './daybook-error.ts'
-import { linesOf } from './lines.ts'
+import { readLines } from './lines.ts'
 import { noGap } from './pages.ts'
-import { pathOf } from './query.ts'
+import { endpointPath } from './query.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type MonthAsked = Readonly<{
@@ -17,7 +17,7 @@ export type MonthAsked = Readonly<{
  * The events of a month (`yyyy-mm`) from its file, those of one piece of it at a time. A file that breaks is opened
  * again and read on from where it broke. Seqs that do not follow one another are a `gap`.
  */
-export async function* monthOf(
+export async function* readMonth(
   ask: Pick<Ask, 'open'>,
   { sleep, random }: Pick<Surroundings, 'sleep' | 'random'>,
   month: string,
@@ -26,8 +26,8 @@ export async function* monthOf(
   let last: number | undefined
   for (let attempt = 1; ; attempt++) {
     try {
-      const { stream } = await ask.open(pathOf('archiveFile', `${month}.jsonl.gz`), { signal })
-      for await (const lines of linesOf(stream.pipeThrough(new DecompressionStream('gzip')))) {
+      const { stream } = await ask.open(endpointPath('archiveFile', `${month}.jsonl.gz`), { signal })
+      for await (const lines of readLines(stream.pipeThrough(new DecompressionStream('gzip')))) {
         const events = lines
           .map((line): EventWire => JSON.parse(line))
           .filter(({ seq }) => seq > (last ?? after))

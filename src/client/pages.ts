@@ -2,11 +2,11 @@ import type { EventWire } from '../protocol/event.ts'
 import type { EventsPage } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
-import type { Query } from './query.ts'
-import { pathOf } from './query.ts'
+import type { QueryOf } from './query.ts'
+import { endpointPath } from './query.ts'
 
 /** What is asked of the log. Without an order it is read from the first event on. */
-export type EventsAsked = Omit<Query<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
+export type EventsAsked = Omit<QueryOf<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
 
 /** Told the headers of each answer about one log. */
 export type SameLog = (headers: Headers) => void
@@ -31,7 +31,7 @@ export async function* pagesOf(
   let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
   /** Up to where pages have looked. */
   let reached: number | undefined
-  let path: string | null = pathOf('events', '', { limit: PAGE_EVENTS, ...query })
+  let path: string | null = endpointPath('events', '', { limit: PAGE_EVENTS, ...query })
   while (path !== null) {
     const answer = await ask.get(path, { signal })
     sameLog(answer.headers)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Given } from './query.ts'
-import { pathOf } from './query.ts'
+import { endpointPath } from './query.ts'
 
 suite('the path of a question', () => {
   for (const [name, query, text] of [
@@ -16,7 +16,7 @@ suite('the path of a question', () => {
     ['a date', { at: new Date(0) }, '?at=1970-01-01T00%3A00%3A00.000Z'],
     ['several', { after: 1, limit: 2 }, '?after=1&limit=2'],
   ] as const) {
-    test(`writes ${name}`, () => assert.equal(pathOf('summary', '', query), `/api/v1/summary${text}`))
+    test(`writes ${name}`, () => assert.equal(endpointPath('summary', '', query), `/api/v1/summary${text}`))
   }
 
   test('is read by a server as it was meant, whatever is in it', () => {
@@ -24,7 +24,7 @@ suite('the path of a question', () => {
     fc.assert(
       fc.property(texts, texts, (place, kind) => {
         const query: Given = { kind }
-        const url = new URL(pathOf('event', place, query), 'https://daybook.test')
+        const url = new URL(endpointPath('event', place, query), 'https://daybook.test')
         assert.equal(url.searchParams.get('kind'), kind)
         assert.equal([...url.searchParams].length, 1)
         if (!/^\.{1,2}$/.test(place))

@@ -26,7 +26,7 @@ type ParameterValues = Readonly<{
 }>
 
 /** The parameters of an endpoint, by the table that the service itself is made from. */
-export type Query<Id extends EndpointId> = Readonly<{
+export type QueryOf<Id extends EndpointId> = Readonly<{
   [Name in (typeof ENDPOINT_QUERIES)[Id][number]]?: ParameterValues[Name] | undefined
 }>
 
@@ -34,7 +34,7 @@ export type Query<Id extends EndpointId> = Readonly<{
 export type Given = Readonly<Record<string, string | number | boolean | Date | readonly string[] | undefined>>
 
 /** A path with its place filled in, and its query. */
-export function pathOf(id: EndpointId, place: string | number, query: Given = {}): string {
+export function endpointPath(id: EndpointId, place: string | number, query: Given = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => {
     const text = textOf(value)
     return text === '' ? [] : [`${name}=${encodeURIComponent(text)}`]

@@ -2,14 +2,14 @@ import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { BACKOFF_MS, backoffMs, mayPass } from './ask.ts'
 import { DaybookError, isOfType, unexpected } from './daybook-error.ts'
-import type { Filter } from './filter.ts'
+import type { EventFilter } from './filter.ts'
 import { isWanted } from './filter.ts'
-import type { Frame, Position } from './frames.ts'
+import type { StreamFrame, StreamPosition } from './frames.ts'
 import { openFrames } from './frames.ts'
-import { linesOf } from './lines.ts'
+import { readLines } from './lines.ts'
 import type { SameLog } from './pages.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './pages.ts'
-import { pathOf } from './query.ts'
+import { endpointPath } from './query.ts'
 import type { StreamSignal, StreamState } from './stream-state.ts'
 import { STREAM_STATES } from './stream-state.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -27,7 +27,7 @@ export type StreamStatus = Readonly<{
   inMs: number | undefined
 }>
 
-export type StreamAsked = Filter &
+export type StreamAsked = EventFilter &
   Readonly<{
     /** The exclusive cursor; `head`, the default, is turned into a number once, before the first connection. */
     after?: number | 'head' | undefined
@@ -63,9 +63,9 @@ type Run = {
   isToBeHead: boolean
   head: number
   lines: AsyncGenerator<readonly string[], void, undefined> | undefined
-  parse: (line: string) => Frame | undefined
+  parse: (line: string) => StreamFrame | undefined
   /** Frames that have come and are not taken in. */
-  waiting: Frame[]
+  waiting: StreamFrame[]
   /** Up to where a gap reaches. */
   gapTo: number
   /** Failures since a frame came, and those of the cursor since it moved. */
@@ -175,19 +175,19 @@ async function connect(run: Run): Promise<void> {
   const { ask, asked, sameLog } = run
   const { signal, serverFilter = false, type, kind, contestId, nonzero } = asked
   if (run.isToBeHead) {
-    const { headers, json } = await ask.get(pathOf('status', ''), { signal, attemptsMax: 1 })
+    const { headers, json } = await ask.get(endpointPath('status', ''), { signal, attemptsMax: 1 })
     sameLog(headers)
     run.cursor = run.given = json().asOf.seq
     run.isToBeHead = false
   }
   const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
-  const { stream, headers } = await ask.open(pathOf('stream', '', { after: run.cursor, ...filter }), {
+  const { stream, headers } = await ask.open(endpointPath('stream', '', { after: run.cursor, ...filter }), {
     accept: 'text/event-stream',
     silenceMs: STREAM_SILENCE_MS,
     attemptsMax: 1,
     signal,
   })
-  run.lines = linesOf(stream)
+  run.lines = readLines(stream)
   run.parse = openFrames()
   sameLog(headers)
   if (!isOfType(headers, 'text/event-stream')) throw unexpected('this is no stream')
@@ -224,7 +224,7 @@ async function read(run: Run): Promise<readonly EventWire[]> {
 }
 
 /** Takes in a position, which is told as a heartbeat where it changes nothing. */
-function arrive(run: Run, { seq, head, live }: Position): void {
+function arrive(run: Run, { seq, head, live }: StreamPosition): void {
   move(run, seq)
   run.head = Math.max(run.head, head)
   const before = run.state

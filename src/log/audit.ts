@@ -21,7 +21,7 @@ const SLICE_EVENTS = 256
 /** How far an audit is: events hashed so far, of how many there were at the last look; `fault` ends it. */
 export type AuditState = Readonly<{ checked: number; events: number; done: boolean; fault: LogFault | null }>
 
-export type AuditSettings = Readonly<{
+export type StoreAuditSettings = Readonly<{
   /** Reads the high-water mark; null where the log is not held against one. */
   mark(): HighWater | null
   /** Verifies the signature of every commit: some 60 µs each. Else those of the months and the newest one. */
@@ -33,7 +33,7 @@ export type AuditSettings = Readonly<{
  * every stored hash of the tree against the leaves, and at the end of the log every month's checkpoint, the newest
  * signature and the high-water mark against the tree. The log may grow meanwhile. Memory does not grow with it.
  */
-export function openAudit(db: DatabaseSync, { mark, everySignature }: AuditSettings): () => AuditState {
+export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAuditSettings): () => AuditState {
   const frontier = emptyFrontier()
   const next = db.prepare(LEAVES_AFTER)
   const stored = db.prepare('SELECT hash FROM tree_hashes WHERE level = ? AND n = ?')

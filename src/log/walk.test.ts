@@ -7,12 +7,12 @@ import { EVENT_TYPES } from '../protocol/rules.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openDirectory, reading, write } from '../../test/story/store-run.ts'
-import type { Filter, Walk, Walked } from './store/reader.ts'
+import type { LogFilter, Walk, Walked } from './store/reader.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
 const PLAINLY = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const
 
-const filters: fc.Arbitrary<Filter> = fc.record({
+const filters: fc.Arbitrary<LogFilter> = fc.record({
   types: fc.option(fc.subarray([...EVENT_TYPES])),
   kind: fc.option(fc.constantFrom('entry', 'winner', 'usd', 'scheduled', 'nobody_says_this')),
   contestId: fc.option(fc.integer({ min: 1, max: 4 }).map(contestIdOf)),
@@ -29,7 +29,7 @@ const walks = fc.record({
   scanMax: fc.integer({ min: 1, max: 40 }),
 })
 
-function matches(event: DaybookEvent, { types, kind, contestId, nonzero }: Filter): boolean {
+function matches(event: DaybookEvent, { types, kind, contestId, nonzero }: LogFilter): boolean {
   return (
     (types === null || types.includes(event.type)) &&
     (kind === null || event.kind === kind) &&

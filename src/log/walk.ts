@@ -4,7 +4,7 @@ import { unrunCell } from '../protocol/csv.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { bytes, number, text } from './store/codec.ts'
-import type { Filter, Framing, Walk, Walked } from './store/reader.ts'
+import type { LogFilter, Framing, Walk, Walked } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /** Each framing as an SQL expression over a row: the matches leave the store as one blob, never as objects. */
@@ -30,7 +30,7 @@ export function openWalk(
   const codes = db.prepare('SELECT code, type, kind FROM kinds')
 
   /** The codes that a filter lets in, as one JSON parameter; null = every. */
-  function codesOf({ types, kind }: Filter): string | null {
+  function codesOf({ types, kind }: LogFilter): string | null {
     if (types === null && kind === null) return null
     const matching = codes
       .all()

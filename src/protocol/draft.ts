@@ -38,4 +38,4 @@ export const DRAFT_LINE_BYTES_MAX: number = 64 * 1024
 export const DRAFT_DEPTH_MAX = 4
 
 /** What became of one draft of a request. */
-export type Receipt = Readonly<{ ref: string; status: 'published' | 'duplicate' | 'held'; seq?: number }>
+export type DraftReceipt = Readonly<{ ref: string; status: 'published' | 'duplicate' | 'held'; seq?: number }>

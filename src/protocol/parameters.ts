@@ -3,7 +3,7 @@ import { EVENT_TYPES } from './rules.ts'
 import type { Chain } from './tx.ts'
 
 /** How the value of a parameter is written, with its bounds. */
-export type Form =
+export type ParameterForm =
   | Readonly<{ is: 'time' }>
   | Readonly<{ is: 'integer'; min: number; max: number }>
   | Readonly<{ is: 'word' }>
@@ -17,7 +17,7 @@ export type Form =
 
 export type Parameter = Readonly<{
   name: string
-  form: Form
+  form: ParameterForm
   /** What holds when the parameter is absent, in words. */
   absent: string
   meaning: string
@@ -46,7 +46,7 @@ export const TARGET_CHARS_MAX = 4_096
 export const ALLOWANCE_REQUESTS = 60
 export const ALLOWANCE_WINDOW_MS = 60_000
 
-export const whole = (min: number, max: number): Form => ({ is: 'integer', min, max })
+export const whole = (min: number, max: number): ParameterForm => ({ is: 'integer', min, max })
 
 export const timeOf = (name: string, absent: string, meaning: string): Parameter => ({
   name,

@@ -39,13 +39,13 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS
 
 /** What is wrong with one parameter or field. Values sent are never repeated here. */
-export type Fault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
+export type ParameterFault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
 
 /** An RFC 9457 error in our own terms; `serve/respond` makes the document of it. */
 export type Problem = Readonly<{
   code: ProblemCode
   detail: string
-  errors?: readonly Fault[]
+  errors?: readonly ParameterFault[]
   /** Further members of the document, such as `requested` and `max`. */
   members?: Readonly<Record<string, unknown>>
   /** Whole seconds for `Retry-After`. */

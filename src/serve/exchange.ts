@@ -12,14 +12,14 @@ import { openFairTurns } from './fairness/fair-turns.ts'
 import type { HeaderList } from './http/headers.ts'
 import { ALLOWED_METHODS, commonHeaders, headerList, PREFLIGHT_HEADERS } from './http/headers.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Query } from './http/query.ts'
+import type { ParsedQuery } from './http/query.ts'
 import { parseQuery } from './http/query.ts'
 import type { FoundReady } from './http/ready-answer.ts'
 import { findReady, writeReady } from './http/ready-answer.ts'
 import { openReadyReplies } from './http/ready-replies.ts'
 import { judgeForm, judgeTarget } from './http/request-form.ts'
 import { respond } from './http/respond.ts'
-import type { AnswerRoute, Ask, Reply } from './http/route.ts'
+import type { AnswerRoute, RouteRequest, Reply } from './http/route.ts'
 import { problemReply } from './http/route.ts'
 import type { Found, Router } from './http/router.ts'
 import { openUnderway } from './metrics/underway.ts'
@@ -160,10 +160,10 @@ function answer(
   with_: Collaborators,
   visit: Visit,
   { route, segments }: Found,
-  query: Query,
+  query: ParsedQuery,
 ): Reply | Promise<Reply> {
   const { request, response, terms, caller, path } = visit
-  const ask: Ask = {
+  const ask: RouteRequest = {
     method: request.method === 'HEAD' ? 'HEAD' : 'GET',
     path,
     segments,
@@ -180,7 +180,7 @@ function answer(
   return isBrief(route, query) ? route.handle(ask) : askElsewhere(with_, visit, null)
 }
 
-function isBrief(route: AnswerRoute, query: Query): boolean {
+function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {
   return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
 }
 

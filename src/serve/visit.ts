@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderList } from './http/headers.ts'
 import type { ReadyReplies } from './http/ready-replies.ts'
 import { hasBody, partsOf } from './http/request-form.ts'
-import type { Tallies, Tally } from './metrics/request-tally.ts'
-import type { Terms } from './http/respond.ts'
+import type { Tallies, RequestTally } from './metrics/request-tally.ts'
+import type { ReplyTerms } from './http/respond.ts'
 import type { Found, Router } from './http/router.ts'
 
 /** One request on its way to its answer. */
@@ -16,12 +16,12 @@ export type Visit = Readonly<{
   /** Undefined where no route is. */
   found: Found | undefined
   underApi: boolean
-  tally: Tally
+  tally: RequestTally
   terms: VisitTerms
 }>
 
 /** The terms of an answer that is being decided: the allowance is told of once it has been asked. */
-type VisitTerms = Terms & { allowance: HeaderList }
+type VisitTerms = ReplyTerms & { allowance: HeaderList }
 
 /** What visits are opened with. */
 export type VisitSettings = Readonly<{

@@ -2,7 +2,7 @@ import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
 import type { Note } from './note.ts'
 import { parseNote } from './note.ts'
-import type { Signed, VerifyEd25519 } from './signature.ts'
+import type { VerifiedSignature, VerifyEd25519 } from './signature.ts'
 import { openNote } from './signature.ts'
 import { formatBase64, isLine, parseBase64, parseDecimal } from './text.ts'
 import type { Verdict } from './verdict.ts'
@@ -23,7 +23,11 @@ export type TrustedLog = Readonly<{
 }>
 
 /** A checkpoint that a key of the log has signed, the text that was signed, and everyone known who signed it. */
-export type OpenedCheckpoint = Readonly<{ checkpoint: Checkpoint; text: string; signed: readonly Signed[] }>
+export type OpenedCheckpoint = Readonly<{
+  checkpoint: Checkpoint
+  text: string
+  signed: readonly VerifiedSignature[]
+}>
 
 /** The text that is signed. A checkpoint that `parseCheckpoint` would not read is a `RangeError`. */
 export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {

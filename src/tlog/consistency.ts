@@ -1,6 +1,6 @@
 import type { Hash, TreeHasher } from './hash.ts'
 import { isHash, isSame } from './hash.ts'
-import type { Range, ReadTile } from './subtree.ts'
+import type { LeafRange, ReadTile } from './subtree.ts'
 import { rangeRoots, splitOf, tilesUnder } from './subtree.ts'
 import type { Tile } from './tile.ts'
 
@@ -60,12 +60,12 @@ export function isConsistent(
 }
 
 /** PROOF of RFC 6962: the ranges whose roots are the proof. */
-function consistencyRanges(from: number, to: number): readonly Range[] | undefined {
+function consistencyRanges(from: number, to: number): readonly LeafRange[] | undefined {
   return arePair(from, to) ? rangesOf(from, { from: 0, to }, true) : undefined
 }
 
 /** SUB of RFC 6962; `isWhole` says that the range from its beginning is a tree that the verifier knows. */
-function rangesOf(size: number, range: Range, isWhole: boolean): readonly Range[] {
+function rangesOf(size: number, range: LeafRange, isWhole: boolean): readonly LeafRange[] {
   const { from, to } = range
   if (size === to) return isWhole ? [] : [range]
   const middle = from + splitOf(to - from)

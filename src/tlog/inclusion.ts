@@ -1,6 +1,6 @@
 import type { Hash, TreeHasher } from './hash.ts'
 import { isHash, isSame } from './hash.ts'
-import type { Range, ReadTile } from './subtree.ts'
+import type { LeafRange, ReadTile } from './subtree.ts'
 import { rangeRoots, splitOf, tilesUnder } from './subtree.ts'
 import type { Tile } from './tile.ts'
 
@@ -46,11 +46,11 @@ export function isIncluded(hasher: TreeHasher, claim: Inclusion, proof: readonly
 }
 
 /** PATH of RFC 6962: the ranges whose roots are the proof. */
-function inclusionRanges(index: number, size: number): readonly Range[] | undefined {
+function inclusionRanges(index: number, size: number): readonly LeafRange[] | undefined {
   return hasLeaf(index, size) ? rangesBeside(index, { from: 0, to: size }) : undefined
 }
 
-function rangesBeside(index: number, { from, to }: Range): readonly Range[] {
+function rangesBeside(index: number, { from, to }: LeafRange): readonly LeafRange[] {
   if (to - from === 1) return []
   const middle = from + splitOf(to - from)
   const [left, right] = [

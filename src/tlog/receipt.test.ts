@@ -8,7 +8,7 @@ import { rootOf } from './frontier.ts'
 import type { Hash } from './hash.ts'
 import { inclusionProof } from './inclusion.ts'
 import { formatNote } from './note.ts'
-import type { Receipt } from './receipt.ts'
+import type { InclusionReceipt } from './receipt.ts'
 import {
   EXTRA_BYTES_MAX,
   formatReceipt,
@@ -37,13 +37,13 @@ const TREE = grow(LEAVES)
 const CHECKPOINT = { origin: ORIGIN, size: 300, root: rootOf(hasher, TREE.frontier), extensions: [] }
 const NOTE = signedNote(CHECKPOINT)
 
-function receiptOf(index: number): Receipt {
+function receiptOf(index: number): InclusionReceipt {
   const proof = inclusionProof(hasher, index, 300, TREE.read) ?? assert.fail()
   return { index, proof, checkpoint: NOTE, extra: null }
 }
 
 const leafOf = (index: number): Hash => LEAVES[index] ?? assert.fail()
-const outcomeOf = async (receipt: Receipt, leaf: Hash, trusted = log): Promise<string> => {
+const outcomeOf = async (receipt: InclusionReceipt, leaf: Hash, trusted = log): Promise<string> => {
   const verdict = await openReceipt(hasher, receipt, leaf, trusted, verifyEd25519)
   return verdict.ok ? `${verdict.value.index} of ${verdict.value.checkpoint.size}` : verdict.doubt
 }

@@ -22,7 +22,7 @@ const HEADER = 'c2sp.org/tlog-proof@v1'
  * A self-contained proof that a leaf is in a log (`c2sp.org/tlog-proof@v1`, suffix `.tlog-proof`): the leaf's index
  * from 0, its inclusion proof, and the signed checkpoint as it was served. `extra` is not authenticated.
  */
-export type Receipt = Readonly<{
+export type InclusionReceipt = Readonly<{
   index: number
   proof: readonly Hash[]
   checkpoint: string
@@ -33,7 +33,7 @@ export type Receipt = Readonly<{
 export type Proved = OpenedCheckpoint & Readonly<{ index: number }>
 
 /** The text of a receipt. One that `parseReceipt` would not read is a `RangeError`. */
-export function formatReceipt({ index, proof, checkpoint, extra }: Receipt): string {
+export function formatReceipt({ index, proof, checkpoint, extra }: InclusionReceipt): string {
   const isWhole = Number.isSafeInteger(index) && index >= 0 && proof.every(isHash)
   const isSigned = readCheckpoint(formatUtf8(checkpoint)).ok
   const isShort = proof.length <= PROOF_HASHES_MAX && (extra?.length ?? 0) <= EXTRA_BYTES_MAX
@@ -46,7 +46,7 @@ export function formatReceipt({ index, proof, checkpoint, extra }: Receipt): str
 }
 
 /** The receipt in these bytes; nothing is verified. */
-export function parseReceipt(bytes: Uint8Array): Verdict<Receipt> {
+export function parseReceipt(bytes: Uint8Array): Verdict<InclusionReceipt> {
   if (bytes.length > RECEIPT_BYTES_MAX) return doubted('receipt-too-long')
   const text = parseUtf8(bytes)
   const blank = text?.indexOf('\n\n') ?? -1
@@ -72,7 +72,7 @@ export function parseReceipt(bytes: Uint8Array): Verdict<Receipt> {
  */
 export async function openReceipt(
   hasher: TreeHasher,
-  receipt: Receipt,
+  receipt: InclusionReceipt,
   leaf: Hash,
   log: TrustedLog,
   verify: VerifyEd25519,

@@ -17,10 +17,10 @@ export type VerifyEd25519 = (
 export type SignEd25519 = (message: Uint8Array) => Uint8Array
 
 /** A line of a known key that holds; `timeSeconds` is a witness's, and null in a log's own signature. */
-export type Signed = Readonly<{ key: VerifierKey; timeSeconds: number | null }>
+export type VerifiedSignature = Readonly<{ key: VerifierKey; timeSeconds: number | null }>
 
 /** A note whose known signatures hold, each once for a key: one at least. */
-export type OpenedNote = Readonly<{ text: string; signed: readonly Signed[] }>
+export type OpenedNote = Readonly<{ text: string; signed: readonly VerifiedSignature[] }>
 
 /** Signs a note's text with a key of type `ed25519`. */
 export function signText(key: VerifierKey, sign: SignEd25519, text: string): NoteSignature {
@@ -49,7 +49,7 @@ export async function openNote(
   keys: readonly VerifierKey[],
   verify: VerifyEd25519,
 ): Promise<Verdict<OpenedNote>> {
-  const signed = new Map<VerifierKey, Signed>()
+  const signed = new Map<VerifierKey, VerifiedSignature>()
   for (const line of signatures) {
     const candidates = keys.filter(({ name, keyId }) => name === line.name && keyId === line.keyId)
     for (const key of candidates) {
@@ -66,7 +66,7 @@ async function verified(
   text: string,
   bytes: Uint8Array,
   verify: VerifyEd25519,
-): Promise<Signed | null> {
+): Promise<VerifiedSignature | null> {
   switch (key.type) {
     case 'ed25519': {
       const holds = bytes.length === SIGNATURE_BYTES && (await verify(key.publicKey, formatUtf8(text), bytes))

@@ -11,7 +11,7 @@ import { TILE_WIDTH, widthAt } from './tile.ts'
 export type ReadTile = (tile: Tile) => Uint8Array
 
 /** The leaves [from, to): a subtree as RFC 6962 splits a tree, so `from` is a multiple of what it needs to be. */
-export type Range = Readonly<{ from: number; to: number }>
+export type LeafRange = Readonly<{ from: number; to: number }>
 
 /** A full subtree: `width` leaves, a power of two, from leaf `index · width` on. */
 export type Subtree = Readonly<{ width: number; index: number }>
@@ -27,7 +27,7 @@ export function splitOf(width: number): number {
 }
 
 /** The full subtrees that make up a range, the largest first; none for an empty one. */
-export function subtreesOf({ from, to }: Range): readonly Subtree[] {
+export function subtreesOf({ from, to }: LeafRange): readonly Subtree[] {
   const subtrees: Subtree[] = []
   for (let start = from; start < to;) {
     const rest = to - start
@@ -39,14 +39,14 @@ export function subtreesOf({ from, to }: Range): readonly Subtree[] {
 }
 
 /** The leaves of a full subtree. */
-export function rangeOf({ width, index }: Subtree): Range {
+export function rangeOf({ width, index }: Subtree): LeafRange {
   return { from: width * index, to: width * (index + 1) }
 }
 
 /** The roots of ranges of the tree of this size; each tile is read once, and `tilesUnder` says which they are. */
 export function rangeRoots(
   hasher: TreeHasher,
-  ranges: readonly Range[],
+  ranges: readonly LeafRange[],
   size: number,
   read: ReadTile,
 ): readonly Hash[] {
@@ -69,7 +69,7 @@ function subtreeRoot(hasher: TreeHasher, subtree: Subtree, size: number, read: R
 }
 
 /** The tiles of the tree of this size that the roots of these ranges are made from, each once. */
-export function tilesUnder(ranges: readonly Range[], size: number): readonly Tile[] {
+export function tilesUnder(ranges: readonly LeafRange[], size: number): readonly Tile[] {
   const tiles = new Map<string, Tile>()
   for (const subtree of ranges.flatMap(subtreesOf)) {
     const { level, index } = placeOf(subtree)

@@ -3,7 +3,7 @@ import { askFigures } from './questions/ask-figures.ts'
 import type { Checklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
 import type { ListedMonth } from './reading/manifest.ts'
-import { listMonths, sumsOf } from './reading/manifest.ts'
+import { listMonths, sha256SumsOf } from './reading/manifest.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Samples } from './samples.ts'
@@ -97,7 +97,7 @@ async function checkSums(source: Source, months: readonly ListedMonth[], list: C
   const text = parseUtf8(body ?? new Uint8Array(0)) ?? ''
   const isLacking =
     source.is === 'folder' && months.some(({ closed, manifest }) => closed && manifest === null)
-  if (!isLacking && !text.startsWith(sumsOf(months))) {
+  if (!isLacking && !text.startsWith(sha256SumsOf(months))) {
     list.wrong('archive', { place, what: 'does not say what the manifests say' })
   }
 }

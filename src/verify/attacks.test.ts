@@ -6,7 +6,7 @@ import { auditOf, RICH_LOG, wrongIn } from '../../test/stage/audit-stage.ts'
 import type { Change } from '../../test/story/public-log.ts'
 import { checkpointOver, publicLog } from '../../test/story/public-log.ts'
 import { monthOf } from '../protocol/moment.ts'
-import { isRight } from './report.ts'
+import { isVerified } from './report.ts'
 
 const log = publicLog(RICH_LOG)
 const months = [...new Set(RICH_LOG.map(({ event }) => monthOf(event.atMs)))]
@@ -117,7 +117,7 @@ suite('a service that', () => {
   for (const [what, change, says] of ATTACKS) {
     test(`${what} is found out`, async () => {
       const found = await auditOf(log, change)
-      assert.ok(!isRight(found))
+      assert.ok(!isVerified(found))
       assert.match(wrongIn(found).join('\n'), new RegExp(says.source, 'm'))
     })
   }
@@ -140,7 +140,7 @@ suite('a service that', () => {
             copy[index] = (copy[index] ?? 0) ^ (1 << bit)
             return copy
           })
-          assert.ok(!isRight(found), `bit ${bit} of byte ${at % (log.body(path)?.length ?? 1)} of ${path}`)
+          assert.ok(!isVerified(found), `bit ${bit} of byte ${at % (log.body(path)?.length ?? 1)} of ${path}`)
         },
       ),
       { numRuns: 150 },

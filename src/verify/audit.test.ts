@@ -6,7 +6,7 @@ import { publicLog } from '../../test/story/public-log.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { MINUTE_MS, msOf } from '../protocol/moment.ts'
 import { FIGURE_CHECKS } from './questions/question.ts'
-import { isRight } from './report.ts'
+import { isVerified } from './report.ts'
 
 /** The same JSON with one value of it changed: the one that `pick` falls on; and where it stands. */
 function altered(json: unknown, pick: number): Readonly<{ value: unknown; path: string }> {
@@ -44,7 +44,7 @@ suite('an audit of a log that is right', () => {
       fc.asyncProperty(randomLogs, fc.nat(99), async (entries, chance) => {
         const found = await auditOf(publicLog(entries), undefined, { chance: () => chance / 100 })
         assert.deepEqual(wrongIn(found), [])
-        assert.ok(isRight(found))
+        assert.ok(isVerified(found))
       }),
       { numRuns: 40 },
     )
@@ -94,7 +94,7 @@ suite('a figure that is altered on its way', async () => {
           )
           const places = wrongIn(found)
           assert.notDeepEqual(places, [], `${field} of ${path}`)
-          assert.ok(!isRight(found))
+          assert.ok(!isVerified(found))
           for (const { name } of found.checks.filter(({ is }) => is === 'wrong')) {
             assert.ok(
               FIGURE_CHECKS.some((check) => check === name) || name === 'consistency',

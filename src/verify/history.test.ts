@@ -13,7 +13,7 @@ import * as fc from 'fast-check'
 import { parseBase64 } from '../tlog/text.ts'
 import { formatVkey, verifierKey } from '../tlog/vkey.ts'
 import type { Audit } from './audit.ts'
-import { isRight } from './report.ts'
+import { isVerified } from './report.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 
 const key = newKey()
@@ -218,7 +218,7 @@ suite('a key', () => {
 
   test('that the same server gives proves little, and it is said', async () => {
     const found = await auditOf(log, undefined, { own: { given: [], keptOf: () => [] } })
-    assert.ok(isRight(found))
+    assert.ok(isVerified(found))
     assert.match(found.checks[0]?.says ?? '', /from the same server, which proves little/)
   })
 

@@ -15,7 +15,7 @@ const NOT_PROVED = [
 ]
 
 /** Whether all is well: nothing is wrong, and the log itself was checked whole under a signature. */
-export function isRight({ checks }: Pick<Audit, 'checks'>): boolean {
+export function isVerified({ checks }: Pick<Audit, 'checks'>): boolean {
   const isOf = (name: Check['name']): Check['is'] | undefined =>
     checks.find((check) => check.name === name)?.is
   return (
@@ -52,7 +52,7 @@ function conclusion(audit: Audit): string {
   const wrong = audit.checks.filter(({ is }) => is === 'wrong')
   const unchecked = audit.checks.filter(({ is }) => is === 'not checked').length
   if (wrong.length > 0) return `WRONG: ${wrong.map(({ name }) => name).join(', ')};`
-  if (!isRight(audit)) return 'NOT VERIFIED;'
+  if (!isVerified(audit)) return 'NOT VERIFIED;'
   const but = audit.notes.length > 0 ? ', but see the note' : ''
   return unchecked > 0 ? `right, and ${unchecked} not checked${but};` : `all of it is right${but};`
 }

@@ -7,7 +7,7 @@ import { treeHasher } from '../tlog/hash.ts'
 import { formatUtf8, parseUtf8 } from '../tlog/text.ts'
 import type { Finding } from './reading/finding.ts'
 import { findingOf, WrongError } from './reading/finding.ts'
-import { objectsOf, readObject, wholeOf } from './reading/json.ts'
+import { objectsOf, readObject, jsonInteger } from './reading/json.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
@@ -105,8 +105,8 @@ function linesOf(
   if (events.length < least || events.length > PAGE_EVENTS)
     throw new WrongError(path, `has not ${least} events`)
   return events.map((event, index) => {
-    const seq = wholeOf(event['seq'])
-    const before = wholeOf(events[index - 1]?.['seq'])
+    const seq = jsonInteger(event['seq'])
+    const before = jsonInteger(events[index - 1]?.['seq'])
     const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
     if (seq === undefined || seq !== expected) throw new WrongError(path, 'leaves out or repeats a seq')
     return { seq, line: JSON.stringify(event) }

@@ -10,14 +10,14 @@ import type { VerifierKey } from '../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
 import type { Members } from './reading/json.ts'
-import { objectsOf, readObject, textOf, wholeOf } from './reading/json.ts'
+import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json.ts'
 import type { Primitives } from './reading/primitives.ts'
 
 /** Where the first key comes from that everything else is trusted by. */
 export type TrustBasis = 'given' | 'kept' | 'served'
 
 /** A key that the log lists, and the sizes of the trees that it signs. */
-export type ListedKey = Readonly<{
+export type KeyRange = Readonly<{
   key: VerifierKey
   fromSize: number
   toSize: number | null
@@ -29,12 +29,12 @@ export type ListedKey = Readonly<{
 export type KeyList = Readonly<{
   origin: string
   /** Those of former logs too, each under its log's own name. */
-  keys: readonly ListedKey[]
-  formerLogs: readonly FormerLog[]
+  keys: readonly KeyRange[]
+  formerLogs: readonly FormerLogSize[]
 }>
 
 /** A log that this one goes on from, after a loss: its first `size` events are in this one, and no later ones. */
-export type FormerLog = Readonly<{ origin: string; size: number }>
+export type FormerLogSize = Readonly<{ origin: string; size: number }>
 
 /** Keys of the longest list that is read. */
 const KEYS_MAX = 256
@@ -45,7 +45,7 @@ const malformed = (what: string): WrongError => new WrongError(PLACE, what)
 /** Reads the list of keys; one that is not well formed is wrong. */
 export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha256'>): KeyList {
   const list = readObject(PLACE, body)
-  const origin = textOf(list['origin'])
+  const origin = jsonString(list['origin'])
   const keys = objectsOf(list['keys'])
   const former = objectsOf(list['formerLogs'] ?? [])
   if (origin === undefined || keys === undefined || former === undefined || keys.length > KEYS_MAX) {
@@ -53,22 +53,22 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
   }
   const formerLogs = former.map(formerLog)
   const origins = new Set([origin, ...formerLogs.map((log) => log.origin)])
-  const listed = keys.map((key): ListedKey => {
-    const parsed = parseVkey(sha256, textOf(key['vkey']) ?? '')
-    const fromSize = wholeOf(key['fromSize'])
-    const toSize = key['toSize'] === null ? null : wholeOf(key['toSize'])
+  const listed = keys.map((key): KeyRange => {
+    const parsed = parseVkey(sha256, jsonString(key['vkey']) ?? '')
+    const fromSize = jsonInteger(key['fromSize'])
+    const toSize = key['toSize'] === null ? null : jsonInteger(key['toSize'])
     if (parsed === undefined || fromSize === undefined || toSize === undefined) {
       throw malformed('a key is not well formed')
     }
     if (parsed.type !== 'ed25519' || !origins.has(parsed.name)) throw malformed('a key is of another log')
-    return { key: parsed, fromSize, toSize, statement: textOf(key['statement']) ?? null }
+    return { key: parsed, fromSize, toSize, statement: jsonString(key['statement']) ?? null }
   })
   return { origin, keys: listed, formerLogs }
 }
 
-function formerLog(log: Members): FormerLog {
-  const origin = textOf(log['origin'])
-  const size = wholeOf(log['size'])
+function formerLog(log: Members): FormerLogSize {
+  const origin = jsonString(log['origin'])
+  const size = jsonInteger(log['size'])
   if (origin === undefined || size === undefined) throw malformed('a former log is not well formed')
   return { origin, size }
 }
@@ -78,10 +78,10 @@ export type Trust = Readonly<{
   origin: string
   basis: TrustBasis
   /** The keys that follow from what is trusted. */
-  keys: readonly ListedKey[]
+  keys: readonly KeyRange[]
   /** Every key listed, retired ones too: what they signed once can still be held against the tree. */
-  listed: readonly ListedKey[]
-  formerLogs: readonly FormerLog[]
+  listed: readonly KeyRange[]
+  formerLogs: readonly FormerLogSize[]
 }>
 
 /**
@@ -125,7 +125,7 @@ export async function trustOf(
  * The listed keys that the trusted ones stand for. A key of this log must be listed for ever; one of a log that this one
  * goes on from counts when it is listed under this log's name too, and one of them must be.
  */
-function listedAs(list: KeyList, vkeys: readonly string[], { sha256 }: Primitives): readonly ListedKey[] {
+function listedAs(list: KeyList, vkeys: readonly string[], { sha256 }: Primitives): readonly KeyRange[] {
   const found = vkeys.flatMap((vkey) => {
     const own = parseVkey(sha256, vkey)
     const isFormer = list.formerLogs.some((log) => log.origin === own?.name)
@@ -144,9 +144,9 @@ const UNLISTED = 'the key that you trust is not among the keys of this log'
 
 /** The statement is a note by one of the keys: `daybook key rotation v1`, origin, size and new vkey, a line each. */
 async function isStated(
-  { key, fromSize, statement }: ListedKey,
+  { key, fromSize, statement }: KeyRange,
   origin: string,
-  by: readonly ListedKey[],
+  by: readonly KeyRange[],
   { verifyEd25519 }: Primitives,
 ): Promise<boolean> {
   const note = parseNote(formatUtf8(statement ?? ''))

@@ -3,7 +3,7 @@ import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import type { Asked } from './ask-all.ts'
 import type { Checklist } from './questions/check.ts'
 import type { Finding } from './reading/finding.ts'
-import type { Stretch } from './trail/first-difference.ts'
+import type { EntryRange } from './trail/first-difference.ts'
 import { firstDifference } from './trail/first-difference.ts'
 import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
@@ -58,7 +58,7 @@ export async function judgeLog(
   }
 }
 
-function namesOf({ from, to }: Stretch): string {
+function namesOf({ from, to }: EntryRange): string {
   return to - from === 1
     ? `seq ${to} was signed otherwise`
     : `one of seqs ${from + 1} to ${to} is the first that was signed otherwise`

@@ -14,7 +14,7 @@ import { iconRoute } from './frame/icon.ts'
 import { otherWays } from './feeds/other-ways.ts'
 import { openPageCache } from './frame/page-cache.ts'
 import type { Web } from './frame/page-routes.ts'
-import { pageRoutes, pathOf } from './frame/page-routes.ts'
+import { pageRoutes, pagePath } from './frame/page-routes.ts'
 import { PAGES } from './pages/pages.ts'
 import { payoutsCalendarRoute } from './pages/payouts/payouts-calendar.ts'
 import { apiMarkdownRoute } from './reference/api-markdown-route.ts'
@@ -34,7 +34,7 @@ export type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
 
 /** Opens the pages over the routes of the API, which they ask for everything that they show. */
 export function openWeb(api: readonly Route[], { identity, site, assets, present }: WebSettings): WebRoutes {
-  const paths = new Set(PAGES.map(pathOf))
+  const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
   const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Filter } from '../../src/client/filter.ts'
+import type { EventFilter } from '../../src/client/filter.ts'
 import { isWanted } from '../../src/client/filter.ts'
 import type { StreamStatus } from '../../src/client/stream.ts'
 import { DAY_MS } from '../../src/protocol/moment.ts'
@@ -69,7 +69,7 @@ suite('the client, from a real service,', () => {
     const { daybook, publish } = await openStage(service)
     await publish(300)
     const all = await Array.fromAsync(daybook.events())
-    const filters: readonly Filter[] = [
+    const filters: readonly EventFilter[] = [
       { type: ['play'] },
       { type: ['trade', 'contest'], nonzero: true },
       { kind: 'vote' },

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
-import { sha256, verifyEd25519 } from '../../src/log/tree/signer.ts'
+import { sha256, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
@@ -206,7 +206,7 @@ async function assertSigned(node: NodeProcess, size: number): Promise<void> {
   const listed = JSON.parse(Buffer.from(await ask('keys')).toString()) as { keys: { vkey: string }[] }
   const keys = listed.keys.flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
   const trusted = { origin: keys[0]?.name ?? '', keys, witnesses: [] }
-  const opened = await openCheckpoint(await ask('checkpoint'), trusted, verifyEd25519)
+  const opened = await openCheckpoint(await ask('checkpoint'), trusted, verifyRawEd25519)
   assert.ok(opened.ok, 'the checkpoint is signed')
   assert.equal(opened.value.checkpoint.size, size, 'the checkpoint is of the head')
 }

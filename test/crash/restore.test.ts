@@ -9,7 +9,7 @@ import { nameOfLog, readSignature } from '../../src/log/tree/ready-log.ts'
 import type { LogIdentity } from '../../src/log/store/reader.ts'
 import { openForReading, openForWriting, readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
-import { isSigned, verifierKeyOf, verifyEd25519 } from '../../src/log/tree/signer.ts'
+import { isSigned, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { openStoredTree } from '../../src/log/tree/stored-tree.ts'
 import {
   checked,
@@ -32,7 +32,7 @@ async function checkpointOf(data: string): Promise<Readonly<{ origin: string; si
     const { origin } = log.identity
     const keys = [verifierKeyOf(origin, TEST_KEY.publicKey)]
     const note = log.snapshot(({ tree }) => tree.checkpoint())
-    const opened = await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyEd25519)
+    const opened = await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyRawEd25519)
     assert.ok(opened.ok, 'the log’s checkpoint is signed under its own origin')
     return { origin, size: opened.value.checkpoint.size }
   } finally {

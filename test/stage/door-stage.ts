@@ -8,7 +8,7 @@ import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { Refusal } from '../../src/publish/admission/admission.ts'
+import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
 import type { Committed } from '../../src/publish/door/commit-queue.ts'
 import { openCommitQueue } from '../../src/publish/door/commit-queue.ts'
 import type { PublishOutcome } from '../../src/publish/door/door.ts'
@@ -47,7 +47,7 @@ export type DoorStage = AsyncDisposable &
     lines(): readonly string[]
     committed: readonly Committed[]
     outcomes: readonly PublishOutcome[]
-    irregular: readonly Refusal[]
+    irregular: readonly BooksRefusal[]
     /** What went wrong in the door itself. */
     failures: readonly unknown[]
     /** Milliseconds that answers to wrong tokens waited; no time goes by meanwhile. */
@@ -63,7 +63,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
   const seen = {
     committed: [] as Committed[],
     outcomes: [] as PublishOutcome[],
-    irregular: [] as Refusal[],
+    irregular: [] as BooksRefusal[],
     failures: [] as unknown[],
     pauses: [] as number[],
   }

@@ -6,7 +6,7 @@ import type { Draft } from '../../src/protocol/draft.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
-import type { Refusal } from '../../src/publish/admission/admission.ts'
+import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
 import { refusalOf } from '../../src/publish/admission/admission.ts'
 import type { Told } from './story.ts'
 import { logOf, time } from './story.ts'
@@ -55,7 +55,7 @@ export function draftOf({ is, contest: id, kots, details }: Said): Draft {
 }
 
 /** What the books of a log that holds the story say to the draft. */
-export function refusalAfter(story: readonly Said[], said: Said): Refusal | null {
+export function refusalAfter(story: readonly Said[], said: Said): BooksRefusal | null {
   return refusalOf(published(story).fold(), draftOf(said))
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { base58 } from '@scure/base'
 import type { DraftSource } from '../../src/publish/admission/grammar.ts'
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
-import type { Refusal } from '../../src/publish/admission/refusal.ts'
+import type { DraftRefusal } from '../../src/publish/admission/refusal.ts'
 
 /** How a draft comes: through the door, as an import's line, and on a chain whose transactions are the operator's own. */
 export const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
@@ -35,7 +35,7 @@ export const CORRECTION = {
 }
 
 /** Why a draft is refused; fails when it is accepted. */
-export function refused(value: unknown, source: DraftSource = DOOR): Refusal {
+export function refused(value: unknown, source: DraftSource = DOOR): DraftRefusal {
   const outcome = parseDraft(value, source)
   assert.ok(!outcome.ok, 'is accepted')
   return outcome

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../src/protocol/moment.ts'
 import type { ContestId, Seq } from '../../src/protocol/seq.ts'
 import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../../src/project/fold/books.ts'
-import type { Contest, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
+import type { ContestState, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
 import { kindKey, underHold } from '../../src/project/fold/contest.ts'
 import { contestWire } from '../../src/project/answers/contests.ts'
 import type { Changes, ContestMove, Fold, Shelf, StandingPrice } from '../../src/project/fold/fold.ts'
@@ -161,7 +161,7 @@ function openMemoryShelf(): MemoryShelf {
   const entries: Entry[] = []
   const corrections = new Map<Seq, Seq>()
   const restatements = new Map<Seq, Seq>()
-  const contests = new Map<ContestId, Contest>()
+  const contests = new Map<ContestId, ContestState>()
   const lots = new Map<Seq, Lot>()
   const holds = new Map<string, Hold>()
   const takes = new Map<Seq, Map<Seq, Take>>()
@@ -220,7 +220,7 @@ function putAll<Key, Value>(into: Map<Key, Value>, from: ReadonlyMap<Key, Value>
 function listings(
   entries: readonly Entry[],
   kept: Readonly<{
-    contests: ReadonlyMap<ContestId, Contest>
+    contests: ReadonlyMap<ContestId, ContestState>
     lots: ReadonlyMap<Seq, Lot>
     holds: ReadonlyMap<string, Hold>
     loyalty: ReadonlyMap<Month, LoyaltyState>

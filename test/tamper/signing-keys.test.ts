@@ -9,7 +9,7 @@ import { CommandError } from '../../src/command/terminal/world.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { ListedKey } from '../../src/log/store/reader.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { sha256, verifierKeyOf, verifyEd25519 } from '../../src/log/tree/signer.ts'
+import { sha256, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { hasStore } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseNote } from '../../src/tlog/note.ts'
@@ -55,7 +55,7 @@ async function trusts(data: string, { publicKey }: SigningKey): Promise<boolean>
   try {
     const keys = [verifierKeyOf(origin, publicKey)]
     const note = log.snapshot(({ tree }) => tree.checkpoint())
-    return (await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyEd25519)).ok
+    return (await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyRawEd25519)).ok
   } finally {
     log.close()
   }
@@ -84,7 +84,7 @@ suite('keygen', () => {
     assert.equal(known?.name, origin)
     const { privateKey } = readKeyFile(to, { hasFileModes: true })
     const message = Buffer.from('a text')
-    assert.ok(verifyEd25519(known?.publicKey ?? message, message, sign(null, message, privateKey)))
+    assert.ok(verifyRawEd25519(known?.publicKey ?? message, message, sign(null, message, privateKey)))
     assert.deepEqual(await commanded((world) => keygen({ show: to, origin }, world)), {
       code: 0,
       said: `${vkey}\n`,
@@ -182,7 +182,7 @@ suite('the keys of a log', () => {
     const note = parseNote(Buffer.from(next?.statement ?? ''))
     assert.ok(note.ok)
     assert.equal(note.value.text, `daybook key rotation v1\n${origin}\n5\n${vkeyOf(OTHER_KEY)}\n`)
-    const verified = await openNote(note.value, [verifierKeyOf(origin, TEST_KEY.publicKey)], verifyEd25519)
+    const verified = await openNote(note.value, [verifierKeyOf(origin, TEST_KEY.publicKey)], verifyRawEd25519)
     assert.ok(verified.ok, 'the old key vouches for the new one')
     for (const sizes of [[], [6], [9]]) {
       publishUpTo(data, sizes, both)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
@@ -21,8 +21,8 @@ const published = new Map(
 )
 
 suite('docs/pages.md publishes the columns of', () => {
-  const pages = PAGES.filter((page) => page.csv !== undefined && pathOf(page) !== '/')
-  for (const path of pages.map(pathOf)) {
+  const pages = PAGES.filter((page) => page.csv !== undefined && pagePath(page) !== '/')
+  for (const path of pages.map(pagePath)) {
     test(path, async () => {
       const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}$`)
       const address = ADDRESSES.find((one) => form.test(one))
@@ -33,7 +33,7 @@ suite('docs/pages.md publishes the columns of', () => {
   }
 
   test('no page that there is not', () => {
-    const paths = new Set(pages.map(pathOf))
+    const paths = new Set(pages.map(pagePath))
     assert.deepEqual(
       [...published.keys()].filter((path) => !paths.has(path)),
       [],

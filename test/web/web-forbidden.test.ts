@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { base58 } from '@scure/base'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 
@@ -38,7 +38,7 @@ const filled = (path: string): string =>
 const ASKED: readonly string[] = [
   ...new Set([
     ...ENDPOINTS.map(({ path }) => filled(path)),
-    ...PAGES.map((page) => filled(pathOf(page))).filter((path) => path !== '/find'),
+    ...PAGES.map((page) => filled(pagePath(page))).filter((path) => path !== '/find'),
     '/flows.csv',
     '/flows.json',
     '/flows.svg',

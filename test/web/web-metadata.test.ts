@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { THEMES } from '../../src/web/markup/chart-theme.ts'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
@@ -45,7 +45,7 @@ async function partsOf(address: string): Promise<readonly About[]> {
   return parts
 }
 
-const alone = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pathOf))
+const alone = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pagePath))
 
 suite('what an export says of itself is', () => {
   for (const address of ADDRESSES.filter((one) => one !== '/' && !alone.has(one.split('?')[0] ?? ''))) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage, plan } from '../stage/api-stage.ts'
@@ -30,7 +30,7 @@ const PICTURES = [
 
 suite('a picture', () => {
   test('is there of every page that has a chart, and docs/pages.md names them all', () => {
-    const pictured = PAGES.filter((page) => page.svg !== undefined && pathOf(page) !== '/').map(pathOf)
+    const pictured = PAGES.filter((page) => page.svg !== undefined && pagePath(page) !== '/').map(pagePath)
     const shown = new Set(PICTURES.map((path) => path.replace('.svg', '').replace(/\/\d+\//, '/{id}/')))
     assert.deepEqual(new Set(pictured), shown)
     const [, row = ''] = /^\| `\.svg` \| (.*) \|$/m.exec(documentText('docs/pages.md')) ?? []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { parsed } from '../../src/protocol/problem.ts'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { View } from '../../src/web/frame/page.ts'
 import { mappedOf } from '../../src/web/feeds/sitemap.ts'
@@ -63,7 +63,7 @@ suite('the sitemap', () => {
     const response = await stage.get('/sitemap.xml')
     assert.equal(response.headers.get('content-type'), 'application/xml; charset=utf-8')
     const named = namedIn(await response.text()).map(({ loc }) => loc)
-    const pages = PAGES.map(pathOf).filter((path) => !path.includes('{'))
+    const pages = PAGES.map(pagePath).filter((path) => !path.includes('{'))
     assert.deepEqual(
       named,
       [...pages, '/contests/2/ledger', '/contests/1/ledger'].map((path) => `${base}${path}`),

@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { PAGE_POLICY } from '../../src/web/frame/frame.ts'
-import { pathOf } from '../../src/web/frame/page-routes.ts'
+import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
@@ -12,7 +12,7 @@ import { ADDRESSES } from './web-addresses.ts'
 
 const KIB = 1024
 /** The pages without a twin in the API: they have no other forms. */
-const ALONE = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pathOf))
+const ALONE = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pagePath))
 const LICENCE = 'https://licence.example/data'
 
 let stage: ApiStage
@@ -25,7 +25,7 @@ const zipped = (text: string): number => gzipSync(text, { level: 9 }).length
 
 suite('the pages', () => {
   test('have an address each in the walk', () => {
-    for (const path of PAGES.map(pathOf)) {
+    for (const path of PAGES.map(pagePath)) {
       const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(?:\\?|$)`)
       assert.ok(
         ADDRESSES.some((address) => form.test(address)),
@@ -37,7 +37,7 @@ suite('the pages', () => {
   test('stand where their endpoint stands, without /api/v1', () => {
     for (const page of PAGES) {
       if (page.endpoint === null || page.path !== undefined) continue
-      assert.equal(`/api/v1${pathOf(page)}`, ENDPOINT_PATHS[page.endpoint])
+      assert.equal(`/api/v1${pagePath(page)}`, ENDPOINT_PATHS[page.endpoint])
     }
   })
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Argument } from 'commander'
-import type { Filter } from '../../client/filter.ts'
+import type { EventFilter } from '../../client/filter.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { PAGE_LIMIT_MAX, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EventType } from '../../protocol/rules.ts'
@@ -158,6 +158,6 @@ function filterOptions(command: Command, option: ReturnType<typeof optionOf>): C
     .addOption(option('--nonzero', 'only events with an amount other than zero'))
 }
 
-function filterOf({ type, kind, contestId, nonzero }: FilterOptions): Filter {
+function filterOf({ type, kind, contestId, nonzero }: FilterOptions): EventFilter {
   return { type, kind, contestId, nonzero }
 }

@@ -3,10 +3,10 @@ import { asPathError, checkFile } from '../terminal/given-paths.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** Where a reader stands in which log: everything up to `seq` has been written out. */
-export type Cursor = Readonly<{ log: string; seq: number }>
+export type SavedCursor = Readonly<{ log: string; seq: number }>
 
 /** A file that keeps a cursor between runs. It is replaced whole: a crash leaves the old one or the new one. */
-export type CursorFile = Readonly<{ kept: Cursor | null; save(cursor: Cursor): void }>
+export type CursorFile = Readonly<{ kept: SavedCursor | null; save(cursor: SavedCursor): void }>
 
 export function openCursorFile(path: string): CursorFile {
   checkFile(path, '--cursor')
@@ -24,7 +24,7 @@ export function openCursorFile(path: string): CursorFile {
   }
 }
 
-function readCursor(path: string): Cursor | null {
+function readCursor(path: string): SavedCursor | null {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -33,7 +33,7 @@ function readCursor(path: string): Cursor | null {
     throw new CommandError(2, `the cursor file ${path} cannot be read`, { cause })
   }
   try {
-    const { log, seq }: Cursor = JSON.parse(text)
+    const { log, seq }: SavedCursor = JSON.parse(text)
     if (typeof log === 'string' && Number.isSafeInteger(seq) && seq >= 0) return { log, seq }
   } catch {
     // Told below, whatever is wrong with it.

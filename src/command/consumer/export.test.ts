@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Stretch } from './export.ts'
+import type { ExportPart } from './export.ts'
 import { stretchesOf } from './export.ts'
 
 type Month = Parameters<typeof stretchesOf>[0][number]
@@ -21,7 +21,7 @@ function monthsOf(counts: readonly number[]): readonly Month[] {
 }
 
 /** What a stretch costs: a file is one request, a page has 10,000 events. */
-const requestsOf = ({ month, after, end }: Stretch): number =>
+const requestsOf = ({ month, after, end }: ExportPart): number =>
   month === null ? Math.ceil((end - after) / 10_000) : 1
 
 suite('a range that is exported', () => {

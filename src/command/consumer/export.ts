@@ -1,5 +1,5 @@
 import type { Daybook } from '../../client/daybook.ts'
-import type { Filter } from '../../client/filter.ts'
+import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { noGap } from '../../client/pages.ts'
@@ -20,12 +20,12 @@ export type ExportSettings = Readonly<{
   from: Ms | null
   to: Ms | null
   after: number
-  filter: Filter
+  filter: EventFilter
   format: Exclude<EventFormat, 'table'>
 }>
 
 /** A stretch of the log that is read in one way: a month's file, or pages. `after` exclusive, `end` inclusive. */
-export type Stretch = Readonly<{ month: string | null; after: number; end: number }>
+export type ExportPart = Readonly<{ month: string | null; after: number; end: number }>
 
 /**
  * Prints every event of a range: whole months from their files, the rest by pages, so that a year costs a dozen
@@ -103,8 +103,8 @@ async function boundsOf(
 }
 
 /** How a range is read: by its file where a month has more of it than a few pages hold, else by pages. */
-export function stretchesOf(months: readonly Month[], after: number, end: number): readonly Stretch[] {
-  const stretches: Stretch[] = []
+export function stretchesOf(months: readonly Month[], after: number, end: number): readonly ExportPart[] {
+  const stretches: ExportPart[] = []
   for (const { month, firstSeq, lastSeq } of months) {
     if (firstSeq === null || lastSeq === null) continue
     const [from, to] = [Math.max(after, firstSeq - 1), Math.min(end, lastSeq)]
@@ -119,7 +119,7 @@ export function stretchesOf(months: readonly Month[], after: number, end: number
 
 function eventsOf(
   daybook: Daybook,
-  { month, after, end }: Stretch,
+  { month, after, end }: ExportPart,
   signal: AbortSignal,
 ): AsyncIterable<readonly EventWire[]> {
   if (month !== null) return daybook.month(month, { after, signal }).batches()

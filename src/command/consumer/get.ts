@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import { pathOf } from '../../client/query.ts'
+import { endpointPath } from '../../client/query.ts'
 import type { Given } from '../../client/query.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
@@ -118,7 +118,7 @@ async function get({ url, id, place, options }: GetSettings, world: World): Prom
   const { format, ...query } = options
   const columns = world.columns?.() ?? null
   try {
-    const answer = await asking(() => daybook.ask.get(pathOf(id, place, query), { signal: world.stop }))
+    const answer = await asking(() => daybook.ask.get(endpointPath(id, place, query), { signal: world.stop }))
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
     const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()

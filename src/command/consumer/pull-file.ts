@@ -15,7 +15,7 @@ export type Expected = Readonly<{ bytes: number; sha256: string }> | null
 const CHUNK_BYTES = 1024 * 1024
 
 /** Whether the file is there and is what it must be. */
-export async function isRight(file: string, { bytes, sha256 }: NonNullable<Expected>): Promise<boolean> {
+export async function isIntact(file: string, { bytes, sha256 }: NonNullable<Expected>): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
   return found?.isFile() === true && found.size === bytes && (await sha256Of(file)) === sha256
 }
@@ -37,7 +37,7 @@ export async function pullFile(
   for (let attempt = 1; ; attempt++) {
     try {
       await goOn(ask, path, part, world.stop, came)
-      if (expected === null || (await isRight(part, expected))) break
+      if (expected === null || (await isIntact(part, expected))) break
       // A part from another time may have spoilt it: it is begun anew, once.
       await remove(part)
       if (++wrong > 1) throw new CommandError(1, `${path} is not what its manifest says`)

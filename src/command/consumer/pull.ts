@@ -2,14 +2,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Daybook } from '../../client/daybook.ts'
-import { pathOf } from '../../client/query.ts'
+import { endpointPath } from '../../client/query.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/given-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { Expected } from './pull-file.ts'
-import { isRight, pullFile } from './pull-file.ts'
+import { isIntact, pullFile } from './pull-file.ts'
 import type { MonthRange } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -51,8 +51,8 @@ async function pullAll(
   const signal = world.stop
   const { ask } = daybook
   // Before the files, which then hold everything that it signs.
-  const newest = (await ask.get(pathOf('logCheckpoint', ''), { signal })).bytes()
-  const keys = (await ask.get(pathOf('logKeys', ''), { signal })).bytes()
+  const newest = (await ask.get(endpointPath('logCheckpoint', ''), { signal })).bytes()
+  const keys = (await ask.get(endpointPath('logKeys', ''), { signal })).bytes()
   const { months: all } = await daybook.archive({ signal })
   const months = all.filter(
     ({ month }) => (range.from ?? month) <= month && month <= (range.to ?? month) && isMonth(month),
@@ -84,11 +84,11 @@ async function pullAll(
       ]
       for (const [name, expected] of files) {
         const file = join(archive, name)
-        if (expected !== null && (await isRight(file, expected))) {
+        if (expected !== null && (await isIntact(file, expected))) {
           tally.there += 1
           continue
         }
-        await pullFile(ask, pathOf('archiveFile', name), file, expected, world, came)
+        await pullFile(ask, endpointPath('archiveFile', name), file, expected, world, came)
         tally.came += 1
       }
     }
@@ -118,7 +118,7 @@ async function pullManifest(
   { stop }: World,
 ): Promise<ArchiveManifest> {
   const name = `${month}.json`
-  const answer = await ask.get(pathOf('archiveFile', name), { signal: stop })
+  const answer = await ask.get(endpointPath('archiveFile', name), { signal: stop })
   const manifest: ArchiveManifest = answer.json()
   await replace(join(archive, name), answer.bytes())
   return manifest
@@ -126,7 +126,7 @@ async function pullManifest(
 
 /** The digests of the closed files that are here, so that `sha256sum -c` looks for no other. */
 async function pullSums({ ask }: Daybook, archive: string, { stop }: World): Promise<void> {
-  const sums = (await ask.get(pathOf('archiveFile', 'SHA256SUMS'), { signal: stop })).text()
+  const sums = (await ask.get(endpointPath('archiveFile', 'SHA256SUMS'), { signal: stop })).text()
   const here = sums.split(/(?<=\n)/).filter((line) => {
     const name = /^[0-9a-f]{64} {2}(\d{4}-\d{2}\.(?:details\.)?jsonl\.gz)\n$/.exec(line)?.[1]
     return (

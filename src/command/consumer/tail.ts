@@ -1,6 +1,6 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
-import type { Filter } from '../../client/filter.ts'
+import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import type { StreamStatus } from '../../client/stream.ts'
 import type { EventWire } from '../../protocol/event.ts'
@@ -25,7 +25,7 @@ export type TailStart = Readonly<
 export type TailSettings = Readonly<{
   url: string
   start: TailStart
-  filter: Filter
+  filter: EventFilter
   /** Events after which it ends, or null. */
   count: number | null
   /** Whether it goes on past what was the head at the start. */
@@ -120,7 +120,7 @@ async function placeOf(
   daybook: Daybook,
   start: TailStart,
   head: number,
-  filter: Filter,
+  filter: EventFilter,
   signal: AbortSignal,
 ): Promise<Readonly<{ after: number; events: readonly EventWire[] }>> {
   switch (start.is) {

@@ -10,7 +10,7 @@ import { parseVkey } from '../../tlog/vkey.ts'
 import type { Audit } from '../../verify/audit.ts'
 import { audit } from '../../verify/audit.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
-import { formatReport, isRight } from '../../verify/report.ts'
+import { formatReport, isVerified } from '../../verify/report.ts'
 import type { SavedNote } from '../../verify/saved-checkpoint.ts'
 import { openLiveSource } from '../../verify/reading/live-source.ts'
 import type { Source } from '../../verify/reading/source.ts'
@@ -67,7 +67,7 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
   world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
   // After the report, which must not be lost to a disk that is full.
   for (const line of keep(found, shelf)) tell(world, line)
-  return isRight(found) ? 0 : 1
+  return isVerified(found) ? 0 : 1
 }
 
 async function audited(

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { pathOf } from '../../client/query.ts'
+import { endpointPath } from '../../client/query.ts'
 import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
@@ -49,10 +49,10 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const details: EventDetails['details'] =
     fields === null
       ? null
-      : (await asking(() => daybook.ask.get(pathOf('eventDetails', seq), { signal }))).json().details
+      : (await asking(() => daybook.ask.get(endpointPath('eventDetails', seq), { signal }))).json().details
   const drafts = [
-    correctionOf(event, settings),
-    ...(fields === null ? [] : [restatementOf(event, details ?? {}, fields, settings)]),
+    correctionDraft(event, settings),
+    ...(fields === null ? [] : [restatementDraft(event, details ?? {}, fields, settings)]),
   ]
   const lines = drafts.map((draft) => JSON.stringify(draft))
   if (door === null || dryRun) {
@@ -82,7 +82,7 @@ function said(receipt: Readonly<{ status: string; seq: number | null }> | undefi
 }
 
 /** The draft that cancels an event in full. */
-export function correctionOf(
+export function correctionDraft(
   event: EventWire,
   { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>,
 ): Fields {
@@ -98,7 +98,7 @@ export function correctionOf(
 }
 
 /** The draft that takes its place: the event's own fields, but those that are given. */
-export function restatementOf(
+export function restatementDraft(
   { seq, type, kind, contestId, kots, tx }: EventWire,
   details: Fields,
   { details: given, ...fields }: Fields,

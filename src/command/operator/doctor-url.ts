@@ -1,6 +1,6 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import { pathOf } from '../../client/query.ts'
+import { endpointPath } from '../../client/query.ts'
 import type { LogKeys, Status } from '../../protocol/resources.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
@@ -26,7 +26,7 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
   const signal = world.stop
   const before = world.now()
   const answer = await daybook.ask
-    .get(pathOf('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
+    .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
     .catch(failureOf)
   if (answer instanceof DaybookError)
     return [wrong('service', `it does not answer: ${harmless(answer.message)}`)]
@@ -82,8 +82,8 @@ function headersOf(headers: Headers): Diagnosis {
 }
 
 async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSignal): Promise<Diagnosis> {
-  const signed = await ask.get(pathOf('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
-  const list = await ask.get(pathOf('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
+  const signed = await ask.get(endpointPath('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
+  const list = await ask.get(endpointPath('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
   if (signed instanceof DaybookError || list instanceof DaybookError) {
     return wrong('checkpoint', 'there is none, or no list of keys')
   }
@@ -105,7 +105,7 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
 async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): Promise<Diagnosis> {
   const options = { attemptsMax: 1, silenceMs: waitMs, accept: 'text/event-stream', signal }
   try {
-    const { headers, stream } = await ask.open(pathOf('stream', ''), options)
+    const { headers, stream } = await ask.open(endpointPath('stream', ''), options)
     const reader = stream.getReader()
     const first = await reader.read()
     await reader.cancel()
@@ -126,7 +126,7 @@ async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly
   const { months } = await daybook.archive({ signal })
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
   if (closed === undefined) return []
-  const path = pathOf('archiveFile', `${closed.month}.jsonl.gz`)
+  const path = endpointPath('archiveFile', `${closed.month}.jsonl.gz`)
   const answer = await daybook.ask
     .get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } })
     .catch(failureOf)

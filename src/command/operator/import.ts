@@ -10,7 +10,7 @@ import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type ImportSettings = Readonly<{
+export type ImportCommandSettings = Readonly<{
   files: readonly string[]
   data: string
   newLog: NewLog
@@ -28,7 +28,7 @@ export function checkFiles(files: readonly string[]): void {
 }
 
 /** Loads history into a data directory that nobody serves: all of it or nothing. */
-export async function runImport(settings: ImportSettings, world: World): Promise<ExitCode> {
+export async function runImport(settings: ImportCommandSettings, world: World): Promise<ExitCode> {
   const progress = openProgress('importing', 'bytes', world)
   let outcome: Awaited<ReturnType<typeof importFiles>>
   try {

@@ -10,7 +10,7 @@ const RETRY_MS = 1_000
 const TOKEN_FILE_BYTES_MAX = 4_096
 
 /** Where the door is, what opens it, and the signal that calls the command off. */
-export type Door = Readonly<{ address: URL; token: string; stop: AbortSignal }>
+export type DoorAccess = Readonly<{ address: URL; token: string; stop: AbortSignal }>
 
 /** What became of one draft. */
 export type DoorReceipt = Readonly<{ status: string; seq: number | null }>
@@ -21,7 +21,7 @@ export type Failure = Readonly<{ draft: number | null; field: string | null; rea
 export type Sent = Readonly<{ ok: true; receipts: readonly DoorReceipt[] } | { ok: false; failure: Failure }>
 
 /** Takes the address and the token of a publish door as its user gave them; nothing is sent. */
-export function openDoor(to: string, tokenFile: string, stop: AbortSignal): Door {
+export function openDoor(to: string, tokenFile: string, stop: AbortSignal): DoorAccess {
   const base = readAddress(to, DOOR)
   return { address: new URL('/publish', base), token: readToken(tokenFile), stop }
 }
@@ -41,7 +41,7 @@ function readToken(file: string): string {
 }
 
 /** Sends drafts, a line each, in one request: all or nothing. A retry never doubles an event. */
-export async function sendDrafts(door: Door, lines: readonly string[]): Promise<Sent> {
+export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<Sent> {
   for (let attempt = 1; ; attempt++) {
     const response = await post(door, lines)
     if (response === null) {
@@ -72,7 +72,10 @@ function failed(reason: string): Sent {
 }
 
 /** Sends one request; null when nothing answers. */
-async function post({ address, token, stop }: Door, lines: readonly string[]): Promise<Response | null> {
+async function post(
+  { address, token, stop }: DoorAccess,
+  lines: readonly string[],
+): Promise<Response | null> {
   try {
     return await fetch(address, {
       method: 'POST',

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { Door, Failure } from './publish-door.ts'
+import type { DoorAccess, Failure } from './publish-door.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -94,7 +94,7 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
   if (batch.length > 0 && !stop.aborted) yield batch
 }
 
-async function send(door: Door, lines: readonly Line[], sent: Tally): Promise<Failure | null> {
+async function send(door: DoorAccess, lines: readonly Line[], sent: Tally): Promise<Failure | null> {
   const answer = await sendDrafts(
     door,
     lines.map(({ text }) => text),

@@ -23,7 +23,7 @@ export function openAnswers(
   const scripts = openScripts()
   let { port } = settings
   const threads = openAnswerThreads(
-    () => ({ data: settings.data, head: memory.head, site: siteOf(settings, port) }),
+    () => ({ data: settings.data, head: memory.head, site: siteWithAddress(settings, port) }),
     { scripts },
   )
   stack.use(threads)
@@ -44,7 +44,7 @@ export function openAnswers(
 }
 
 /** The site with its address: what the operator says it is, else where this machine finds it. */
-export function siteOf({ site, publicUrl, host }: FrontSettings, port: number): Site {
+export function siteWithAddress({ site, publicUrl, host }: FrontSettings, port: number): Site {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
   return { ...DEFAULT_SITE, ...site, url }

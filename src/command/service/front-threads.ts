@@ -5,15 +5,15 @@ import { openQuestions } from '../../publish/door/questions.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
 /** What one thread has answered, or that it has not in time. */
-export type Answered<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
+export type ThreadAnswer<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
 
 /** The further threads that serve. */
 export type FrontThreads = AsyncDisposable &
   Readonly<{
     /** The metrics of each of them. */
-    metrics(): Promise<readonly Answered<MetricsAnswer>[]>
+    metrics(): Promise<readonly ThreadAnswer<MetricsAnswer>[]>
     /** Whether each of them can read the store. */
-    readable(): Promise<readonly Answered<boolean>[]>
+    readable(): Promise<readonly ThreadAnswer<boolean>[]>
     /** Ends what each of them serves; they still answer what they are asked here. */
     drain(): Promise<void>
   }>
@@ -43,8 +43,8 @@ export async function startFrontThreads(
 }
 
 type Thread = Readonly<{
-  metrics(): Promise<Answered<MetricsAnswer>>
-  readable(): Promise<Answered<boolean>>
+  metrics(): Promise<ThreadAnswer<MetricsAnswer>>
+  readable(): Promise<ThreadAnswer<boolean>>
   drain(): Promise<void>
   stop(): Promise<void>
 }>

@@ -5,7 +5,7 @@ import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { bytesOf, FILE_CODES, openLines, wholeOf } from '../store/archive-tables.ts'
+import { bytesColumn, FILE_CODES, openStoredLines, integerColumn } from '../store/archive-tables.ts'
 import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
 import type { Running } from './gzip-member.ts'
 import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
@@ -32,7 +32,7 @@ type Stored = Readonly<{ end: number; lastSeq: number; running: Running }>
 
 /** Opens the archive for one reader of the store; a read-only database will do. */
 export function openArchiveReader(db: DatabaseSync): ArchiveReader {
-  const lines = openLines(db)
+  const lines = openStoredLines(db)
   const allMonths = db.prepare('SELECT * FROM months ORDER BY month')
   const oneMonth = db.prepare('SELECT * FROM months WHERE month = ?')
   const lastSegment = db.prepare(
@@ -46,8 +46,8 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
   const stored = (month: Month, file: MonthFile): Stored | undefined => {
     const row = lastSegment.get(month, FILE_CODES[file])
     if (row === undefined) return undefined
-    const running = { crc: wholeOf(row['crc']), bytes: wholeOf(row['raw_bytes']) }
-    return { end: wholeOf(row['end']), lastSeq: wholeOf(row['last_seq']), running }
+    const running = { crc: integerColumn(row['crc']), bytes: integerColumn(row['raw_bytes']) }
+    return { end: integerColumn(row['end']), lastSeq: integerColumn(row['last_seq']), running }
   }
   const find = (month: Month, head: Seq): MonthState | undefined => {
     const row = oneMonth.get(month)
@@ -76,10 +76,10 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const at = from + header.length
       if (at === to) return header
       const row = segmentAt.get(month, FILE_CODES[file], at)
-      const start = wholeOf(row?.['start'])
-      const bytes = bytesOf(row?.['bytes'])
+      const start = integerColumn(row?.['start'])
+      const bytes = bytesColumn(row?.['bytes'])
       // What is served for ever is checked each time it is read: a flipped bit must not reach a cache.
-      if (crc32(bytes) !== wholeOf(row?.['bytes_crc'])) {
+      if (crc32(bytes) !== integerColumn(row?.['bytes_crc'])) {
         throw new Error(`the stored segment of ${month} (${file}) at byte ${start} is damaged`)
       }
       assert(at - start < bytes.length, `byte ${at} of ${month} (${file}) is stored`)
@@ -93,11 +93,11 @@ function stateOf(row: Record<string, SQLOutputValue>, head: Seq): MonthState {
   const month = parseMonth(String(row['month']))
   assert(month !== undefined, 'a month of the archive is a month')
   const manifest = row['manifest']
-  const firstSeq = row['first_seq'] === null ? null : seqOf(wholeOf(row['first_seq']))
+  const firstSeq = row['first_seq'] === null ? null : seqOf(integerColumn(row['first_seq']))
   if (typeof manifest !== 'string') {
     assert(firstSeq !== null, `the open month ${month} has an event`)
     return { month, closed: false, events: head - firstSeq + 1, firstSeq, lastSeq: head, manifest: null }
   }
-  const lastSeq = row['last_seq'] === null ? null : seqOf(wholeOf(row['last_seq']))
-  return { month, closed: true, events: wholeOf(row['events']), firstSeq, lastSeq, manifest }
+  const lastSeq = row['last_seq'] === null ? null : seqOf(integerColumn(row['last_seq']))
+  return { month, closed: true, events: integerColumn(row['events']), firstSeq, lastSeq, manifest }
 }

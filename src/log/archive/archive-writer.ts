@@ -8,7 +8,13 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import type { LinesOf } from '../store/archive-tables.ts'
-import { FILE_CODES, MONTH_FILES, openLines, SEGMENT_SEQS, wholeOf } from '../store/archive-tables.ts'
+import {
+  FILE_CODES,
+  MONTH_FILES,
+  openStoredLines,
+  SEGMENT_SEQS,
+  integerColumn,
+} from '../store/archive-tables.ts'
 import type { MonthBook } from './month-book.ts'
 import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-book.ts'
 import type { MonthFile } from '../store/reader.ts'
@@ -96,7 +102,7 @@ type Store = Readonly<{
 }>
 
 function openStore(db: DatabaseSync, signer: Signer): Store {
-  const lines: LinesOf = openLines(db)
+  const lines: LinesOf = openStoredLines(db)
   const insertMonth = db.prepare(
     'INSERT INTO months(month, first_seq, events, closed, manifest) VALUES (?, ?, 0, ?, ?)',
   )
@@ -164,11 +170,11 @@ function readOpenMonth(db: DatabaseSync): OpenMonth | null {
   if (row === undefined) return null
   const month = parseMonth(String(row['month']))
   assert(month !== undefined, 'the newest month of the archive is a month')
-  const firstSeq = wholeOf(row['first_seq'])
+  const firstSeq = integerColumn(row['first_seq'])
   const last = db
     .prepare('SELECT last_seq FROM segments WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1')
     .get(month, FILE_CODES.events)
-  const sealed = last === undefined ? firstSeq - 1 : wholeOf(last['last_seq'])
+  const sealed = last === undefined ? firstSeq - 1 : integerColumn(last['last_seq'])
   return { month, firstSeq, sealed, books: null }
 }
 

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { assert } from '../../protocol/brand.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Digest } from '../../protocol/resources.ts'
-import { bytesOf, FILE_CODES, wholeOf } from '../store/archive-tables.ts'
+import { bytesColumn, FILE_CODES, integerColumn } from '../store/archive-tables.ts'
 import type { Running } from './gzip-member.ts'
 import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
@@ -67,12 +67,12 @@ export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): Mon
     .prepare('SELECT lines, gzip FROM digests WHERE file = ? AND month = ?')
     .get(FILE_CODES[file], month)
   assert(row !== undefined, `the digests of ${month} (${file}) are stored with its segments`)
-  const storedBytes = wholeOf(segment['end'])
-  const running = { crc: wholeOf(segment['crc']), bytes: wholeOf(segment['raw_bytes']) }
+  const storedBytes = integerColumn(segment['end'])
+  const running = { crc: integerColumn(segment['crc']), bytes: integerColumn(segment['raw_bytes']) }
   return {
     running,
     storedBytes,
-    lines: decodeSha256(bytesOf(row['lines']), running.bytes),
-    gzip: decodeSha256(bytesOf(row['gzip']), storedBytes),
+    lines: decodeSha256(bytesColumn(row['lines']), running.bytes),
+    gzip: decodeSha256(bytesColumn(row['gzip']), storedBytes),
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Books, Correction } from '../../project/fold/books.ts'
-import type { Contest } from '../../project/fold/contest.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { totalsOfTally } from '../../project/fold/tally.ts'
@@ -51,7 +51,7 @@ function openListings(
   )
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
   const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
-  const contestOf = (id: ContestId): Contest | undefined => {
+  const contestOf = (id: ContestId): ContestState | undefined => {
     const row = contest.get(id)
     return row === undefined ? undefined : contestOfRow(row)
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Contest } from '../../project/fold/contest.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
 import { ZERO } from '../../protocol/amount.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
@@ -12,7 +12,7 @@ import { openForWriting, storePath } from '../store/store.ts'
 /** As many as are known at once, and some more. */
 const MANY = 10_100
 
-function contestOf(id: number, status: ContestStatus, plays = 0n): Contest {
+function contestOf(id: number, status: ContestStatus, plays = 0n): ContestState {
   return {
     id: contestIdOf(id),
     title: null,

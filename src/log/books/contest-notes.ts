@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Contest } from '../../project/fold/contest.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
@@ -13,8 +13,8 @@ const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status']
 /** The contests that the writer's transaction changes, as they now are. */
 export type ContestNotes = Readonly<{
   /** A contest noted or written lately; undefined when only the store knows. */
-  known(id: ContestId): Contest | undefined
-  note(changed: Contest): void
+  known(id: ContestId): ContestState | undefined
+  note(changed: ContestState): void
   /** Writes the rows of all that were noted: to be called before the commit. */
   flush(): void
   /** Forgets everything, after a rollback. */
@@ -33,7 +33,7 @@ export function openContestNotes(db: DatabaseSync): ContestNotes {
   const unindexed = CONTEST_COLUMNS.filter((column) => !INDEXED.includes(column))
   const moving = db.prepare(insert + setting([...unindexed, 'status']))
   const staying = db.prepare(insert + setting(unindexed))
-  const contests = new Map<ContestId, Contest>()
+  const contests = new Map<ContestId, ContestState>()
   /** What is to be written; true where the stored status may be another. */
   const noted = new Map<ContestId, boolean>()
 

@@ -1,5 +1,5 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { Contest, PrizeSums } from '../../project/fold/contest.ts'
+import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
 import { poolOf, prizeTotals, standingOf } from '../../project/fold/contest.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { formatAmount, parseAmount } from '../../protocol/amount.ts'
@@ -9,7 +9,7 @@ import { formatAt, msOf } from '../../protocol/moment.ts'
 import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import { amountOf, msOrNull, number, text } from '../store/codec.ts'
+import { decodeAmount, msOrNull, number, text } from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
 
 // A contest's row has the fields of its wire form, amounts and counts as the wire writes them: a list of ten thousand
@@ -34,7 +34,7 @@ type StoredSums = Readonly<{
 }>
 
 /** A contest's values in the order of `CONTEST_COLUMNS`. */
-export function valuesOf(contest: Contest): readonly SQLInputValue[] {
+export function valuesOf(contest: ContestState): readonly SQLInputValue[] {
   const prizes = prizeTotals(contest)
   return [
     contest.id,
@@ -58,7 +58,7 @@ export function valuesOf(contest: Contest): readonly SQLInputValue[] {
   ]
 }
 
-function formatSums({ poolIn, poolOut, prizes }: Contest): string {
+function formatSums({ poolIn, poolOut, prizes }: ContestState): string {
   const pairs = (sums: ReadonlyMap<string, Amount>): StoredSums['in'] =>
     [...sums].map(([kind, amount]) => [kind, String(amount)])
   const stored: StoredSums = {
@@ -75,10 +75,10 @@ function formatSums({ poolIn, poolOut, prizes }: Contest): string {
 }
 
 /** A contest out of all of its columns. */
-export function contestOfRow(row: Row): Contest {
+export function contestOfRow(row: Row): ContestState {
   const sums: StoredSums = JSON.parse(text(row, 'sums'))
   const mapOf = (pairs: StoredSums['in']): ReadonlyMap<string, Amount> =>
-    new Map(pairs.map(([kind, amount]) => [kind, amountOf(amount)]))
+    new Map(pairs.map(([kind, amount]) => [kind, decodeAmount(amount)]))
   return {
     id: contestIdOf(number(row, 'id')),
     title: row['title'] === null ? null : text(row, 'title'),
@@ -98,7 +98,7 @@ export function contestOfRow(row: Row): Contest {
     prizes: new Map(
       sums.prizes.map(([kind, owed, redeemed, expired]): [string, PrizeSums] => [
         kind,
-        { owed: amountOf(owed), redeemed: amountOf(redeemed), expired: amountOf(expired) },
+        { owed: decodeAmount(owed), redeemed: decodeAmount(redeemed), expired: decodeAmount(expired) },
       ]),
     ),
   }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Contest, Hold, Lot, Take } from '../../project/fold/contest.ts'
+import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import type { Changes, ContestMove, Shelf, StandingPrice } from '../../project/fold/fold.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import type { ReplayShelf } from '../../project/fold/prefix.ts'
@@ -128,7 +128,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       const value = restatement.get(seq)?.['restatement']
       return typeof value === 'number' ? seqOf(value) : undefined
     },
-    contest(id): Contest | undefined {
+    contest(id): ContestState | undefined {
       const noted = known(id)
       if (noted !== undefined) return noted
       const row = contest.get(id)

@@ -4,7 +4,7 @@ import type { Amount } from '../../protocol/amount.ts'
 import { billionths, ZERO } from '../../protocol/amount.ts'
 import { recordOf } from '../../protocol/brand.ts'
 import type { Row } from '../store/codec.ts'
-import { amountOf, text } from '../store/codec.ts'
+import { decodeAmount, text } from '../store/codec.ts'
 
 // The columns of `unpaid_sums`: null for nothing, an integer where 64 bits hold the sum, else its digits as text.
 // SQLite's `sum()` throws past 64 bits, so that rows are added up in halves of 32 bits, and texts one by one.
@@ -20,7 +20,7 @@ export function unpaidSumsOf(row: Row): UnpaidSums {
   return recordOf(UNPAID_SUMS, (name) => {
     const sum = row[name]
     if (sum === null) return ZERO
-    return typeof sum === 'bigint' ? billionths(sum) : amountOf(text(row, name))
+    return typeof sum === 'bigint' ? billionths(sum) : decodeAmount(text(row, name))
   })
 }
 

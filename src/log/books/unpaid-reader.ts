@@ -18,7 +18,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import type { Row } from '../store/codec.ts'
-import { amountOf, number, text } from '../store/codec.ts'
+import { decodeAmount, number, text } from '../store/codec.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { ADDED_SUMS, addedSumsOf, ALL_CONTESTS } from './unpaid-columns.ts'
 
@@ -80,6 +80,6 @@ function rowOf(row: Row): UnpaidRow {
     contestId: contestIdOf(number(row, 'contest')),
     kind: text(row, 'kind'),
     terms: parseTerms(text(row, 'terms')),
-    unpaid: amountOf(text(row, 'kots')),
+    unpaid: decodeAmount(text(row, 'kots')),
   }
 }

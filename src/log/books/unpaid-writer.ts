@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Lot } from '../../project/fold/contest.ts'
 import type { Changes } from '../../project/fold/fold.ts'
 import type { RowChange } from '../../project/fold/unpaid-groups.ts'
-import type { Place, UnpaidSums } from '../../project/fold/unpaid.ts'
+import type { SumBucket, UnpaidSums } from '../../project/fold/unpaid.ts'
 import {
   addSums,
   areZero,
@@ -88,7 +88,7 @@ function removePassed(sql: Statements, contest: number, from: Ms): void {
 }
 
 function writeSums(sql: Statements, contest: number, changes: readonly RowChange[], from: Ms): void {
-  const added = new Map<string, readonly [Place, UnpaidSums]>()
+  const added = new Map<string, readonly [SumBucket, UnpaidSums]>()
   for (const { terms, before, after } of changes) {
     const amount = subtract(after?.unpaid ?? ZERO, before?.unpaid ?? ZERO)
     for (const [place, sums] of sumsOf(terms, amount, from)) {

@@ -49,7 +49,7 @@ export const FILE_CODES: Readonly<Record<MonthFile, number>> = { events: 0, deta
 /** Reads the lines of seqs `first` to `last` (both inclusive) of one file, each ended by a newline. */
 export type LinesOf = (file: MonthFile, first: number, last: number) => Uint8Array
 
-export function openLines(db: DatabaseSync): LinesOf {
+export function openStoredLines(db: DatabaseSync): LinesOf {
   // The whole block comes as one blob: no string is made of a line on its way.
   const prepare = (table: MonthFile) =>
     db.prepare(`
@@ -63,13 +63,13 @@ export function openLines(db: DatabaseSync): LinesOf {
 }
 
 /** A column that holds an integer. */
-export function wholeOf(value: SQLOutputValue | undefined): number {
+export function integerColumn(value: SQLOutputValue | undefined): number {
   assert(typeof value === 'number', 'a column of the archive holds an integer')
   return value
 }
 
 /** A column that holds bytes. */
-export function bytesOf(value: SQLOutputValue | undefined): Uint8Array {
+export function bytesColumn(value: SQLOutputValue | undefined): Uint8Array {
   assert(value instanceof Uint8Array, 'a column of the archive holds bytes')
   return value
 }

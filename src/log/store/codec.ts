@@ -29,8 +29,8 @@ export function lotOf(row: Row): Lot {
     contestId: contestIdOf(number(row, 'contest')),
     kind: text(row, 'kind'),
     atMs: msOf(number(row, 'at')),
-    amount: amountOf(text(row, 'amount')),
-    unpaid: amountOf(text(row, 'unpaid')),
+    amount: decodeAmount(text(row, 'amount')),
+    unpaid: decodeAmount(text(row, 'unpaid')),
     unlocksAt: msOrNull(row, 'unlocks_at'),
     reviewUntil: msOrNull(row, 'review_until'),
     heldFrom: seqOf(number(row, row['held_from'] === null ? 'seq' : 'held_from')),
@@ -46,8 +46,8 @@ export function parseLoyalty(body: string): LoyaltyState {
   const stored: StoredLoyalty = JSON.parse(body)
   return {
     ...stored,
-    paid: amountOf(stored.paid),
-    outputs: stored.outputs.map((output) => ({ ...output, total: amountOf(output.total) })),
+    paid: decodeAmount(stored.paid),
+    outputs: stored.outputs.map((output) => ({ ...output, total: decodeAmount(output.total) })),
   }
 }
 
@@ -55,7 +55,7 @@ export function takeOf(row: Row): Take {
   return {
     seq: seqOf(number(row, 'seq')),
     lot: seqOf(number(row, 'lot')),
-    amount: amountOf(text(row, 'amount')),
+    amount: decodeAmount(text(row, 'amount')),
   }
 }
 
@@ -80,6 +80,6 @@ export function bytes(row: Row, column: string): Uint8Array {
   return value
 }
 
-export function amountOf(stored: string): Amount {
+export function decodeAmount(stored: string): Amount {
   return billionths(BigInt(stored))
 }

@@ -27,7 +27,7 @@ export type ListedKey = Readonly<{
 }>
 
 /** Which events a reader asks for; null = every. */
-export type Filter = Readonly<{
+export type LogFilter = Readonly<{
   types: readonly EventType[] | null
   kind: string | null
   contestId: ContestId | null
@@ -36,7 +36,7 @@ export type Filter = Readonly<{
 
 /** A walk over a stretch of the log, `after` and `before` exclusive. */
 export type Walk = Readonly<{
-  filter: Filter
+  filter: LogFilter
   /** The transaction that events must name: then only those that do are examined. Null = any, and none. */
   tx: string | null
   order: 'asc' | 'desc'

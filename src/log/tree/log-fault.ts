@@ -5,7 +5,7 @@ import { isSame } from '../../tlog/hash.ts'
 import type { Row } from '../store/codec.ts'
 import { bytes, number, text } from '../store/codec.ts'
 import type { HighWater } from '../store/high-water.ts'
-import type { Span } from './signed-trees.ts'
+import type { SeqSpan } from './signed-trees.ts'
 import { openSignedTrees, readable } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
 import { listedOf } from './signing-keys.ts'
@@ -71,7 +71,7 @@ export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault |
 
 export const TREE_DIFFERS = 'the tree is not the one that was signed'
 
-export function faultOfSpan({ after, upTo }: Span, reason: string): LogFault {
+export function faultOfSpan({ after, upTo }: SeqSpan, reason: string): LogFault {
   const where = upTo === after + 1 ? '' : `, somewhere up to seq ${upTo}`
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }

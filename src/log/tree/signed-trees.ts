@@ -24,15 +24,15 @@ export type SignedTrees = Readonly<{
    * The first seqs of which the stored hashes are not what was signed: after `after`, up to `upTo`. Null when every
    * signature is right. Signatures are tried by halves, so a whole log takes some twenty of them.
    */
-  firstWrong(): Span | null
+  firstWrong(): SeqSpan | null
   /** The same in a stretch that is wrong: all of it when the signatures inside say nothing. */
-  firstWrongWithin(stretch: Span): Span
+  firstWrongWithin(stretch: SeqSpan): SeqSpan
   /** The last seq that a signature of the store covers, right or wrong: the end of a commit or of a month. */
   lastSigned(): number
 }>
 
 /** Seqs after `after`, up to `upTo`. */
-export type Span = Readonly<{ after: number; upTo: number }>
+export type SeqSpan = Readonly<{ after: number; upTo: number }>
 
 /** With `own` keys a signature counts only where one of them has made it too. */
 export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | null = null): SignedTrees {
@@ -53,7 +53,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
   }
 
   /** Between a signed size that is right and one that is wrong. */
-  function narrowed(right: number, wrong: number): Span {
+  function narrowed(right: number, wrong: number): SeqSpan {
     let [low, high] = [right, wrong]
     for (;;) {
       const middle = Math.floor((low + high) / 2)

@@ -64,7 +64,7 @@ export function isSignedNote({ text, signatures }: Note, keys: readonly Verifier
   const message = Buffer.from(text)
   const isRight = ({ name, keyId, signature }: NoteSignature): boolean => {
     const key = keys.find((known) => known.name === name && known.keyId === keyId)
-    return key !== undefined && verifyEd25519(key.publicKey, message, signature)
+    return key !== undefined && verifyRawEd25519(key.publicKey, message, signature)
   }
   return signatures.length > 0 && signatures.every(isRight)
 }
@@ -75,7 +75,7 @@ export function isMadeWith(signature: Uint8Array, keys: readonly VerifierKey[]):
 }
 
 /** Ed25519 as the runtime has it, over raw public keys. */
-export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyRawEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: base64urlnopad.encode(publicKey) }
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature)
 }

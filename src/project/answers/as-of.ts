@@ -31,14 +31,14 @@ export function atOf(ms: Ms | null): string | null {
 }
 
 /** A figure that counts, as a plain number; throws past 2^53−1. */
-export function count(value: bigint): number {
+export function toCount(value: bigint): number {
   const number = Number(value)
   assert(Number.isSafeInteger(number), `a count of ${value} is no safe integer`)
   return number
 }
 
 /** A figure that sums tokens, as it is written on the wire. */
-export function amountOf(totals: Totals, figure: Figure): string {
+export function figureAmount(totals: Totals, figure: Figure): string {
   return formatAmount(totals.amount(figure))
 }
 

@@ -10,7 +10,7 @@ import type { ContestId } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { Contest, PrizeSums } from '../fold/contest.ts'
+import type { ContestState, PrizeSums } from '../fold/contest.ts'
 import { poolBalance, unredeemedOf } from '../fold/contest.ts'
 import { contestWire, noContest } from './contests.ts'
 import type { Paging } from './rows.ts'
@@ -49,7 +49,7 @@ function amountsByKind(sums: ReadonlyMap<string, Amount>): Readonly<Record<strin
   return Object.fromEntries(sortedByKey(sums).map(([kind, amount]) => [kind, formatAmount(amount)]))
 }
 
-function prizeLine(of: Contest, kind: string, { owed, redeemed, expired }: PrizeSums): PrizeLine {
+function prizeLine(of: ContestState, kind: string, { owed, redeemed, expired }: PrizeSums): PrizeLine {
   return {
     kind,
     owed: formatAmount(owed),

@@ -12,9 +12,9 @@ import type {
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
-import { asOf, atOf, count } from './as-of.ts'
+import { asOf, atOf, toCount } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { Contest } from '../fold/contest.ts'
+import type { ContestState } from '../fold/contest.ts'
 import { poolOf, prizeTotals, standingOf } from '../fold/contest.ts'
 import type { Paging } from './rows.ts'
 import { pathTo } from './rows.ts'
@@ -63,7 +63,7 @@ export function noContest(): Parsed<never> {
 }
 
 /** A contest as it stands on the wire. */
-export function contestWire(of: Contest): ContestWire {
+export function contestWire(of: ContestState): ContestWire {
   const prizes = prizeTotals(of)
   return {
     id: of.id,
@@ -80,8 +80,8 @@ export function contestWire(of: Contest): ContestWire {
     paidAt: atOf(of.paidAt),
     paidAtMs: of.paidAt,
     pool: formatAmount(poolOf(of)),
-    entries: count(of.entries),
-    plays: count(of.plays),
+    entries: toCount(of.entries),
+    plays: toCount(of.plays),
     spentOnPlay: formatAmount(of.spentOnPlay),
     prizesOwed: formatAmount(prizes.owed),
     prizesRedeemed: formatAmount(prizes.redeemed),

@@ -1,7 +1,7 @@
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FundFigures, Funds } from '../../protocol/resources.ts'
-import { amountOf, asOf, isSettledBefore } from './as-of.ts'
+import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import type { ResolvedRange } from './range.ts'
 import { boundsOf, rangeWire } from './range.ts'
@@ -33,9 +33,9 @@ export function funds(books: Books, range: ResolvedRange): Funds {
 
 function levels(totals: Totals): FundFigures {
   return {
-    treasury: amountOf(totals, 'treasury'),
-    runningPools: amountOf(totals, 'runningPools'),
-    loyaltyFund: amountOf(totals, 'loyaltyFund'),
-    prizesNotRedeemed: amountOf(totals, 'prizesNotRedeemed'),
+    treasury: figureAmount(totals, 'treasury'),
+    runningPools: figureAmount(totals, 'runningPools'),
+    loyaltyFund: figureAmount(totals, 'loyaltyFund'),
+    prizesNotRedeemed: figureAmount(totals, 'prizesNotRedeemed'),
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { activityOfTotals } from '../fold/prefix.ts'
-import type { Span } from './range.ts'
+import type { TimeSpan } from './range.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
 export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
@@ -23,7 +23,7 @@ export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
  * ahead of UTC. Where the week-strided sums reach, every whole week costs nothing more than the first; the rest
  * costs a look-up for each of its hours.
  */
-export function activityByHour(books: Books, span: Span, tz: number): readonly Activity[] {
+export function activityByHour(books: Books, span: TimeSpan, tz: number): readonly Activity[] {
   const sums = Array.from({ length: HOURS_OF_WEEK }, emptySum)
   const { fromMs, toMs } = withEvents(books, span)
   if (fromMs >= toMs) return sums
@@ -63,7 +63,7 @@ function addDifference(sum: Sum | undefined, start: Activity, end: Activity): vo
 }
 
 /** The part of a span in which there can be an event: years before the first one cost nothing. */
-function withEvents(books: Books, span: Span): Span {
+function withEvents(books: Books, span: TimeSpan): TimeSpan {
   const { atMs } = books.head
   if (books.firstAtMs === null || atMs === null) return { fromMs: span.fromMs, toMs: span.fromMs }
   return {
@@ -105,7 +105,7 @@ function strided(books: Books, q: Ms): Activity | undefined {
 }
 
 /** Adds a span hour by hour, cut at the hours of local time. */
-function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: Span, originMs: number): void {
+function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: TimeSpan, originMs: number): void {
   if (fromMs >= toMs) return
   let at = fromMs
   let start = pointOf(books.totalsBefore(at))

@@ -1,10 +1,10 @@
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { PatternFigures, Patterns } from '../../protocol/resources.ts'
-import { asOf, count } from './as-of.ts'
+import { asOf, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'
-import type { Span } from './range.ts'
+import type { TimeSpan } from './range.ts'
 import { sortedByKey } from './rows.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
@@ -16,7 +16,7 @@ const DAYS_OF_WEEK = 7
  * cells alike, every kind of play on which the spending of some cell is not zero. The answer counts the events
  * before the end of its span; it can never change when `isSettledBefore(head, span.toMs)`.
  */
-export function patterns(books: Books, span: Span, tz: number): Patterns {
+export function patterns(books: Books, span: TimeSpan, tz: number): Patterns {
   const cells = activityByHour(books, span, tz)
   const kinds = kindsOf(cells)
   const figures = (cellsOfPart: readonly Activity[]): PatternFigures =>
@@ -61,7 +61,7 @@ function figuresOf(activity: Activity, kinds: readonly string[]): PatternFigures
     ),
     paidInPrizes: formatAmount(billionths(activity.paidInPrizes)),
     burned: formatAmount(billionths(activity.burned)),
-    plays: count(activity.plays),
+    plays: toCount(activity.plays),
   }
 }
 

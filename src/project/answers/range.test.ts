@@ -7,7 +7,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import { BUCKETS } from '../../protocol/resources.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Head } from '../fold/books.ts'
-import type { RangeQuery, Span } from './range.ts'
+import type { RangeQuery, TimeSpan } from './range.ts'
 import { boundsOf, resolvePatternRange, resolveRange } from './range.ts'
 
 const at = (text: string): Ms => parseAt(text) as Ms
@@ -15,7 +15,7 @@ const at = (text: string): Ms => parseAt(text) as Ms
 const now = at('2026-11-18T14:35:27.500Z')
 const empty: Head = { seq: seqOf(0), atMs: null }
 
-function shown(span: Parsed<Span>): string {
+function shown(span: Parsed<TimeSpan>): string {
   return span.ok ? `${formatAt(span.value.fromMs)} ${formatAt(span.value.toMs)}` : span.problem.code
 }
 

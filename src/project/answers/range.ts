@@ -23,10 +23,10 @@ export type SpanQuery = Readonly<{ from?: Ms | undefined; to?: Ms | undefined }>
 export type RangeQuery = SpanQuery & Readonly<{ bucket?: string | undefined }>
 
 /** A half-open stretch of time; it may begin before 1970, where the Monday of the first week lies. */
-export type Span = Readonly<{ fromMs: Ms; toMs: Ms }>
+export type TimeSpan = Readonly<{ fromMs: Ms; toMs: Ms }>
 
 /** A whole number of buckets, at most 1,500. */
-export type ResolvedRange = Span & Readonly<{ bucket: Bucket }>
+export type ResolvedRange = TimeSpan & Readonly<{ bucket: Bucket }>
 
 type Grid = Readonly<{ widthMs: number; originMs: number; buckets: number }>
 
@@ -59,7 +59,7 @@ export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<Res
 }
 
 /** The range of `/patterns`, aligned to the minute, at most 1,100 days. */
-export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Parsed<Span> {
+export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Parsed<TimeSpan> {
   const span = resolveSpan(query, PATTERN_GRID, presentOf(head, now))
   if (!span.ok || span.value.toMs - span.value.fromMs <= PATTERN_DAYS_MAX * DAY_MS) return span
   return refused({
@@ -76,7 +76,7 @@ export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Pars
 }
 
 /** Every bucket of a range in order. */
-export function boundsOf(range: ResolvedRange): readonly Span[] {
+export function boundsOf(range: ResolvedRange): readonly TimeSpan[] {
   const { widthMs } = GRIDS[range.bucket]
   return Array.from({ length: (range.toMs - range.fromMs) / widthMs }, (_, index) => ({
     fromMs: boundOf(range.fromMs + index * widthMs),
@@ -89,7 +89,7 @@ export function rangeWire({ fromMs, toMs, bucket }: ResolvedRange): Range {
   return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs, bucket }
 }
 
-function resolveSpan({ from, to }: SpanQuery, grid: Grid, present: Ms): Parsed<Span> {
+function resolveSpan({ from, to }: SpanQuery, grid: Grid, present: Ms): Parsed<TimeSpan> {
   const end = boundOf(floorTo(present, grid.widthMs, grid.originMs) + grid.widthMs)
   const length = grid.buckets * grid.widthMs
   if (from !== undefined && to !== undefined && from >= to) return refused(BACKWARDS)
@@ -106,7 +106,7 @@ function resolveSpan({ from, to }: SpanQuery, grid: Grid, present: Ms): Parsed<S
   return parsed({ fromMs, toMs })
 }
 
-function bucketsIn(span: Span, bucket: Bucket): number {
+function bucketsIn(span: TimeSpan, bucket: Bucket): number {
   const { widthMs, originMs } = GRIDS[bucket]
   return (ceilTo(span.toMs, widthMs, originMs) - floorTo(span.fromMs, widthMs, originMs)) / widthMs
 }
@@ -125,7 +125,7 @@ function inTheFuture(parameter: 'from' | 'to'): Problem {
   }
 }
 
-function tooManyBuckets(span: Span, requested: number): Problem {
+function tooManyBuckets(span: TimeSpan, requested: number): Problem {
   const fits = BUCKETS.find((bucket) => bucketsIn(span, bucket) <= BUCKETS_MAX) ?? null
   const advice = fits === null ? 'ask for a shorter range' : `\`bucket=${fits}\` would fit`
   return {

@@ -3,7 +3,7 @@ import { boundOf } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Summary } from '../../protocol/resources.ts'
-import { amountOf, asOf, count, isSettledBefore, presentOf, tokenPrice } from './as-of.ts'
+import { figureAmount, asOf, toCount, isSettledBefore, presentOf, tokenPrice } from './as-of.ts'
 import type { AsOfTotals, Books, Head } from '../fold/books.ts'
 
 /**
@@ -34,7 +34,7 @@ function justAfter(at: Ms): Ms {
 }
 
 function headlines({ seq, head, totals }: AsOfTotals): Summary {
-  const number = (figure: Parameters<typeof totals.figure>[0]): number => count(totals.figure(figure))
+  const number = (figure: Parameters<typeof totals.figure>[0]): number => toCount(totals.figure(figure))
   return {
     asOf: asOf(head()),
     contests: {
@@ -47,14 +47,14 @@ function headlines({ seq, head, totals }: AsOfTotals): Summary {
     plays: number('plays'),
     events: seq,
     payouts: number('payouts'),
-    spentOnPlay: amountOf(totals, 'spentOnPlay'),
-    paidInPrizes: amountOf(totals, 'paidInPrizes'),
-    paidInLoyalty: amountOf(totals, 'paidInLoyalty'),
-    burned: amountOf(totals, 'burned'),
-    runningPools: amountOf(totals, 'runningPools'),
-    prizesNotRedeemed: amountOf(totals, 'prizesNotRedeemed'),
-    treasury: amountOf(totals, 'treasury'),
-    loyaltyFund: amountOf(totals, 'loyaltyFund'),
+    spentOnPlay: figureAmount(totals, 'spentOnPlay'),
+    paidInPrizes: figureAmount(totals, 'paidInPrizes'),
+    paidInLoyalty: figureAmount(totals, 'paidInLoyalty'),
+    burned: figureAmount(totals, 'burned'),
+    runningPools: figureAmount(totals, 'runningPools'),
+    prizesNotRedeemed: figureAmount(totals, 'prizesNotRedeemed'),
+    treasury: figureAmount(totals, 'treasury'),
+    loyaltyFund: figureAmount(totals, 'loyaltyFund'),
     tokenPriceUsd: tokenPrice(totals),
   }
 }

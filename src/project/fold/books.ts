@@ -1,7 +1,7 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { Contest } from './contest.ts'
+import type { ContestState } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'
 import type { Totals } from './tally.ts'
 import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
@@ -46,7 +46,7 @@ export type Books = Readonly<{
    * multiple of 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).
    */
   weekStridedActivity(q: Ms): Activity | undefined
-  contest(id: ContestId): Contest | undefined
+  contest(id: ContestId): ContestState | undefined
   /**
    * Contests as they stand on the wire. Newest first: by descending seq of their `contest/scheduled`, after the contest
    * `after`.

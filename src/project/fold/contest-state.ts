@@ -2,7 +2,7 @@ import { ZERO } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
-import type { Contest } from './contest.ts'
+import type { ContestState } from './contest.ts'
 import type { Effect } from './ledger.ts'
 
 /** The status that each kind of `contest` event moves a contest to; the other kinds move none. */
@@ -18,7 +18,7 @@ export const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
  * The contest with its state and times as the event leaves them. A contest that was never scheduled appears with
  * its first event: that happens only where the operator publishes what is out of order.
  */
-export function moveContest(before: Contest | undefined, effect: Effect): Contest {
+export function moveContest(before: ContestState | undefined, effect: Effect): ContestState {
   const contest = before ?? unplanned(effect.entry)
   const { event, details } = effect.entry
   if (event.type !== 'contest') return contest
@@ -46,7 +46,7 @@ export function moveContest(before: Contest | undefined, effect: Effect): Contes
   }
 }
 
-function unplanned(entry: Entry): Contest {
+function unplanned(entry: Entry): ContestState {
   const { contestId, seq, atMs } = entry.event
   assert(contestId !== null, `event ${seq} has no contest`)
   return {

@@ -8,7 +8,7 @@ import type { ContestId, Seq } from '../../protocol/seq.ts'
 export type PrizeSums = Readonly<{ owed: Amount; redeemed: Amount; expired: Amount }>
 
 /** One contest as of the head: replaced whole at each of its events. */
-export type Contest = Readonly<{
+export type ContestState = Readonly<{
   id: ContestId
   title: string | null
   status: ContestStatus
@@ -89,17 +89,17 @@ export function sum(amounts: Iterable<Amount>): Amount {
 }
 
 /** What has been put into the contest's pool. */
-export function poolOf(contest: Contest): Amount {
+export function poolOf(contest: ContestState): Amount {
   return sum(contest.poolIn.values())
 }
 
 /** The balance of the account `pool:<id>`. */
-export function poolBalance(contest: Contest): Amount {
+export function poolBalance(contest: ContestState): Amount {
   return subtract(poolOf(contest), sum(contest.poolOut.values()))
 }
 
 /** The balance of the account `unredeemed:<id>:<kind>`. */
-export function unredeemedOf(contest: Contest, kind: string): Amount {
+export function unredeemedOf(contest: ContestState, kind: string): Amount {
   const prize = contest.prizes.get(kind)
   return prize === undefined ? ZERO : standingOf(prize)
 }
@@ -112,7 +112,7 @@ export function standingOf({ owed, redeemed, expired }: PrizeSums): Amount {
 export const NO_PRIZE: PrizeSums = { owed: ZERO, redeemed: ZERO, expired: ZERO }
 
 /** The sums over every kind of prize. */
-export function prizeTotals(contest: Contest): PrizeSums {
+export function prizeTotals(contest: ContestState): PrizeSums {
   let total = NO_PRIZE
   for (const prize of contest.prizes.values()) {
     total = {

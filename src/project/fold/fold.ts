@@ -6,7 +6,7 @@ import type { Month, Ms } from '../../protocol/moment.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { Contest, Hold, Lot, Take } from './contest.ts'
+import type { ContestState, Hold, Lot, Take } from './contest.ts'
 import { kindKey } from './contest.ts'
 import { moveContest } from './contest-state.ts'
 import type { Effect } from './ledger.ts'
@@ -29,7 +29,7 @@ export type Shelf = Readonly<{
   correctionOf(seq: Seq): Seq | undefined
   /** The seq of the event that replaces a cancelled one. */
   restatementOf(seq: Seq): Seq | undefined
-  contest(id: ContestId): Contest | undefined
+  contest(id: ContestId): ContestState | undefined
   openLots(contestId: ContestId, kind: string): readonly Lot[]
   hold(contestId: ContestId, kind: string): Hold | undefined
   lot(seq: Seq): Lot | undefined
@@ -46,7 +46,7 @@ export type Changes = Readonly<{
   corrections: Map<Seq, Seq>
   /** By the cancelled event, the one that replaces it. */
   restatements: Map<Seq, Seq>
-  contests: Map<ContestId, Contest>
+  contests: Map<ContestId, ContestState>
   lots: Map<Seq, Lot>
   /** By contest and kind. */
   holds: Map<string, Hold>
@@ -124,7 +124,7 @@ export function restatementOf(fold: Fold, seq: Seq): Seq | undefined {
   return fold.changes.restatements.get(seq) ?? fold.shelf.restatementOf(seq)
 }
 
-export function contestOf(fold: Fold, id: ContestId): Contest | undefined {
+export function contestOf(fold: Fold, id: ContestId): ContestState | undefined {
   return fold.changes.contests.get(id) ?? fold.shelf.contest(id)
 }
 

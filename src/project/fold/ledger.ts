@@ -3,7 +3,7 @@ import { add, ZERO } from '../../protocol/amount.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import type { AccountName } from '../../protocol/rules.ts'
-import type { Contest } from './contest.ts'
+import type { ContestState } from './contest.ts'
 import { poolBalance, unredeemedOf } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
 
@@ -68,7 +68,7 @@ export function accountLabel(account: AccountName, event: Pick<DaybookEvent, 'co
 export function balanceOf(
   account: AccountName,
   tally: Tally,
-  contest: Contest | undefined,
+  contest: ContestState | undefined,
   kind: string,
 ): bigint {
   if (account === 'pool') return contest === undefined ? 0n : poolBalance(contest)
@@ -83,7 +83,7 @@ export function post(tally: Tally, posting: Posting): void {
 }
 
 /** Posts an effect to its contest: pool, what was won, redeemed and lapsed, and what was spent on play. */
-export function postToContest(contest: Contest, effect: Effect): Contest {
+export function postToContest(contest: ContestState, effect: Effect): ContestState {
   const { type, kind } = effect.cause.event
   const amount = effect.entry.event.kots
   if (amount === null) return contest
@@ -125,11 +125,11 @@ export function postToContest(contest: Contest, effect: Effect): Contest {
 }
 
 function postToPrize(
-  contest: Contest,
+  contest: ContestState,
   kind: string,
   field: 'owed' | 'redeemed' | 'expired',
   amount: Amount,
-): Contest {
+): ContestState {
   const prize = contest.prizes.get(kind) ?? { owed: ZERO, redeemed: ZERO, expired: ZERO }
   const prizes = new Map(contest.prizes).set(kind, { ...prize, [field]: add(prize[field], amount) })
   return { ...contest, prizes }

@@ -2,13 +2,13 @@ import type { Amount } from '../../protocol/amount.ts'
 import { add, negate, ZERO } from '../../protocol/amount.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Lot } from './contest.ts'
-import type { Terms } from './unpaid.ts'
+import type { PrizeTerms } from './unpaid.ts'
 import { formatTerms, termsOf } from './unpaid.ts'
 
 /** The open lots of one contest and kind with equal terms, found by their terms: each group is a row of `/payouts`. */
 export type UnpaidGroups = Map<string, UnpaidGroup>
 
-type UnpaidGroup = { readonly terms: Terms; readonly seqs: Seq[]; unpaid: Amount }
+type UnpaidGroup = { readonly terms: PrizeTerms; readonly seqs: Seq[]; unpaid: Amount }
 
 /** A row as it stands: its first lot and its sum. */
 export type RowState = Readonly<{ first: Seq; unpaid: Amount }>
@@ -17,7 +17,7 @@ export type RowState = Readonly<{ first: Seq; unpaid: Amount }>
 export type RowChange = Readonly<{
   contestId: ContestId
   kind: string
-  terms: Terms
+  terms: PrizeTerms
   before: RowState | null
   after: RowState | null
 }>
@@ -80,7 +80,7 @@ export function noteAll(
 function change(
   groups: UnpaidGroups,
   { contestId, kind }: Lot,
-  terms: Terms,
+  terms: PrizeTerms,
   key: string,
   note: NoteRow,
   act: (group: UnpaidGroup) => void,

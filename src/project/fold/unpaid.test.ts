@@ -6,7 +6,7 @@ import { billionths, negate } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { boundOf, floorTo, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import type { Place, Terms, UnpaidRow, UnpaidSums } from './unpaid.ts'
+import type { SumBucket, PrizeTerms, UnpaidRow, UnpaidSums } from './unpaid.ts'
 import {
   addSums,
   areZero,
@@ -55,7 +55,7 @@ const rows: fc.Arbitrary<UnpaidRow> = fc
 
 /** Sums at every place, as they are when rows were added and taken away again one by one, in a log that ends at `at`. */
 function kept(
-  changes: readonly (readonly [Terms, Amount])[],
+  changes: readonly (readonly [PrizeTerms, Amount])[],
   at: Ms = boundOf(0),
 ): ReadonlyMap<string, UnpaidSums> {
   const sums = new Map<string, UnpaidSums>()
@@ -66,7 +66,7 @@ function kept(
   return sums
 }
 
-function keyOf({ level, bucket }: Place): string {
+function keyOf({ level, bucket }: SumBucket): string {
   return `${level} ${bucket}`
 }
 

@@ -10,7 +10,7 @@ import type { Lot } from './contest.ts'
 import { availableAt } from './contest.ts'
 
 /** On what a lot's status depends beside the present; `overpaid` when more was paid of it than was won. */
-export type Terms = Readonly<{
+export type PrizeTerms = Readonly<{
   unlocksAt: Ms | null
   reviewUntil: Ms | null
   availableAt: Ms
@@ -24,7 +24,7 @@ export type UnpaidRow = Readonly<{
   first: Seq
   contestId: ContestId
   kind: string
-  terms: Terms
+  terms: PrizeTerms
   /** Their sum; negative when they are overpaid. */
   unpaid: Amount
 }>
@@ -36,7 +36,7 @@ export type UnpaidTotals = Readonly<Record<UnpaidStatus, Amount>>
  * The terms of a lot. Lots that are overpaid stand in rows of their own, so that no row adds what is owed to what is
  * to be taken back.
  */
-export function termsOf(lot: Lot): Terms {
+export function termsOf(lot: Lot): PrizeTerms {
   const { unlocksAt, reviewUntil, claim } = lot
   return { unlocksAt, reviewUntil, availableAt: availableAt(lot), claim, overpaid: lot.unpaid < ZERO }
 }
@@ -45,14 +45,20 @@ export function termsOf(lot: Lot): Terms {
 const TERMS_BASE = 36
 
 /** Terms as a text: equal terms are the same one. */
-export function formatTerms({ unlocksAt, reviewUntil, availableAt: at, claim, overpaid }: Terms): string {
+export function formatTerms({
+  unlocksAt,
+  reviewUntil,
+  availableAt: at,
+  claim,
+  overpaid,
+}: PrizeTerms): string {
   // With either of the others, `availableAt` follows from them.
   const own = unlocksAt === null && reviewUntil === null ? at : null
   const moments = [unlocksAt, reviewUntil, own].map((ms) => ms?.toString(TERMS_BASE) ?? '')
   return [...moments, `${claim ? 'c' : ''}${overpaid ? 'o' : ''}`].join(',')
 }
 
-export function parseTerms(text: string): Terms {
+export function parseTerms(text: string): PrizeTerms {
   const [unlocks = '', review = '', own = '', flags = ''] = text.split(',')
   const momentOf = (ms: string): Ms | null => (ms === '' ? null : msOf(Number.parseInt(ms, TERMS_BASE)))
   const unlocksAt = momentOf(unlocks)
@@ -69,7 +75,7 @@ export function parseTerms(text: string): Terms {
 }
 
 /** What stands in the way of a payment on these terms, at a moment. */
-export function statusOf(terms: Terms, now: Ms): UnpaidStatus {
+export function statusOf(terms: PrizeTerms, now: Ms): UnpaidStatus {
   if (terms.overpaid) return 'overpaid'
   if (terms.unlocksAt !== null && now < terms.unlocksAt) return 'locked'
   if (terms.reviewUntil !== null && now < terms.reviewUntil) return 'in_review'
@@ -112,7 +118,7 @@ export const UNPAID_SUMS = ['locked', 'claim', 'plain', 'overpaid'] as const
 export const NO_SUMS: UnpaidSums = { locked: ZERO, claim: ZERO, plain: ZERO, overpaid: ZERO }
 
 /** A stretch of time over which sums are kept: `4096 ** level` minutes, the `bucket`-th since 1970. */
-export type Place = Readonly<{ level: number; bucket: number }>
+export type SumBucket = Readonly<{ level: number; bucket: number }>
 
 /** The buckets of one level from `from` (inclusive) to `to` (exclusive). */
 export type Places = Readonly<{ level: number; from: number; to: number }>
@@ -126,7 +132,7 @@ const FAN_OUT = 4096
 const LEVELS = 3
 
 /** Where the sums of the whole are kept. */
-export const WHOLE: Place = { level: LEVELS, bucket: 0 }
+export const WHOLE: SumBucket = { level: LEVELS, bucket: 0 }
 
 /** A reader's clock may be this far behind the log without missing a sum. */
 const CLOCK_BEHIND_MS = HOUR_MS
@@ -140,7 +146,11 @@ export function sumsTellFrom(at: Ms): Ms {
  * What rows of these terms add to the sums, and where, when `amount` is added to them. Only what is read at a present
  * of `from` or later: a payout of what became free long ago finds nothing to change.
  */
-export function sumsOf(terms: Terms, amount: Amount, from: Ms): readonly (readonly [Place, UnpaidSums])[] {
+export function sumsOf(
+  terms: PrizeTerms,
+  amount: Amount,
+  from: Ms,
+): readonly (readonly [SumBucket, UnpaidSums])[] {
   if (terms.overpaid) return [[WHOLE, { ...NO_SUMS, overpaid: amount }]]
   const free: UnpaidSums = terms.claim ? { ...NO_SUMS, claim: amount } : { ...NO_SUMS, plain: amount }
   const { unlocksAt } = terms
@@ -193,7 +203,7 @@ export function areZero(sums: UnpaidSums): boolean {
 }
 
 /** The present is a whole minute, so what comes after it comes at the next whole minute or later. */
-function placesOf(ms: Ms | null, from: Ms): readonly Place[] {
+function placesOf(ms: Ms | null, from: Ms): readonly SumBucket[] {
   if (ms === null) return []
   const minute = ceilTo(ms, MINUTE_MS) / MINUTE_MS
   return placesPassed(from).flatMap(({ level, to }) => {

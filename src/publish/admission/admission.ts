@@ -1,4 +1,4 @@
-import type { Contest } from '../../project/fold/contest.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
 import { poolBalance, unredeemedOf } from '../../project/fold/contest.ts'
 import type { Fold } from '../../project/fold/fold.ts'
 import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../../project/fold/fold.ts'
@@ -13,13 +13,13 @@ import type { ProblemCode } from '../../protocol/problem.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 
 /** Why the books refuse a draft: the field that is at odds with them, and the reason. */
-export type Refusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
+export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
 
 /**
  * Whether a draft fits the books as they stand (spec, section 3): order of a contest's events, corrections and
  * restatements, loyalty runs, balances that never go below zero. Null when it does.
  */
-export function refusalOf(fold: Fold, draft: Draft): Refusal | null {
+export function refusalOf(fold: Fold, draft: Draft): BooksRefusal | null {
   return refusalOfFacts(fold, draft) ?? refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)
 }
 
@@ -27,7 +27,7 @@ export function refusalOf(fold: Fold, draft: Draft): Refusal | null {
  * What no setting lets through: a correction of what is not there, a restatement of what stands, one play kind
  * too many. The books could not be computed from such events.
  */
-export function refusalOfFacts(fold: Fold, draft: Draft): Refusal | null {
+export function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return refusalOfCorrection(fold, draft)
   const { spentByKind } = fold.tally
   if (draft.type === 'play' && spentByKind.size >= PLAY_KINDS_MAX && !spentByKind.has(draft.kind)) {
@@ -49,7 +49,7 @@ export function refusalOfFacts(fold: Fold, draft: Draft): Refusal | null {
   return already === undefined ? null : wrong(field, `event ${already} has replaced that event`)
 }
 
-function refusalOfCorrection(fold: Fold, draft: Draft): Refusal | null {
+function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
   const corrects = draft.details?.corrects
   const field = 'details.corrects'
   const corrected = corrects === undefined ? undefined : entryOf(fold, corrects)
@@ -72,7 +72,7 @@ function refusalOfCorrection(fold: Fold, draft: Draft): Refusal | null {
 }
 
 /** Whether a draft comes in its order. */
-export function refusalOfOrder(fold: Fold, draft: Draft): Refusal | null {
+export function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return null
   if (draft.contestId !== null) return refusalOfContestOrder(contestOf(fold, draft.contestId), draft)
   return draft.type === 'loyalty' ? refusalOfLoyaltyOrder(fold, draft) : null
@@ -97,7 +97,7 @@ const MOVED_FROM: Readonly<Record<string, readonly ContestStatus[]>> = {
   paid: ['paying'],
 }
 
-function refusalOfContestOrder(contest: Contest | undefined, draft: Draft): Refusal | null {
+function refusalOfContestOrder(contest: ContestState | undefined, draft: Draft): BooksRefusal | null {
   if (draft.type === 'contest' && draft.kind === 'scheduled') {
     return contest === undefined ? null : wrong('contestId', `this contest is ${contest.status} already`)
   }
@@ -114,7 +114,7 @@ function refusalOfContestOrder(contest: Contest | undefined, draft: Draft): Refu
   )
 }
 
-function refusalOfMove(contest: Contest, draft: Draft): Refusal | null {
+function refusalOfMove(contest: ContestState, draft: Draft): BooksRefusal | null {
   const from = MOVED_FROM[draft.kind] ?? []
   if (!from.includes(contest.status)) {
     return wrong('kind', `this contest is ${contest.status}; ${draft.kind} follows ${from.join(' or ')}`)
@@ -129,7 +129,7 @@ function refusalOfMove(contest: Contest, draft: Draft): Refusal | null {
   return draft.kind === 'paid' ? refusalOfPaid(contest) : null
 }
 
-function refusalOfPaid(contest: Contest): Refusal | null {
+function refusalOfPaid(contest: ContestState): BooksRefusal | null {
   const pool = poolBalance(contest)
   if (pool !== ZERO) return wrong('kind', `pool:${contest.id} holds ${formatAmount(pool)}`)
   for (const kind of contest.prizes.keys()) {
@@ -139,7 +139,7 @@ function refusalOfPaid(contest: Contest): Refusal | null {
   return null
 }
 
-function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): Refusal | null {
+function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   const month = draft.details?.month
   if (month === undefined) return null
   const run = loyaltyOf(fold, month)
@@ -167,7 +167,7 @@ function restatesHalf(fold: Fold, { kind, details }: Draft): boolean {
 }
 
 /** Whether the account that gives has what is asked of it. Corrections are never refused for this. */
-export function refusalOfBalance(fold: Fold, draft: Draft): Refusal | null {
+export function refusalOfBalance(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction' || draft.kots === null) return null
   const from = ruleOf(draft.type, draft.kind)?.posting?.from
   if (from === undefined || !isInside(from)) return null
@@ -181,6 +181,6 @@ export function refusalOfBalance(fold: Fold, draft: Draft): Refusal | null {
   }
 }
 
-function wrong(field: string, reason: string): Refusal {
+function wrong(field: string, reason: string): BooksRefusal {
   return { code: 'wrong-state', field, reason }
 }

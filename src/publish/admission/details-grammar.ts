@@ -8,11 +8,11 @@ import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../../proto
 import type { DetailsField, Rule } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { Fault, Refusal } from './refusal.ts'
+import type { ValueFault, DraftRefusal } from './refusal.ts'
 import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
 
 type Values = Required<Details>
-type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | Fault }
+type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | ValueFault }
 type Growing = { -readonly [Field in DetailsField]?: Values[Field] }
 
 const READERS: Readers = {
@@ -45,7 +45,7 @@ const PAIRED: ReadonlyMap<string, DetailsField> = new Map(
 )
 
 /** The details that a rule allows, each within its bounds; null when there are none, else why they are refused. */
-export function readDetails(value: unknown, rule: Rule): Details | null | Refusal {
+export function readDetails(value: unknown, rule: Rule): Details | null | DraftRefusal {
   if (!isObject(value)) return refusal('details', fault(value, 'must be an object'))
   const details: Growing = {}
   for (const key of Object.keys(value)) {
@@ -69,8 +69,8 @@ function readInto<Field extends DetailsField>(
   details: Pick<Growing, Field>,
   field: Field,
   value: unknown,
-): Fault | undefined {
-  const outcome: Values[Field] | Fault = READERS[field](value)
+): ValueFault | undefined {
+  const outcome: Values[Field] | ValueFault = READERS[field](value)
   if (isFault(outcome)) return outcome
   details[field] = outcome
   return undefined
@@ -82,13 +82,13 @@ function allowedIn(rule: Rule): string {
 }
 
 /** The details that a rule demands and a draft has not; undefined when none is missing. */
-export function missing(details: Details | null, rule: Rule): Refusal | undefined {
+export function missing(details: Details | null, rule: Rule): DraftRefusal | undefined {
   const field = DETAILS_FIELDS.find((each) => rule.details[each] === 'must' && details?.[each] === undefined)
   return field === undefined ? undefined : refusal(`details.${field}`, fault(null, 'is required'))
 }
 
 /** A moment may come as the pair that readers see; then both halves must be there and say the same. */
-function unpaired(value: Readonly<Record<string, unknown>>, details: Details): Refusal | undefined {
+function unpaired(value: Readonly<Record<string, unknown>>, details: Details): DraftRefusal | undefined {
   for (const [key, field] of PAIRED) {
     if (!Object.hasOwn(value, key)) continue
     if (details[field] === undefined)
@@ -102,13 +102,13 @@ function unpaired(value: Readonly<Record<string, unknown>>, details: Details): R
   return undefined
 }
 
-function backwards({ opensAt, closesAt }: Details): Refusal | undefined {
+function backwards({ opensAt, closesAt }: Details): DraftRefusal | undefined {
   if (opensAt === undefined || closesAt === undefined || opensAt < closesAt) return undefined
   return refusal('details.closesAt', fault(null, 'must be after opensAt'))
 }
 
 /** A moment: ISO 8601 UTC, or integer milliseconds. */
-function readMoment(value: unknown): Ms | Fault {
+function readMoment(value: unknown): Ms | ValueFault {
   if (typeof value === 'string') return readAt(value)
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > MS_MAX)
     return fault(value, 'must be an ISO 8601 time in UTC or integer milliseconds since 1970')
@@ -118,48 +118,48 @@ function readMoment(value: unknown): Ms | Fault {
 }
 
 /** A moment written as ISO 8601 in UTC. */
-export function readAt(value: unknown): Ms | Fault {
+export function readAt(value: unknown): Ms | ValueFault {
   const ms = typeof value === 'string' ? parseAt(value) : undefined
   return ms ?? fault(value, 'must be an ISO 8601 time in UTC such as 2026-10-01T12:00:00.000Z')
 }
 
-function readMonth(value: unknown): Month | Fault {
+function readMonth(value: unknown): Month | ValueFault {
   const month = typeof value === 'string' ? parseMonth(value) : undefined
   return month ?? fault(value, 'must be a month such as 2026-10')
 }
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-function readDigest(value: unknown): string | Fault {
+function readDigest(value: unknown): string | ValueFault {
   if (typeof value === 'string' && DIGEST.test(value)) return value
   return fault(value, 'must be sha256: and 64 lower-case hex digits')
 }
 
-function readUrl(value: unknown): string | Fault {
+function readUrl(value: unknown): string | ValueFault {
   const text = readText(value, URL_CHARS_MAX)
   if (typeof text !== 'string') return text
   const isWhole = /^https?:\/\/[^\s]+$/.test(text) && URL.canParse(text)
   return isWhole ? text : fault(text, 'must be a whole URL that begins with http:// or https://')
 }
 
-function readSeq(value: unknown): Seq | Fault {
+function readSeq(value: unknown): Seq | ValueFault {
   const seq = readInteger(value, 1, Number.MAX_SAFE_INTEGER)
   return typeof seq === 'number' ? seqOf(seq) : seq
 }
 
-function readCount(value: unknown): number | Fault {
+function readCount(value: unknown): number | ValueFault {
   return readInteger(value, 0, Number.MAX_SAFE_INTEGER)
 }
 
 /** An integer within bounds; a string of digits is none, nor is −0, which no reader could tell from 0. */
-export function readInteger(value: unknown, min: number, max: number): number | Fault {
+export function readInteger(value: unknown, min: number, max: number): number | ValueFault {
   const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
   if (fits && !Object.is(value, -0)) return value
   return fault(value, `must be an integer from ${min} to ${max}`)
 }
 
 /** Text for people: not empty, bounded, without what a terminal or a line of a file could stumble over. */
-function readText(value: unknown, charsMax: number): string | Fault {
+function readText(value: unknown, charsMax: number): string | ValueFault {
   const text = readBounded(value, charsMax)
   return typeof text === 'string' ? guarded(text) : text
 }
@@ -167,7 +167,7 @@ function readText(value: unknown, charsMax: number): string | Fault {
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
 /** A string of 1 to `charsMax` characters without controls, line separators and lone surrogates. */
-export function readBounded(value: unknown, charsMax: number): string | Fault {
+export function readBounded(value: unknown, charsMax: number): string | ValueFault {
   if (typeof value !== 'string') return fault(value, 'must be a string')
   // A character outside the basic plane is two units of the string.
   const isLong =

@@ -13,13 +13,13 @@ import { contestIdOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'
-import type { Fault, Refusal } from './refusal.ts'
+import type { ValueFault, DraftRefusal } from './refusal.ts'
 import { fault, guarded, guardedTx, isFault, isObject, refusal } from './refusal.ts'
 
 /** A draft comes through the door, where the clock decides, or from a file of history, which says when. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
 
-export type DraftParsed = Readonly<{ ok: true; draft: Draft }> | Refusal
+export type DraftParsed = Readonly<{ ok: true; draft: Draft }> | DraftRefusal
 
 const KEYS = ['ref', 'at', 'type', 'kind', 'contestId', 'kots', 'tx', 'details'] as const
 type Key = (typeof KEYS)[number]
@@ -91,19 +91,19 @@ function kindsOf(type: string): string {
   return `is reserved: any word may be a kind of this type but ${reserved.join(', ')}`
 }
 
-function readRef(value: unknown, { mode }: DraftSource): string | null | Fault {
+function readRef(value: unknown, { mode }: DraftSource): string | null | ValueFault {
   if (value === undefined || value === null) return mode === 'import' ? null : fault(value, 'is required')
   return readBounded(value, REF_CHARS_MAX)
 }
 
-function readMomentOf(value: unknown, { mode }: DraftSource): Ms | null | Fault {
+function readMomentOf(value: unknown, { mode }: DraftSource): Ms | null | ValueFault {
   if (mode === 'import') return value === undefined ? fault(value, 'is required in an import') : readAt(value)
   return value === undefined
     ? null
     : fault(value, 'belongs to imports: here the moment is that of publication')
 }
 
-function readContestId(value: unknown, rule: Rule): ContestId | null | Fault {
+function readContestId(value: unknown, rule: Rule): ContestId | null | ValueFault {
   if (value === undefined || value === null)
     return rule.contestId === 'must' ? fault(value, 'is required') : null
   if (rule.contestId === 'none') return fault(value, 'does not belong to this type and kind')
@@ -111,7 +111,7 @@ function readContestId(value: unknown, rule: Rule): ContestId | null | Fault {
   return typeof id === 'number' ? contestIdOf(id) : id
 }
 
-function readKots(value: unknown, rule: Rule): Amount | null | Fault {
+function readKots(value: unknown, rule: Rule): Amount | null | ValueFault {
   if (value === undefined || value === null) return rule.kots === 'must' ? fault(value, 'is required') : null
   if (rule.kots === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value === 'number') return fault(value, 'must be a string: a JSON number may lose digits')
@@ -132,7 +132,7 @@ function amountFault(text: string): string {
   return 'must be written in plain decimal digits such as "12.5", without sign, blanks or leading zeros'
 }
 
-function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Fault {
+function readTx(value: unknown, rule: Rule, chain: Chain): string | null | ValueFault {
   if (value === undefined || value === null) return rule.tx === 'must' ? fault(value, 'is required') : null
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)

@@ -1,15 +1,15 @@
 import type { Appender } from '../../log/append.ts'
-import type { Draft, Receipt } from '../../protocol/draft.ts'
+import type { Draft, DraftReceipt } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Refusal } from '../admission/admission.ts'
+import type { BooksRefusal } from '../admission/admission.ts'
 import { refusalOf, refusalOfBalance, refusalOfFacts, refusalOfOrder } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
 
 /** What became of one request: a receipt for each draft, or one refusal and nothing of it published. */
 export type Outcome =
-  | Readonly<{ ok: true; receipts: readonly Receipt[] }>
+  | Readonly<{ ok: true; receipts: readonly DraftReceipt[] }>
   | Readonly<{ ok: false; code: ProblemCode; index: number | null; field: string | null; reason: string }>
 
 /** One commit: up to which seq, how many events and requests it holds, and how long it took. */
@@ -29,7 +29,7 @@ export type CommitQueueSettings = Readonly<{
   /** Called after each commit and before its publishers are answered. */
   onCommit(committed: Committed): void
   /** Called for each draft that was published though the books refuse it. */
-  onIrregular(refusal: Refusal): void
+  onIrregular(refusal: BooksRefusal): void
   /** Tries whether the disk is full: whether it refuses about so many bytes for want of room. */
   isDiskFull(bytes: number): boolean
   /** Called when a commit was refused because the disk is full. */
@@ -100,8 +100,8 @@ function commit(settings: CommitQueueSettings, batch: readonly Waiting[]): reado
 /** Appends one request's drafts; keeps all of them or none. */
 function publish(settings: CommitQueueSettings, drafts: readonly Draft[]): Outcome {
   const { appender } = settings
-  const receipts: Receipt[] = []
-  const irregular: Refusal[] = []
+  const receipts: DraftReceipt[] = []
+  const irregular: BooksRefusal[] = []
   for (const [index, draft] of drafts.entries()) {
     const ref = draft.ref ?? ''
     const digest = draftDigest(draft)
@@ -133,7 +133,7 @@ function publish(settings: CommitQueueSettings, drafts: readonly Draft[]): Outco
   return { ok: true, receipts }
 }
 
-function admit(settings: CommitQueueSettings, draft: Draft, irregular: Refusal[]): Refusal | null {
+function admit(settings: CommitQueueSettings, draft: Draft, irregular: BooksRefusal[]): BooksRefusal | null {
   const fold = settings.appender.fold()
   if (settings.balances === 'refuse') return refusalOf(fold, draft)
   const impossible = refusalOfFacts(fold, draft)

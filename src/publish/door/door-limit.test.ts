@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import { suite, test } from 'node:test'
 import { assertRefused, DOOR_TOKEN, openDoorStage, trade } from '../../../test/stage/door-stage.ts'
-import { REQUESTS_MAX } from './door.ts'
+import { PUBLISH_REQUESTS_MAX } from './door.ts'
 
 /** A request whose headers the door has taken and whose body has not come. */
 async function begin(port: number): Promise<ClientRequest> {
@@ -24,7 +24,7 @@ suite('the door', () => {
   test('bears so many requests at once, asks the next to come again, and takes it when one has ended', async () => {
     await using stage = await openDoorStage()
     const begun: ClientRequest[] = []
-    for (let number = 0; number < REQUESTS_MAX; number++) begun.push(await begin(stage.port()))
+    for (let number = 0; number < PUBLISH_REQUESTS_MAX; number++) begun.push(await begin(stage.port()))
     const refused = await stage.publish([trade('a')])
     assertRefused(refused, 503, 'not-ready')
     assert.equal(refused.headers.get('retry-after'), '1')

@@ -22,7 +22,7 @@ const ADDRESS_STATUS = 422
 /** Connections of the private listener at once: their files are kept free of public connections. */
 export const DOOR_CONNECTIONS_MAX = 128
 /** Publish requests under way at once: they bound the memory of bodies and of drafts that wait for a commit. */
-export const REQUESTS_MAX = 64
+export const PUBLISH_REQUESTS_MAX = 64
 
 /** How a publish request ended, as the metrics count it. */
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
@@ -144,7 +144,8 @@ async function isLetIn(
 
 /** Runs a request, unless as many as the door bears are under way. */
 async function admitted(underWay: Shared['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
-  if (underWay.requests >= REQUESTS_MAX) return failed('not-ready', `${REQUESTS_MAX} requests are under way`)
+  if (underWay.requests >= PUBLISH_REQUESTS_MAX)
+    return failed('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
   underWay.requests += 1
   try {
     return await run()

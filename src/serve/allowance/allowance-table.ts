@@ -7,7 +7,7 @@ export type KeyHash = Readonly<{ low: number; high: number }>
  * A fixed table in shared memory from hashed keys to entries 1 to `capacity`, in order of last use.
  * Zeroed memory is an empty table. Every function below is called under the owner's lock.
  */
-export type Table = Readonly<{
+export type SharedTable = Readonly<{
   capacity: number
   words: Int32Array
   buckets: Int32Array
@@ -30,7 +30,7 @@ export function tableBytes(capacity: number): number {
 }
 
 /** The table at `offset` (a multiple of 8) of a shared buffer; every thread opens its own view of it. */
-export function openTable(buffer: SharedArrayBuffer, offset: number, capacity: number): Table {
+export function openTable(buffer: SharedArrayBuffer, offset: number, capacity: number): SharedTable {
   let at = offset
   function next<View>(make: (at: number, length: number) => View, length: number): View {
     const view = make(at, length)
@@ -60,17 +60,17 @@ export function hashKey(secret: string, key: string): KeyHash {
 }
 
 /** How many entries are in use. */
-export function sizeOf(table: Table): number {
+export function sizeOf(table: SharedTable): number {
   return table.words[SIZE] ?? 0
 }
 
 /** The entry used longest ago; 0 when the table is empty. */
-export function oldestOf(table: Table): number {
+export function oldestOf(table: SharedTable): number {
   return table.words[OLDEST] ?? 0
 }
 
 /** The entry of a key; 0 when it has none. */
-export function find(table: Table, { low, high }: KeyHash): number {
+export function find(table: SharedTable, { low, high }: KeyHash): number {
   const mask = table.buckets.length - 1
   for (let bucket = low & mask; ; bucket = (bucket + 1) & mask) {
     const entry = table.buckets[bucket] ?? 0
@@ -79,7 +79,7 @@ export function find(table: Table, { low, high }: KeyHash): number {
 }
 
 /** Makes an entry for a key that has none, as the newest; the table must not be full. */
-export function insert(table: Table, { low, high }: KeyHash): number {
+export function insert(table: SharedTable, { low, high }: KeyHash): number {
   const entry = takeFreeEntry(table)
   const mask = table.buckets.length - 1
   let bucket = low & mask
@@ -93,14 +93,14 @@ export function insert(table: Table, { low, high }: KeyHash): number {
 }
 
 /** Makes an entry the newest. */
-export function touch(table: Table, entry: number): void {
+export function touch(table: SharedTable, entry: number): void {
   if (table.words[NEWEST] === entry) return
   unlink(table, entry)
   link(table, entry)
 }
 
 /** Takes an entry out; its number is given to a later key. */
-export function remove(table: Table, entry: number): void {
+export function remove(table: SharedTable, entry: number): void {
   const mask = table.buckets.length - 1
   let hole = (table.lows[entry] ?? 0) & mask
   while (table.buckets[hole] !== entry) hole = (hole + 1) & mask
@@ -119,7 +119,7 @@ export function remove(table: Table, entry: number): void {
   table.words[SIZE] = sizeOf(table) - 1
 }
 
-function takeFreeEntry(table: Table): number {
+function takeFreeEntry(table: SharedTable): number {
   const freed = table.words[FREED] ?? 0
   if (freed !== 0) {
     table.words[FREED] = table.newer[freed] ?? 0
@@ -132,7 +132,7 @@ function takeFreeEntry(table: Table): number {
   return entry
 }
 
-function link(table: Table, entry: number): void {
+function link(table: SharedTable, entry: number): void {
   const newest = table.words[NEWEST] ?? 0
   table.older[entry] = newest
   table.newer[entry] = 0
@@ -141,7 +141,7 @@ function link(table: Table, entry: number): void {
   table.words[NEWEST] = entry
 }
 
-function unlink(table: Table, entry: number): void {
+function unlink(table: SharedTable, entry: number): void {
   const newer = table.newer[entry] ?? 0
   const older = table.older[entry] ?? 0
   if (newer === 0) table.words[NEWEST] = older

@@ -15,7 +15,7 @@ export type Windows = Readonly<{
 export const WINDOW_MS_MAX = 65_535
 
 /** Counts of a ring fit 16 bits. */
-export const REQUESTS_MAX = 65_535
+export const REQUEST_COUNT_MAX = 65_535
 
 /** Bytes of the rings of entries 1 to `capacity`. */
 export function windowsBytes(requests: number, capacity: number): number {

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../protocol/moment.ts'
 import type { Evicted } from './allowance-evicted.ts'
 import { evictedBytes, evictedCount, keepEvicted, openEvicted } from './allowance-evicted.ts'
 import { locked } from './allowance-lock.ts'
-import type { KeyHash, Table } from './allowance-table.ts'
+import type { KeyHash, SharedTable } from './allowance-table.ts'
 import {
   find,
   hashKey,
@@ -22,7 +22,7 @@ import {
   keep,
   oldestAgeMs,
   openWindows,
-  REQUESTS_MAX,
+  REQUEST_COUNT_MAX,
   settle,
   WINDOW_MS_MAX,
   windowsBytes,
@@ -74,7 +74,7 @@ type State = Readonly<{
   policy: Policy
   header: Int32Array
   clock: Float64Array
-  table: Table
+  table: SharedTable
   windows: Windows
   evicted: Evicted
   sharesUntil: Float64Array
@@ -89,7 +89,7 @@ export function allocateAllowance(
   const { name, requests, windowMs } = policy
   assert(NAME.test(name), `"${name}" names a policy`)
   assert(
-    Number.isInteger(requests) && requests > 0 && requests <= REQUESTS_MAX,
+    Number.isInteger(requests) && requests > 0 && requests <= REQUEST_COUNT_MAX,
     `${requests} requests fit a ring`,
   )
   assert(

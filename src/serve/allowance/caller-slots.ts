@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { assert } from '../../protocol/brand.ts'
 import { locked } from './allowance-lock.ts'
-import type { Table } from './allowance-table.ts'
+import type { SharedTable } from './allowance-table.ts'
 import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
 
 /** How many slots may be taken at once. */
@@ -102,7 +102,7 @@ export function releaseWhenOver(
   for (const over of ['close', 'finish', 'error']) response.once(over, slot.release)
 }
 
-function giveBack(table: Table, counts: Uint16Array, entry: number): void {
+function giveBack(table: SharedTable, counts: Uint16Array, entry: number): void {
   const count = (counts[entry] ?? 0) - 1
   counts[entry] = count
   if (count === 0) remove(table, entry)

@@ -3,7 +3,7 @@ import { contest, contests, noContest, resolveCursor } from '../../project/answe
 import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { changesContests, newestOf } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
@@ -17,7 +17,8 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
         const page = { after: query.integer('after'), limit: query.integer('limit') }
         const cursor = resolveCursor(books, page)
         if (!cursor.ok) return cursor
-        const compute = () => mapped(contests(books, { status: query.list('status'), ...page }), jsonOf)
+        const compute = () =>
+          mapped(contests(books, { status: query.list('status'), ...page }), jsonProjection)
         return parsed({ ground: 'log', changedBy: newestOf(kinds(), changesContests), compute })
       }),
     ),
@@ -29,7 +30,7 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
         return parsed({
           ground: 'log',
           changedBy: found.lastSeq,
-          compute: () => mapped(contest(books, id), jsonOf),
+          compute: () => mapped(contest(books, id), jsonProjection),
         })
       }),
     ),
@@ -43,7 +44,7 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
         return parsed({
           ground: 'log',
           changedBy,
-          compute: () => mapped(contestLedger(books, id, page), jsonOf),
+          compute: () => mapped(contestLedger(books, id, page), jsonProjection),
         })
       }),
     ),

@@ -9,7 +9,7 @@ import { eventSchemas } from '../../protocol/schema.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
@@ -36,7 +36,7 @@ export function eventTypeRoutes(desk: Desk): readonly AnswerRoute[] {
         return parsed({
           ground: 'log',
           changedBy,
-          compute: () => parsed(jsonOf(catalogue(head, seen, chain))),
+          compute: () => parsed(jsonProjection(catalogue(head, seen, chain))),
         })
       }),
     ),

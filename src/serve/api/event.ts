@@ -5,8 +5,8 @@ import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, JSON_TYPE, project } from '../http/projection.ts'
-import type { AnswerRoute, Ask, Reply } from '../http/route.ts'
+import { jsonProjection, JSON_TYPE, project } from '../http/projection.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 
@@ -30,7 +30,7 @@ export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
         const correction = books.correction(seq)
         // The correction comes after the event, and what takes the event's place after the correction.
         const changedBy = correction?.restatement ?? correction?.by ?? seq
-        const compute = () => parsed(jsonOf(eventCorrections(books, seq)))
+        const compute = () => parsed(jsonProjection(eventCorrections(books, seq)))
         return parsed({ ground: 'log', changedBy, compute })
       }),
     ),
@@ -39,7 +39,7 @@ export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
 
 function lineReply(
   desk: Desk,
-  ask: Ask,
+  ask: RouteRequest,
   read: (snapshot: Snapshot, seq: Seq) => Uint8Array | string | undefined,
 ): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')

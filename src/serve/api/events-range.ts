@@ -1,15 +1,15 @@
-import type { Filter, Snapshot } from '../../log/store/reader.ts'
+import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
-import type { Query } from '../http/query.ts'
+import type { ParsedQuery } from '../http/query.ts'
 
 /** A page of `/events` as it was asked for, its moments resolved to seqs. */
 export type EventsRange = Readonly<{
-  filter: Filter
+  filter: LogFilter
   /** The transaction that events must name. */
   tx: string | null
   order: 'asc' | 'desc'
@@ -22,7 +22,7 @@ export type EventsRange = Readonly<{
 }>
 
 /** Resolves the query of `/events` against one snapshot. */
-export function resolveEventsRange(query: Query, snapshot: Snapshot): Parsed<EventsRange> {
+export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot): Parsed<EventsRange> {
   const order = query.word('order') === 'desc' ? 'desc' : 'asc'
   const givenBefore = query.integer('before')
   if (givenBefore !== undefined && order === 'asc') return refused(BEFORE_ASCENDING)
@@ -48,7 +48,7 @@ export function resolveEventsRange(query: Query, snapshot: Snapshot): Parsed<Eve
   })
 }
 
-function filterOf(query: Query): Filter {
+function filterOf(query: ParsedQuery): LogFilter {
   const contestId = query.integer('contestId')
   return {
     types: query.list('type')?.filter(isEventType) ?? null,

@@ -7,8 +7,8 @@ import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
 import type { Desk } from '../http/projection.ts'
 import { holdsByName, JSON_TYPE } from '../http/projection.ts'
-import type { Query } from '../http/query.ts'
-import type { AnswerRoute, Ask, Reply } from '../http/route.ts'
+import type { ParsedQuery } from '../http/query.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
@@ -31,7 +31,7 @@ export function eventsRoute(desk: Desk): AnswerRoute {
 }
 
 /** A page of the default length that examines no more than it returns. */
-function isBrief(query: Query): boolean {
+function isBrief(query: ParsedQuery): boolean {
   const filters = ['type', 'kind', 'contestId', 'tx', 'nonzero']
   const limit = query.integer('limit') ?? PAGE_LIMIT_DEFAULT
   return limit <= PAGE_LIMIT_DEFAULT && !filters.some((name) => query.has(name))
@@ -42,7 +42,7 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
   return table.map((row) => (row.form.is === 'tx' ? { ...row, form: { is: 'tx', chains: [chain] } } : row))
 }
 
-function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
+function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   const range = resolveEventsRange(ask.query, snapshot)
   if (!range.ok) return problemReply(range.problem)
   const etag = desk.etag(changedBy(snapshot, ask.query, range.value))
@@ -76,7 +76,11 @@ function pageReply(desk: Desk, ask: Ask, snapshot: Snapshot): Reply {
  * The last event that could change the page, `scannedTo` apart. Ascending from a seq it is the newest of those that the
  * filter lets in; a bound that moves with the head, or that only looking finds, makes it the head.
  */
-function changedBy({ head, kinds, books }: Snapshot, query: Query, { filter, tx, order }: EventsRange): Seq {
+function changedBy(
+  { head, kinds, books }: Snapshot,
+  query: ParsedQuery,
+  { filter, tx, order }: EventsRange,
+): Seq {
   const { types, kind, contestId } = filter
   if (order === 'desc' || tx !== null || query.has('from') || query.has('to')) return head.seq
   if (types === null && kind === null && contestId === null) return head.seq
@@ -111,7 +115,7 @@ function isSettled({ order, anchored }: EventsRange, { hasMore }: Walked): boole
   return order === 'asc' ? hasMore : anchored
 }
 
-function nextOf(ask: Ask, { order }: EventsRange, { hasMore, scannedTo }: Walked): string | null {
+function nextOf(ask: RouteRequest, { order }: EventsRange, { hasMore, scannedTo }: Walked): string | null {
   if (!hasMore) return null
   const cursor = String(scannedTo)
   return `${ask.path}${ask.query.format(order === 'asc' ? { after: cursor } : { before: cursor })}`

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import type { Form } from '../../protocol/parameters.ts'
+import type { ParameterForm } from '../../protocol/parameters.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { RESOURCE_SCHEMAS } from '../describe/resource-schemas.ts'
 
@@ -19,7 +19,7 @@ const times = fc.oneof(
   fc.integer({ min: Date.UTC(2026, 8, 30), max: Date.UTC(2026, 9, 3) }).map(String),
 )
 
-function valid(form: Form): fc.Arbitrary<string> {
+function valid(form: ParameterForm): fc.Arbitrary<string> {
   switch (form.is) {
     case 'time':
       return times

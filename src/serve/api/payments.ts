@@ -2,7 +2,7 @@ import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
 import { payouts } from '../../project/answers/payouts.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
@@ -20,14 +20,14 @@ export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {
           asked.contestId === undefined
             ? ofPrizes
             : earlier(ofPrizes, newestOfContest(books, asked.contestId))
-        const compute = () => parsed(jsonOf(payouts(books, asked, present)))
+        const compute = () => parsed(jsonProjection(payouts(books, asked, present)))
         return parsed({ ground: 'minute', changedBy, compute })
       }),
     ),
     endpointRoute('loyaltyRuns', (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const changedBy = newestOf(kinds(), changesLoyalty)
-        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonOf(loyaltyRuns(books))) })
+        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(loyaltyRuns(books))) })
       }),
     ),
   ]

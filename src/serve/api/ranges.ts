@@ -6,9 +6,9 @@ import { resolvePatternRange, resolveRange } from '../../project/answers/range.t
 import type { Head } from '../../project/fold/books.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
-import type { Query } from '../http/query.ts'
+import type { ParsedQuery } from '../http/query.ts'
 import type { Desk, Ground } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 
@@ -20,7 +20,7 @@ export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
         const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
         if (!range.ok) return range
         const ground = groundOf(ask.query, books.head, range.value.toMs)
-        return parsed({ ground, compute: () => parsed(jsonOf(flows(books, range.value))) })
+        return parsed({ ground, compute: () => parsed(jsonProjection(flows(books, range.value))) })
       }),
     ),
     endpointRoute('funds', (ask) =>
@@ -29,7 +29,7 @@ export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
         if (!range.ok) return range
         // `now` is in every answer, so none of them is ever settled.
         const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
-        return parsed({ ground, compute: () => parsed(jsonOf(funds(books, range.value))) })
+        return parsed({ ground, compute: () => parsed(jsonProjection(funds(books, range.value))) })
       }),
     ),
     endpointRoute('patterns', (ask) =>
@@ -38,24 +38,24 @@ export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
         if (!span.ok) return span
         const tz = ask.query.integer('tz') ?? 0
         const ground = groundOf(ask.query, books.head, span.value.toMs)
-        return parsed({ ground, compute: () => parsed(jsonOf(patterns(books, span.value, tz))) })
+        return parsed({ ground, compute: () => parsed(jsonProjection(patterns(books, span.value, tz))) })
       }),
     ),
   ]
 }
 
-function rangeOf(query: Query): Parameters<typeof resolveRange>[0] {
+function rangeOf(query: ParsedQuery): Parameters<typeof resolveRange>[0] {
   return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
 }
 
 /** A range that the address alone determines and that is settled gives the same answer for ever. */
-function groundOf(query: Query, head: Head, toMs: Ms): Ground {
+function groundOf(query: ParsedQuery, head: Head, toMs: Ms): Ground {
   const stated = query.has('from') || query.has('to')
   if (stated && isSettledBefore(head, toMs)) return 'settled'
   return isOpenEnded(query) ? 'minute' : 'log'
 }
 
 /** Without `to` the range ends with the present bucket. */
-function isOpenEnded(query: Query): boolean {
+function isOpenEnded(query: ParsedQuery): boolean {
   return !query.has('to')
 }

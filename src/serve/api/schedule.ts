@@ -1,7 +1,7 @@
 import { schedule } from '../../project/answers/schedule.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { CALENDAR_TYPE } from './icalendar.ts'
 import { changesSchedule, newestOf } from './changing-events.ts'
@@ -15,7 +15,7 @@ export function scheduleRoutes(desk: Desk): readonly AnswerRoute[] {
     endpointRoute('schedule', (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const changedBy = newestOf(kinds(), changesSchedule)
-        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonOf(schedule(books))) })
+        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(schedule(books))) })
       }),
     ),
     endpointRoute('scheduleCalendar', (ask) =>

@@ -6,7 +6,7 @@ import { openAnswerCache } from '../http/answer-cache.ts'
 import { CODINGS, compress } from '../http/coding.ts'
 import { openPresentEtag } from '../http/etag.ts'
 import { parseQuery } from '../http/query.ts'
-import type { Ask } from '../http/route.ts'
+import type { RouteRequest } from '../http/route.ts'
 import { openRouter } from '../http/router.ts'
 import { apiRoutes } from './routes.ts'
 
@@ -33,7 +33,7 @@ suite('an answer is computed once, and compressed once in each coding, for all w
         assert.ok(query.ok)
         const parts = { method: 'GET', path, segments: found.segments, query: query.value, caller: 'a' }
         const rest = { now: msOf(LAUNCH + 2 * DAY_MS), header: () => undefined, holds: () => false }
-        const reply = await found.route.handle({ ...parts, ...rest } as unknown as Ask)
+        const reply = await found.route.handle({ ...parts, ...rest } as unknown as RouteRequest)
         assert.ok(reply.is === 'body' && typeof reply.body !== 'string')
         return reply.body
       }

@@ -3,7 +3,7 @@ import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 
@@ -31,7 +31,7 @@ export function statusRoute(desk: Desk, node: NodeReport): AnswerRoute {
             simulated,
             following: node.following(),
           }
-          return parsed(jsonOf(status))
+          return parsed(jsonProjection(status))
         },
       }),
     ),

@@ -1,7 +1,7 @@
 import { isSummarySettled, resolveMoment, summary } from '../../project/answers/summary.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonOf, project } from '../http/projection.ts'
+import { jsonProjection, project } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 
@@ -14,7 +14,7 @@ export function summaryRoute(desk: Desk): AnswerRoute {
       const come = resolveMoment(at, ask.now, books.head)
       if (!come.ok) return come
       const ground = isSummarySettled(books.head, at) ? 'settled' : 'log'
-      return parsed({ ground, compute: () => mapped(summary(books, at, ask.now), jsonOf) })
+      return parsed({ ground, compute: () => mapped(summary(books, at, ask.now), jsonProjection) })
     })
   })
 }

@@ -3,7 +3,7 @@ import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { PresentEtag } from '../http/etag.ts'
-import type { Ask, Reply, Route } from '../http/route.ts'
+import type { RouteRequest, Reply, Route } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
@@ -47,7 +47,7 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
   ]
 }
 
-function indexReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
+function indexReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
     const kept = present(snapshot.head.seq, presentEtag)
     if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
@@ -56,7 +56,7 @@ function indexReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
   })
 }
 
-function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: Ask): Reply {
+function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
     const months = snapshot.months()
     // Sums come when a month closes, with the first event of the open one.

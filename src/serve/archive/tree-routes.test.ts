@@ -12,7 +12,7 @@ import { takeKeys } from '../../log/tree/ready-log.ts'
 import { createStore, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store/store.ts'
 import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
-import type { Ask, Reply } from '../http/route.ts'
+import type { RouteRequest, Reply } from '../http/route.ts'
 import { treeRoutes } from './tree-routes.ts'
 
 const FORMER = { id: '0'.repeat(32), origin: 'daybook.example/log', size: 2 }
@@ -39,7 +39,10 @@ suite('a log whose keys changed and that goes on from another', () => {
 
   async function replyOf(end: string): Promise<Extract<Reply, { is: 'body' }>> {
     const route = treeRoutes(log).find(({ path }) => path.endsWith(end)) ?? assert.fail()
-    const reply = await route.handle({ segments: { seq: '1' }, holds: () => false } as unknown as Ask)
+    const reply = await route.handle({
+      segments: { seq: '1' },
+      holds: () => false,
+    } as unknown as RouteRequest)
     assert.ok(reply.is === 'body')
     return reply
   }

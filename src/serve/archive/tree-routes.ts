@@ -6,7 +6,7 @@ import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { AnswerRoute, Ask, Reply } from '../http/route.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 
 const NOTE_TYPE = 'text/plain; charset=utf-8'
@@ -74,7 +74,7 @@ function keysReply(log: LogReader): Reply {
 }
 
 /** Of one event a receipt is another only when the checkpoint is: whoever holds it costs no proof. */
-function proofReply(log: LogReader, ask: Ask): Reply {
+function proofReply(log: LogReader, ask: RouteRequest): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')
   return log.snapshot((snapshot): Reply => {
     const head = snapshot.head.seq

@@ -1,6 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
 import { WORD } from '../../protocol/catalogue.ts'
-import type { Form, Parameter } from '../../protocol/parameters.ts'
+import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { TX_FORM, TX_PATTERN } from '../../protocol/tx.ts'
@@ -18,13 +18,15 @@ export function queryParameter({ name, form, absent, meaning, example }: Paramet
 }
 
 /** The example as a value of its schema, not as it is written in an address. */
-function exampleOf(form: Form, example: string): string | number | readonly string[] {
+function exampleOf(form: ParameterForm, example: string): string | number | readonly string[] {
   if (form.is === 'integer') return Number(example)
   return form.is === 'list-of' ? example.split(',') : example
 }
 
 /** The schema of a form, with how a list of it is written. */
-export function schemaOf(form: Form): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: false }> {
+export function schemaOf(
+  form: ParameterForm,
+): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: false }> {
   switch (form.is) {
     case 'time':
       return {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { openAddressGuard } from '../../protocol/address-guard.ts'
-import type { Form } from '../../protocol/parameters.ts'
+import type { ParameterForm } from '../../protocol/parameters.ts'
 import { isTx } from '../../protocol/tx.ts'
 
 const GUARD = openAddressGuard((bytes) => hash('sha256', bytes, 'buffer'))
@@ -19,7 +19,7 @@ export function isRepeatable(raw: string): boolean {
  * Whether the door would refuse a value of this form for an address. Numbers, times and words of a closed list have a
  * grammar that no address fits; a transaction is held by that of its chain alone.
  */
-export function isForbidden(text: string, form: Form): boolean {
+export function isForbidden(text: string, form: ParameterForm): boolean {
   switch (form.is) {
     case 'text':
       return form.guarded && GUARD.finds(text)

@@ -19,6 +19,6 @@ export function formatProblem(problem: Problem, base: string): string {
 }
 
 /** The HTTP status of a problem. */
-export function statusOf(problem: Problem): number {
+export function httpStatusOf(problem: Problem): number {
   return PROBLEMS[problem.code].status
 }

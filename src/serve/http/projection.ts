@@ -5,7 +5,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { PresentEtag } from './etag.ts'
-import type { Ask, Reply } from './route.ts'
+import type { RouteRequest, Reply } from './route.ts'
 import { problemReply } from './route.ts'
 
 /** What every answer that is computed from the log works with; one per thread. */
@@ -41,7 +41,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
  */
 export function project(
   desk: Desk,
-  ask: Ask,
+  ask: RouteRequest,
   prepare: (snapshot: Snapshot, present: Ms) => Parsed<Projection>,
 ): Reply {
   return desk.reader.snapshot((snapshot): Reply => {
@@ -73,7 +73,7 @@ export function project(
 }
 
 /** A projection that is a resource in JSON; the seq is that of its `asOf`. */
-export function jsonOf(resource: Readonly<{ asOf: Readonly<{ seq: number }> }>): Projected {
+export function jsonProjection(resource: Readonly<{ asOf: Readonly<{ seq: number }> }>): Projected {
   return { body: Buffer.from(JSON.stringify(resource)), type: JSON_TYPE, seq: resource.asOf.seq }
 }
 
@@ -90,6 +90,6 @@ function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string
 }
 
 /** `*` names whatever exists, and whether something does is known only once it is computed. */
-export function holdsByName(ask: Ask, etag: string): boolean {
+export function holdsByName(ask: RouteRequest, etag: string): boolean {
   return ask.header('if-none-match')?.trim() !== '*' && ask.holds(etag)
 }

@@ -1,14 +1,14 @@
 import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { parseQueryTime } from '../../protocol/moment.ts'
-import type { Form, Parameter } from '../../protocol/parameters.ts'
-import type { Fault, Parsed, ProblemCode } from '../../protocol/problem.ts'
+import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
+import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress } from './address.ts'
 
 /** A query that fits its endpoint's table; what is absent is undefined. */
-export type Query = Readonly<{
+export type ParsedQuery = Readonly<{
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
   /** A word, a text, a transaction, or one of the values of its form. */
@@ -32,14 +32,14 @@ type Value = { text: string } & (
   | { is: 'list'; value: readonly string[] }
 )
 
-type Finding = Readonly<{ code: ProblemCode; fault: Fault }>
+type Finding = Readonly<{ code: ProblemCode; fault: ParameterFault }>
 
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,15})$/
 /** Too short for any wallet address: a longer name is not repeated. */
 const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
 
 /** Reads a raw query (without its `?`) by an endpoint's table; a problem holds every fault and no value sent. */
-export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Query> {
+export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
   const findings: Finding[] = []
   for (const pair of raw === '' ? [] : raw.split('&')) {
@@ -97,7 +97,7 @@ function readPair(
 const NOTHING: Value = { is: 'word', text: '', value: '' }
 
 /** Whether what fits the form may be any text: the other forms have a grammar that no address fits. */
-function isOpen({ is }: Form): boolean {
+function isOpen({ is }: ParameterForm): boolean {
   return is === 'word' || is === 'text' || is === 'tx'
 }
 
@@ -126,7 +126,7 @@ function unknown(name: string | undefined, table: readonly Parameter[]): Finding
 /** What is wrong with a value: the rest of a sentence that begins with the parameter's name. */
 type Refusal = Readonly<{ message: string; allowed?: readonly string[] }>
 
-function readValue(text: string, form: Form): Value | Refusal {
+function readValue(text: string, form: ParameterForm): Value | Refusal {
   switch (form.is) {
     case 'time': {
       const time = parseQueryTime(text)
@@ -163,7 +163,7 @@ function readValue(text: string, form: Form): Value | Refusal {
 }
 
 /** What is allowed in place of a value that does not fit. */
-function invalid(form: Form): Refusal {
+function invalid(form: ParameterForm): Refusal {
   switch (form.is) {
     case 'time':
       return {
@@ -199,7 +199,7 @@ function decode(raw: string): string | undefined {
   }
 }
 
-function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]): Query {
+function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]): ParsedQuery {
   return {
     time(name) {
       const found = values.get(name)

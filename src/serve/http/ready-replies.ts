@@ -1,24 +1,24 @@
 import type { Coding } from './coding.ts'
-import type { Tally } from '../metrics/request-tally.ts'
+import type { RequestTally } from '../metrics/request-tally.ts'
 
 /** An answer that never changes, as it is written: its headers one after the other, name and value, and its body. */
 export type ReadyReply = Readonly<{
-  tally: Tally
+  tally: RequestTally
   etag: string | null
   headers: string[]
   /** The headers of the 304 in its place. */
   unchanged: string[]
-  body: Body
+  body: ReplyBody
 }>
 
 /** Bytes, or a short body's bytes as the characters of a string: then head and body leave in one piece. */
-export type Body = Uint8Array | string
+export type ReplyBody = Uint8Array | string
 
 /** From there, copying a body costs more than writing it apart from its head. */
 const STRING_BYTES_MAX = 4 * 1024
 
 /** The body as it is written at the least cost, with `BODY_ENCODING`. */
-export function bodyOf(bytes: Uint8Array): Body {
+export function bodyOf(bytes: Uint8Array): ReplyBody {
   if (bytes.byteLength > STRING_BYTES_MAX) return bytes
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
 }

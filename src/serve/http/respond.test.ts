@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
-import type { Terms } from './respond.ts'
+import type { ReplyTerms } from './respond.ts'
 import { respond } from './respond.ts'
 import type { Reply } from './route.ts'
 
-const TERMS: Terms = {
+const TERMS: ReplyTerms = {
   head: false,
   ifNoneMatch: undefined,
   acceptEncoding: 'gzip',
@@ -18,7 +18,7 @@ const TERMS: Terms = {
 const LONG = 'a long body, '.repeat(200)
 
 /** What a client gets of one reply, asked for with these headers. */
-async function answered(reply: Reply, terms: Partial<Terms> = {}): Promise<Response> {
+async function answered(reply: Reply, terms: Partial<ReplyTerms> = {}): Promise<Response> {
   const server = createServer((_, response) => {
     void respond(response, { ...TERMS, ...terms }, reply)
   })

@@ -6,13 +6,13 @@ import { CODED_BYTES_MIN, compress, compressHere, negotiate } from './coding.ts'
 import { etagOf, names, weak } from './etag.ts'
 import type { HeaderList } from './headers.ts'
 import { CACHE_CONTROL, headerList } from './headers.ts'
-import { formatProblem, statusOf } from './problem-document.ts'
+import { formatProblem, httpStatusOf } from './problem-document.ts'
 import type { FormOf, ReadyReply } from './ready-replies.ts'
 import { BODY_ENCODING, bodyOf } from './ready-replies.ts'
 import type { Reply } from './route.ts'
 
 /** What of a request decides how its reply is written. */
-export type Terms = Readonly<{
+export type ReplyTerms = Readonly<{
   head: boolean
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
@@ -28,7 +28,11 @@ export type Terms = Readonly<{
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
 /** Writes a reply whole, or begins to: at once unless a promise is returned, which settles when it is handed over. */
-export function respond(response: ServerResponse, terms: Terms, reply: Reply): Promise<void> | undefined {
+export function respond(
+  response: ServerResponse,
+  terms: ReplyTerms,
+  reply: Reply,
+): Promise<void> | undefined {
   if (reply.is !== 'taken') dropAllowance(response, terms)
   switch (reply.is) {
     case 'body':
@@ -51,7 +55,7 @@ export function respond(response: ServerResponse, terms: Terms, reply: Reply): P
 }
 
 /** Takes back what a route that may write by itself was given: the reply says for itself whether it is told. */
-function dropAllowance(response: ServerResponse, { allowance }: Terms): void {
+function dropAllowance(response: ServerResponse, { allowance }: ReplyTerms): void {
   for (let at = 0; at < allowance.length; at += 2) response.removeHeader(allowance[at] ?? '')
 }
 
@@ -85,7 +89,7 @@ function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
 /** A body in the coding that a caller prefers, made in this thread; left out where the caller holds it already. */
 export function encodeBody(
   reply: Of<'body'>,
-  { ifNoneMatch, acceptEncoding }: Pick<Terms, 'ifNoneMatch' | 'acceptEncoding'>,
+  { ifNoneMatch, acceptEncoding }: Pick<ReplyTerms, 'ifNoneMatch' | 'acceptEncoding'>,
 ): Of<'coded'> {
   const plan = planBody(reply, acceptEncoding)
   const { plain, coding, etag } = plan
@@ -95,7 +99,11 @@ export function encodeBody(
 
 const NOTHING = new Uint8Array(0)
 
-function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>): Promise<void> | undefined {
+function respondBody(
+  response: ServerResponse,
+  terms: ReplyTerms,
+  reply: Of<'body'>,
+): Promise<void> | undefined {
   const plan = planBody(reply, terms.acceptEncoding)
   const { plain, coding, etag } = plan
   if (coding === undefined || (etag !== null && names(terms.ifNoneMatch, etag))) {
@@ -104,7 +112,7 @@ function respondBody(response: ServerResponse, terms: Terms, reply: Of<'body'>):
   return compress(plain, coding).then((bytes) => respondCoded(response, terms, codedOf(reply, plan, bytes)))
 }
 
-function respondCoded(response: ServerResponse, terms: Terms, reply: Of<'coded'>): undefined {
+function respondCoded(response: ServerResponse, terms: ReplyTerms, reply: Of<'coded'>): undefined {
   const { etag, coding, codable, compressible } = reply
   const unchanged = keptHeaders(terms, reply, compressible)
   if (etag !== null && names(terms.ifNoneMatch, etag)) {
@@ -124,11 +132,15 @@ function respondCoded(response: ServerResponse, terms: Terms, reply: Of<'coded'>
   else response.end(body, BODY_ENCODING)
 }
 
-function respondBare(response: ServerResponse, terms: Terms, { status, headers }: Of<'bare'>): undefined {
+function respondBare(
+  response: ServerResponse,
+  terms: ReplyTerms,
+  { status, headers }: Of<'bare'>,
+): undefined {
   response.writeHead(status, headerList([...terms.common, ...terms.allowance], headers)).end()
 }
 
-async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'file'>): Promise<void> {
+async function respondFile(response: ServerResponse, terms: ReplyTerms, reply: Of<'file'>): Promise<void> {
   const headers = keptHeaders(terms, reply, false)
   headers.push('Content-Type', reply.type)
   if (reply.bytes !== null) headers.push('Content-Length', String(reply.bytes))
@@ -140,21 +152,21 @@ async function respondFile(response: ServerResponse, terms: Terms, reply: Of<'fi
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-function respondElsewhere(response: ServerResponse, terms: Terms, reply: Of<'elsewhere'>): undefined {
+function respondElsewhere(response: ServerResponse, terms: ReplyTerms, reply: Of<'elsewhere'>): undefined {
   const keep = reply.status === 308 ? 'revalidate' : 'no-store'
   const further = { Location: reply.location, 'Cache-Control': CACHE_CONTROL[keep], 'Content-Length': '0' }
   response.writeHead(reply.status, headerList([...terms.common, ...terms.allowance], further))
   response.end()
 }
 
-function respondUnchanged(response: ServerResponse, terms: Terms, reply: Of<'unchanged'>): undefined {
+function respondUnchanged(response: ServerResponse, terms: ReplyTerms, reply: Of<'unchanged'>): undefined {
   const compressible = reply.compress !== false
   const etag = etagFor(reply.etag, !compressible)
   response.writeHead(304, keptHeaders(terms, { ...reply, etag }, compressible))
   response.end()
 }
 
-function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'problem'>): undefined {
+function respondProblem(response: ServerResponse, terms: ReplyTerms, reply: Of<'problem'>): undefined {
   const body = Buffer.from(formatProblem(reply.problem, terms.problemBase))
   const { retryAfterSeconds } = reply.problem
   const headers = headerList([...terms.common, ...terms.allowance], {
@@ -164,7 +176,7 @@ function respondProblem(response: ServerResponse, terms: Terms, reply: Of<'probl
     'Content-Type': 'application/problem+json',
     'Content-Length': String(body.byteLength),
   })
-  response.writeHead(statusOf(reply.problem), headers)
+  response.writeHead(httpStatusOf(reply.problem), headers)
   response.end(terms.head ? undefined : body)
 }
 
@@ -175,7 +187,7 @@ function etagFor(etag: string | null, exact: boolean): string | null {
 }
 
 /** The headers that a 304 has, and the 200 in its place too. */
-function keptHeaders(terms: Terms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
+function keptHeaders(terms: ReplyTerms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
   const list = keep === 'immutable' ? [...terms.common] : [...terms.common, ...terms.allowance]
   list.push('Cache-Control', CACHE_CONTROL[keep])
   if (etag !== null) list.push('ETag', etag)

@@ -3,16 +3,16 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
-import type { Query } from './query.ts'
+import type { ParsedQuery } from './query.ts'
 
 /** What a route is asked: a request whose target, method, allowance and query have passed every check. */
-export type Ask = Readonly<{
+export type RouteRequest = Readonly<{
   method: 'GET' | 'HEAD'
   /** The raw path, never decoded; only letters, digits and `/ _ . -` occur in it. */
   path: string
   /** The path's variable parts by their name in the route's path. */
   segments: Readonly<Record<string, string>>
-  query: Query
+  query: ParsedQuery
   /** The wall clock, read once for this request. */
   now: Ms
   /** One header of the request; several of the same name are joined by a comma. */
@@ -22,7 +22,7 @@ export type Ask = Readonly<{
 }>
 
 /** What a route is asked that may write its answer itself, and so needs the connection. */
-export type StreamAsk = Ask &
+export type StreamAsk = RouteRequest &
   Readonly<{
     /** The caller as the allowance knows it: what streams are counted by. */
     caller: string
@@ -107,8 +107,8 @@ export type AnswerRoute = Place &
      * Whether the serving loop makes the answer itself, because that never takes longer than 5 ms. Any other answer is
      * made by a thread of its own (`answerer.ts`).
      */
-    brief?: boolean | ((query: Query) => boolean)
-    handle(ask: Ask): Reply | Promise<Reply>
+    brief?: boolean | ((query: ParsedQuery) => boolean)
+    handle(ask: RouteRequest): Reply | Promise<Reply>
   }>
 
 /** A route whose reply may go on for longer than an ordinary answer is given. */

@@ -2,13 +2,13 @@ import type { Registry } from 'prom-client'
 import { Counter, Histogram } from 'prom-client'
 
 /** Counts the answers of one route: a few additions each, since every request passes here. */
-export type Tally = Readonly<{
+export type RequestTally = Readonly<{
   /** `seconds` from the request's head to the end of its answer; null for what goes on as long as it likes. */
   add(method: string, code: number, seconds: number | null): void
 }>
 
 /** The tally of a route by its template; the same one for the same route. */
-export type Tallies = (route: string) => Tally
+export type Tallies = (route: string) => RequestTally
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -23,7 +23,7 @@ type Counts = {
 
 /** Registers what is counted of every request; throws when the registry has it already. */
 export function openTallies(registry: Registry): Tallies {
-  const routes = new Map<string, Counts & { tally: Tally }>()
+  const routes = new Map<string, Counts & { tally: RequestTally }>()
   registry.registerMetric(answersMetric(routes))
   registry.registerMetric(durationMetric(routes))
   return (route) => {
@@ -36,7 +36,7 @@ export function openTallies(registry: Registry): Tallies {
   }
 }
 
-function tallyOf(counts: Counts): Tally {
+function tallyOf(counts: Counts): RequestTally {
   return {
     add(method, code, seconds) {
       const codes = counts.answers.get(method) ?? new Map<number, number>()

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Tally } from './request-tally.ts'
+import type { RequestTally } from './request-tally.ts'
 
 /** An ordinary answer is given up when it has not been taken by then, or a second later. */
 export const ANSWER_MS_MAX = 30_000
@@ -11,7 +11,7 @@ export type Underway = Readonly<{
   begin(response: ServerResponse, answer: Answer): void
 }>
 
-type Answer = Readonly<{ method: string; tally: Tally; startedMs: number; limited: boolean }>
+type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
 
 /** `monotonicMs` is the clock that `startedMs` is read from. */
 export function openUnderway(monotonicMs: () => number): Underway {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { seqOf } from '../../protocol/seq.ts'
-import { advance, cursorAt, isBehind } from './cursor.ts'
+import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
 import { packetOf } from './frame.ts'
 import { streamLimits } from './limits.ts'
 import type { Feed } from './pages.ts'
@@ -48,7 +48,7 @@ suite('a cursor', () => {
         const feed = feedOf(log, shown)
         let told = after
         const step = (): void => {
-          const next = advance(cursor, feed, head, limits)
+          const next = advanceCursor(cursor, feed, head, limits)
           const last = next.is === 'page' ? (shown.at(-1) ?? 0) : next.is === 'position' ? cursor.seq : told
           assert.ok(last - told <= limits.scanEventsMax, 'no more is scanned in silence than allowed')
           assert.ok(cursor.seq <= log.length)
@@ -76,15 +76,15 @@ suite('a cursor', () => {
     const cursor = cursorAt(seqOf(0), seqOf(2))
     const feed = feedOf(log, [])
     assert.equal(cursor.live, false)
-    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'page')
-    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'position')
-    assert.equal(advance(cursor, feed, () => seqOf(2), limits).is, 'nothing')
+    assert.equal(advanceCursor(cursor, feed, () => seqOf(2), limits).is, 'page')
+    assert.equal(advanceCursor(cursor, feed, () => seqOf(2), limits).is, 'position')
+    assert.equal(advanceCursor(cursor, feed, () => seqOf(2), limits).is, 'nothing')
   })
 
   test('that falls far behind is history again', () => {
     const log: Matches = Array.from({ length: 20 }, () => true)
     const cursor = cursorAt(seqOf(2), seqOf(2))
-    advance(cursor, feedOf(log, []), () => seqOf(20), limits)
+    advanceCursor(cursor, feedOf(log, []), () => seqOf(20), limits)
     assert.deepEqual([cursor.seq, cursor.live], [6, false])
   })
 })

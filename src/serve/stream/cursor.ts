@@ -16,7 +16,7 @@ export type Cursor = {
 }
 
 /** What to write next. `nothing` with more of the log ahead means: scanned without a match, ask again. */
-export type Step =
+export type CursorStep =
   | Readonly<{ is: 'page'; packet: Packet; count: number }>
   | Readonly<{ is: 'position' }>
   | Readonly<{ is: 'nothing' }>
@@ -35,7 +35,7 @@ export function isBehind(cursor: Cursor, head: Seq): boolean {
  * Moves the cursor by one step: the position it owes, or else one page. A page moves `seq` before it is
  * written, so whoever takes the step must write it or give the subscriber up.
  */
-export function advance(cursor: Cursor, feed: Feed, head: () => Seq, limits: StreamLimits): Step {
+export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limits: StreamLimits): CursorStep {
   if (cursor.owesPosition) {
     cursor.owesPosition = false
     cursor.silence = 0

@@ -1,10 +1,10 @@
 import type { Seq } from '../../protocol/seq.ts'
-import type { Join, StreamCounts, StreamLevels, Subscriber, World } from './subscriber.ts'
+import type { Join, StreamCounts, StreamLevels, Subscriber, StreamWorld } from './subscriber.ts'
 import { openFanOuts } from './fan-outs.ts'
 import { cut, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from './turns.ts'
 
-export type HubSettings = Omit<World, 'head' | 'counts' | 'timeOver' | 'queue' | 'gone'> &
+export type HubSettings = Omit<StreamWorld, 'head' | 'counts' | 'timeOver' | 'queue' | 'gone'> &
   Readonly<{
     /** Told of what a read of the store threw; the stream that met it is closed. */
     report: (error: unknown) => void
@@ -28,8 +28,8 @@ export function openHub(settings: HubSettings): Hub {
   let timeOver: 'lifetime' | 'drain' = 'lifetime'
   let shown = reader.head().seq
   // A stream on its way goes by the newest: at the switch nothing may be left that was committed before it.
-  const headOf: World['head'] = ({ live }) => (live ? shown : reader.head().seq)
-  const world: World = {
+  const headOf: StreamWorld['head'] = ({ live }) => (live ? shown : reader.head().seq)
+  const world: StreamWorld = {
     ...settings,
     head: headOf,
     counts: noCounts(),
@@ -90,7 +90,7 @@ export function openHub(settings: HubSettings): Hub {
 }
 
 /** Gives a subscriber its turn; a read of the store that throws ends this stream and no other. */
-function takeOrCut(world: World, who: Subscriber, now: number, report: HubSettings['report']): void {
+function takeOrCut(world: StreamWorld, who: Subscriber, now: number, report: HubSettings['report']): void {
   who.queued = false
   try {
     takeTurn(world, who, now)

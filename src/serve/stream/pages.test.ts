@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openStage } from '../../../test/stage/stream-stage.ts'
-import type { Filter } from '../../log/store/reader.ts'
+import type { LogFilter } from '../../log/store/reader.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { streamLimits } from './limits.ts'
 import { openPages } from './pages.ts'
 
-const ALL: Filter = { types: null, kind: null, contestId: null, nonzero: false }
-const NONE: Filter = { ...ALL, kind: 'none' }
+const ALL: LogFilter = { types: null, kind: null, contestId: null, nonzero: false }
+const NONE: LogFilter = { ...ALL, kind: 'none' }
 
 suite('a page of the stream', () => {
   test('is made once for all subscribers of one filter that come to the same place', async () => {

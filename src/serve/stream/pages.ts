@@ -1,4 +1,4 @@
-import type { Filter, LogReader } from '../../log/store/reader.ts'
+import type { LogFilter, LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -7,7 +7,7 @@ import { lastSeqIn, packetOf } from './frame.ts'
 import type { StreamLimits } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes, however long the log grows. */
-export type Page = Readonly<{
+export type FeedPage = Readonly<{
   /** Its matches, framed; null when it has none. */
   packet: Packet | null
   count: number
@@ -21,19 +21,19 @@ export type Page = Readonly<{
 export type Feed = Readonly<{
   framing: StreamFraming
   /** The events after `after`, at most `scanMax` of them examined; there must be one. */
-  page(after: Seq, scanMax: number): Page
+  page(after: Seq, scanMax: number): FeedPage
   /** Gives the feed back; with its last subscriber its pages go. */
   close(): void
 }>
 
 export type Pages = Readonly<{
   /** The feed of a filter, to be closed once by whoever asked for it. */
-  feed(filter: Filter, framing: StreamFraming): Feed
+  feed(filter: LogFilter, framing: StreamFraming): Feed
   /** Bytes of the pages kept at present. */
   keptBytes(): number
 }>
 
-type Shared = { users: number; readonly pages: Map<Seq, Page> }
+type Shared = { users: number; readonly pages: Map<Seq, FeedPage> }
 type Kept = Readonly<{ shared: Shared; after: Seq; bytes: number }>
 
 /** What a page costs beside its bytes, in bytes. */
@@ -48,7 +48,7 @@ export function openPages(reader: LogReader, limits: StreamLimits): Pages {
   const kept = new Set<Kept>()
   let keptBytes = 0
 
-  function keep(shared: Shared, after: Seq, page: Page): void {
+  function keep(shared: Shared, after: Seq, page: FeedPage): void {
     // A feed that has lost its last subscriber, or a page made again with another bound, is not kept twice.
     if (shared.users === 0 || shared.pages.has(after)) return
     const bytes = PAGE_OVERHEAD_BYTES + (page.packet?.chunk.byteLength ?? 0)
@@ -78,7 +78,7 @@ export function openPages(reader: LogReader, limits: StreamLimits): Pages {
   return {
     feed(filter, framing) {
       const key = feedKey(filter, framing)
-      const shared = feeds.get(key) ?? { users: 0, pages: new Map<Seq, Page>() }
+      const shared = feeds.get(key) ?? { users: 0, pages: new Map<Seq, FeedPage>() }
       feeds.set(key, shared)
       shared.users += 1
       return {
@@ -98,13 +98,13 @@ export function openPages(reader: LogReader, limits: StreamLimits): Pages {
   }
 }
 
-type PageAsk = Readonly<{ filter: Filter; framing: StreamFraming; after: Seq; scanMax: number }>
+type PageAsk = Readonly<{ filter: LogFilter; framing: StreamFraming; after: Seq; scanMax: number }>
 
 function readPage(
   reader: LogReader,
   limits: StreamLimits,
   ask: PageAsk,
-): Readonly<{ page: Page; head: Seq }> {
+): Readonly<{ page: FeedPage; head: Seq }> {
   const { filter, framing, after, scanMax } = ask
   const { walked, head } = reader.snapshot((snapshot) => ({
     head: snapshot.head.seq,
@@ -132,7 +132,7 @@ function readPage(
   return { page: { packet, count, scannedTo, silence: scannedTo - lastMatch }, head }
 }
 
-function feedKey(filter: Filter, framing: StreamFraming): string {
+function feedKey(filter: LogFilter, framing: StreamFraming): string {
   const types = filter.types === null ? '*' : filter.types.toSorted().join(',')
   return [framing, types, filter.kind ?? '*', filter.contestId ?? '*', filter.nonzero ? 1 : 0].join(' ')
 }

@@ -5,7 +5,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot } from '../allowance/caller-slots.ts'
 import type { Cursor } from './cursor.ts'
-import { advance, cursorAt, isBehind } from './cursor.ts'
+import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
 import type { Packet } from './frame.ts'
 import { formatPosition, formatRetry, packetOf } from './frame.ts'
 import type { StreamLimits } from './limits.ts'
@@ -61,7 +61,7 @@ export type Subscriber = Omit<Join, 'after'> & {
 }
 
 /** What all subscribers of a thread work with. */
-export type World = Readonly<{
+export type StreamWorld = Readonly<{
   reader: LogReader
   limits: StreamLimits
   /** Up to where a stream writes at present: a live one as of the last fan-out, another as of now. */
@@ -79,7 +79,7 @@ export type World = Readonly<{
 }>
 
 /** Opens a stream: the wait before a retry and the first position, then whatever its cursor has before it. */
-export function openSubscriber(world: World, join: Join): Subscriber {
+export function openSubscriber(world: StreamWorld, join: Join): Subscriber {
   const { limits, counts } = world
   const now = world.monotonicMs()
   // Read before anything is counted: it is the one thing here that may throw.
@@ -112,7 +112,7 @@ export function openSubscriber(world: World, join: Join): Subscriber {
   return who
 }
 
-function listen(world: World, who: Subscriber): void {
+function listen(world: StreamWorld, who: Subscriber): void {
   const { socket } = who
   socket.once('close', () => {
     leave(world, who, 'client')
@@ -128,7 +128,7 @@ function listen(world: World, who: Subscriber): void {
   }
 }
 
-function opened(world: World, who: Subscriber): void {
+function opened(world: StreamWorld, who: Subscriber): void {
   if (who.ended) return
   who.socket.on('data', (bytes: Buffer) => {
     // Nothing behind the request is run; that it is parsed all the same must have a bound.
@@ -139,7 +139,7 @@ function opened(world: World, who: Subscriber): void {
   flush(world, who)
 }
 
-function flush(world: World, who: Subscriber): void {
+function flush(world: StreamWorld, who: Subscriber): void {
   if (who.blockedSince === null || who.ended) return
   who.blockedSince = null
   if (isBehind(who.cursor, world.head(who.cursor))) world.queue(who)
@@ -154,7 +154,7 @@ export function isDue(who: Subscriber, now: number, head: Seq, limits: StreamLim
 }
 
 /** One short step of one subscriber, with one write at most; queues the next when there is more to do. */
-export function takeTurn(world: World, who: Subscriber, now: number): void {
+export function takeTurn(world: StreamWorld, who: Subscriber, now: number): void {
   const { limits } = world
   if (who.ended) {
     if (now >= who.endsAt + limits.lastFrameMs) who.socket.destroy()
@@ -169,9 +169,9 @@ export function takeTurn(world: World, who: Subscriber, now: number): void {
   }
 }
 
-function writeNext(world: World, who: Subscriber, now: number): void {
+function writeNext(world: StreamWorld, who: Subscriber, now: number): void {
   const { cursor, feed } = who
-  const step = advance(cursor, feed, () => world.head(cursor), world.limits)
+  const step = advanceCursor(cursor, feed, () => world.head(cursor), world.limits)
   if (step.is === 'position') {
     write(world, who, packetOf(Buffer.from(positionText(world, who))), now)
   } else if (step.is === 'page') {
@@ -185,7 +185,7 @@ function writeNext(world: World, who: Subscriber, now: number): void {
 const NOTHING: Uint8Array = new Uint8Array(0)
 
 /** One write is in flight at most: what the kernel has not taken of it is all that a client costs. */
-function write(world: World, who: Subscriber, packet: Packet, now: number): void {
+function write(world: StreamWorld, who: Subscriber, packet: Packet, now: number): void {
   const bytes = who.chunked ? packet.chunk : packet.bare
   world.counts.bytesSent += bytes.byteLength
   who.writtenAt = now
@@ -197,7 +197,7 @@ function write(world: World, who: Subscriber, packet: Packet, now: number): void
   who.socket.write(NOTHING, who.flushed)
 }
 
-function positionText(world: World, who: Subscriber, known: Seq = world.head(who.cursor)): string {
+function positionText(world: StreamWorld, who: Subscriber, known: Seq = world.head(who.cursor)): string {
   const { seq, live } = who.cursor
   // A page is read from the newest snapshot, which may be ahead of what all streams have been shown.
   const head = seq > known ? seq : known
@@ -205,7 +205,7 @@ function positionText(world: World, who: Subscriber, known: Seq = world.head(who
 }
 
 /** Ends a stream whose socket takes bytes, with a position that says where to resume. */
-function end(world: World, who: Subscriber, now: number): void {
+function end(world: StreamWorld, who: Subscriber, now: number): void {
   const last = packetOf(Buffer.from(positionText(world, who)))
   leave(world, who, world.timeOver())
   who.endsAt = now
@@ -214,7 +214,7 @@ function end(world: World, who: Subscriber, now: number): void {
 }
 
 /** Breaks a connection off. Of a client that takes nothing, the kernel must not keep the bytes either. */
-export function cut(world: World, who: Subscriber, why: StreamEnd): void {
+export function cut(world: StreamWorld, who: Subscriber, why: StreamEnd): void {
   if (who.ended) return
   leave(world, who, why)
   if (why === 'client' || who.socket.remoteAddress === undefined) who.socket.destroy()
@@ -222,7 +222,7 @@ export function cut(world: World, who: Subscriber, why: StreamEnd): void {
 }
 
 /** Gives back what a stream holds, exactly once, in whichever order its socket ends, closes or fails. */
-function leave(world: World, who: Subscriber, why: StreamEnd): void {
+function leave(world: StreamWorld, who: Subscriber, why: StreamEnd): void {
   if (who.ended) return
   who.ended = true
   world.counts.clients -= 1

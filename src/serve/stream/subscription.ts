@@ -1,15 +1,15 @@
-import type { Filter } from '../../log/store/reader.ts'
+import type { LogFilter } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
-import type { Ask } from '../http/route.ts'
+import type { RouteRequest } from '../http/route.ts'
 import type { StreamFraming } from './frame.ts'
 
 /** What a client asks of the stream. */
 export type Subscription = Readonly<{
-  filter: Filter
+  filter: LogFilter
   framing: StreamFraming
   /** The exclusive cursor; null = live from the head. */
   after: Seq | null
@@ -18,12 +18,12 @@ export type Subscription = Readonly<{
 }>
 
 /** Reads a subscription from a request whose query fits the endpoint's table. `Last-Event-ID` beats `after`. */
-export function parseSubscription(ask: Pick<Ask, 'query' | 'header'>): Parsed<Subscription> {
+export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
   const types = query.list('type')
   const contestId = query.integer('contestId')
   const after = query.integer('after')
-  const filter: Filter = {
+  const filter: LogFilter = {
     types: types === undefined ? null : types.filter(isEventType),
     kind: query.word('kind') ?? null,
     contestId: contestId === undefined ? null : contestIdOf(contestId),

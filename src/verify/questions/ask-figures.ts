@@ -11,10 +11,10 @@ import { correctionQuestions } from './correction-questions.ts'
 import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
 import type { Members } from '../reading/json.ts'
-import { objectsOf, readObject, wholeOf } from '../reading/json.ts'
+import { objectsOf, readObject, jsonInteger } from '../reading/json.ts'
 import type { FigureCheck, HeldAnswer } from './question.ts'
 import { asOfSeq, publishedIn, wholeIn } from './question.ts'
-import type { Question, Stretch } from './range-questions.ts'
+import type { VerifyQuestion, LogExtent } from './range-questions.ts'
 import {
   pastSummaryQuestions,
   patternQuestions,
@@ -54,7 +54,7 @@ export async function askFigures(asking: Asking): Promise<AskedFigures> {
       ? null
       : await asked.trying('summary', () => stretchOf(source, publishedIn(now)))
   // A folder has the answers to the questions without parameters; of others nobody could say what they are called.
-  const isThere = ({ path }: Question): boolean => source.is === 'service' || !path.includes('?')
+  const isThere = ({ path }: VerifyQuestion): boolean => source.is === 'service' || !path.includes('?')
   const fixed = [
     ...pastSummaryQuestions(stretch, chance),
     ...rangeQuestions(stretch),
@@ -78,7 +78,7 @@ export async function askFigures(asking: Asking): Promise<AskedFigures> {
 type Asked = Readonly<{
   figures: AskedFigures
   /** The answer, once it is held; null when there is none that could be recomputed. */
-  ask(question: Question, left: number): Promise<HeldAnswer | null>
+  ask(question: VerifyQuestion, left: number): Promise<HeldAnswer | null>
   askPages(pages: Pages, left: number): Promise<readonly HeldAnswer[]>
   /** The contests whose ledgers are worth asking for: more than there are events are made up. */
   possible(listed: readonly HeldAnswer[]): readonly number[]
@@ -100,7 +100,7 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     }
   }
 
-  function ask(question: Question, left: number): Promise<HeldAnswer | null> {
+  function ask(question: VerifyQuestion, left: number): Promise<HeldAnswer | null> {
     const { check, path } = question
     return trying(check, async () => {
       const body = await source.read(path)
@@ -148,7 +148,7 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
   return { figures: { answers, wrong, absent }, ask, askPages, possible, trying }
 }
 
-function heldOf({ check, path, seq, moments, recompute }: Question, body: Uint8Array): HeldAnswer {
+function heldOf({ check, path, seq, moments, recompute }: VerifyQuestion, body: Uint8Array): HeldAnswer {
   const published = publishedIn({ path, body })
   return {
     check,
@@ -170,12 +170,12 @@ function checkPresent(answer: HeldAnswer, now: Ms): void {
 }
 
 /** Between which moments the log has events; null for one without. */
-async function stretchOf(source: Source, now: Members): Promise<Stretch | null> {
+async function stretchOf(source: Source, now: Members): Promise<LogExtent | null> {
   const seq = asOfSeq('summary', now)
   if (seq === 0) return null
   const first = readObject('events?limit=1', (await source.read('events?limit=1')) ?? new Uint8Array(0))
   const [event] = objectsOf(first['events']) ?? []
-  const firstMs = momentOf('events?limit=1', wholeOf(event?.['atMs']))
+  const firstMs = momentOf('events?limit=1', jsonInteger(event?.['atMs']))
   const lastMs = momentOf('summary', wholeIn('summary', now, 'asOf', 'atMs'))
   if (firstMs > lastMs) throw new WrongError('summary', 'asOf lies before the first event')
   return { firstMs, lastMs, seq }
@@ -187,13 +187,13 @@ function momentOf(path: string, ms: number | undefined): Ms {
 }
 
 /** A list in pages: the question of the page after a cursor, and the address that says what the next cursor is. */
-type Pages = Readonly<{ page(after: number | null): Question; next: RegExp }>
+type Pages = Readonly<{ page(after: number | null): VerifyQuestion; next: RegExp }>
 
 const NO_MOMENTS = (): readonly Ms[] => []
 const cursorOf = (after: number | null): string => (after === null ? '' : `?after=${after}`)
 const pageOf = (after: number | null): Readonly<{ after?: number }> => (after === null ? {} : { after })
 
-const SINGLE_QUESTIONS: readonly Question[] = [
+const SINGLE_QUESTIONS: readonly VerifyQuestion[] = [
   {
     check: 'loyalty runs',
     path: 'loyalty/runs',
@@ -227,7 +227,7 @@ const PAYOUT_PAGES: Pages = {
 }
 
 /** What is unpaid depends on the present, which the answer states: a whole minute. */
-function payoutQuestion(path: string, query: Parameters<typeof payouts>[1]): Question {
+function payoutQuestion(path: string, query: Parameters<typeof payouts>[1]): VerifyQuestion {
   return {
     check: 'unpaid prizes',
     path,
@@ -243,8 +243,8 @@ function payoutQuestion(path: string, query: Parameters<typeof payouts>[1]): Que
 }
 
 /** One contest by itself, its prizes, and the contests that are closed: other addresses of what was asked already. */
-function pickedQuestions(id: number | undefined): readonly Question[] {
-  const closed: Question = {
+function pickedQuestions(id: number | undefined): readonly VerifyQuestion[] {
+  const closed: VerifyQuestion = {
     check: 'contests',
     path: 'contests?status=closed',
     seq: null,
@@ -252,7 +252,7 @@ function pickedQuestions(id: number | undefined): readonly Question[] {
     recompute: (books) => contests(books, { status: ['closed'] }),
   }
   if (id === undefined) return [closed]
-  const one: Question = {
+  const one: VerifyQuestion = {
     check: 'contests',
     path: `contests/${id}`,
     seq: null,
@@ -278,5 +278,5 @@ function ledgerPages(id: number): Pages {
 /** The numbers of the contests on a page; what is none of a contest is found when the page is recomputed. */
 function contestIds(answer: HeldAnswer): readonly number[] {
   const rows = objectsOf(publishedIn(answer)['contests']) ?? []
-  return rows.flatMap((row) => (wholeOf(row['id']) ?? 0) || [])
+  return rows.flatMap((row) => (jsonInteger(row['id']) ?? 0) || [])
 }

@@ -2,8 +2,8 @@ import { parsed } from '../../protocol/problem.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import { WrongError } from '../reading/finding.ts'
-import { isObject, objectsOf, readObject, wholeOf } from '../reading/json.ts'
-import type { Question } from './range-questions.ts'
+import { isMembers, objectsOf, readObject, jsonInteger } from '../reading/json.ts'
+import type { VerifyQuestion } from './range-questions.ts'
 import type { Source } from '../reading/source.ts'
 
 /** Corrections that are picked out. */
@@ -13,7 +13,7 @@ const CORRECTIONS = 3
 export async function correctionQuestions(
   { source, chance }: Readonly<{ source: Source; chance: () => number }>,
   size: number,
-): Promise<readonly Question[]> {
+): Promise<readonly VerifyQuestion[]> {
   const before = 2 + Math.floor(chance() * size)
   const found = await correctionsBefore(source, before)
   const picked = found.length > 0 ? found : await correctionsBefore(source, size + 1)
@@ -34,16 +34,16 @@ async function correctionsBefore(source: Source, before: number): Promise<readon
 async function correctedBy(source: Source, seq: number): Promise<number> {
   const path = `events/${seq}/details`
   const { details } = readObject(path, (await source.read(path)) ?? new Uint8Array(0))
-  return seqIn(path, isObject(details) ? details['corrects'] : undefined)
+  return seqIn(path, isMembers(details) ? details['corrects'] : undefined)
 }
 
 function seqIn(path: string, value: unknown): number {
-  const seq = wholeOf(value)
+  const seq = jsonInteger(value)
   if (seq === undefined || seq < 1) throw new WrongError(path, 'names no event where one must be')
   return seq
 }
 
-function questionOf(seq: number): Question {
+function questionOf(seq: number): VerifyQuestion {
   return {
     check: 'corrections',
     path: `events/${seq}/corrections`,

@@ -3,7 +3,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
 import type { Members } from '../reading/json.ts'
-import { isObject, readObject, wholeOf } from '../reading/json.ts'
+import { isMembers, readObject, jsonInteger } from '../reading/json.ts'
 
 /** What of the answers is counted together, a line of the report each. */
 export const FIGURE_CHECKS = [
@@ -38,7 +38,7 @@ export type HeldAnswer = Readonly<{
 /** The seq that an answer counts up to. */
 export function asOfSeq(path: string, published: Members): number {
   const asOf = published['asOf']
-  const seq = isObject(asOf) ? wholeOf(asOf['seq']) : undefined
+  const seq = isMembers(asOf) ? jsonInteger(asOf['seq']) : undefined
   if (seq === undefined) throw new WrongError(path, 'asOf.seq is not there')
   return seq
 }
@@ -46,8 +46,8 @@ export function asOfSeq(path: string, published: Members): number {
 /** A whole number in an answer, or in an object of it. */
 export function wholeIn(path: string, published: Members, ...names: readonly string[]): number {
   let value: unknown = published
-  for (const name of names) value = isObject(value) ? value[name] : undefined
-  const whole = wholeOf(value)
+  for (const name of names) value = isMembers(value) ? value[name] : undefined
+  const whole = jsonInteger(value)
   if (whole === undefined) throw new WrongError(path, `${names.join('.')} is no whole number`)
   return whole
 }

@@ -34,10 +34,10 @@ const PATTERN_DAYS = 366
 const PATTERN_TZ = 330
 
 /** What is known of the log before the questions: between which moments it has events, and its head's seq. */
-export type Stretch = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
+export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
 /** A question, and how its answer is recomputed. Its `seq` is null when the answer counts every event. */
-export type Question = Readonly<{
+export type VerifyQuestion = Readonly<{
   check: HeldAnswer['check']
   path: string
   seq: number | null
@@ -46,7 +46,7 @@ export type Question = Readonly<{
 }>
 
 /** The summary now. */
-export const SUMMARY_QUESTION: Question = {
+export const SUMMARY_QUESTION: VerifyQuestion = {
   check: 'summary',
   path: 'summary',
   seq: null,
@@ -55,11 +55,14 @@ export const SUMMARY_QUESTION: Question = {
 }
 
 /** The summary at ten moments of a log's past, one in each tenth of it. */
-export function pastSummaryQuestions(stretch: Stretch | null, chance: () => number): readonly Question[] {
+export function pastSummaryQuestions(
+  stretch: LogExtent | null,
+  chance: () => number,
+): readonly VerifyQuestion[] {
   return pastMoments(stretch, chance).map((at) => pastSummary(at, stretch?.seq ?? 0))
 }
 
-function pastSummary(at: Ms, seq: number): Question {
+function pastSummary(at: Ms, seq: number): VerifyQuestion {
   return {
     check: 'summary',
     path: `summary?at=${at}`,
@@ -70,7 +73,7 @@ function pastSummary(at: Ms, seq: number): Question {
 }
 
 /** Before the head's moment, so that what is published meanwhile changes nothing. */
-function pastMoments(stretch: Stretch | null, chance: () => number): readonly Ms[] {
+function pastMoments(stretch: LogExtent | null, chance: () => number): readonly Ms[] {
   if (stretch === null) return []
   const span = stretch.lastMs - stretch.firstMs
   const part = span / PAST_MOMENTS
@@ -81,7 +84,7 @@ function pastMoments(stretch: Stretch | null, chance: () => number): readonly Ms
 }
 
 /** Flows and funds: in every bucket over its default range, and once over as much of the past as one answer holds. */
-export function rangeQuestions(stretch: Stretch | null): readonly Question[] {
+export function rangeQuestions(stretch: LogExtent | null): readonly VerifyQuestion[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
   const past = stretch === null ? null : pastQuery(stretch)
   return (['flows', 'funds'] as const).flatMap((check) => [
@@ -91,7 +94,7 @@ export function rangeQuestions(stretch: Stretch | null): readonly Question[] {
 }
 
 /** The whole past by day or by week, up to the beginning of the bucket of the head; null when there is none. */
-function pastQuery({ firstMs, lastMs }: Stretch): string | null {
+function pastQuery({ firstMs, lastMs }: LogExtent): string | null {
   const fitsDays = (lastMs - firstMs) / DAY_MS < BUCKETS_MAX - 1
   const [bucket, width, origin] = fitsDays ? ['day', DAY_MS, 0] : ['week', WEEK_MS, FIRST_MONDAY_MS]
   const to = floorTo(lastMs, width, origin)
@@ -99,7 +102,7 @@ function pastQuery({ firstMs, lastMs }: Stretch): string | null {
   return from < to ? `?from=${from}&to=${to}&bucket=${bucket}` : null
 }
 
-function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | null): Question {
+function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | null): VerifyQuestion {
   const path = `${check}${query}`
   const given = new URLSearchParams(query)
   const bucket = given.get('bucket') ?? 'day'
@@ -121,7 +124,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
 }
 
 /** The default range of patterns, and the last year in a local time. */
-export function patternQuestions(stretch: Stretch | null): readonly Question[] {
+export function patternQuestions(stretch: LogExtent | null): readonly VerifyQuestion[] {
   if (stretch === null) return [patternQuestion('', null)]
   const to = floorTo(stretch.lastMs, MINUTE_MS)
   const from = boundOf(Math.max(floorTo(stretch.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
@@ -129,7 +132,7 @@ export function patternQuestions(stretch: Stretch | null): readonly Question[] {
   return [patternQuestion('', null), ...(from < to ? [patternQuestion(past, stretch.seq)] : [])]
 }
 
-function patternQuestion(query: string, seq: number | null): Question {
+function patternQuestion(query: string, seq: number | null): VerifyQuestion {
   const path = `patterns${query}`
   const given = new URLSearchParams(query)
   const tz = Number(given.get('tz') ?? 0)

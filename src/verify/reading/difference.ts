@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isMembers } from './json.ts'
 
 /**
  * Where a published JSON value first differs from the recomputed one: `buckets[3].burned`, or the empty text for the
@@ -11,8 +11,8 @@ export function difference(published: unknown, recomputed: unknown, place = ''):
     if (index >= 0) return difference(published[index], recomputed[index], `${place}[${index}]`)
     return published.length === recomputed.length ? null : `${place}[${recomputed.length}]`
   }
-  if (!isObject(recomputed)) return published === recomputed ? null : place
-  if (!isObject(published)) return place
+  if (!isMembers(recomputed)) return published === recomputed ? null : place
+  if (!isMembers(published)) return place
   for (const [name, value] of Object.entries(recomputed)) {
     const inside = place === '' ? name : `${place}.${name}`
     const found = difference(Object.hasOwn(published, name) ? published[name] : undefined, value, inside)

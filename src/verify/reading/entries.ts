@@ -2,7 +2,7 @@ import { WrongError } from './finding.ts'
 import { readDetailsLine, readEventLine } from './entry-lines.ts'
 import { objectsOf, readObject } from './json.ts'
 import type { ListedMonth } from './manifest.ts'
-import type { Place, PublishedEntry } from './month-entries.ts'
+import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
 import { firstPlace, leafOf, monthEntries } from './month-entries.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
@@ -35,7 +35,11 @@ export async function* entriesOf(
   if (left() > 0) yield await tail(source, place, left())
 }
 
-async function tail(source: Source, place: Place, count: number): Promise<readonly PublishedEntry[]> {
+async function tail(
+  source: Source,
+  place: ReadingPosition,
+  count: number,
+): Promise<readonly PublishedEntry[]> {
   const after = place.next.seq - 1
   const missing = `seq ${place.next.seq}`
   if (count > TAIL_EVENTS_MAX)

@@ -10,7 +10,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { WrongError } from './finding.ts'
 import type { Members } from './json.ts'
-import { isObject, wholeOf } from './json.ts'
+import { isMembers, jsonInteger } from './json.ts'
 
 /** The keys of every event, in their order. */
 export const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
@@ -38,16 +38,16 @@ export function readEventLine(line: string, next: Next): DaybookEvent {
 }
 
 function faultOf({ seq, type, kind, atMs, contestId, kots, tx }: Members, next: Next): string | undefined {
-  const found = wholeOf(seq)
+  const found = jsonInteger(seq)
   if (found === undefined) return 'the seq is no whole number'
   if (found > next.seq) return `is missing: seq ${found} stands in its place`
   if (found < next.seq) return `seq ${found} stands in its place`
   if (typeof type !== 'string' || !isEventType(type)) return 'the type is not known'
   if (typeof kind !== 'string' || !WORD.test(kind)) return 'the kind is no word'
-  const ms = wholeOf(atMs)
+  const ms = jsonInteger(atMs)
   if (ms === undefined || ms > MS_MAX) return '`atMs` is no moment'
   if (ms < next.notBefore) return '`at` goes back'
-  if (contestId !== null && (wholeOf(contestId) ?? 0) === 0) return 'the contest has no number'
+  if (contestId !== null && (jsonInteger(contestId) ?? 0) === 0) return 'the contest has no number'
   if (kots !== null && typeof kots !== 'string') return 'the amount is no text'
   if (tx !== null && typeof tx !== 'string') return 'the transaction is no text'
   return undefined
@@ -59,12 +59,12 @@ export type DetailsLine = Readonly<{ seq: Seq; line: string; details: Details }>
 /** The details in a line of the details' file. */
 export function readDetailsLine(place: string, line: string): DetailsLine {
   const wire = parsedOf(line)
-  const seq = wholeOf(wire?.['seq'])
+  const seq = jsonInteger(wire?.['seq'])
   const inner = wire?.['details']
   if (
     wire === undefined ||
     seq === undefined ||
-    !isObject(inner) ||
+    !isMembers(inner) ||
     Object.keys(wire).join() !== 'seq,details'
   ) {
     throw new WrongError(place, 'a line is not a seq with its details')
@@ -93,7 +93,7 @@ function knownOf(inner: Members): Members {
 function parsedOf(line: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) && JSON.stringify(value) === line ? value : undefined
+    return isMembers(value) && JSON.stringify(value) === line ? value : undefined
   } catch {
     return undefined
   }

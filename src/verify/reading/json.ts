@@ -13,24 +13,24 @@ export function readObject(place: string, body: Uint8Array): Members {
   } catch (cause) {
     throw new WrongError(place, 'is no JSON', { cause })
   }
-  if (!isObject(value)) throw new WrongError(place, 'is no JSON object')
+  if (!isMembers(value)) throw new WrongError(place, 'is no JSON object')
   return value
 }
 
-export function isObject(value: unknown): value is Members {
+export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A whole number from 0 to 2^53−1; undefined for anything else. */
-export function wholeOf(value: unknown): number | undefined {
+export function jsonInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-export function textOf(value: unknown): string | undefined {
+export function jsonString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
 /** The members of a list that are objects; undefined when it is no list of objects alone. */
 export function objectsOf(value: unknown): readonly Members[] | undefined {
-  return Array.isArray(value) && value.every(isObject) ? value : undefined
+  return Array.isArray(value) && value.every(isMembers) ? value : undefined
 }

@@ -1,5 +1,5 @@
 import type { Ask } from '../../client/ask.ts'
-import { bytesOf } from '../../client/body.ts'
+import { readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from './finding.ts'
 import { FILE_BYTES_MAX } from './source.ts'
@@ -18,7 +18,7 @@ export function openLiveSource(
     for (let attempt = 1; ; attempt++) {
       try {
         const { stream } = await ask.open(`/api/v1/${path}`, { signal })
-        return await bytesOf(stream, FILE_BYTES_MAX)
+        return await readBytes(stream, FILE_BYTES_MAX)
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof DaybookError)) throw error

@@ -7,7 +7,7 @@ import { parseBase64 } from '../../tlog/text.ts'
 import { difference } from './difference.ts'
 import { WrongError } from './finding.ts'
 import type { Members } from './json.ts'
-import { isObject, objectsOf, readObject, textOf, wholeOf } from './json.ts'
+import { isMembers, objectsOf, readObject, jsonString, jsonInteger } from './json.ts'
 import type { Source } from './source.ts'
 
 /** What is recorded of a closed month, as it was read. */
@@ -39,7 +39,7 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
   if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
   const months: ListedMonth[] = []
   for (const row of rows) {
-    const month = parseMonth(textOf(row['month']) ?? '')
+    const month = parseMonth(jsonString(row['month']) ?? '')
     const before = months.at(-1)
     if (month === undefined) throw new WrongError('archive', 'a month is none')
     if (before !== undefined && nextMonth(before.month) !== month) {
@@ -86,7 +86,7 @@ function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest):
 
 /** What it must say of the open one: where it ends is its own word, until it is read. */
 function openRow(row: Members, month: Month, before: number): ArchiveMonth {
-  const lastSeq = wholeOf(row['lastSeq']) ?? 0
+  const lastSeq = jsonInteger(row['lastSeq']) ?? 0
   const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }
   return { month, state: 'open', ...filesOf(month), ...seqs, bytes: null, sha256: null, linesSha256: null }
 }
@@ -103,13 +103,13 @@ function lastSeqOf(months: readonly ListedMonth[]): number {
 function parseManifest(place: string, from: Members, month: Month): Manifest {
   const malformed = (what: string): WrongError => new WrongError(place, `${what} is not well formed`)
   const whole = (name: string): number => {
-    const value = wholeOf(from[name])
+    const value = jsonInteger(from[name])
     if (value === undefined) throw malformed(name)
     return value
   }
   const digest = (value: unknown, name: string): Digest => {
-    const bytes = isObject(value) ? wholeOf(value['bytes']) : undefined
-    const sha256 = isObject(value) ? (textOf(value['sha256']) ?? '') : ''
+    const bytes = isMembers(value) ? jsonInteger(value['bytes']) : undefined
+    const sha256 = isMembers(value) ? (jsonString(value['sha256']) ?? '') : ''
     if (bytes === undefined || !/^[0-9a-f]{64}$/.test(sha256)) throw malformed(name)
     return { bytes, sha256 }
   }
@@ -120,8 +120,8 @@ function parseManifest(place: string, from: Members, month: Month): Manifest {
   const expected = { firstSeq, lastSeq, firstIndex: firstSeq === null ? null : firstSeq - 1 }
   for (const [name, value] of Object.entries(expected)) if (from[name] !== value) throw malformed(name)
   if (firstSeq !== null && (lastSeq !== size || size - firstSeq + 1 !== events)) throw malformed('size')
-  const root = parseBase64(textOf(from['root']) ?? '')
-  const checkpoint = textOf(from['checkpoint'])
+  const root = parseBase64(jsonString(from['root']) ?? '')
+  const checkpoint = jsonString(from['checkpoint'])
   if (root === undefined || !isHash(root)) throw malformed('root')
   if (checkpoint === undefined) throw malformed('checkpoint')
   const { lines, gzip, details } = from
@@ -137,13 +137,13 @@ function parseManifest(place: string, from: Members, month: Month): Manifest {
     gzip: digest(gzip, 'gzip'),
     details: {
       ...digest(details, 'details'),
-      lines: digest(isObject(details) ? details['lines'] : undefined, 'details.lines'),
+      lines: digest(isMembers(details) ? details['lines'] : undefined, 'details.lines'),
     },
   }
 }
 
 /** What `SHA256SUMS` must say: the digests of every closed month's files, as `sha256sum -c` reads them. */
-export function sumsOf(months: readonly ListedMonth[]): string {
+export function sha256SumsOf(months: readonly ListedMonth[]): string {
   return months
     .flatMap(({ manifest }) => manifest ?? [])
     .map(

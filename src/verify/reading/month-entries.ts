@@ -11,15 +11,15 @@ import { WrongError } from './finding.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
-import { linesOf, unpacked } from './unpacked.ts'
+import { unpackedLines, unpacked } from './unpacked.ts'
 
 /** An entry as it was published, and the bytes of its leaf. */
 export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
 
 /** Where reading stands: changed in place, from month to month. */
-export type Place = { next: Next }
+export type ReadingPosition = { next: Next }
 
-export function firstPlace(): Place {
+export function firstPlace(): ReadingPosition {
   return { next: { seq: nextSeq(BEFORE_FIRST), notBefore: boundOf(0) } }
 }
 
@@ -30,7 +30,7 @@ export function firstPlace(): Place {
 export async function* monthEntries(
   source: Source,
   { month, manifest }: ListedMonth,
-  place: Place,
+  place: ReadingPosition,
   primitives: Primitives,
 ): AsyncGenerator<readonly PublishedEntry[]> {
   const eventsFile = `archive/${month}.jsonl.gz`
@@ -47,7 +47,7 @@ export async function* monthEntries(
     detailsFile,
     digested(detailsFile, packedDetails, expected?.of ?? null, primitives),
   )
-  for await (const lines of linesOf(
+  for await (const lines of unpackedLines(
     eventsFile,
     digested(eventsFile, packedEvents, manifest?.lines ?? null, primitives),
   )) {
@@ -123,7 +123,7 @@ type DetailsBeside = Readonly<{
 }>
 
 function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsBeside {
-  const batches = linesOf(place, pieces)[Symbol.asyncIterator]()
+  const batches = unpackedLines(place, pieces)[Symbol.asyncIterator]()
   let lines: readonly string[] = []
   let at = 0
   let pending: DetailsLine | null = null

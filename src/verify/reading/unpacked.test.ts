@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { linesOf, unpacked } from './unpacked.ts'
+import { unpackedLines, unpacked } from './unpacked.ts'
 
 async function linesIn(file: Uint8Array): Promise<readonly string[]> {
   const lines: string[] = []
-  for await (const some of linesOf('a file', unpacked('a file', file))) lines.push(...some)
+  for await (const some of unpackedLines('a file', unpacked('a file', file))) lines.push(...some)
   return lines
 }
 

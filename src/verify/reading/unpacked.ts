@@ -20,7 +20,7 @@ export async function* unpacked(place: string, file: Uint8Array): AsyncGenerator
 }
 
 /** The lines in unpacked bytes, without their line feeds, those of each piece together. Every line ends. */
-export async function* linesOf(
+export async function* unpackedLines(
   place: string,
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly string[]> {

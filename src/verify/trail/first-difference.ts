@@ -7,7 +7,7 @@ import type { Source } from '../reading/source.ts'
 import type { TreeTrail } from './tree-trail.ts'
 
 /** The entries, from the index `from` to before `to`, among which the first one lies that was signed otherwise. */
-export type Stretch = Readonly<{ from: number; to: number }>
+export type EntryRange = Readonly<{ from: number; to: number }>
 
 /**
  * Where a tree over published entries first differs from the one that was signed, by the signed one's tiles: from the
@@ -17,7 +17,7 @@ export async function firstDifference(
   source: Source,
   tree: TreeTrail,
   size: number,
-): Promise<Stretch | null> {
+): Promise<EntryRange | null> {
   let level = 0
   while (hashesAt(size, level + 1) > 0) level += 1
   let index = 0
@@ -38,7 +38,7 @@ export async function firstDifference(
 }
 
 /** Hashes of a level as the entries that are under them. */
-function spanOf(level: number, first: number, width: number, size: number): Stretch {
+function spanOf(level: number, first: number, width: number, size: number): EntryRange {
   const under = TILE_WIDTH ** level
   return { from: first * under, to: Math.min(size, (first + width) * under) }
 }

@@ -9,7 +9,7 @@ import { publishedIn } from '../questions/question.ts'
 import { openTrailBooks } from './trail-books.ts'
 
 /** What came of recomputing the answers of one kind. */
-export type Recomputed = { answers: number; wrong: Finding[] }
+export type RecomputedAnswers = { answers: number; wrong: Finding[] }
 
 /**
  * The passage of the log's entries by the answers that were published: each is recomputed as soon as the entry that
@@ -18,7 +18,7 @@ export type Recomputed = { answers: number; wrong: Finding[] }
 export type Passage = Readonly<{
   /** Throws a `WrongError` when the entry does not fit the books; nothing can be recomputed after it. */
   add(entry: Entry): void
-  results: ReadonlyMap<FigureCheck, Recomputed>
+  results: ReadonlyMap<FigureCheck, RecomputedAnswers>
   /** The answers that count events which have not come. */
   left(): readonly HeldAnswer[]
 }>
@@ -27,7 +27,7 @@ export type Passage = Readonly<{
 export function openPassage(answers: readonly HeldAnswer[]): Passage {
   const ahead = answers.toSorted((a, b) => b.seq - a.seq)
   const books = openTrailBooks(momentsOf(answers))
-  const results = new Map<FigureCheck, Recomputed>()
+  const results = new Map<FigureCheck, RecomputedAnswers>()
 
   function recomputeAt(seq: number): void {
     let present: Books | undefined

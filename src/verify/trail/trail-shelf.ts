@@ -5,7 +5,7 @@ import { formatEvent } from '../../protocol/event.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Books, Correction } from '../../project/fold/books.ts'
-import type { Contest, Hold, Lot, Take } from '../../project/fold/contest.ts'
+import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import { kindKey, underHold } from '../../project/fold/contest.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import type { Changes, Shelf } from '../../project/fold/fold.ts'
@@ -36,7 +36,7 @@ export function openTrailShelf(): TrailShelf {
   const events = openEventColumns()
   const lots = openLots()
   const prices = new Map<Seq, Price>()
-  const contests = new Map<ContestId, Contest>()
+  const contests = new Map<ContestId, ContestState>()
   const payouts = new Map<ContestId, PayoutLines>()
   const loyalty = new Map<Month, LoyaltyState>()
   const corrections = new Map<Seq, Correction>()
@@ -146,7 +146,7 @@ function openLots(): Lots {
 }
 
 type Kept = Readonly<{
-  contests: ReadonlyMap<ContestId, Contest>
+  contests: ReadonlyMap<ContestId, ContestState>
   payouts: ReadonlyMap<ContestId, PayoutLines>
   loyalty: ReadonlyMap<Month, LoyaltyState>
   corrections: ReadonlyMap<Seq, Correction>

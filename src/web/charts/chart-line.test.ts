@@ -6,7 +6,7 @@ import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { barChart } from './chart-bars.ts'
 import { linePlot } from './chart-line.ts'
 import { plotOnPage } from './chart-plot.ts'
-import type { Figure } from '../markup/chart-scale.ts'
+import type { ChartValue } from '../markup/chart-scale.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
 import { sparkline } from './chart-spark.ts'
 import { stepPlot } from './chart-step.ts'
@@ -17,7 +17,7 @@ const amounts = fc
   .map((value) => formatAmount(billionths(value)))
 const figures = fc.array(fc.option(amounts), { maxLength: 40 })
 
-function drawn(all: readonly Figure[], unfinished = 0): string {
+function drawn(all: readonly ChartValue[], unfinished = 0): string {
   const plot = linePlot({
     id: 'x',
     title: 'A <chart>',

@@ -1,15 +1,15 @@
 import { line } from 'd3-shape'
 import type { Plot, SeriesStyle } from './chart-plot.ts'
 import { BOX, hatched } from './chart-plot.ts'
-import type { Figure, Scale } from '../markup/chart-scale.ts'
+import type { ChartValue, Scale } from '../markup/chart-scale.ts'
 import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { textOf } from '../markup/moment.ts'
+import { momentText } from '../markup/moment.ts'
 
 /** One figure of every bucket, in their order. */
-export type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly Figure[] }>
+export type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
 
 /** Lines over buckets of one width: all in one unit, since they share an axis. */
 export type Lines = Readonly<{
@@ -65,7 +65,7 @@ function pathsOf(
 ): Html {
   const over = stands === 'end' ? figures.length : figures.length - unfinished
   const path = (shown: (index: number) => boolean): string =>
-    pathOf(
+    linePath(
       figures.map((figure, index) => (shown(index) ? figure : null)),
       scale,
       share,
@@ -79,9 +79,13 @@ function pathsOf(
 const POINTS_EXACT_MAX = 300
 
 /** A path through the figures that are known. */
-export function pathOf(figures: readonly Figure[], scale: Scale, share: (index: number) => number): string {
+export function linePath(
+  figures: readonly ChartValue[],
+  scale: Scale,
+  share: (index: number) => number,
+): string {
   const near = figures.length > POINTS_EXACT_MAX ? Math.round : (place: number): number => place
-  const draw = line<Figure>()
+  const draw = line<ChartValue>()
     .defined((figure) => figure !== null)
     .x((_, index) => share(index) * BOX)
     .y((figure) => near(scale.place(figure ?? '0') * BOX))
@@ -121,7 +125,7 @@ function described({ name, figures }: Series, starts: readonly string[]): string
     if (digits < low) [least, low] = [one, digits]
     if (digits > high) [most, high] = [one, digits]
   }
-  const said = ({ figure, start }: typeof first): string => `${figure} in the bucket of ${textOf(start)}`
+  const said = ({ figure, start }: typeof first): string => `${figure} in the bucket of ${momentText(start)}`
   if (known.length === 1) return `${name}: ${said(first)}.`
   return `${name}: least ${said(least)}, greatest ${said(most)}, last ${last.figure}.`
 }

@@ -7,7 +7,7 @@ import { pictureStyle, THEMES } from '../markup/chart-theme.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { textOf } from '../markup/moment.ts'
+import { momentText } from '../markup/moment.ts'
 import type { View } from '../frame/page.ts'
 
 /** The width of every picture, and the room around what it draws. */
@@ -67,7 +67,7 @@ export function framed(
   const state =
     asOf === null
       ? ''
-      : `; ${asOf.at === null ? 'no event yet' : `state at ${textOf(asOf.at)}, event #${asOf.seq}`}`
+      : `; ${asOf.at === null ? 'no event yet' : `state at ${momentText(asOf.at)}, event #${asOf.seq}`}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     viewBox="0 0 ${PICTURE_WIDTH} ${whole}"

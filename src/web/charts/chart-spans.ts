@@ -6,7 +6,7 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /** What lasts from one moment to another: filled as far as it has been, hatched where it is planned. */
-export type Span = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>
+export type ChartSpan = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>
 
 export type Spans = Readonly<{
   id: string
@@ -14,7 +14,7 @@ export type Spans = Readonly<{
   description: string
   /** Up to when something is known to have been: a line stands there, where it is in sight. */
   nowMs: number
-  spans: readonly Span[]
+  spans: readonly ChartSpan[]
 }>
 
 /** More rows than these would be too low to be read in a plot that is not tall. */
@@ -29,7 +29,7 @@ const WIDTH_SHARE_MIN = 0.004
 
 /** A row for each span, one under the other, over the time from the first of them to the last. */
 export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot {
-  const { fromMs, toMs } = extentOf(spans, nowMs)
+  const { fromMs, toMs } = spanExtent(spans, nowMs)
   const share = (ms: number): number => rounded((ms - fromMs) / Math.max(1, toMs - fromMs))
   const height = 1 / Math.max(1, spans.length)
   const isInSight = nowMs > fromMs && nowMs < toMs
@@ -54,7 +54,10 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
 }
 
 /** The time from the first beginning to the last end; of nothing, no time. */
-export function extentOf(spans: readonly Span[], nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
+export function spanExtent(
+  spans: readonly ChartSpan[],
+  nowMs: number,
+): Readonly<{ fromMs: number; toMs: number }> {
   const fromMs = Math.min(...spans.map((span) => span.fromMs))
   const toMs = Math.max(...spans.map((span) => span.toMs))
   return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
@@ -80,7 +83,7 @@ function upright(x: number, top: number, height: number): Html {
 
 type Place = Readonly<{ id: string; share: (ms: number) => number; top: number; height: number }>
 
-function barOf({ fromMs, beenMs, toMs }: Span, { id, share, top, height }: Place): Html {
+function barOf({ fromMs, beenMs, toMs }: ChartSpan, { id, share, top, height }: Place): Html {
   const [from, been, to] = [share(fromMs), share(beenMs), share(toMs)]
   const rect = (attributes: Html, x: number, end: number): Html =>
     html`<rect

@@ -1,7 +1,7 @@
 import { BOX } from './chart-plot.ts'
-import { pathOf } from './chart-line.ts'
+import { linePath } from './chart-line.ts'
 import type { SeriesStyle } from './chart-plot.ts'
-import type { Figure } from '../markup/chart-scale.ts'
+import type { ChartValue } from '../markup/chart-scale.ts'
 import { percent, bareScaleOf } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
@@ -11,8 +11,8 @@ import { html } from '../markup/html.ts'
  * see it. Those of one row of like things share an axis when `alike` holds the figures of all of them.
  */
 export function sparkline(
-  figures: readonly Figure[],
-  { style = 1, alike = figures }: Readonly<{ style?: SeriesStyle; alike?: Iterable<Figure> }> = {},
+  figures: readonly ChartValue[],
+  { style = 1, alike = figures }: Readonly<{ style?: SeriesStyle; alike?: Iterable<ChartValue> }> = {},
 ): Html {
   const scale = bareScaleOf(alike)
   const share = (index: number): number => (figures.length < 2 ? 1 : index / (figures.length - 1))
@@ -20,7 +20,7 @@ export function sparkline(
   const last = figures[at] ?? null
   return html`<svg class="spark" aria-hidden="true" width="240" height="40">
     <svg viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" width="100%" height="100%" overflow="visible">
-      <path class="s${style}" d="${pathOf(figures, scale, share)}" />
+      <path class="s${style}" d="${linePath(figures, scale, share)}" />
     </svg>
     ${
       last === null

@@ -7,12 +7,12 @@ import { timeMarks } from './chart-time.ts'
 import { html } from '../markup/html.ts'
 
 /** A figure that holds from a moment on, until the next one. */
-export type Step = Readonly<{ atMs: number; figure: string }>
+export type StepPoint = Readonly<{ atMs: number; figure: string }>
 
-export type StepSeries = Readonly<{ name: string; style: SeriesStyle; steps: readonly Step[] }>
+export type StepSeries = Readonly<{ name: string; style: SeriesStyle; steps: readonly StepPoint[] }>
 
 /** Figures that change at single moments, in one unit. */
-export type Steps = Readonly<{
+export type StepChart = Readonly<{
   id: string
   title: string
   description: string
@@ -23,7 +23,7 @@ export type Steps = Readonly<{
 }>
 
 /** A plot of steps. What it shows stands in a table of the page that draws it. */
-export function stepPlot({ id, title, description, fromMs, toMs, series }: Steps): Plot {
+export function stepPlot({ id, title, description, fromMs, toMs, series }: StepChart): Plot {
   const scale = scaleOf(series.flatMap(({ steps }) => steps.map(({ figure }) => figure)))
   const width = Math.max(1, toMs - fromMs)
   const paths = series.map(({ style, steps }) => {
@@ -50,7 +50,7 @@ const STEPS_EXACT_MAX = 300
 
 type Place = readonly [x: number, y: number]
 
-function stepPath(steps: readonly Step[], scale: Scale, share: (atMs: number) => number): string {
+function stepPath(steps: readonly StepPoint[], scale: Scale, share: (atMs: number) => number): string {
   const places = steps.map(({ atMs, figure }): Place => [
     Math.min(1, Math.max(0, share(atMs))) * BOX,
     scale.place(figure) * BOX,

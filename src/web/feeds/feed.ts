@@ -3,7 +3,7 @@ import type { Parameter } from '../../protocol/parameters.ts'
 import { FILTERS, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
-import type { AnswerRoute, Ask } from '../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import { contestName } from '../markup/contest-name.ts'
@@ -11,7 +11,7 @@ import { entryTitle } from './feed-title.ts'
 import type { Html } from '../markup/html.ts'
 import { html, xmlOf } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import { NOTICE } from '../markup/site.ts'
+import { PAGE_NOTICE } from '../markup/site.ts'
 
 const ENTRIES = 50
 /** What a reader of news is told when nothing is said: what moves a contest or a reward, and what is put right. */
@@ -68,7 +68,7 @@ function tagOf({ origin, id }: LogIdentity): string {
 type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
 
 /** The contests of some events by their titles. */
-async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promise<Feed['nameOf']> {
+async function namesOf(events: readonly EventWire[], api: Api, ask: RouteRequest): Promise<Feed['nameOf']> {
   const names = new Map<number, string>()
   for (const id of new Set(events.map(({ contestId }) => contestId))) {
     if (id === null) continue
@@ -81,7 +81,7 @@ async function namesOf(events: readonly EventWire[], api: Api, ask: Ask): Promis
 }
 
 /** `headAt` is the moment of the newest event: up to it nothing else was published that belongs here. */
-function feedOf(events: readonly EventWire[], headAt: string | null, ask: Ask, feed: Feed): string {
+function feedOf(events: readonly EventWire[], headAt: string | null, ask: RouteRequest, feed: Feed): string {
   const { site, tag } = feed
   const base = site.url
   const query = ask.query.format()
@@ -91,7 +91,7 @@ function feedOf(events: readonly EventWire[], headAt: string | null, ask: Ask, f
       <feed xmlns="http://www.w3.org/2005/Atom">
         <title>${site.name}: ${subject}</title>
         <subtitle
-          >The newest ${ENTRIES} among the last ${PAGE_SCAN_MAX} events of the log. ${NOTICE}</subtitle
+          >The newest ${ENTRIES} among the last ${PAGE_SCAN_MAX} events of the log. ${PAGE_NOTICE}</subtitle
         >
         <id>${tag}/feed.atom${query}</id>
         <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />

@@ -4,7 +4,7 @@ import type { Problem } from '../../protocol/problem.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
-import type { AnswerRoute, Ask, Reply } from '../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import { badgeOf } from './badge.ts'
@@ -28,7 +28,7 @@ export function otherWays(api: Api, refuse: Refuse, of: Badges): readonly Answer
 }
 
 /** What the API has beside answers that have a page: each leads to the page that speaks of it, or to itself. */
-const LEADING: readonly (readonly [path: string, to: (segments: Ask['segments']) => string])[] = [
+const LEADING: readonly (readonly [path: string, to: (segments: RouteRequest['segments']) => string])[] = [
   ['/events/{seq}/details', ({ seq = '' }) => `/events/${seq}`],
   ['/events/{seq}/corrections', ({ seq = '' }) => `/events/${seq}`],
   ['/event-types', () => '/api#eventTypes'],
@@ -71,7 +71,7 @@ function contestToLedger(api: Api, refuse: Refuse, of: Badges): AnswerRoute {
   }
 }
 
-async function badge(api: Api, ask: Ask, id: string, { site, identity }: Badges): Promise<Reply> {
+async function badge(api: Api, ask: RouteRequest, id: string, { site, identity }: Badges): Promise<Reply> {
   const asked = await api.ask('contestLedger', ask, { segments: { id }, query: 'limit=1' })
   if (!asked.ok) return problemReply(asked.problem)
   const ledger: ContestLedger = JSON.parse(asked.value.json)

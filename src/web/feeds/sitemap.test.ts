@@ -3,7 +3,7 @@ import { beforeEach, suite, test } from 'node:test'
 import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
-import type { Ask } from '../../serve/http/route.ts'
+import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Web } from '../frame/page-routes.ts'
 import { sitemapRoute } from './sitemap.ts'
 
@@ -23,7 +23,7 @@ suite('the sitemap of one minute', () => {
     }
     const route = sitemapRoute({ api: { ask }, site: { url: 'https://book.example' } } as unknown as Web, [])
     reply = async (minute = 0) => {
-      const asking = { now: minute * MINUTE_MS + 1 } as unknown as Ask
+      const asking = { now: minute * MINUTE_MS + 1 } as unknown as RouteRequest
       const made = await route.handle(asking)
       return made.is === 'body' ? made.body : null
     }

@@ -4,12 +4,12 @@ import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Contests } from '../../protocol/resources.ts'
 import { etagOf } from '../../serve/http/etag.ts'
-import type { AnswerRoute, Ask, Reply } from '../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import { escapeText } from '../markup/html.ts'
 import { openPageCache } from '../frame/page-cache.ts'
 import type { Web } from '../frame/page-routes.ts'
-import { pathOf } from '../frame/page-routes.ts'
+import { pagePath } from '../frame/page-routes.ts'
 import type { AnyPage, View } from '../frame/page.ts'
 import { SITEMAP_PATH } from './robots-text.ts'
 
@@ -30,7 +30,7 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
   let kept: Readonly<{ minute: number; mapped: Promise<Parsed<readonly Mapped[]>> }> | undefined
   // Its own: it may weigh as much as all pages that are kept.
   const written = openPageCache(BYTES_KEPT)
-  const mappedFor = (ask: Ask, minute: number): Promise<Parsed<readonly Mapped[]>> => {
+  const mappedFor = (ask: RouteRequest, minute: number): Promise<Parsed<readonly Mapped[]>> => {
     if (kept?.minute !== minute) {
       const mapped = mappedOf(pages, (endpoint, asked = {}) => web.api.ask(endpoint, ask, asked))
       const making = { minute, mapped }
@@ -43,7 +43,7 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
     }
     return kept.mapped
   }
-  const replyOf = async (ask: Ask, minute: number): Promise<Reply> => {
+  const replyOf = async (ask: RouteRequest, minute: number): Promise<Reply> => {
     const mapped = await mappedFor(ask, minute)
     if (!mapped.ok) return problemReply(mapped.problem)
     const body = Buffer.from(sitemapOf(mapped.value, web.site.url))
@@ -93,7 +93,7 @@ export async function mappedOf(
 /** The pages that have no variable part; those of an answer change with the log, the others with the software. */
 function pagesOf(pages: readonly AnyPage[], changedAt: string | null): readonly Mapped[] {
   return pages.flatMap((page) => {
-    const path = pathOf(page)
+    const path = pagePath(page)
     return path.includes('{') ? [] : [{ path, changedAt: page.endpoint === null ? null : changedAt }]
   })
 }

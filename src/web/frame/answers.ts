@@ -4,8 +4,8 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { parseQuery } from '../../serve/http/query.ts'
-import type { AnswerRoute, Ask, Keep, Route } from '../../serve/http/route.ts'
-import type { Answered, Asked } from './page.ts'
+import type { AnswerRoute, RouteRequest, Keep, Route } from '../../serve/http/route.ts'
+import type { ApiAnswer, ApiRequest } from './page.ts'
 
 /** What the API replies to a page: its bytes and how they may be kept, or why there are none. */
 export type ApiReply =
@@ -16,13 +16,17 @@ export type ApiReply =
 export type Api = Readonly<{
   route(endpoint: EndpointId): AnswerRoute
   /** Asks an endpoint what the page was asked, whatever the caller holds of the page. */
-  reply(endpoint: EndpointId, ask: Ask): Promise<ApiReply>
+  reply(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply>
   /** Asks something else, whatever the caller holds. */
-  ask(endpoint: EndpointId, ask: Ask, asked: Asked): Promise<Parsed<Answered & Readonly<{ keep: Keep }>>>
+  ask(
+    endpoint: EndpointId,
+    ask: RouteRequest,
+    asked: ApiRequest,
+  ): Promise<Parsed<ApiAnswer & Readonly<{ keep: Keep }>>>
 }>
 
 /** What the caller holds is a page, and no answer of the API. */
-const HOLDS_NOTHING: Pick<Ask, 'holds' | 'header'> = { holds: () => false, header: () => undefined }
+const HOLDS_NOTHING: Pick<RouteRequest, 'holds' | 'header'> = { holds: () => false, header: () => undefined }
 
 /** Pages ask the routes of the API themselves, so that a page cannot show what the API does not say. */
 export function openApi(routes: readonly Route[]): Api {
@@ -35,7 +39,7 @@ export function openApi(routes: readonly Route[]): Api {
     return found
   }
 
-  async function replyOf(endpoint: EndpointId, ask: Ask): Promise<ApiReply> {
+  async function replyOf(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply> {
     const reply = await routeOf(endpoint).handle(ask)
     switch (reply.is) {
       case 'body':
@@ -64,7 +68,7 @@ export function openApi(routes: readonly Route[]): Api {
       const path = fill(ENDPOINT_PATHS[endpoint], segments)
       const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
       if (reply.is === 'problem') return refused(reply.problem)
-      const json = jsonOf(reply.body)
+      const json = jsonText(reply.body)
       const value: unknown = JSON.parse(json)
       return parsed({ json, value, address: `${path}${asked.value.format()}`, keep: reply.keep })
     },
@@ -76,6 +80,6 @@ export function fill(path: string, segments: Readonly<Record<string, string>>): 
   return path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => segments[name] ?? '')
 }
 
-export function jsonOf(body: Uint8Array | string): string {
+export function jsonText(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
 }

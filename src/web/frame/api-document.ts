@@ -21,7 +21,7 @@ export type Operation = Readonly<{
 }>
 
 /** An endpoint with the path that the document has it under. */
-export type Endpoint = Operation & Readonly<{ path: string }>
+export type DocumentedEndpoint = Operation & Readonly<{ path: string }>
 
 export type ApiParameter = Readonly<{
   name: string
@@ -64,7 +64,7 @@ type ApiResponse = Readonly<{ content?: Readonly<Record<string, Media>> }>
 /** An answer as it came: `summary` is its request, `GET /api/v1/…`. */
 export type ApiExample = Readonly<{ summary: string; value: unknown }>
 
-export function endpointsOf({ paths }: ApiDocument): readonly Endpoint[] {
+export function endpointsOf({ paths }: ApiDocument): readonly DocumentedEndpoint[] {
   return Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
 }
 
@@ -84,7 +84,13 @@ export function formOf({ type, enum: values, oneOf, items }: ValueSchema): strin
 }
 
 /** What a value may be at least and at most, or which words there are; null where any will do. */
-export function boundsOf({ enum: values, items, minimum, maximum, maxLength }: ValueSchema): string | null {
+export function valueBoundsOf({
+  enum: values,
+  items,
+  minimum,
+  maximum,
+  maxLength,
+}: ValueSchema): string | null {
   const words = values ?? items?.enum
   if (words !== undefined) return words.length === 1 ? null : words.join(', ')
   if (maxLength !== undefined) return `${maxLength} characters`
@@ -116,7 +122,7 @@ export function exampleOf(operation: Operation): (ApiExample & Readonly<{ type: 
 }
 
 /** The request of an endpoint's example; of an endpoint that has none its path, with the examples of its parts. */
-export function requestOf(endpoint: Endpoint): string {
+export function requestOf(endpoint: DocumentedEndpoint): string {
   const example = exampleOf(endpoint)
   if (example !== undefined) return example.summary.replace(/^GET /, '')
   return endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

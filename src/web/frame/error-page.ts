@@ -1,10 +1,10 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { Fault, Problem } from '../../protocol/problem.ts'
+import type { ParameterFault, Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ceilTo, formatAt, MINUTE_MS, parseQueryTime } from '../../protocol/moment.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
-import { statusOf } from '../../serve/http/problem-document.ts'
+import { httpStatusOf } from '../../serve/http/problem-document.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formatPage, PAGE_POLICY } from './frame.ts'
@@ -88,7 +88,7 @@ export function refusalReply(
   const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
   return {
     is: 'body',
-    status: statusOf(problem),
+    status: httpStatusOf(problem),
     keep: 'no-store',
     etag: null,
     type: HTML_TYPE,
@@ -106,7 +106,7 @@ function repeatable(api: string | null): string | null {
 /** What is wrong with each parameter, and what it may be, as links. */
 function faults({ code, errors = [], detail }: Problem, path: string): Html | null {
   // A name that is not known takes no value.
-  const choicesOf = ({ allowed = [] }: Fault): readonly string[] =>
+  const choicesOf = ({ allowed = [] }: ParameterFault): readonly string[] =>
     code === 'unknown-parameter' || path === '' ? [] : allowed
   // What has been said is not said again, unless what is allowed instead is new.
   const different = [...new Map(errors.map((fault) => [fault.message, fault])).values()].filter(

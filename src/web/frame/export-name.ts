@@ -1,6 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import type { View } from './page.ts'
-import type { Table } from '../markup/table.ts'
+import type { AnswerTable } from '../markup/table.ts'
 
 /** What says where a page of an answer begins and ends: the events in it say the same of the file. */
 const PAGING: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order'])
@@ -12,7 +12,7 @@ const WORD_LENGTH_MAX = 40
  */
 export function exportName(
   { path, query }: Pick<View, 'path' | 'query'>,
-  table: Table,
+  table: AnswerTable,
   asOf: AsOf | null,
 ): string {
   const asked = [...new URLSearchParams(query.format().slice(1))].filter(([name]) => !PAGING.has(name))
@@ -30,7 +30,7 @@ export function exportName(
 }
 
 /** The first and the last event of rows that are events. */
-function stretchOf({ columns, rows }: Table): string {
+function stretchOf({ columns, rows }: AnswerTable): string {
   const seqs = rows.map((row) => Number(row[columns.indexOf('seq')])).filter((seq) => !Number.isNaN(seq))
   return seqs.length === 0 ? 'none' : `events-${Math.min(...seqs)}-${Math.max(...seqs)}`
 }

@@ -5,10 +5,10 @@ import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { ICON_HREF } from './icon.ts'
-import { momentOf, textOf } from '../markup/moment.ts'
+import { momentOf, momentText } from '../markup/moment.ts'
 import { describedIn, leadIn } from '../markup/page-lead.ts'
 import type { Site } from '../markup/site.ts'
-import { NOTICE } from '../markup/site.ts'
+import { PAGE_NOTICE } from '../markup/site.ts'
 
 /** The pages that the navigation names, in its order; one that is not there is left out. */
 const NAVIGATION: readonly (readonly [path: string, label: string])[] = [
@@ -47,7 +47,7 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
  * - A form, a chart's `.slider` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
  *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.
  */
-export type Frame = Readonly<{
+export type PageFrame = Readonly<{
   site: Site
   assets: Assets
   paths: ReadonlySet<string>
@@ -76,10 +76,10 @@ export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
 /** A whole document. */
-export function formatPage(frame: Frame): string {
+export function formatPage(frame: PageFrame): string {
   const { site, assets, title, asOf } = frame
   const description = describedIn(frame.description ?? leadIn(frame.body) ?? title, frame.identity.simulated)
-  const stateAt = asOf === null || asOf.at === null ? [] : [textOf(asOf.at)]
+  const stateAt = asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -136,7 +136,7 @@ const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
   <button>Find</button>
 </form>`
 
-function header(frame: Frame): Html {
+function header(frame: PageFrame): Html {
   const { site, path, paths } = frame
   const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
     isWithin(path, to)
@@ -166,7 +166,7 @@ function isWithin(path: string, to: string): boolean {
 }
 
 /** Whether the page keeps up with the log; the script that keeps it up writes into it. */
-function livePill({ past, live, asOf, identity }: Frame): Html | null {
+function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
   if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
   if (!live) return null
   return html`<div
@@ -193,15 +193,15 @@ function asOfLine({ seq, at }: AsOf, past: boolean): Html {
   </p>`
 }
 
-function pastBanner({ path }: Frame): Html {
+function pastBanner({ path }: PageFrame): Html {
   return html`<p class="banner" role="note">
     This is how it stood then: it will not change. <a href="${path}">Go to now</a>
   </p>`
 }
 
-function footer({ site, paths }: Frame): Html {
+function footer({ site, paths }: PageFrame): Html {
   return html`<footer class="bottom">
-    <p>${NOTICE}</p>
+    <p>${PAGE_NOTICE}</p>
     <ul>
       ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
       ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}

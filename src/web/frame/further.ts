@@ -17,7 +17,7 @@ import type {
 import type { ApiDocument } from './api-document.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import type { Asked, View } from './page.ts'
+import type { ApiRequest, View } from './page.ts'
 
 /** What the endpoints that pages ask further answer with. */
 type Answers = Readonly<{
@@ -44,7 +44,7 @@ export type Further<Answer> = Readonly<{ address: string; answer: Answer }>
 export async function further<Id extends keyof Answers>(
   view: Pick<View, 'ask'>,
   endpoint: Id,
-  asked: Asked = {},
+  asked: ApiRequest = {},
 ): Promise<Further<Answers[Id]>> {
   const reply = await view.ask(endpoint, asked)
   assert(reply.ok, `a page asks ${endpoint} what it answers`)

@@ -4,11 +4,11 @@ import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from './export-name.ts'
 import { xmlOf } from '../markup/html.ts'
 import type { AnyPage, Embedded, View } from './page.ts'
-import { NOTICE } from '../markup/site.ts'
+import { PAGE_NOTICE } from '../markup/site.ts'
 import { CSV_TYPE, formatCsv } from '../markup/table.ts'
 
 /** A page's own path, and what stands behind a suffix of it. */
-export type Form = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
+export type PageForm = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
 
 /** Of a picture with its colours in it. */
 export const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -46,7 +46,7 @@ export async function otherForm(
   page: AnyPage,
   view: View,
   answer: unknown,
-  form: Exclude<Form, ''>,
+  form: Exclude<PageForm, ''>,
   keep: Keep,
 ): Promise<Reply> {
   const kept = { is: 'body', keep, etag: 'of-content' } as const
@@ -83,7 +83,7 @@ export async function otherForm(
     simulated: identity.simulated,
     licence: site.licence,
     contact: site.contact,
-    notice: NOTICE,
+    notice: PAGE_NOTICE,
   })
   return { ...kept, type: JSON_TYPE, body }
 }

@@ -5,11 +5,11 @@ import type { Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
 import { etagOf } from '../../serve/http/etag.ts'
-import type { Query } from '../../serve/http/query.ts'
-import type { AnswerRoute, Ask, Reply } from '../../serve/http/route.ts'
+import type { ParsedQuery } from '../../serve/http/query.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Api, ApiReply } from './answers.ts'
-import { fill, jsonOf } from './answers.ts'
+import { fill, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { errorPage, HTML_TYPE, PAGE_HEADERS } from './error-page.ts'
@@ -17,7 +17,7 @@ import { feedLink } from './feed-link.ts'
 import { formatPage } from './frame.ts'
 import { html } from '../markup/html.ts'
 import type { PageCache } from './page-cache.ts'
-import type { Form } from './page-forms.ts'
+import type { PageForm } from './page-forms.ts'
 import { asOfIn, goesOn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
 import { ROWS_ASKED_MAX, rowsAsked } from './rows-asked.ts'
@@ -37,7 +37,7 @@ export type Web = Readonly<{
 }>
 
 /** `/flows` for `/api/v1/flows`: the one rule of addresses. */
-export function pathOf(page: AnyPage): string {
+export function pagePath(page: AnyPage): string {
   if (page.path !== undefined) return page.path
   assert(page.endpoint !== null, 'a page of no endpoint has a path of its own')
   return ENDPOINT_PATHS[page.endpoint].slice('/api/v1'.length)
@@ -48,14 +48,14 @@ const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at 
 const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
 
 /** What is data in another form costs what the data costs. */
-const DATA_FORMS: ReadonlySet<Form> = new Set(['.csv', '.metadata.json'])
+const DATA_FORMS: ReadonlySet<PageForm> = new Set(['.csv', '.metadata.json'])
 
 /** The routes of a page: itself, and the forms that stand behind a suffix of its path. */
 export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
-  const path = pathOf(page)
+  const path = pagePath(page)
   const parameters =
     page.endpoint === null ? (page.parameters ?? []) : web.api.route(page.endpoint).parameters
-  const route = (at: string, form: Form): AnswerRoute => ({
+  const route = (at: string, form: PageForm): AnswerRoute => ({
     path: at,
     parameters,
     allowance: DATA_FORMS.has(form) ? 'api' : 'pages',
@@ -84,16 +84,16 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
     ...forms.map((form) => ({
       ...route(`${path}${form}`, form),
       parameters: form === '.svg' ? [...parameters, THEME] : parameters,
-      handle: (ask: Ask) =>
+      handle: (ask: RouteRequest) =>
         keptReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -form.length) }, form),
     })),
   ]
 }
 
 /** The colours of a picture are no part of what is asked of the API. */
-function withoutTheme(ask: Ask): Ask {
+function withoutTheme(ask: RouteRequest): RouteRequest {
   const { query } = ask
-  const format: Query['format'] = (changes) => query.format({ ...changes, theme: undefined })
+  const format: ParsedQuery['format'] = (changes) => query.format({ ...changes, theme: undefined })
   return { ...ask, query: { ...query, format } }
 }
 
@@ -101,7 +101,7 @@ function suffixOf(path: string): string {
   return /\.metadata\.json$/.exec(path)?.[0] ?? SUFFIX.exec(path)?.[0] ?? ''
 }
 
-function formsOf(page: AnyPage): readonly Exclude<Form, ''>[] {
+function formsOf(page: AnyPage): readonly Exclude<PageForm, ''>[] {
   if (page.endpoint === null) return []
   return [
     '.json',
@@ -112,13 +112,13 @@ function formsOf(page: AnyPage): readonly Exclude<Form, ''>[] {
 }
 
 /** A page that many have open is asked for by all of them at each event: it is written once. */
-function keptReplyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
+function keptReplyOf(web: Web, page: AnyPage, ask: RouteRequest, form: PageForm): Promise<Reply> {
   if (form !== '') return replyOf(web, page, ask, form)
   const key = `${ask.path}${ask.query.format()}`
   return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, form))
 }
 
-async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<Reply> {
+async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, form: PageForm): Promise<Reply> {
   const assets = await web.assets()
   // What no event or contest is called by may be a wallet address: it is repeated nowhere.
   if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, form, null)
@@ -142,7 +142,7 @@ async function replyOf(web: Web, page: AnyPage, ask: Ask, form: Form): Promise<R
       ? { is: 'answer', body: 'null', keep: 'revalidate' }
       : await web.api.reply(page.endpoint, asked)
   if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, form, api)
-  const json = jsonOf(reply.body)
+  const json = jsonText(reply.body)
   const answer: unknown = JSON.parse(json)
   const cut = asked !== ask && goesOn(answer)
   let rows = rowsIn(answer)
@@ -170,7 +170,7 @@ function rowsIn(answer: unknown): number {
 
 type Made = Readonly<{
   assets: Assets
-  ask: Ask
+  ask: RouteRequest
   /** Told every further answer that the page reads. */
   read(answer: unknown): void
 }> &
@@ -228,9 +228,9 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
 function refusal(
   web: Web,
   assets: Assets,
-  ask: Ask,
+  ask: RouteRequest,
   problem: Problem,
-  form: Form,
+  form: PageForm,
   api: string | null,
 ): Reply {
   if (form !== '') return problemReply(problem)

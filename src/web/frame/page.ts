@@ -3,11 +3,11 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { Parsed } from '../../protocol/problem.ts'
-import type { Query } from '../../serve/http/query.ts'
+import type { ParsedQuery } from '../../serve/http/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import type { Table } from '../markup/table.ts'
+import type { AnswerTable } from '../markup/table.ts'
 
 /** What a page is shown with, beside its answer. */
 export type View = Readonly<{
@@ -17,7 +17,7 @@ export type View = Readonly<{
   /** Its own path, without a suffix, and the path's variable parts. */
   path: string
   segments: Readonly<Record<string, string>>
-  query: Query
+  query: ParsedQuery
   /** The address of the same as JSON; null on a page of no endpoint. */
   api: string | null
   /** The answer as the API gives it. */
@@ -31,14 +31,14 @@ export type View = Readonly<{
   /** When it was asked: a page is written again with every minute at least. */
   now: Ms
   /** Asks the API one thing more, in the same service; only of a page that says `further`. */
-  ask(endpoint: EndpointId, asked?: Asked): Promise<Parsed<Answered>>
+  ask(endpoint: EndpointId, asked?: ApiRequest): Promise<Parsed<ApiAnswer>>
 }>
 
 /** A question to an endpoint: the variable parts of its path, and a query without its `?`. */
-export type Asked = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
+export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
 
 /** An answer of the API as it stands on the wire, and read. */
-export type Answered = Readonly<{ json: string; address: string; value: unknown }>
+export type ApiAnswer = Readonly<{ json: string; address: string; value: unknown }>
 
 /** Something of a page that may stand in somebody else's: a picture, or a document in a frame of this height. */
 export type Embedded = Readonly<{ name: string; path: string; title: string }> &
@@ -81,7 +81,7 @@ export type Page<Answer> = Readonly<{
   head?(answer: Answer, view: View): Html
   /** The island that makes it livelier; `frame` if absent. */
   island?: Island
-  csv?(answer: Answer, view: View): Table
+  csv?(answer: Answer, view: View): AnswerTable
   svg?(answer: Answer, view: View): Html | Promise<Html>
   /** The page whose picture is offered to others, where that is not what a citation leads to. */
   pictured?(answer: Answer, view: View): string

@@ -2,25 +2,25 @@ import type { AsOf } from '../../protocol/resources.ts'
 import { embedding } from './embedding.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { textOf } from '../markup/moment.ts'
+import { momentText } from '../markup/moment.ts'
 import type { Embedded, View } from './page.ts'
-import type { Table } from '../markup/table.ts'
+import type { AnswerTable } from '../markup/table.ts'
 
 /** A longer answer is linked and not shown: the page would be longer than what it shows. */
 const SHOWN_BYTES_MAX = 32 * 1024
 
 /** What the bar under a block of figures needs to say how to get the same otherwise. */
-export type Bar = Readonly<{
+export type ViewBar = Readonly<{
   title: string
   asOf: AsOf | null
   permalink: string
-  table: Table | null
+  table: AnswerTable | null
   svg: boolean
   embedded: readonly Embedded[]
 }>
 
 /** The same block as JSON, CSV, picture, command and citation, always in this order. */
-export function viewBar(view: View, bar: Bar): Html | null {
+export function viewBar(view: View, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return null
   // The endpoint's page: the home page is another of the same answer.
@@ -46,15 +46,16 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
     : html`<button type="button" hidden data-copy-curl="${copied.curl}">${label}</button>`
 }
 
-function csvLabel({ rows, next }: Table, { cut }: View): string {
+function csvLabel({ rows, next }: AnswerTable, { cut }: View): string {
   if (cut) return 'CSV (more rows than are read here)'
   if (rows.length === 0) return 'CSV (no rows)'
   const unit = rows.length === 1 ? 'row' : 'rows'
   return next === null ? `CSV (all ${rows.length} ${unit})` : `CSV (the first ${rows.length} ${unit})`
 }
 
-function citation({ site }: View, { title, asOf, permalink }: Bar): Html {
-  const state = asOf === null || asOf.at === null ? '' : ` State at ${textOf(asOf.at)}, event #${asOf.seq}.`
+function citation({ site }: View, { title, asOf, permalink }: ViewBar): Html {
+  const state =
+    asOf === null || asOf.at === null ? '' : ` State at ${momentText(asOf.at)}, event #${asOf.seq}.`
   const licence =
     site.licence === null
       ? null

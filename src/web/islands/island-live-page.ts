@@ -12,7 +12,7 @@ const BUSY = 429
 const SAY_MS = 10_500
 
 /** What keeping up uses of the rest of a page's script. */
-export type Frame = Readonly<{
+export type LivePageFrame = Readonly<{
   say: (text: string) => void
   kept: (name: string) => string | null
   isShortcut: (event: KeyboardEvent) => boolean
@@ -23,7 +23,7 @@ export type Frame = Readonly<{
 /** A page that is kept up to date. */
 export type Kept = {
   readonly main: HTMLElement
-  readonly frame: Frame
+  readonly frame: LivePageFrame
   /** The button that stands for what is held back. */
   readonly more: HTMLButtonElement
   readonly told: () => void
@@ -49,7 +49,12 @@ export type Kept = {
 }
 
 /** A page as it came, to be kept up to date until the signal says stop; `told` is called whenever it stands otherwise. */
-export function openKept(main: HTMLElement, frame: Frame, signal: AbortSignal, told: () => void): Kept {
+export function openKept(
+  main: HTMLElement,
+  frame: LivePageFrame,
+  signal: AbortSignal,
+  told: () => void,
+): Kept {
   const more = document.createElement('button')
   more.type = 'button'
   more.className = 'more'

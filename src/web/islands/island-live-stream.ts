@@ -25,7 +25,7 @@ export function retryAfterMs({ headers }: Response): number {
  * Throws when the stream is refused before it ever came. What a page shows it reads from its own address, so that a
  * connection that leaves something out loses nothing.
  */
-export async function followHead(until: AbortSignal, tell: (standing: Standing) => void): Promise<void> {
+export async function followLive(until: AbortSignal, tell: (standing: Standing) => void): Promise<void> {
   let state: StreamState = 'connecting'
   let head = 0
   let log: string | null = null

@@ -1,10 +1,10 @@
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
 import { browserTabs, openTabPlace } from '../../client/tab-place.ts'
-import type { Frame } from './island-live-page.ts'
+import type { LivePageFrame } from './island-live-page.ts'
 import { isOverdue, openKept, plan, release } from './island-live-page.ts'
 import { wordsOf } from './island-live-pill.ts'
 import type { Standing } from './island-live-stream.ts'
-import { followHead } from './island-live-stream.ts'
+import { followLive } from './island-live-stream.ts'
 
 /** How long the tab that leads may be silent before another takes its place: browsers freeze tabs. */
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
@@ -15,13 +15,13 @@ const SECOND_MS = 1_000
 const UNSTREAMED_MS = 60_000
 
 /** Keeps a page of the present up to date, and says how that stands. Nothing on any other page. */
-export function startLive(frame: Frame): void {
+export function startLive(frame: LivePageFrame): void {
   const pill = document.querySelector<HTMLElement>('#live[data-live]')
   const main = document.querySelector('main')
   if (pill !== null && main !== null) keepUp(pill, main, frame)
 }
 
-function keepUp(pill: HTMLElement, main: HTMLElement, frame: Frame): void {
+function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): void {
   const text = pill.querySelector('span')
   const more = pill.querySelector('p')
   const pause = pill.querySelector('button')
@@ -94,7 +94,7 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: Frame): void {
 function follow(signal: AbortSignal, put: (standing: Standing) => void): void {
   const fail = (error: Error): void =>
     put({ state: 'failed', seq: 0, head: 0, cause: error, inMs: undefined, dueAt: 0, log: null })
-  const alone = (): void => void followHead(signal, put).catch(fail)
+  const alone = (): void => void followLive(signal, put).catch(fail)
   // A page that is neither of https nor of this machine has no locks: then each has a stream of its own.
   if (!('locks' in navigator && 'BroadcastChannel' in window)) return alone()
   let silence = 0
@@ -114,7 +114,7 @@ function follow(signal: AbortSignal, put: (standing: Standing) => void): void {
       },
     },
     signal,
-    lead: (until, say) => followHead(until, (status) => say({ status })),
+    lead: (until, say) => followLive(until, (status) => say({ status })),
   })
   signal.addEventListener('abort', () => {
     clearTimeout(silence)

@@ -1,19 +1,19 @@
 import type { LoyaltyRuns } from '../../protocol/resources.ts'
 import { formatHex } from '../../tlog/text.ts'
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
-import type { Log, Steps } from './island-verify-log.ts'
-import { newestCheckpoint, no, right, servedText, unchecked, wrong } from './island-verify-log.ts'
+import type { Log, CheckSteps } from './island-verify-log.ts'
+import { fetchNewestCheckpoint, no, right, servedText, unchecked, wrongStep } from './island-verify-log.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
 /** Whether an event is in the tree that the log signs. */
-export async function* checkEvent(log: Log, seq: number): Steps<ProvedEvent> {
-  const now = yield* newestCheckpoint(log)
+export async function* checkEvent(log: Log, seq: number): CheckSteps<ProvedEvent> {
+  const now = yield* fetchNewestCheckpoint(log)
   return now && (yield* provedEvent(log, now, seq))
 }
 
 /** Which transaction an event of the log names, and where it can be seen: each `{tx}` in an address stands for it. */
-export async function* checkPayment(log: Log, seq: number, explorers: readonly string[]): Steps {
+export async function* checkPayment(log: Log, seq: number, explorers: readonly string[]): CheckSteps {
   const event = yield* checkEvent(log, seq)
   if (event === undefined) return
   const { tx } = event
@@ -26,7 +26,7 @@ export async function* checkPayment(log: Log, seq: number, explorers: readonly s
 }
 
 /** Whether an event of the log names a file as that of a loyalty run. Nothing of the file is sent anywhere. */
-export async function* checkLoyaltyFile(log: Log, file: Blob): Steps {
+export async function* checkLoyaltyFile(log: Log, file: Blob): CheckSteps {
   const running = nobleSha256.create()
   const reader = file.stream().getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) running.update(read.value)
@@ -35,7 +35,7 @@ export async function* checkLoyaltyFile(log: Log, file: Blob): Steps {
   const { runs }: LoyaltyRuns = JSON.parse(await servedText(log, 'loyalty/runs'))
   const halves = runs.flatMap(({ input, output }) => [input, output])
   const seqs = halves.flatMap((half) => (half?.digest === digest ? [half.seq] : []))
-  if (seqs.length === 0) yield wrong('No loyalty run that the server lists names a file of this digest')
+  if (seqs.length === 0) yield wrongStep('No loyalty run that the server lists names a file of this digest')
   // The list is nobody's word but the server's: the event is what the log has signed.
   for (const seq of seqs) {
     const event = yield* checkEvent(log, seq)

@@ -1,13 +1,13 @@
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
-import type { Log, Step, Steps } from './island-verify-log.ts'
-import { NotServed, unchecked, wrong } from './island-verify-log.ts'
+import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
+import { NotServed, unchecked, wrongStep } from './island-verify-log.ts'
 import { checkMonth } from './island-verify-month.ts'
-import { drawPath, linesOf } from './island-verify-path.ts'
+import { drawPath, pathLines } from './island-verify-path.ts'
 import type { Visits } from './island-verify-visit.ts'
 import { checkVisit } from './island-verify-visit.ts'
 
 /** The mark of a step, and its words: the shape says it as well as the text. */
-const MARKS: Readonly<Record<Step['is'], readonly [shape: string, word: string]>> = {
+const MARKS: Readonly<Record<CheckStep['is'], readonly [shape: string, word: string]>> = {
   right: ['✔', 'done'],
   wrong: ['✖', 'failed'],
   unchecked: ['–', 'not checked'],
@@ -75,7 +75,7 @@ async function run(form: HTMLFormElement): Promise<void> {
       list.append(shown(unchecked(why)))
     } else {
       // What is served is not what it has to be.
-      list.append(shown(wrong(`It could not be read: ${why}`)))
+      list.append(shown(wrongStep(`It could not be read: ${why}`)))
       list.append(shown(unchecked('What would have come after it was not checked')))
     }
   } finally {
@@ -84,7 +84,7 @@ async function run(form: HTMLFormElement): Promise<void> {
   }
 }
 
-async function* stepsOf(form: HTMLFormElement): Steps {
+async function* stepsOf(form: HTMLFormElement): CheckSteps {
   const said = (name: string): string =>
     document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
   const log: Log = {
@@ -122,7 +122,7 @@ function explorersOf(form: HTMLFormElement): readonly string[] {
   return templates
 }
 
-function shown({ is, said, links = [] }: Step): HTMLElement {
+function shown({ is, said, links = [] }: CheckStep): HTMLElement {
   const line = document.createElement('li')
   line.className = is
   const [shape, word] = MARKS[is]
@@ -151,11 +151,11 @@ function coded(word: string): HTMLElement {
 }
 
 /** The path that a step took, as a picture and in words. */
-function showPath(place: HTMLElement, { is, path }: Step): void {
+function showPath(place: HTMLElement, { is, path }: CheckStep): void {
   if (path === undefined) return
   const holds = is === 'right'
   place.firstElementChild?.replaceChildren(drawPath(path, holds))
-  const lines = linesOf(path, holds).map((said) => {
+  const lines = pathLines(path, holds).map((said) => {
     const line = document.createElement('li')
     say(line, said)
     return line

@@ -17,7 +17,7 @@ import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
 import type { Path } from './island-verify-path.ts'
 
 /** One step of a check: it held, it did not, or it did not run. Only a step that ran and held is right. */
-export type Step = Readonly<{
+export type CheckStep = Readonly<{
   is: 'right' | 'wrong' | 'unchecked'
   said: string
   /** Where the reader can look on. */
@@ -26,11 +26,11 @@ export type Step = Readonly<{
   path?: Path | undefined
 }>
 /** A check as it runs; what it gives in the end is undefined where a step was wrong. */
-export type Steps<T = void> = AsyncGenerator<Step, T | undefined, undefined>
+export type CheckSteps<T = void> = AsyncGenerator<CheckStep, T | undefined, undefined>
 
-export const right = (said: string, path?: Path): Step => ({ is: 'right', said, path })
-export const wrong = (said: string, path?: Path): Step => ({ is: 'wrong', said, path })
-export const unchecked = (said: string, links: readonly string[] = []): Step => ({
+export const right = (said: string, path?: Path): CheckStep => ({ is: 'right', said, path })
+export const wrongStep = (said: string, path?: Path): CheckStep => ({ is: 'wrong', said, path })
+export const unchecked = (said: string, links: readonly string[] = []): CheckStep => ({
   is: 'unchecked',
   said,
   links,
@@ -43,8 +43,8 @@ export const unchecked = (said: string, links: readonly string[] = []): Step => 
 export type Log = Readonly<{ base: string; vkey: string; ed25519: string }>
 
 /** SHA-256 that needs no secure context and no promise for each hash. */
-export const sha256 = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
-export const hasher: TreeHasher = treeHasher(sha256)
+export const hashNow = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
+export const hasher: TreeHasher = treeHasher(hashNow)
 
 /** That something was not had: it proves nothing, and nobody is accused for it. */
 export class NotServed extends Error {
@@ -87,16 +87,16 @@ export async function tileReader(log: Log, tiles: readonly Tile[]): Promise<Read
 }
 
 /** A checkpoint and the vkeys that have signed it: none where nobody here can tell. */
-export type Signed = Checkpoint & Readonly<{ keys: readonly string[] }>
+export type SignedCheckpoint = Checkpoint & Readonly<{ keys: readonly string[] }>
 
 /** A signed checkpoint, once a key of the log has signed it, or once it is said that nobody here can tell. */
-export async function* signedCheckpoint(log: Log, note: string): Steps<Signed> {
+export async function* signedCheckpoint(log: Log, note: string): CheckSteps<SignedCheckpoint> {
   const bytes = formatUtf8(note)
   const read = readCheckpoint(bytes)
   if (!read.ok) return yield* no(DOUBTS[read.doubt])
   const { checkpoint } = read.value
   const { origin, size } = checkpoint
-  const given = log.vkey === '' ? [] : [parseVkey(sha256, log.vkey)].filter((key) => key !== undefined)
+  const given = log.vkey === '' ? [] : [parseVkey(hashNow, log.vkey)].filter((key) => key !== undefined)
   if (log.vkey !== '' && given.length === 0) return yield* no('The key that you gave is no key of a log')
   if (given.some(({ name }) => name !== origin)) return yield* no(DOUBTS['other-origin'])
   const verify = await openEd25519(log)
@@ -121,13 +121,13 @@ export async function* signedCheckpoint(log: Log, note: string): Steps<Signed> {
 }
 
 /** The newest checkpoint of the log, signed. */
-export async function* newestCheckpoint(log: Log): Steps<Signed> {
+export async function* fetchNewestCheckpoint(log: Log): CheckSteps<SignedCheckpoint> {
   return yield* signedCheckpoint(log, await servedText(log, 'log/checkpoint'))
 }
 
 /** Says what is wrong, and ends a check. */
-export async function* no(said: string, path?: Path): Steps<never> {
-  yield wrong(said, path)
+export async function* no(said: string, path?: Path): CheckSteps<never> {
+  yield wrongStep(said, path)
   yield unchecked('What would have come after it was not checked')
   return undefined
 }
@@ -141,7 +141,7 @@ async function listedKeys(log: Log): Promise<LogKeys['keys']> {
 async function namedKeys(log: Log, size: number): Promise<readonly VerifierKey[]> {
   return (await listedKeys(log))
     .filter(({ fromSize, toSize }) => (size > fromSize || size === 0) && size <= (toSize ?? size))
-    .flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
+    .flatMap(({ vkey }) => parseVkey(hashNow, vkey) ?? [])
 }
 
 /** The keys trusted, and those that follow from them: an older key has stated each newer one, which is listed later. */
@@ -153,7 +153,7 @@ export async function keysFrom(
   const verify = await openEd25519(log)
   const found = [...trusted]
   for (const { vkey, fromSize, statement } of await listedKeys(log)) {
-    const key = parseVkey(sha256, vkey)
+    const key = parseVkey(hashNow, vkey)
     const note = parseNote(formatUtf8(statement ?? ''))
     if (key === undefined || verify === undefined || !note.ok) continue
     if (note.value.text !== `daybook key rotation v1\n${origin}\n${fromSize}\n${vkey}\n`) continue

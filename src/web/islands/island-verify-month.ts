@@ -1,19 +1,19 @@
-import { linesOf } from '../../client/lines.ts'
+import { readLines } from '../../client/lines.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { ArchiveManifest, Digest } from '../../protocol/resources.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, frontierAt, rootOf, tilesOfFrontier } from '../../tlog/frontier.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { formatBase64, formatHex } from '../../tlog/text.ts'
-import type { Log, Steps } from './island-verify-log.ts'
+import type { Log, CheckSteps } from './island-verify-log.ts'
 import {
   hasher,
-  newestCheckpoint,
+  fetchNewestCheckpoint,
   no,
   right,
   servedBytes,
   servedText,
-  sha256,
+  hashNow,
   signedCheckpoint,
   tileReader,
   unchecked,
@@ -26,7 +26,7 @@ import { grown, provedEvent } from './island-verify-tree.ts'
  * Whether the files of a closed month hold what the log signed at its end: every line is hashed anew, onto the tree
  * of the months before it, and the events before the first and after the last are proved to be of other months.
  */
-export async function* checkMonth(log: Log, month: string): Steps {
+export async function* checkMonth(log: Log, month: string): CheckSteps {
   const lacking = `The month ${month} is not closed yet, or the log has no such month`
   const manifest: ArchiveManifest = JSON.parse(await servedText(log, `archive/${month}.json`, lacking))
   const signed = yield* signedCheckpoint(log, manifest.checkpoint)
@@ -52,7 +52,7 @@ export async function* checkMonth(log: Log, month: string): Steps {
     if (earlier === undefined) return
     if (earlier.at >= month) return yield* no(`Event #${before} is of the month too, and is not in its file`)
   }
-  const now = yield* newestCheckpoint(log)
+  const now = yield* fetchNewestCheckpoint(log)
   if (now === undefined) return
   if ((yield* grown(log, signed, now, 'the end of the month')) === undefined) return
   const later = yield* provedEvent(log, now, size + 1)
@@ -70,7 +70,7 @@ async function* hashed(
   { month, gzip, details }: ArchiveManifest,
   before: number,
   sums: Sums,
-): Steps<Uint8Array> {
+): CheckSteps<Uint8Array> {
   const frontier = frontierAt(hasher, before, await tileReader(log, tilesOfFrontier(before)))
   const file = await unpacked(log, `${month}.jsonl.gz`, gzip)
   const beside = await unpacked(log, `${month}.details.jsonl.gz`, details)
@@ -109,8 +109,8 @@ async function nextDetails(lines: AsyncGenerator<string>): Promise<Details> {
 /** The lines of a file; undefined where it is another than the one that is said. */
 async function unpacked(log: Log, name: string, said: Digest): Promise<AsyncGenerator<string> | undefined> {
   const bytes = await servedBytes(log, `archive/${name}`)
-  if (bytes.length !== said.bytes || formatHex(sha256(bytes)) !== said.sha256) return undefined
-  return oneByOne(linesOf(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))))
+  if (bytes.length !== said.bytes || formatHex(hashNow(bytes)) !== said.sha256) return undefined
+  return oneByOne(readLines(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))))
 }
 
 /** Lines one by one; between two pieces of the file the page may answer its reader. */

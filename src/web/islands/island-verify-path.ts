@@ -40,7 +40,10 @@ export const lettersOf = (hash: Hash): string => formatBase64(hash).slice(0, LET
 const LETTERS = 8
 
 /** The path in words, a line for each hash that was made and one for what came of it. */
-export function linesOf({ seq, leaf, steps, size, root, isSigned }: Path, holds: boolean): readonly string[] {
+export function pathLines(
+  { seq, leaf, steps, size, root, isSigned }: Path,
+  holds: boolean,
+): readonly string[] {
   const signed = isSigned ? 'which is signed' : 'whose signature is not checked'
   return [
     `The leaf of event #${seq} is ${formatBase64(leaf)}`,
@@ -92,7 +95,7 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
       { id: 'path-title' },
       `The path of event #${seq} to the root, over ${steps.length} hashes`,
     ),
-    drawn('desc', { id: 'path-desc' }, linesOf(path, holds).at(-1) ?? ''),
+    drawn('desc', { id: 'path-desc' }, pathLines(path, holds).at(-1) ?? ''),
     drawn(
       'g',
       { class: colour },

@@ -2,7 +2,7 @@ import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails, FlowFigures, Flows } from '../../protocol/resources.ts'
-import type { Log, Signed, Steps } from './island-verify-log.ts'
+import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
 import { no, right, servedText } from './island-verify-log.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
@@ -45,7 +45,12 @@ export function sumUp(sums: Sums, { seq, type, kind, kots }: EventWire, details:
 const isPrize = (kind: string): boolean => kind !== 'refund' && kind !== 'loyalty'
 
 /** Whether the flows that the server shows of a month are the sums of the month's events. */
-export async function* checkFlows(log: Log, month: string, tree: Signed, sums: Sums): Steps<true> {
+export async function* checkFlows(
+  log: Log,
+  month: string,
+  tree: SignedCheckpoint,
+  sums: Sums,
+): CheckSteps<true> {
   for (const { corrects, amount } of sums.corrections) {
     const kind = sums.payouts.get(corrects) ?? (yield* provedEvent(log, tree, corrects))?.kind
     if (kind === undefined) return undefined

@@ -5,7 +5,7 @@ import { consistencyProof, isConsistent, tilesOfConsistency } from '../../tlog/c
 import { formatEntry } from '../../tlog/entries.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from '../../tlog/inclusion.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
-import type { Log, Signed, Steps } from './island-verify-log.ts'
+import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
 import { hasher, no, right, servedText, tileReader, unchecked } from './island-verify-log.ts'
 import { lettersOf, noting } from './island-verify-path.ts'
 
@@ -13,7 +13,11 @@ import { lettersOf, noting } from './island-verify-path.ts'
 export type ProvedEvent = EventWire & Pick<EventDetails, 'details'>
 
 /** Proves an event under a root: from its line and its details' to the leaf, and by the tree's hashes to the root. */
-export async function* provedEvent(log: Log, { size, root, keys }: Signed, seq: number): Steps<ProvedEvent> {
+export async function* provedEvent(
+  log: Log,
+  { size, root, keys }: SignedCheckpoint,
+  seq: number,
+): CheckSteps<ProvedEvent> {
   const index = seq - 1
   const tiles = tilesOfInclusion(index, size)
   if (tiles === undefined) {
@@ -39,7 +43,7 @@ export async function* provedEvent(log: Log, { size, root, keys }: Signed, seq: 
 }
 
 /** Whether a later tree grew out of an earlier one, which `when` names. */
-export async function* grown(log: Log, earlier: Tree, now: Tree, when: string): Steps<true> {
+export async function* grown(log: Log, earlier: Tree, now: Tree, when: string): CheckSteps<true> {
   if (earlier.size > now.size) {
     return yield* no(
       `The log is shorter than at ${when}, or an old copy is shown: it had ${earlier.size} events, and has ${now.size}`,

@@ -3,8 +3,8 @@ import type { Tree } from '../../tlog/consistency.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
-import type { Log, Steps } from './island-verify-log.ts'
-import { keysFrom, no, right, servedText, sha256, signedCheckpoint, unchecked } from './island-verify-log.ts'
+import type { Log, CheckSteps } from './island-verify-log.ts'
+import { keysFrom, no, right, servedText, hashNow, signedCheckpoint, unchecked } from './island-verify-log.ts'
 import { grown } from './island-verify-tree.ts'
 
 /** Where a browser keeps what it saw, by an address and by a log's origin. */
@@ -21,7 +21,7 @@ type Seen = Tree & Readonly<{ origin: string; date: string; keys: readonly Verif
  * Whether the log of now grew out of the one that this browser saw before, here or under the same name; it is kept
  * for the next visit. What nobody could check the signature of is neither kept nor compared.
  */
-export async function* checkVisit(log: Log, address: string, visits: Visits, date: string): Steps {
+export async function* checkVisit(log: Log, address: string, visits: Visits, date: string): CheckSteps {
   const note = await servedText(log, 'log/checkpoint')
   const now = yield* signedCheckpoint(log, note)
   if (now === undefined) return
@@ -53,7 +53,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
 function seenIn(text: string): Seen | undefined {
   const end = text.indexOf('\n')
   const [date = '', ...vkeys] = text.slice(0, Math.max(0, end)).split(' ')
-  const keys = vkeys.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
+  const keys = vkeys.flatMap((vkey) => parseVkey(hashNow, vkey) ?? [])
   const read = readCheckpoint(formatUtf8(text.slice(end + 1)))
   return read.ok && keys.length > 0 ? { ...read.value.checkpoint, date, keys } : undefined
 }

@@ -7,7 +7,7 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
  * An amount, a price or a count as a page shows it: every digit of it, the groups of thousands set apart by margins
  * alone, so that what is read aloud, selected and copied is the JSON's own string.
  */
-export function amount(text: string): Html {
+export function amountHtml(text: string): Html {
   const match = DECIMAL.exec(text)
   if (match === null) throw new Error('an amount is decimal digits')
   const [, sign = '', whole = '', fraction] = match
@@ -22,12 +22,12 @@ export function amount(text: string): Html {
 
 /** An amount that may be unknown: then a dash, and words for who cannot see it. */
 export function amountOrNone(text: string | null, none = 'not known'): Html {
-  return text === null ? html`<span class="none">${none}</span>` : amount(text)
+  return text === null ? html`<span class="none">${none}</span>` : amountHtml(text)
 }
 
 /** A whole number. */
-export function count(value: number): Html {
-  return amount(String(value))
+export function countHtml(value: number): Html {
+  return amountHtml(String(value))
 }
 
 /** The number of an event, linked to its page. */

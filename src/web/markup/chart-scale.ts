@@ -2,7 +2,7 @@ import { tickStep } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 
 /** A figure of an answer as the wire has it: an exact decimal string, or null where it is not known. */
-export type Figure = string | null
+export type ChartValue = string | null
 
 /** A mark on an axis: its place as a share of the axis, and what is written beside it. */
 export type Mark = Readonly<{ share: number; label: string }>
@@ -25,7 +25,7 @@ const SHARE_UNIT = 10 ** SHARE_DECIMALS
  * An axis on which all figures have a place, and zero too: what is drawn twice as high is twice as much. Figures become
  * floating-point numbers here, for their places and nothing else.
  */
-export function scaleOf(figures: Iterable<Figure>, marks: number = MARKS): Scale {
+export function scaleOf(figures: Iterable<ChartValue>, marks: number = MARKS): Scale {
   const { low, high, flat } = domainOf(figures)
   for (let aim = marks; ; aim--) {
     const linear = scaleLinear().domain([low, high]).nice(aim).range([1, 0])
@@ -42,14 +42,14 @@ export function scaleOf(figures: Iterable<Figure>, marks: number = MARKS): Scale
 }
 
 /** The places of figures on an axis that is not shown: the greatest stands at its very end. */
-export function bareScaleOf(figures: Iterable<Figure>): Scale {
+export function bareScaleOf(figures: Iterable<ChartValue>): Scale {
   const { low, high } = domainOf(figures)
   const linear = scaleLinear().domain([low, high]).range([1, 0])
   return { marks: [], zero: rounded(linear(0)), place: (figure) => rounded(linear(Number(figure))) }
 }
 
 /** From the least to the greatest figure, zero among them; where all are zero it is the foot of the plot. */
-function domainOf(figures: Iterable<Figure>): Readonly<{ low: number; high: number; flat: boolean }> {
+function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: number; flat: boolean }> {
   let [low, high] = [0, 0]
   for (const figure of figures) {
     if (figure === null) continue

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { evaluate } from '../../../test/web/expression.ts'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { Derived } from './derived.ts'
-import { derived, minus, sum, sumOfAll } from './derived.ts'
+import { derived, minus, derivedSum, sumOfAll } from './derived.ts'
 
 const amounts = fc
   .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
@@ -23,7 +23,7 @@ suite('a derived figure', () => {
         const all = sumOfAll('/list/*/kots', list)
         assert.ok(all !== null)
         assert.equal(all.figure, again(all, answer))
-        const named = sum(list.map((figure, index) => ({ pointer: `/list/${index}/kots`, figure })))
+        const named = derivedSum(list.map((figure, index) => ({ pointer: `/list/${index}/kots`, figure })))
         assert.equal(named?.figure, all.figure)
       }),
     )
@@ -47,7 +47,7 @@ suite('a derived figure', () => {
   })
 
   test('of nothing is not shown', () => {
-    assert.equal(sum([]), null)
+    assert.equal(derivedSum([]), null)
     assert.equal(sumOfAll('/list/*/kots', []), null)
   })
 

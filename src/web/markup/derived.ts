@@ -1,5 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import { amount } from './amount.ts'
+import { amountHtml } from './amount.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
@@ -20,7 +20,7 @@ export function minus(first: Term, second: Term): Derived {
 }
 
 /** All of them together; null where there are none. */
-export function sum(terms: readonly Term[]): Derived | null {
+export function derivedSum(terms: readonly Term[]): Derived | null {
   if (terms.length === 0) return null
   const total = terms.map(digitsOf).reduce((a, b) => a + b, 0n)
   const expression = `sum ${terms.map(({ pointer }) => pointer).join(' ')}`
@@ -29,13 +29,13 @@ export function sum(terms: readonly Term[]): Derived | null {
 
 /** The same, its terms named by one pointer with `*` for each element. */
 export function sumOfAll(pointer: string, figures: readonly (string | number)[]): Derived | null {
-  const total = sum(figures.map((figure) => ({ pointer, figure })))
+  const total = derivedSum(figures.map((figure) => ({ pointer, figure })))
   return total === null ? null : { ...total, expression: `sum ${pointer}` }
 }
 
 /** A derived figure as a page shows it: like any other, and with its expression. */
 export function derived({ expression, figure }: Derived): Html {
-  return html`<span data-expr="${expression}">${amount(figure)}</span>`
+  return html`<span data-expr="${expression}">${amountHtml(figure)}</span>`
 }
 
 function digitsOf({ figure }: Term): bigint {

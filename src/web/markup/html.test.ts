@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { formatAmount } from '../../protocol/amount.ts'
 import { billionths } from '../../protocol/amount.ts'
 import { formatAt, msOf, MS_MAX } from '../../protocol/moment.ts'
-import { amount } from './amount.ts'
+import { amountHtml } from './amount.ts'
 import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
 import { momentOf } from './moment.ts'
@@ -54,14 +54,14 @@ suite('an amount', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 30n), 10n ** 30n), (value) => {
         const text = formatAmount(billionths(value))
-        assert.equal(amount(text).markup.replaceAll(/<[^>]*>/g, ''), text)
+        assert.equal(amountHtml(text).markup.replaceAll(/<[^>]*>/g, ''), text)
       }),
     )
   })
 
   test('is set in groups of three, its fraction apart', () => {
     assert.equal(
-      amount('-1234567.890123456').markup.replaceAll(/\s+>/g, '>'),
+      amountHtml('-1234567.890123456').markup.replaceAll(/\s+>/g, '>'),
       '<data class="n" value="-1234567.890123456">-1<i>234</i><i>567</i><small>.890123456</small></data>',
     )
   })

@@ -6,7 +6,7 @@ const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 
 /** A moment as a page shows it, in UTC to the second; the element holds it exactly, for the island that converts it. */
 export function momentOf(at: string): Html {
-  return html`<time datetime="${at}">${textOf(at)}</time>`
+  return html`<time datetime="${at}">${momentText(at)}</time>`
 }
 
 /** A moment that may not have come: then a word. */
@@ -20,7 +20,7 @@ export function dayOf(at: string): Html {
 }
 
 /** `2026-10-03 11:22:33 UTC`, the milliseconds left out. */
-export function textOf(at: string): string {
+export function momentText(at: string): string {
   const match = AT.exec(at)
   if (match === null) throw new Error('a moment is written with three decimals in UTC')
   return `${match[1]} ${match[2]} UTC`

@@ -45,5 +45,5 @@ export function addressAt({ template }: Explorer, tx: string): string {
 }
 
 /** What every page says, in these words. */
-export const NOTICE =
+export const PAGE_NOTICE =
   'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'

@@ -3,7 +3,7 @@ import { further, jsonLine } from '../frame/further.ts'
 import type { Html } from '../markup/html.ts'
 import { html, jsonBlock } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
-import { NOTICE } from '../markup/site.ts'
+import { PAGE_NOTICE } from '../markup/site.ts'
 
 /** `/about`: what the words mean, how the figures come about, and what becomes of a mistake. */
 export const aboutPage: Page<null> = {
@@ -17,7 +17,7 @@ export const aboutPage: Page<null> = {
       '@context': 'https://schema.org/',
       '@type': 'DataCatalog',
       name: view.site.name,
-      description: NOTICE,
+      description: PAGE_NOTICE,
       url: `${view.site.url}/about`,
       isAccessibleForFree: true,
       dataset: { '@type': 'Dataset', name: 'Every event, by month', url: `${view.site.url}/archive` },

@@ -1,10 +1,10 @@
 import type { Status } from '../../protocol/resources.ts'
-import { count, eventLink } from '../markup/amount.ts'
+import { countHtml, eventLink } from '../markup/amount.ts'
 import type { Html, Part } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentOf, momentOrNone } from '../markup/moment.ts'
 import type { Page } from '../frame/page.ts'
-import type { Table } from '../markup/table.ts'
+import type { AnswerTable } from '../markup/table.ts'
 
 /** `/status`: whether the service keeps up, and what it is. */
 export const statusPage: Page<Status> = {
@@ -28,7 +28,7 @@ export const statusPage: Page<Status> = {
 function verdictOf({ head, following }: Status): Html {
   if (following.behind > 0) {
     return html`<p class="lead" data-at="/following/behind">
-      This node is <b>${count(following.behind)} events behind</b> the log that it follows.
+      This node is <b>${countHtml(following.behind)} events behind</b> the log that it follows.
     </p>`
   }
   if (head.at === null) return html`<p class="lead"><b>Up to date.</b> No event has been published yet.</p>`
@@ -52,11 +52,11 @@ function fieldsOf(status: Status): Html {
     ['Answered in minute', momentOf(now.at), '/now/at'],
     [
       'Event’s age then, ms',
-      head.ageMs === null ? html`<span class="none">none yet</span>` : count(head.ageMs),
+      head.ageMs === null ? html`<span class="none">none yet</span>` : countHtml(head.ageMs),
       '/head/ageMs',
     ],
     ['This node', following.state === 'leader' ? 'holds the log' : 'follows the log'],
-    ['Behind, events', count(following.behind), '/following/behind'],
+    ['Behind, events', countHtml(following.behind), '/following/behind'],
     ['Version', version, '/version'],
     ['Name of the log', html`<code>${origin}</code>`, '/origin'],
     ['Id of the log', html`<code class="id">${log}</code>`, '/log'],
@@ -72,7 +72,17 @@ function fieldsOf(status: Status): Html {
   </dl>`
 }
 
-function tableOf({ asOf, now, head, version, log, origin, chain, simulated, following }: Status): Table {
+function tableOf({
+  asOf,
+  now,
+  head,
+  version,
+  log,
+  origin,
+  chain,
+  simulated,
+  following,
+}: Status): AnswerTable {
   return {
     columns: [
       'asOf.seq',

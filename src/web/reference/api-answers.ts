@@ -4,13 +4,13 @@ import type { EndpointId } from '../../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { fill } from '../frame/answers.ts'
-import type { Endpoint } from '../frame/api-document.ts'
+import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { exampleOf, mediaOf, requestOf } from '../frame/api-document.ts'
 import { further } from '../frame/further.ts'
-import type { Asked, View } from '../frame/page.ts'
+import type { ApiRequest, View } from '../frame/page.ts'
 
 /** A request that this service answers, or that a sample has answered. */
-export type Question = Readonly<{
+export type ExampleRequest = Readonly<{
   request: string
   /** The variable parts of its path, and its query without a `?`. */
   segments: Readonly<Record<string, string>>
@@ -19,10 +19,15 @@ export type Question = Readonly<{
 }>
 
 /** A request, and its answer where the reference can show one. */
-export type Shown = Question & Readonly<{ answer: Answer | null }>
+export type Shown = ExampleRequest & Readonly<{ answer: ExampleAnswer | null }>
 
 /** An answer as text: this service's own, just now, or that of the sample whose request is named. */
-export type Answer = Readonly<{ type: string; text: string; of: 'service' | 'sample'; request: string }>
+export type ExampleAnswer = Readonly<{
+  type: string
+  text: string
+  of: 'service' | 'sample'
+  request: string
+}>
 
 /** What the log has that can be asked for: its newest event, its newest payout or else that event, and a contest. */
 type Subjects = Readonly<{ head: EventWire; event: EventWire; contest: ContestWire | undefined }>
@@ -36,7 +41,9 @@ const TILE_WIDTH = 256
 type Asking = Pick<View, 'ask'>
 
 /** What to ask each endpoint, of things that this very log has. */
-export async function openQuestions(asking: Asking): Promise<(endpoint: Endpoint) => Question> {
+export async function openExampleRequests(
+  asking: Asking,
+): Promise<(endpoint: DocumentedEndpoint) => ExampleRequest> {
   const subjects = await subjectsOf(asking)
   return (endpoint) => {
     const asked = askedOf(endpoint, subjects)
@@ -48,8 +55,10 @@ export async function openQuestions(asking: Asking): Promise<(endpoint: Endpoint
 }
 
 /** The same with what each is answered. */
-export async function openAnswers(asking: Asking): Promise<(endpoint: Endpoint) => Promise<Shown>> {
-  const questionOf = await openQuestions(asking)
+export async function openExampleAnswers(
+  asking: Asking,
+): Promise<(endpoint: DocumentedEndpoint) => Promise<Shown>> {
+  const questionOf = await openExampleRequests(asking)
   return async (endpoint) => {
     const question = questionOf(endpoint)
     return { ...question, answer: (await answerOf(asking, endpoint, question)) ?? answerOfSample(endpoint) }
@@ -67,7 +76,10 @@ async function subjectsOf(asking: Asking): Promise<Subjects | null> {
 }
 
 /** A question that is answered with little; null of an endpoint for which the log has nothing yet. */
-function askedOf({ operationId, parameters }: Endpoint, subjects: Subjects | null): Asked | null {
+function askedOf(
+  { operationId, parameters }: DocumentedEndpoint,
+  subjects: Subjects | null,
+): ApiRequest | null {
   const places = parameters.filter((one) => one.in === 'path')
   if (subjects === null) return places.length === 0 && operationId !== 'stream' ? {} : null
   const { head, event, contest } = subjects
@@ -99,7 +111,11 @@ function askedOf({ operationId, parameters }: Endpoint, subjects: Subjects | nul
 }
 
 /** What the service answers now, where that is read as it is; null of everything else. */
-async function answerOf(asking: Asking, endpoint: Endpoint, question: Question): Promise<Answer | null> {
+async function answerOf(
+  asking: Asking,
+  endpoint: DocumentedEndpoint,
+  question: ExampleRequest,
+): Promise<ExampleAnswer | null> {
   const { operationId: id } = endpoint
   const type = mediaOf(endpoint)[0]?.[0] ?? ''
   if (question.of === 'sample' || !JSON_TYPES.has(type) || !isEndpointId(id) || UNSHOWN.has(id)) return null
@@ -110,14 +126,14 @@ async function answerOf(asking: Asking, endpoint: Endpoint, question: Question):
 }
 
 /** The document's own example as it was asked. */
-function ofSample(endpoint: Endpoint): Question {
+function ofSample(endpoint: DocumentedEndpoint): ExampleRequest {
   const request = requestOf(endpoint)
   const [path = '', query = ''] = request.split('?')
   const form = endpoint.path.replaceAll('.', String.raw`\.`).replaceAll(/\{(\w+)\}/g, '(?<$1>.+)')
   return { request, segments: { ...new RegExp(`^${form}$`).exec(path)?.groups }, query, of: 'sample' }
 }
 
-function answerOfSample(endpoint: Endpoint): Answer | null {
+function answerOfSample(endpoint: DocumentedEndpoint): ExampleAnswer | null {
   const example = exampleOf(endpoint)
   if (example === undefined) return null
   const { type, value } = example

@@ -1,5 +1,5 @@
-import type { ApiParameter, Endpoint } from '../frame/api-document.ts'
-import { boundsOf, exampleIn, formOf, meaningOf, mediaOf } from '../frame/api-document.ts'
+import type { ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
+import { valueBoundsOf, exampleIn, formOf, meaningOf, mediaOf } from '../frame/api-document.ts'
 import { anchorOf, prose } from '../markup/prose.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
@@ -7,7 +7,7 @@ import { html } from '../markup/html.ts'
 type Segments = Readonly<Record<string, string>>
 
 /** What an endpoint may be asked, each with its form, default, bounds and an example. */
-export function parametersOf({ operationId, parameters }: Endpoint): Html | null {
+export function parametersOf({ operationId, parameters }: DocumentedEndpoint): Html | null {
   if (parameters.length === 0) return null
   return html`<div class="wide" role="region" aria-label="Parameters of ${operationId}" tabindex="0">
     <table class="params">
@@ -31,14 +31,14 @@ function rowOf(parameter: ApiParameter): Html {
     <th scope="row"><code>${name}</code>${place === 'query' ? null : ` (${place})`}</th>
     <td>${form === 'moment' ? html`<a href="#${anchorOf(form)}">${form}</a>` : form}</td>
     <td>${prose(absent)}</td>
-    <td>${boundsOf(schema) ?? '–'}</td>
+    <td>${valueBoundsOf(schema) ?? '–'}</td>
     <td><code>${exampleIn(parameter)}</code></td>
     <td>${prose(meaning)}</td>
   </tr>`
 }
 
 /** The form that asks: what is typed is sent as it is, so that a mistake is answered as the API answers it. */
-export function askOf(endpoint: Endpoint, segments: Segments, page: string | null): Html {
+export function askOf(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
   const { operationId: id, parameters } = endpoint
   const fields = parameters.filter((one) => one.in !== 'header')
   const body = html`<input type="hidden" name="endpoint" value="${id}" />

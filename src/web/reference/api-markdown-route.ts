@@ -1,8 +1,8 @@
-import type { AnswerRoute, Ask, Reply } from '../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { further } from '../frame/further.ts'
 import type { Web } from '../frame/page-routes.ts'
 import type { View } from '../frame/page.ts'
-import { openQuestions } from './api-answers.ts'
+import { openExampleRequests } from './api-answers.ts'
 import { formatReference } from './api-markdown.ts'
 
 export const MARKDOWN_PATH = '/api.md'
@@ -23,7 +23,7 @@ export function apiMarkdownRoute(web: Web): AnswerRoute {
   }
 }
 
-async function replyOf({ api, site, identity }: Web, ask: Ask): Promise<Reply> {
+async function replyOf({ api, site, identity }: Web, ask: RouteRequest): Promise<Reply> {
   const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
   const { answer: document } = await further(asking, 'openapi')
   const body = formatReference({
@@ -31,7 +31,7 @@ async function replyOf({ api, site, identity }: Web, ask: Ask): Promise<Reply> {
     site,
     simulated: identity.simulated,
     base: site.url,
-    questionOf: await openQuestions(asking),
+    questionOf: await openExampleRequests(asking),
   })
   return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }
 }

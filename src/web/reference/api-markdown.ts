@@ -4,9 +4,9 @@ import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
-import type { Question } from './api-answers.ts'
-import type { ApiDocument, ApiParameter, Endpoint } from '../frame/api-document.ts'
-import { boundsOf, endpointsOf, exampleIn, formOf, meaningOf } from '../frame/api-document.ts'
+import type { ExampleRequest } from './api-answers.ts'
+import type { ApiDocument, ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
+import { valueBoundsOf, endpointsOf, exampleIn, formOf, meaningOf } from '../frame/api-document.ts'
 import type { Field } from './api-fields.ts'
 import { fieldsOf, formOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
 import type { Said } from './api-media.ts'
@@ -22,7 +22,7 @@ export type Reference = Readonly<{
   simulated: boolean
   /** What the addresses of its requests begin with. */
   base: string
-  questionOf: (endpoint: Endpoint) => Question
+  questionOf: (endpoint: DocumentedEndpoint) => ExampleRequest
 }>
 
 /** The whole reference as Markdown: blocks with a blank line between. */
@@ -49,7 +49,7 @@ export function formatReference(reference: Reference): string {
   ].join('\n\n')}\n`
 }
 
-function endpointPart(endpoint: Endpoint, reference: Reference): readonly string[] {
+function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): readonly string[] {
   const { document, site, base, questionOf } = reference
   const { path, summary, description, parameters } = endpoint
   const curl = snippetsOf(base, endpoint, questionOf(endpoint)).find(({ language }) => language === 'curl')
@@ -70,7 +70,7 @@ function parameterRow(parameter: ApiParameter): readonly string[] {
   const [meaning, absent] = meaningOf(parameter)
   const where = place === 'query' ? '' : ` (${place})`
   const example = `\`${exampleIn(parameter)}\``
-  return [`\`${name}\`${where}`, formOf(schema), absent, boundsOf(schema) ?? '–', example, meaning]
+  return [`\`${name}\`${where}`, formOf(schema), absent, valueBoundsOf(schema) ?? '–', example, meaning]
 }
 
 function answerPart({ type, meaning, is, parts, fields }: Said, token: string): readonly string[] {

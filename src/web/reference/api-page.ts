@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import type { Form, Parameter } from '../../protocol/parameters.ts'
+import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { TERMS } from '../../serve/describe/information.ts'
 import { fill } from '../frame/answers.ts'
-import { openAnswers } from './api-answers.ts'
+import { openExampleAnswers } from './api-answers.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf } from '../frame/api-document.ts'
 import { MARKDOWN_PATH } from './api-markdown-route.ts'
@@ -28,7 +28,7 @@ const SENT: readonly Parameter[] = [
   ...[...NAMES].map((name) => sent(name, { is: 'text', charsMax: VALUE_CHARS_MAX, guarded: true })),
 ]
 
-function sent(name: string, form: Form): Parameter {
+function sent(name: string, form: ParameterForm): Parameter {
   return { name, form, absent: 'not asked', meaning: 'Asked of the endpoint', example: '' }
 }
 
@@ -47,7 +47,7 @@ export const apiPage: Page<null> = {
     const openapi = await further(view, 'openapi')
     const document = openapi.answer
     const { token } = view.site
-    const shownOf = await openAnswers(view)
+    const shownOf = await openExampleAnswers(view)
     const sections = await Promise.all(
       endpointsOf(document).map(async (one) => sectionOf(one, await shownOf(one), document, view)),
     )

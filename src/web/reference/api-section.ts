@@ -1,11 +1,11 @@
-import type { Answer, Shown } from './api-answers.ts'
-import type { ApiDocument, Endpoint } from '../frame/api-document.ts'
+import type { ExampleAnswer, Shown } from './api-answers.ts'
+import type { ApiDocument, DocumentedEndpoint } from '../frame/api-document.ts'
 import { askOf, parametersOf } from './api-form.ts'
 import { saidBy } from './api-media.ts'
 import { anchorOf, sentence } from '../markup/prose.ts'
 import { fieldsTable } from './api-shared.ts'
 import { snippetsOf } from './api-snippets.ts'
-import { termsOf } from './api-terms.ts'
+import { endpointTerms } from './api-terms.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import type { View } from '../frame/page.ts'
@@ -15,7 +15,12 @@ import { copyButton } from '../frame/view-bar.ts'
 const SHOWN_CHARS_MAX = 1_200
 
 /** What an endpoint is, takes and answers, with a form that asks it. */
-export function sectionOf(endpoint: Endpoint, shown: Shown, document: ApiDocument, view: View): Html {
+export function sectionOf(
+  endpoint: DocumentedEndpoint,
+  shown: Shown,
+  document: ApiDocument,
+  view: View,
+): Html {
   const { operationId: id, path, summary } = endpoint
   const template = path.slice('/api/v1'.length)
   const page = view.paths.has(template) ? template : null
@@ -24,11 +29,11 @@ export function sectionOf(endpoint: Endpoint, shown: Shown, document: ApiDocumen
     <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
     ${parametersOf(endpoint)} ${askOf(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
     ${shown.answer === null ? null : answerPart(id, shown.answer)}
-    ${fieldsPart(endpoint, document, view.site.token)} ${termsOf(endpoint)}
+    ${fieldsPart(endpoint, document, view.site.token)} ${endpointTerms(endpoint)}
   </section>`
 }
 
-function requestPart(endpoint: Endpoint, shown: Shown, view: View): Html {
+function requestPart(endpoint: DocumentedEndpoint, shown: Shown, view: View): Html {
   return html`<details>
     <summary>The request: curl, TypeScript, Python, command line</summary>
     ${snippetsOf(view.site.url, endpoint, shown).map(
@@ -39,7 +44,7 @@ function requestPart(endpoint: Endpoint, shown: Shown, view: View): Html {
   </details>`
 }
 
-function answerPart(id: string, { type, text, of, request }: Answer): Html {
+function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Html {
   const isCut = text.length > SHOWN_CHARS_MAX
   return html`<details>
     <summary>An answer: ${type}</summary>
@@ -59,7 +64,7 @@ function answerPart(id: string, { type, text, of, request }: Answer): Html {
 }
 
 /** What stands in each media type of an answer. */
-function fieldsPart(endpoint: Endpoint, document: ApiDocument, token: string): Html {
+function fieldsPart(endpoint: DocumentedEndpoint, document: ApiDocument, token: string): Html {
   const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
   return html`<details>
     <summary>What the answer says</summary>

@@ -1,7 +1,7 @@
-import type { Question } from './api-answers.ts'
+import type { ExampleRequest } from './api-answers.ts'
 import type { Call } from '../markup/api-call.ts'
 import { BYTES, monthIn, typescriptOf } from '../markup/api-call.ts'
-import type { Endpoint } from '../frame/api-document.ts'
+import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { mediaOf } from '../frame/api-document.ts'
 
 /** The same request in a language, as a whole that runs. */
@@ -11,7 +11,11 @@ export type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'C
 type Asking = Call & Readonly<{ url: string; isJson: boolean }>
 
 /** How a request is made with curl, with the typed client, in Python and on the command line. */
-export function snippetsOf(base: string, endpoint: Endpoint, question: Question): readonly Snippet[] {
+export function snippetsOf(
+  base: string,
+  endpoint: DocumentedEndpoint,
+  question: ExampleRequest,
+): readonly Snippet[] {
   const asking: Asking = {
     id: endpoint.operationId,
     base,

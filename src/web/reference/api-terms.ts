@@ -3,14 +3,14 @@ import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../../protocol/paramete
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { ANYWHERE, problemsOf } from '../../serve/describe/endpoint-problems.ts'
 import { costOf, keptOf } from '../../serve/describe/endpoint-terms.ts'
-import type { Endpoint } from '../frame/api-document.ts'
+import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { rowOf } from '../frame/api-document.ts'
 import { prose } from '../markup/prose.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /** What an endpoint refuses, how its answer may be kept and what it costs of the allowance. */
-export function termsOf(endpoint: Endpoint): Html {
+export function endpointTerms(endpoint: DocumentedEndpoint): Html {
   const row = rowOf(endpoint)
   const codes = problemsOf(row)
   return html`<p class="quiet">

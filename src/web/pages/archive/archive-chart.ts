@@ -13,7 +13,7 @@ import { expressed } from '../../charts/share.ts'
 
 /** How much came in each month; of a single one its row says as much. */
 export function monthChart(months: readonly ArchiveMonth[]): Html | null {
-  const events = eventsOf(months)
+  const events = eventsTotal(months)
   if (events === null || months.length < 2) return null
   const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
   const growing = months.some(({ state }) => state === 'open')
@@ -53,7 +53,7 @@ function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
 }
 
 /** All events of all months. */
-export function eventsOf(months: readonly ArchiveMonth[]): Derived | null {
+export function eventsTotal(months: readonly ArchiveMonth[]): Derived | null {
   return sumOfAll(
     '/months/*/events',
     months.map((one) => one.events),

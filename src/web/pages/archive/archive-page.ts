@@ -1,12 +1,12 @@
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
-import { count, eventLink } from '../../markup/amount.ts'
-import { eventsOf, monthChart, monthPicture } from './archive-chart.ts'
-import { derived, sum } from '../../markup/derived.ts'
+import { countHtml, eventLink } from '../../markup/amount.ts'
+import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
 import type { Page, View } from '../../frame/page.ts'
-import { NOTICE } from '../../markup/site.ts'
-import type { Table } from '../../markup/table.ts'
+import { PAGE_NOTICE } from '../../markup/site.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/archive`: every event there has been, a file for each month. */
 export const archivePage: Page<ArchiveIndex> = {
@@ -25,8 +25,8 @@ const EMPTY = html`<p>
 </p>`
 
 function monthTable(months: readonly ArchiveMonth[]): Html {
-  const events = eventsOf(months)
-  const bytes = sum(
+  const events = eventsTotal(months)
+  const bytes = derivedSum(
     months.flatMap((one, index) =>
       one.bytes === null ? [] : [{ pointer: `/months/${index}/bytes`, figure: one.bytes }],
     ),
@@ -72,11 +72,11 @@ function rowOf(month: ArchiveMonth): Html {
   return html`<tr id="${month.month}">
     <th scope="row"><span class="n">${month.month}</span></th>
     <td>${isOpen ? html`<span class="pill running">open</span>` : html`<span class="pill">closed</span>`}</td>
-    <td class="r">${count(month.events)}</td>
+    <td class="r">${countHtml(month.events)}</td>
     <td>
       ${firstSeq === null || lastSeq === null ? NONE : html`${eventLink(firstSeq)} to ${eventLink(lastSeq)}`}
     </td>
-    <td class="r">${bytes === null ? html`<span class="none">still growing</span>` : count(bytes)}</td>
+    <td class="r">${bytes === null ? html`<span class="none">still growing</span>` : countHtml(bytes)}</td>
     <td>
       <a href="${month.url}">events</a> · <a href="${month.detailsUrl}">details</a>${
         isOpen ? null : html` · <a href="/api/v1/archive/${month.month}.json">manifest</a>`
@@ -148,7 +148,7 @@ function datasetOf(months: readonly ArchiveMonth[], view: View): unknown {
     '@context': 'https://schema.org/',
     '@type': 'Dataset',
     name: `${name}: every event, by month`,
-    description: `The append-only log of a contest and prize platform: what was spent on play, paid in prizes and burned. ${NOTICE}`,
+    description: `The append-only log of a contest and prize platform: what was spent on play, paid in prizes and burned. ${PAGE_NOTICE}`,
     url: `${base}/archive`,
     isAccessibleForFree: true,
     creator: { '@type': 'Organization', name },
@@ -179,6 +179,6 @@ const COLUMNS = [
   'linesSha256',
 ] as const
 
-function tableOf({ months }: ArchiveIndex): Table {
+function tableOf({ months }: ArchiveIndex): AnswerTable {
   return { columns: COLUMNS, rows: months.map((one) => COLUMNS.map((name) => one[name])), next: null }
 }

@@ -1,7 +1,7 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import { boundOf, formatAt, parseAt } from '../../../protocol/moment.ts'
 import type { ContestWire, EventsPage } from '../../../protocol/resources.ts'
-import { amount, count, eventLink } from '../../markup/amount.ts'
+import { amountHtml, countHtml, eventLink } from '../../markup/amount.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
@@ -68,9 +68,9 @@ export function timelineOf({ steps, answers }: Course, contest: ContestWire, vie
       ${closedAt !== null && paidAt === null ? html`<li class="none">Not paid in full yet</li>` : null}
     </ul>
     <p data-at="/contest/entries /contest/plays /contest/spentOnPlay">
-      ${count(contest.entries)} ${contest.entries === 1 ? 'entry' : 'entries'} and ${count(contest.plays)}
-      ${contest.plays === 1 ? 'play' : 'plays'}, ${amount(contest.spentOnPlay)} ${view.site.token} spent on
-      them.
+      ${countHtml(contest.entries)} ${contest.entries === 1 ? 'entry' : 'entries'} and
+      ${countHtml(contest.plays)} ${contest.plays === 1 ? 'play' : 'plays'},
+      ${amountHtml(contest.spentOnPlay)} ${view.site.token} spent on them.
       ${
         view.paths.has('/events')
           ? html`<a href="/events?contestId=${contest.id}">Every event of this contest</a>.`

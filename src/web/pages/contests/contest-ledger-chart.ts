@@ -9,7 +9,7 @@ import { stepPlot } from '../../charts/chart-step.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { textOf } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment.ts'
 import type { View } from '../../frame/page.ts'
 
 /** What was paid as time went on, beside what was won: drawn of a whole list of payouts alone. */
@@ -38,7 +38,7 @@ export function paidPicture(ledger: ContestLedger, view: View): Html {
 
 function rangeIn(ledger: ContestLedger): string {
   const { fromMs, toMs } = rangeOf(ledger)
-  return [fromMs, toMs].map((ms) => textOf(formatAt(msOf(ms)))).join(' to ')
+  return [fromMs, toMs].map((ms) => momentText(formatAt(msOf(ms)))).join(' to ')
 }
 
 const PART = 'A part of the payouts: they are drawn from the first to the last only'

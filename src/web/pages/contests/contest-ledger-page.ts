@@ -5,13 +5,13 @@ import type {
   Unpaid,
   UnpaidStatus,
 } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
 import type { Derived } from '../../markup/derived.ts'
-import { derived, sum, sumOfAll } from '../../markup/derived.ts'
+import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
@@ -21,7 +21,7 @@ import type { Page, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
 import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 import { unpaidTable } from '../payouts/unpaid-table.ts'
 
 /** Open prizes on the page: `/payouts` has them all. */
@@ -75,14 +75,14 @@ function verdictOf(
   if (status === 'running') {
     return html`<p class="lead" data-at="/contest/status /contest/closesAt /contest/pool">
       ${pill} Open until ${momentOf(contest.closesAt)}: prizes are won once it has closed.
-      ${amount(contest.pool)} ${site.token} are in the pool.
+      ${amountHtml(contest.pool)} ${site.token} are in the pool.
     </p>`
   }
   if (prizes.length === 0) {
     const refunded = pool.out['refund']
     return html`<p class="lead" data-at="/contest/status${refunded === undefined ? '' : ' /pool/out/refund'}">
       ${pill} No prize was won in this contest.
-      ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} were given back to players.`}
+      ${refunded === undefined ? null : html`${amountHtml(refunded)} ${site.token} were given back to players.`}
     </p>`
   }
   const share = percentOf(
@@ -96,8 +96,8 @@ function verdictOf(
   const open = isMore(prizesNotRedeemed)
   const said = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
   return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
-      ${pill} ${amount(prizesRedeemed)} of ${amount(prizesOwed)} ${site.token} are
-      paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amount(prizesNotRedeemed)} ${site.token} are still open` : null}.
+      ${pill} ${amountHtml(prizesRedeemed)} of ${amountHtml(prizesOwed)} ${site.token} are
+      paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amountHtml(prizesNotRedeemed)} ${site.token} are still open` : null}.
       ${open ? lastAvailable(unpaid, site.token) : html`<b class="ok">Nothing is left to pay.</b>`}
     </p>
     ${share === null ? null : html`<p>${redeemedMeter(prizesRedeemed, prizesOwed)} ${share} of what was won is paid.</p>`}`
@@ -114,8 +114,8 @@ function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html 
   ]
   return html`<p class="lead" data-at="${said.join(' ')}">
     ${statusPill(contest.status)} <b>Cancelled: stakes are given back.</b>
-    ${refunded === undefined ? null : html`${amount(refunded)} ${site.token} went back to players.`}
-    ${open ? html`${amount(pool.balance)} ${site.token} are still in the pool.` : null}
+    ${refunded === undefined ? null : html`${amountHtml(refunded)} ${site.token} went back to players.`}
+    ${open ? html`${amountHtml(pool.balance)} ${site.token} are still in the pool.` : null}
   </p>`
 }
 
@@ -144,7 +144,7 @@ function lastAvailable(payouts: Further<Payouts> | null, token: string): Html | 
 /** By the totals, which are of every open prize. */
 function howMuchWaits({ answer: { totals }, address }: Further<Payouts>, token: string): Html {
   const of = (...states: readonly UnpaidStatus[]): Derived | null =>
-    sum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
+    derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
   const [waits, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
   if (waits === null || free === null) return html``
   if (!isMore(waits.figure)) return html`All of it can be paid or claimed now.`
@@ -174,6 +174,6 @@ function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): 
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
-function tableOf({ payouts, next }: ContestLedger): Table {
+function tableOf({ payouts, next }: ContestLedger): AnswerTable {
   return { columns: COLUMNS, rows: payouts.map((event) => COLUMNS.map((name) => event[name])), next }
 }

@@ -1,7 +1,7 @@
 import type { ContestLedger, PrizeLine } from '../../../protocol/resources.ts'
-import { amount, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount.ts'
 import type { Term } from '../../markup/derived.ts'
-import { derived, sum, sumOfAll } from '../../markup/derived.ts'
+import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment.ts'
@@ -41,10 +41,10 @@ function prizeRow({ kind, owed, redeemed, expired, notRedeemed }: PrizeLine, ind
   )
   return html`<tr>
     <th scope="row">${kind}</th>
-    <td class="r" data-label="won">${amount(owed)}</td>
-    <td class="r" data-label="redeemed">${amount(redeemed)}</td>
-    <td class="r" data-label="lapsed">${amount(expired)}</td>
-    <td class="r" data-label="open">${amount(notRedeemed)}</td>
+    <td class="r" data-label="won">${amountHtml(owed)}</td>
+    <td class="r" data-label="redeemed">${amountHtml(redeemed)}</td>
+    <td class="r" data-label="lapsed">${amountHtml(expired)}</td>
+    <td class="r" data-label="open">${amountHtml(notRedeemed)}</td>
     <td class="r" data-label="redeemed of won">${share ?? html`<span class="none">none won</span>`}</td>
   </tr>`
 }
@@ -82,7 +82,7 @@ function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
           ({ seq, at, type, kind, kots, tx }) =>
             html`<tr>
               <th scope="row">${eventLink(seq)}</th>
-              <td class="r">${kots === null ? null : amount(kots)}</td>
+              <td class="r">${kots === null ? null : amountHtml(kots)}</td>
               <td>${type === 'payout' ? kind : `${type} of a ${kind}`}</td>
               <td class="far">${momentOf(at)}</td>
               <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
@@ -121,7 +121,7 @@ function checkOf({ payouts, prizes, pool, contest, next }: ContestLedger, { site
     payouts.map(({ kots }) => kots ?? ''),
   )
   const { refund } = pool.out
-  const redeemed = sum([
+  const redeemed = derivedSum([
     ...prizes.map(({ redeemed: figure }, index) => ({ pointer: `/prizes/${index}/redeemed`, figure })),
     ...(refund === undefined ? [] : [{ pointer: '/pool/out/refund', figure: refund } satisfies Term]),
   ])
@@ -160,15 +160,15 @@ export function poolTable({ pool }: ContestLedger, { site }: View): Html {
                 <th scope="row">${kind}</th>
                 ${
                   way === 'in'
-                    ? html`<td class="r" data-label="in" data-at="/pool/in/${kind}">${amount(figure)}</td>
+                    ? html`<td class="r" data-label="in" data-at="/pool/in/${kind}">${amountHtml(figure)}</td>
                         <td></td>`
                     : html`<td></td>
-                        <td class="r" data-label="out" data-at="/pool/out/${kind}">${amount(figure)}</td>`
+                        <td class="r" data-label="out" data-at="/pool/out/${kind}">${amountHtml(figure)}</td>`
                 }
               </tr>`,
           )}
         </tbody>
       </table>
     </div>
-    <p data-at="/pool/balance">In the pool now: ${amount(pool.balance)} ${site.token}.</p>`
+    <p data-at="/pool/balance">In the pool now: ${amountHtml(pool.balance)} ${site.token}.</p>`
 }

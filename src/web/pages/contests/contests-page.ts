@@ -1,9 +1,9 @@
 import type { Contests, ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../../protocol/resources.ts'
-import { amount, count } from '../../markup/amount.ts'
+import { amountHtml, countHtml } from '../../markup/amount.ts'
 import { cancelledAmong } from './contest-course.ts'
 import { contestLink, contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
-import { derived, sum } from '../../markup/derived.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
@@ -11,7 +11,7 @@ import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** Rows on a page: more stand behind a link, and all of them in the export. */
 const ROWS_SHOWN = 50
@@ -51,7 +51,7 @@ function tabsOf({ answer, address }: Further<Summary>, { query }: View): Html {
     ['closed', ['paying', 'paid']],
   ]
   const tabs = all.map(([tab, states]) => {
-    const number = sum(
+    const number = derivedSum(
       states.map((state) => ({
         pointer: `${address}#/contests/${state}`,
         figure: answer.contests[state],
@@ -98,15 +98,15 @@ function rowOf(one: ContestWire, index: number, cancelled: boolean): Html {
   return html`<tr>
     <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
     <td>${statusPill(one.status)}${cancelled ? ' cancelled' : null}</td>
-    <td class="r" data-label="pool">${amount(one.pool)}</td>
-    <td class="r fold">${count(one.entries)}</td>
+    <td class="r" data-label="pool">${amountHtml(one.pool)}</td>
+    <td class="r fold">${countHtml(one.entries)}</td>
     <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">
       <span class="fold"
         >${momentOrNone(one.openedAt ?? (one.closedAt === null ? one.opensAt : null), 'never opened')}<br /></span
       >${momentOf(one.closedAt ?? one.closesAt)}
     </td>
     <td class="r meters fold">${cancelled ? NOTHING_WON : redeemedOf(one, index)}</td>
-    <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
+    <td class="r" data-label="unpaid">${amountHtml(one.prizesNotRedeemed)}</td>
   </tr>`
 }
 
@@ -119,7 +119,7 @@ function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: 
     { figure: prizesOwed, pointer: `/contests/${index}/prizesOwed` },
   )
   if (share === null) return status === 'paid' ? NOTHING_WON : html`<span class="none">nothing won yet</span>`
-  return html`${amount(prizesRedeemed)}<br />${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
+  return html`${amountHtml(prizesRedeemed)}<br />${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
 }
 
 /** Why there is nothing, and where to look instead. */
@@ -192,6 +192,6 @@ const COLUMNS = [
   'prizesNotRedeemed',
 ] as const
 
-function tableOf({ contests, next }: Contests): Table {
+function tableOf({ contests, next }: Contests): AnswerTable {
   return { columns: COLUMNS, rows: contests.map((one) => COLUMNS.map((name) => one[name])), next }
 }

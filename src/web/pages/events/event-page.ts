@@ -1,6 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventCorrections, EventDetails } from '../../../protocol/resources.ts'
-import { amount, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { eventSentence } from './event-sentence.ts'
 import type { Further } from '../../frame/further.ts'
@@ -9,7 +9,7 @@ import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { addressAt } from '../../markup/site.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
@@ -64,7 +64,7 @@ function fieldsOf(event: EventWire, view: View): Html {
     ['at', html`<time datetime="${at}" data-form="exact">${at}</time>`],
     ['atMs', atMs],
     ['contestId', contestId],
-    ['kots', kots === null ? null : amount(kots)],
+    ['kots', kots === null ? null : amountHtml(kots)],
     ['tx', tx === null ? null : html`<code class="id">${tx}</code> ${copyButton('Copy', { text: tx })}`],
   ]
   return html`<h2>Its eight fields</h2>
@@ -119,6 +119,6 @@ function waysOn({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View)
   </nav>`
 }
 
-function tableOf(event: EventWire): Table {
+function tableOf(event: EventWire): AnswerTable {
   return { columns: COLUMNS, rows: [COLUMNS.map((name) => event[name])], next: null }
 }

@@ -3,7 +3,7 @@ import { isEventType } from '../../../protocol/catalogue.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
 import type { EventType } from '../../../protocol/rules.ts'
-import { amount, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
@@ -94,7 +94,7 @@ const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Reco
     withdrawal: ({ kots, on }) => html`${kots} left the treasury for outside on ${on}.`,
   },
   price: {
-    usd: ({ token, on, must }) => html`One ${token} cost ${amount(must('price'))} US dollars on ${on}.`,
+    usd: ({ token, on, must }) => html`One ${token} cost ${amountHtml(must('price'))} US dollars on ${on}.`,
   },
   trade: {
     buy: ({ kots, on }) => html`${kots} were bought in the token’s market pool on ${on}.`,
@@ -147,7 +147,7 @@ function saidOf(
   const contestAs = (word: string): Html => contestLink(word, contestId, paths)
   return {
     kind,
-    kots: kots === null ? html`nothing` : html`${amount(kots)} ${site.token}`,
+    kots: kots === null ? html`nothing` : html`${amountHtml(kots)} ${site.token}`,
     contest: contestAs('contest'),
     Contest: contestAs('Contest'),
     on: momentOf(at),
@@ -173,5 +173,5 @@ function titleOf(title: string | null): Html | null {
 /** So many of something; without a number what is told of them in general. */
 function countOf(count: string | null, one: string): Html {
   if (count === null) return one === 'play' ? html`play` : html`its ${one}s`
-  return html`${amount(count)} ${count === '1' ? one : `${one}s`}`
+  return html`${amountHtml(count)} ${count === '1' ? one : `${one}s`}`
 }

@@ -2,7 +2,7 @@ import { assert } from '../../../protocol/brand.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import { FILTERS } from '../../../protocol/parameters.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
-import { count } from '../../markup/amount.ts'
+import { countHtml } from '../../markup/amount.ts'
 import { EVENTS_SHOWN } from './events-table.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -31,11 +31,11 @@ export function extentOf({ events, page }: EventsPage, view: View, address = '')
 function firstOf(shown: readonly EventWire[], page: EventsPage['page']): Html {
   const end = page.before === undefined ? 'first' : 'newest'
   return html`${seqText(shown.at(0)?.seq)} to ${seqText(shown.at(-1)?.seq)}, the ${end} of
-  ${count(page.count)} events`
+  ${countHtml(page.count)} events`
 }
 
 function allOf(page: EventsPage['page']): Html {
-  return page.count === 1 ? html`the only event` : html`all ${count(page.count)} events`
+  return page.count === 1 ? html`the only event` : html`all ${countHtml(page.count)} events`
 }
 
 /** What chooses events within a stretch; without it there is nothing to match. */

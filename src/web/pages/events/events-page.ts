@@ -6,7 +6,7 @@ import { eventsForm } from './events-form.ts'
 import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { textOf } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { NOT_FINAL } from './transaction-route.ts'
 
@@ -31,7 +31,8 @@ function endsIn(events: readonly EventWire[]): string | null {
   const [first] = events
   const last = events.at(-1)
   if (first === undefined || last === undefined) return null
-  const said = ({ seq, type, kind, at }: EventWire): string => `#${seq} (${type}, ${kind}) of ${textOf(at)}`
+  const said = ({ seq, type, kind, at }: EventWire): string =>
+    `#${seq} (${type}, ${kind}) of ${momentText(at)}`
   return first === last ? `Event ${said(first)}.` : `From event ${said(first)} to event ${said(last)}.`
 }
 

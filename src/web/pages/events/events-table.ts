@@ -1,11 +1,11 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import { amount, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
-import type { Cell, Table } from '../../markup/table.ts'
+import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { transaction } from '../../markup/transaction.ts'
 
 /** Events on a page: more stand behind a link, and all of an answer in its export. */
@@ -47,7 +47,7 @@ function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Si
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
     <td>${type} / ${kind}</td>
-    <td class="r">${kots === null ? null : amount(kots)}</td>
+    <td class="r">${kots === null ? null : amountHtml(kots)}</td>
     <td class="far">${momentOf(at)}</td>
     <td>${contest}</td>
     <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
@@ -55,7 +55,7 @@ function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Si
 }
 
 /** The eight fields under their own names. */
-export function eventRows(events: readonly EventWire[], next: string | null): Table {
+export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {
   const rows = events.map((event): readonly Cell[] => COLUMNS.map((name) => event[name]))
   return { columns: COLUMNS, rows, next }
 }

@@ -4,7 +4,7 @@ import { barChart } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { monthMark } from '../../charts/chart-time.ts'
-import { derived, sum } from '../../markup/derived.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
@@ -23,7 +23,9 @@ function computedIn(runs: readonly LoyaltyRun[]): readonly Computed[] {
 /** The reward of each month; of a single one its row says as much. */
 export function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null {
   const computed = computedIn(runs)
-  const all = sum(computed.map(({ total, pointer }) => ({ pointer: `${pointer}/total`, figure: total })))
+  const all = derivedSum(
+    computed.map(({ total, pointer }) => ({ pointer: `${pointer}/total`, figure: total })),
+  )
   const [first] = computed
   if (all === null || first === undefined || computed.length < 2) return null
   const most = computed.reduce(

@@ -1,11 +1,11 @@
 import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
-import { amount, amountOrNone, count, eventLink } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone, countHtml, eventLink } from '../../markup/amount.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { rewardChart, rewardPicture } from './loyalty-chart.ts'
 import { momentOf, momentOrNone } from '../../markup/moment.ts'
 import type { Page, View } from '../../frame/page.ts'
-import type { Cell, Table } from '../../markup/table.ts'
+import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/loyalty/runs`: each month's reward, with the digests by which its files are checked. */
@@ -55,12 +55,12 @@ function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: Loy
     <th scope="row"><a href="#${month}">${month}</a></th>
     <td class="all" data-label="planned for">${momentOrNone(paysAt, 'not announced')}</td>
     <td class="r" data-label="reward">${amountOrNone(total, 'not computed yet')}</td>
-    <td class="r" data-label="paid">${amount(paid)}</td>
+    <td class="r" data-label="paid">${amountHtml(paid)}</td>
     <td class="r" data-label="not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
     <td class="r" data-label="recipients">
-      ${recipients === null ? html`<span class="none">not known</span>` : count(recipients)}
+      ${recipients === null ? html`<span class="none">not known</span>` : countHtml(recipients)}
     </td>
-    <td class="r" data-label="payouts">${count(payouts)}</td>
+    <td class="r" data-label="payouts">${countHtml(payouts)}</td>
   </tr>`
 }
 
@@ -89,7 +89,7 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: s
     <dd data-at="${shown.join(' ')}">
       <code class="id">${digest}</code> ${copyButton('Copy', { text: digest })}<br />
       Published ${momentOf(at)} by event
-      ${eventLink(seq)}${bytes === null ? null : html`, ${count(bytes)} bytes`}.
+      ${eventLink(seq)}${bytes === null ? null : html`, ${countHtml(bytes)} bytes`}.
       ${url === null ? null : html`<a rel="noreferrer" href="${url}">The file</a>.`}
       <details>
         <summary>Check it</summary>
@@ -108,7 +108,7 @@ const FILE_COLUMNS = ['seq', 'digest', 'bytes', 'url', 'at', 'atMs'] as const
 const COLUMNS = ['month', 'paysAt', 'paysAtMs', 'recipients', 'total', 'paid', 'notPaid', 'payouts'] as const
 
 /** A run in a row: its files' fields with `input.` and `output.` before their names. */
-function tableOf({ runs }: LoyaltyRuns): Table {
+function tableOf({ runs }: LoyaltyRuns): AnswerTable {
   const named = (half: string): readonly string[] => FILE_COLUMNS.map((name) => `${half}.${name}`)
   const half = (file: LoyaltyFile | null): readonly Cell[] => FILE_COLUMNS.map((name) => file?.[name] ?? null)
   return {

@@ -6,7 +6,7 @@ import { parsed } from '../../../protocol/problem.ts'
 import type { Contests, Payouts, Unpaid } from '../../../protocol/resources.ts'
 import type { CalendarMoment } from '../../../serve/api/icalendar.ts'
 import { CALENDAR_TYPE, openCalendar } from '../../../serve/api/icalendar.ts'
-import type { AnswerRoute, Ask } from '../../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest } from '../../../serve/http/route.ts'
 import { problemReply } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
 import { calendarLinks } from '../../frame/calendar-links.ts'
@@ -66,7 +66,7 @@ function isWaiting({ status }: Unpaid): boolean {
 type Read = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
 
 /** The prizes that wait for a date among the first rows, page after page. */
-async function unpaidOf(api: Api, ask: Ask): Promise<Parsed<Read>> {
+async function unpaidOf(api: Api, ask: RouteRequest): Promise<Parsed<Read>> {
   const rows: Unpaid[] = []
   const filter = ask.query.format().slice(1)
   let query = `${filter === '' ? '' : `${filter}&`}limit=${ROWS_ASKED}`

@@ -1,13 +1,13 @@
 import { boundOf, DAY_MS, formatAt, msOf, floorTo } from '../../../protocol/moment.ts'
 import type { Payouts } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import type { Bars } from '../../charts/chart-bars.ts'
 import { barChart } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { dayMark } from '../../charts/chart-time.ts'
 import type { Derived } from '../../markup/derived.ts'
-import { derived, sum } from '../../markup/derived.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { dayOf, momentOf } from '../../markup/moment.ts'
@@ -98,7 +98,9 @@ function mostOf(rows: readonly Placed[]): Day | undefined {
 }
 
 function sumOf(rows: readonly Placed[]): Derived | null {
-  return sum(rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })))
+  return derivedSum(
+    rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
+  )
 }
 
 /** What the table of days is made with: the contests' titles by number, and whether its last day is cut. */
@@ -141,7 +143,7 @@ function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
         html`<tr data-key="${unpaidKey(unpaid)}" data-row="/unpaid/${index}">
           <th scope="row" class="all">${prizeName(unpaid, titles)}</th>
           <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>
-          <td class="r">${amount(unpaid.kots)}</td>
+          <td class="r">${amountHtml(unpaid.kots)}</td>
           <td class="all">
             ${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span>
           </td>

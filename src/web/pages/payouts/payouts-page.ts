@@ -1,6 +1,6 @@
 import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
@@ -11,7 +11,7 @@ import { payoutsSubscription } from './payouts-calendar.ts'
 import { daysChart, daysPicture, isWhole, waitingTable } from './payouts-days.ts'
 import { nothingOpen } from './payouts-none.ts'
 import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 import type { Placed } from './unpaid-table.ts'
 import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
 
@@ -127,7 +127,7 @@ function totalsOf({ totals, now }: Payouts, { site }: View): Html {
         (status) =>
           html`<div>
             <dt>${capital(STATUS_WORDS[status])}, ${site.token}</dt>
-            <dd data-at="/totals/${status}">${amount(totals[status])}</dd>
+            <dd data-at="/totals/${status}">${amountHtml(totals[status])}</dd>
             <dd class="beside"><a href="#${status}">what this means</a></dd>
           </div>`,
       )}
@@ -229,6 +229,6 @@ const COLUMNS = [
   'availableAtMs',
 ] as const
 
-function tableOf({ unpaid, next }: Payouts): Table {
+function tableOf({ unpaid, next }: Payouts): AnswerTable {
   return { columns: COLUMNS, rows: unpaid.map((one) => COLUMNS.map((name) => one[name])), next }
 }

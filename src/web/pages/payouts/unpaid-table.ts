@@ -1,5 +1,5 @@
 import type { Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -60,7 +60,7 @@ export function unpaidTable(
             html`<tr data-key="${unpaidKey(one)}" data-row="${list}/${index}">
               <th scope="row" class="all">${titles === null ? one.kind : prizeName(one, titles)}</th>
               <td><span class="pill ${one.status}">${STATUS_WORDS[one.status]}</span></td>
-              <td class="r">${amount(one.kots)}</td>
+              <td class="r">${amountHtml(one.kots)}</td>
               <td class="all" data-label="available">${momentOf(one.availableAt)}</td>
               <td class="fold">${momentOrNone(one.unlocksAt, 'no lock')}</td>
               <td class="fold">${momentOrNone(one.reviewUntil, 'no review')}</td>

@@ -1,19 +1,19 @@
 import type { FlowBucket, Flows } from '../../../protocol/resources.ts'
 import { BUCKETS } from '../../../protocol/resources.ts'
-import { amount, amountOrNone } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone } from '../../markup/amount.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
 import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, momentOf, textOf } from '../../markup/moment.ts'
+import { bucketOf, momentOf, momentText } from '../../markup/moment.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/flows`: what was spent, paid and burned, bucket by bucket. */
 export const flowsPage: Page<Flows> = {
@@ -67,9 +67,9 @@ function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
   const most = mostSpent(buckets)
   const shown = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `/totals/${key}`).join(' ')
   return html`<span data-at="${shown}"
-      >${amount(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on play in
-      this range, ${amount(paidInPrizes)} ${site.token} paid in
-      prizes${share === null ? null : html` (${share} of it)`} and ${amount(burned)} ${site.token}
+      >${amountHtml(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on play
+      in this range, ${amountHtml(paidInPrizes)} ${site.token} paid in
+      prizes${share === null ? null : html` (${share} of it)`} and ${amountHtml(burned)} ${site.token}
       burned.</span
     >
     ${
@@ -98,7 +98,7 @@ function pictureOf(flows: Flows, view: View): Html {
     {
       title: `Flows by ${bucket}`,
       asOf,
-      range: `${textOf(from)} to ${textOf(to)}`,
+      range: `${momentText(from)} to ${momentText(to)}`,
       source: view.site.name,
       simulated: view.identity.simulated,
       growing: unfinishedIn(flows) > 0,
@@ -115,7 +115,7 @@ function totalsOf({ totals }: Flows, { site }: View): Html {
         ({ key, name }) =>
           html`<div>
             <dt>${name}, ${site.token}</dt>
-            <dd data-at="/totals/${key}">${amount(totals[key])}</dd>
+            <dd data-at="/totals/${key}">${amountHtml(totals[key])}</dd>
           </div>`,
       )}
     </dl>`
@@ -134,13 +134,13 @@ function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Htm
       (one) =>
         html`<tr>
           <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-          ${FLOWS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+          ${FLOWS.map(({ key }) => html`<td class="r">${amountHtml(one[key])}</td>`)}
           <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
         </tr>`,
     )}`
 }
 
-function tableOf({ buckets }: Flows): Table {
+function tableOf({ buckets }: Flows): AnswerTable {
   return {
     columns: ['at', 'atMs', 'complete', 'spentOnPlay', 'paidInPrizes', 'burned', 'tokenPriceUsd'],
     rows: buckets.map((one) => [

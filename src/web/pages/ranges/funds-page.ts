@@ -1,6 +1,6 @@
 import type { FundFigures, Funds } from '../../../protocol/resources.ts'
 import { BUCKETS } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import type { Panel } from '../../charts/chart-figure.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
@@ -8,13 +8,13 @@ import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
 import type { SeriesStyle } from '../../charts/chart-plot.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, textOf } from '../../markup/moment.ts'
+import { momentOf, momentText } from '../../markup/moment.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { ratioOf } from '../../charts/share.ts'
 import type { Site } from '../../markup/site.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 type Fund = Readonly<{ key: keyof FundFigures; name: string; explained: string; style: SeriesStyle }>
 
@@ -79,7 +79,7 @@ function nowOf({ now }: Funds, { site }: View): Html {
         ({ key, name, explained }) =>
           html`<div>
             <dt>${name}, ${site.token}</dt>
-            <dd data-at="/now/${key}">${amount(now[key])}</dd>
+            <dd data-at="/now/${key}">${amountHtml(now[key])}</dd>
             <dd class="beside">${explained}</dd>
           </div>`,
       )}
@@ -97,8 +97,9 @@ function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
   )
   return html`<span data-at="${shown.join(' ')}"
       >Between the end of the first ${bucket} shown and the end of the last, the treasury went from
-      ${amount(first.treasury)} to ${amount(last.treasury)} ${site.token}, prizes not yet redeemed from
-      ${amount(first.prizesNotRedeemed)} to ${amount(last.prizesNotRedeemed)} ${site.token}.</span
+      ${amountHtml(first.treasury)} to ${amountHtml(last.treasury)} ${site.token}, prizes not yet redeemed
+      from ${amountHtml(first.prizesNotRedeemed)} to ${amountHtml(last.prizesNotRedeemed)}
+      ${site.token}.</span
     >
     Each fund has an axis of its own.`
 }
@@ -136,7 +137,7 @@ function pictureOf(funds: Funds, view: View): Html {
     {
       title: `Funds by ${bucket}`,
       asOf,
-      range: `${textOf(from)} to ${textOf(to)}`,
+      range: `${momentText(from)} to ${momentText(to)}`,
       source: view.site.name,
       simulated: view.identity.simulated,
       growing: unfinishedIn(funds) > 0,
@@ -161,12 +162,12 @@ function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Htm
     (one) =>
       html`<tr>
         <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-        ${FUNDS.map(({ key }) => html`<td class="r">${amount(one[key])}</td>`)}
+        ${FUNDS.map(({ key }) => html`<td class="r">${amountHtml(one[key])}</td>`)}
       </tr>`,
   )
 }
 
-function tableOf({ buckets }: Funds): Table {
+function tableOf({ buckets }: Funds): AnswerTable {
   const keys = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
   return {
     columns: ['at', 'atMs', 'complete', ...keys],

@@ -1,16 +1,16 @@
 import type { PatternFigures, Patterns } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import type { Heat } from '../../charts/chart-heat.ts'
 import { about, DAYS, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'
 import { framed, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, textOf } from '../../markup/moment.ts'
+import { momentOf, momentText } from '../../markup/moment.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
-import type { Cell, Table } from '../../markup/table.ts'
+import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { offsetSelect, offsetText } from '../../markup/time-offset.ts'
 
 type Measure = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'plays'
@@ -140,7 +140,7 @@ function sentenceOf({ cells }: Patterns, { site }: View): Html {
   const day = LONG_DAYS[most.day - 1] ?? ''
   const pointer = `/cells/${cells.indexOf(most)}`
   return html`<span data-at="${pointer}/hour ${pointer}/spentOnPlay"
-    >Most was spent on play on ${day}, in the hour from ${most.hour} o’clock: ${amount(most.spentOnPlay)}
+    >Most was spent on play on ${day}, in the hour from ${most.hour} o’clock: ${amountHtml(most.spentOnPlay)}
     ${site.token}.</span
   >`
 }
@@ -156,7 +156,7 @@ const LONG_DAYS = [
 ] as const
 
 /** A row for each hour of the week and measure; `kind` is empty where all kinds are counted. */
-function tableOf(patterns: Patterns): Table {
+function tableOf(patterns: Patterns): AnswerTable {
   const kinds = kindsOf(patterns)
   return {
     columns: ['day', 'hour', 'measure', 'kind', 'value'],
@@ -203,7 +203,7 @@ function pictureOf(patterns: Patterns, view: View): Html {
     {
       title: 'Spent on play by hour of the week',
       asOf,
-      range: `${textOf(from)} to ${textOf(to)}`,
+      range: `${momentText(from)} to ${momentText(to)}`,
       source: view.site.name,
       simulated: view.identity.simulated,
     },

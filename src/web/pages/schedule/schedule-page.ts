@@ -4,11 +4,11 @@ import { contestLink, contestName } from '../../markup/contest-name.ts'
 import { jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { dayOf, momentOf, textOf } from '../../markup/moment.ts'
+import { dayOf, momentOf, momentText } from '../../markup/moment.ts'
 import type { Page, View } from '../../frame/page.ts'
 import type { Open } from './schedule-timeline.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** Plans on the page: more stand in the export. */
 const PLANS_SHOWN = 200
@@ -69,7 +69,7 @@ function soonestIn(schedule: Schedule): string | null {
     contestId === null
       ? `the loyalty reward for ${month ?? ''} is paid`
       : `${contestName(contestId, title)} ${what}`
-  return `Planned next: ${said}, at ${textOf(at)}.`
+  return `Planned next: ${said}, at ${momentText(at)}.`
 }
 
 function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Html {
@@ -167,7 +167,7 @@ function openingsOf(open: Open): Openings {
 
 const COLUMNS = ['what', 'contestId', 'title', 'month', 'at', 'atMs'] as const
 
-function tableOf(schedule: Schedule): Table {
+function tableOf(schedule: Schedule): AnswerTable {
   return {
     columns: COLUMNS,
     rows: plansOf(schedule).map((plan) => COLUMNS.map((name) => plan[name])),

@@ -2,14 +2,14 @@ import { isolated, undirected } from '../../../protocol/direction.ts'
 import type { Contests, Schedule } from '../../../protocol/resources.ts'
 import { chartPicture, clipped, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { legend, plotOnPage } from '../../charts/chart-plot.ts'
-import type { Span, Spans } from '../../charts/chart-spans.ts'
-import { extentOf, spanPlot } from '../../charts/chart-spans.ts'
+import type { ChartSpan, Spans } from '../../charts/chart-spans.ts'
+import { spanExtent, spanPlot } from '../../charts/chart-spans.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import type { Further } from '../../frame/further.ts'
 import { further } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { textOf } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Contests that are drawn: more rows could not be read on a phone. */
@@ -35,7 +35,7 @@ type Course = Readonly<{
   title: string | null
   opensAt: string
   closesAt: string
-  span: Span
+  span: ChartSpan
   isOpen: boolean
 }>
 
@@ -66,7 +66,7 @@ function isPartOf(open: Open): boolean {
 export async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
   const open = await askOpen(schedule, view)
   const spans = spansOf(schedule, coursesOf(schedule, open))
-  const { fromMs, toMs } = extentOf(spans.spans, spans.nowMs)
+  const { fromMs, toMs } = spanExtent(spans.spans, spans.nowMs)
   const days = [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
   const range =
     spans.spans.length === 0
@@ -82,7 +82,7 @@ export async function timelinePicture(schedule: Schedule, view: View): Promise<H
 function spansOf({ asOf }: Schedule, courses: readonly Course[]): Spans {
   const described = courses.map(
     ({ id, title, opensAt, closesAt, isOpen }) =>
-      `${contestName(id, title)}: ${isOpen ? 'open since' : 'planned to open at'} ${textOf(opensAt)}, planned to close at ${textOf(closesAt)}.`,
+      `${contestName(id, title)}: ${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}, planned to close at ${momentText(closesAt)}.`,
   )
   return {
     id: 'timeline',
@@ -108,7 +108,7 @@ function coursesOf({ asOf, opens, closes }: Schedule, open: Open): readonly Cour
     const name = title === null ? contestName(id, null) : isolated(clipped(undirected(title), NAME_CHARS_MAX))
     // One that is open goes on, also when the moment at which it was to close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
-    const span: Span = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
+    const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
     return [{ id, title, opensAt, closesAt, span, isOpen }]
   })
 }

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '../../../protocol/endpoints.ts'
 import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
-import { amount, count, eventLink } from '../../markup/amount.ts'
+import { amountHtml, countHtml, eventLink } from '../../markup/amount.ts'
 import type { Term } from '../../markup/derived.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import type { Further } from '../../frame/further.ts'
@@ -148,5 +148,5 @@ const UNKNOWN = html`<span class="none">not known</span>`
 
 function shown(figure: Figure): Html {
   if (figure === null) return UNKNOWN
-  return typeof figure === 'number' ? count(figure) : amount(figure)
+  return typeof figure === 'number' ? countHtml(figure) : amountHtml(figure)
 }

@@ -1,7 +1,7 @@
 import type { Ms } from '../../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
 import type { Flows, Funds, Summary } from '../../../protocol/resources.ts'
-import { amount, amountOrNone, count } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone, countHtml } from '../../markup/amount.ts'
 import { sparkline } from '../../charts/chart-spark.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import type { Further } from '../../frame/further.ts'
@@ -117,7 +117,7 @@ export function figuresOf(summary: Summary, before: Before | null, view: View): 
         ([key, label, explained, line]) =>
           html`<div>
             <dt>${label}, ${site.token}</dt>
-            <dd data-at="/${key}">${amount(summary[key])}</dd>
+            <dd data-at="/${key}">${amountHtml(summary[key])}</dd>
             ${beside(key, explained)} ${drawn(before === null ? null : (line?.(before) ?? null))}
           </div>`,
       )}
@@ -132,7 +132,7 @@ export function figuresOf(summary: Summary, before: Before | null, view: View): 
         ([key, label]) =>
           html`<div>
             <dt>${label}</dt>
-            <dd data-at="/${key}">${count(summary[key])}</dd>
+            <dd data-at="/${key}">${countHtml(summary[key])}</dd>
             ${beside(key, null)}
           </div>`,
       )}

@@ -1,12 +1,12 @@
 import type { Flows, Summary } from '../../../protocol/resources.ts'
-import { amount } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { legend, plotOnPage } from '../../charts/chart-plot.ts'
 import { flowPanels, unfinishedIn } from '../ranges/flows-chart.ts'
 import type { Further } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { textOf } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment.ts'
 import type { View } from '../../frame/page.ts'
 import { flowsBefore } from './summary-figures.ts'
 
@@ -17,7 +17,7 @@ export async function flowsPicture(summary: Summary, view: View): Promise<Html> 
     {
       title: 'Flows by day',
       asOf: summary.asOf,
-      range: `${textOf(answer.from)} to ${textOf(answer.to)}`,
+      range: `${momentText(answer.from)} to ${momentText(answer.to)}`,
       ...sourceOf(view),
       growing: unfinishedIn(answer) > 0,
     },
@@ -34,8 +34,8 @@ export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: Vi
   const totals = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `${address}#/totals/${key}`)
   return html`<h2>Thirty days</h2>
     <p data-at="${totals.join(' ')}">
-      ${amount(spentOnPlay)} ${site.token} spent on play, ${amount(paidInPrizes)} ${site.token} paid in
-      prizes, ${amount(burned)} ${site.token} burned.
+      ${amountHtml(spentOnPlay)} ${site.token} spent on play, ${amountHtml(paidInPrizes)} ${site.token} paid
+      in prizes, ${amountHtml(burned)} ${site.token} burned.
     </p>
     <figure class="chart">
       ${legend(lines, unfinishedIn(answer) > 0)} ${plotOnPage(plot)}

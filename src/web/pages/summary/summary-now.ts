@@ -7,7 +7,7 @@ import type {
   Schedule,
   Summary,
 } from '../../../protocol/resources.ts'
-import { amount, amountOrNone, eventLink } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone, eventLink } from '../../markup/amount.ts'
 import { contestLink, statusPill } from '../../markup/contest-name.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
@@ -79,8 +79,8 @@ function contestTable({ answer: { contests, next }, address }: Further<Contests>
               html`<tr data-row="${list}/${index}">
                 <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
                 <td>${statusPill(one.status)}</td>
-                <td class="r" data-label="pool">${amount(one.pool)}</td>
-                <td class="r" data-label="unpaid">${amount(one.prizesNotRedeemed)}</td>
+                <td class="r" data-label="pool">${amountHtml(one.pool)}</td>
+                <td class="r" data-label="unpaid">${amountHtml(one.prizesNotRedeemed)}</td>
                 <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">
                   ${momentOf(one.closedAt ?? one.closesAt)}
                 </td>

@@ -10,7 +10,7 @@ import { askBefore, figuresOf } from './summary-figures.ts'
 import { flowsOf, flowsPicture } from './summary-flows.ts'
 import { checkIt, newestEvents, underWay } from './summary-now.ts'
 import { travelOf } from './summary-travel.ts'
-import type { Table } from '../../markup/table.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/summary`: the headline figures, now or as of a past moment. */
 export const summaryPage: Page<Summary> = {
@@ -82,7 +82,7 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
 }
 
 /** One row; what lies deeper in the answer is named by the way to it. */
-function tableOf({ asOf, contests, ...figures }: Summary): Table {
+function tableOf({ asOf, contests, ...figures }: Summary): AnswerTable {
   const cells = [
     ...Object.entries(asOf).map(([name, cell]) => [`asOf.${name}`, cell] as const),
     ...Object.entries(contests).map(([name, cell]) => [`contests.${name}`, cell] as const),

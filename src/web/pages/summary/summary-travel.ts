@@ -4,7 +4,7 @@ import type { Ms } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { textOf } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment.ts'
 import type { View } from '../../frame/page.ts'
 import type { Before } from './summary-figures.ts'
 import { daysOf } from './summary-figures.ts'
@@ -65,7 +65,7 @@ export function travelOf(
     </div>
     <p class="quiet">
       As known at that moment: later corrections are not applied. The history begins with event #1 at
-      ${textOf(first?.at ?? '')}.
+      ${momentText(first?.at ?? '')}.
     </p>
   </section>`
 }
@@ -77,8 +77,8 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
   const to = floorTo(shown, step)
   return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
     <label for="moment"
-      >Moment: <output for="moment">${present ? 'now' : textOf(formatAt(to))}</output>. Drag and let go, or
-      move by keys and press Enter.</label
+      >Moment: <output for="moment">${present ? 'now' : momentText(formatAt(to))}</output>. Drag and let go,
+      or move by keys and press Enter.</label
     >
     <input
       id="moment"
