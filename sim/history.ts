@@ -1,6 +1,6 @@
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, formatAt } from '../src/protocol/moment.ts'
-import { beginContests } from './contests.ts'
+import { beginContests } from './sim-contests.ts'
 import type { ImportDraft } from './import-draft.ts'
 import { beginLoyalty } from './loyalty-cycle.ts'
 import { beginMarket } from './market.ts'

@@ -1,5 +1,5 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
-import type { SimContest } from './contest.ts'
+import type { SimContest } from './sim-contest.ts'
 import { cancelDraft } from './corrections.ts'
 import type { Utterance, SimWorld } from './platform.ts'
 import { portionOf, split } from './sums.ts'

@@ -20,7 +20,7 @@ export function openLines(): (piece: string) => readonly string[] {
 }
 
 /** The lines of a body of UTF-8, those of one piece at a time. What follows the last line end is no line. */
-export async function* readLines(body: ByteStream): AsyncGenerator<readonly string[], void, undefined> {
+export async function* streamLines(body: ByteStream): AsyncGenerator<readonly string[], void, undefined> {
   const decoder = new TextDecoder()
   const lines = openLines()
   for await (const piece of piecesOf(body)) yield lines(decoder.decode(piece, { stream: true }))

@@ -23,8 +23,8 @@ import type {
 } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { isOfType } from './daybook-error.ts'
-import type { Given, QueryOf } from './query.ts'
-import { endpointPath } from './query.ts'
+import type { Given, QueryOf } from './endpoint-query.ts'
+import { endpointPath } from './endpoint-query.ts'
 
 /** What each endpoint answers. Files and the stream have ways of their own. */
 type Answers = Readonly<{

@@ -2,9 +2,9 @@ import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from './ask.ts'
 import { DaybookError } from './daybook-error.ts'
-import { readLines } from './lines.ts'
-import { noGap } from './pages.ts'
-import { endpointPath } from './query.ts'
+import { streamLines } from './lines.ts'
+import { noGap } from './event-pages.ts'
+import { endpointPath } from './endpoint-query.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type MonthAsked = Readonly<{
@@ -27,7 +27,7 @@ export async function* readMonth(
   for (let attempt = 1; ; attempt++) {
     try {
       const { stream } = await ask.open(endpointPath('archiveFile', `${month}.jsonl.gz`), { signal })
-      for await (const lines of readLines(stream.pipeThrough(new DecompressionStream('gzip')))) {
+      for await (const lines of streamLines(stream.pipeThrough(new DecompressionStream('gzip')))) {
         const events = lines
           .map((line): EventWire => JSON.parse(line))
           .filter(({ seq }) => seq > (last ?? after))

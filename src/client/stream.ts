@@ -6,10 +6,10 @@ import type { EventFilter } from './filter.ts'
 import { isWanted } from './filter.ts'
 import type { StreamFrame, StreamPosition } from './frames.ts'
 import { openFrames } from './frames.ts'
-import { readLines } from './lines.ts'
-import type { SameLog } from './pages.ts'
-import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './pages.ts'
-import { endpointPath } from './query.ts'
+import { streamLines } from './lines.ts'
+import type { SameLog } from './event-pages.ts'
+import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
+import { endpointPath } from './endpoint-query.ts'
 import type { StreamSignal, StreamState } from './stream-state.ts'
 import { STREAM_STATES } from './stream-state.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -187,7 +187,7 @@ async function connect(run: Run): Promise<void> {
     attemptsMax: 1,
     signal,
   })
-  run.lines = readLines(stream)
+  run.lines = streamLines(stream)
   run.parse = openFrames()
   sameLog(headers)
   if (!isOfType(headers, 'text/event-stream')) throw unexpected('this is no stream')

@@ -1,6 +1,6 @@
 import { treeHasher } from '../tlog/hash.ts'
 import type { Asked, AskAllSettings } from './ask-all.ts'
-import { entriesOf } from './reading/entries.ts'
+import { entriesOf } from './reading/verified-entries.ts'
 import type { Finding } from './reading/finding.ts'
 import { findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'

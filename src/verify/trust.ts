@@ -9,8 +9,8 @@ import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
-import type { Members } from './reading/json.ts'
-import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json.ts'
+import type { Members } from './reading/json-values.ts'
+import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 
 /** Where the first key comes from that everything else is trusted by. */

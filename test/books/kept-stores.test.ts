@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { SCHEMA_VERSION } from '../../src/log/store/schema.ts'
+import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openForReading, openForWriting, storePath, StoreError } from '../../src/log/store/store.ts'
 import { EVENT_TYPES } from '../../src/protocol/rules.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from './kept-store.ts'

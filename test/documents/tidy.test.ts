@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { exportsOf, filesWith, SOURCES } from '../stage/tree.ts'
+import { exportsOf, filesWith, RUNNING, SOURCES } from '../stage/tree.ts'
 import { ROOT } from '../stage/places.ts'
 
 /** Words that say nothing, with what to say instead. */
@@ -79,6 +79,19 @@ suite('a source', () => {
       .filter(({ name }) => !Object.hasOwn(KEPT, name))
       .flatMap(({ path, name }) => bannedIn(name).map((word) => `${path}: ${name} says ${word}`))
     assert.deepEqual(vague, [])
+  })
+
+  test('that runs has a file name of its own', () => {
+    const named = Map.groupBy([...RUNNING, 'package/package-manifest.ts'], (path) => basename(path))
+    const twice = [...named.values()].filter((paths) => paths.length > 1)
+    assert.deepEqual(twice, [])
+  })
+
+  test('that runs exports no name that another exports', () => {
+    const exported = RUNNING.flatMap((path) => exportsOf(path).map((name) => ({ path, name })))
+    const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([, uses]) => uses.length > 1)
+    const told = twice.map(([name, uses]) => `${name}: ${uses.map(({ path }) => path).join(', ')}`)
+    assert.deepEqual(told, [])
   })
 
   test('keeps such a name only where there is one', () => {

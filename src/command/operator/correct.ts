@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { endpointPath } from '../../client/query.ts'
+import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'

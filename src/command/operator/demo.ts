@@ -12,7 +12,7 @@ import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.t
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import { runImport } from './import.ts'
+import { runImport } from './import-command.ts'
 import { hostOf, serve } from './serve.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import type { ExitCode, World } from '../terminal/world.ts'

@@ -1,6 +1,6 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import { endpointPath } from '../../client/query.ts'
+import { endpointPath } from '../../client/endpoint-query.ts'
 import type { LogKeys, Status } from '../../protocol/resources.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseVkey } from '../../tlog/vkey.ts'

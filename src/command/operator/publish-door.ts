@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readAddress } from '../terminal/address.ts'
+import { readAddress } from '../terminal/log-address.ts'
 import { readBeginning } from '../terminal/given-paths.ts'
 import { CommandError } from '../terminal/world.ts'
 

@@ -31,13 +31,13 @@ export type NodeParts = Readonly<{
 }>
 
 /** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
-export type NodeState = Readonly<{
+export type NodeAnswers = Readonly<{
   readiness(): Promise<Readiness>
   /** Answers for the private listener; never throws. `accepting` is what the writer says of itself. */
   answer(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
 
-export function openNodeReport(parts: NodeParts): NodeState {
+export function openNodeReport(parts: NodeParts): NodeAnswers {
   const readiness = (): Promise<Readiness> => readinessOf(parts)
   return {
     readiness,

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../../protocol/tx.ts'
 import { renameDurably, syncDirectory } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
-import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './schema.ts'
+import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './store-schema.ts'
 import { text } from './codec.ts'
 
 /** SQLite below this resets its write-ahead log in a way that can lose commits. */

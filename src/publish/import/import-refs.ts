@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import { bytes } from '../../log/store/codec.ts'
-import { BULK_REFS } from '../../log/store/schema.ts'
+import { BULK_REFS } from '../../log/store/store-schema.ts'
 import { openRefFilter } from './import-filter.ts'
 
 /** Whether a ref came before, in the log that is imported into or in this import. */

@@ -7,7 +7,7 @@ import { openAppender } from '../../log/append.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { draftDigest, parseDraft } from '../admission/grammar.ts'
-import { parseLine } from '../admission/json.ts'
+import { parseLine } from '../admission/draft-json.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 const CHAIN = 'solana'

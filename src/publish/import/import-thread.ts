@@ -6,7 +6,7 @@ import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from '../admission/gramma
 import { readLines } from './import-lines.ts'
 import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
 import { BATCHES_IN_FLIGHT } from './import-messages.ts'
-import { parseLine } from '../admission/json.ts'
+import { parseLine } from '../admission/draft-json.ts'
 
 /** Drafts of one batch, and the characters of their lines, at most. */
 const BATCH_DRAFTS = 1_000

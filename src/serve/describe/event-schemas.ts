@@ -2,7 +2,16 @@ import { z } from 'zod'
 import { WORD } from '../../protocol/catalogue.ts'
 import type * as resources from '../../protocol/resources.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
-import { amount, asOf, id, moment, next, number, seq, text } from './field-schemas.ts'
+import {
+  amountSchema,
+  asOfSchema,
+  id,
+  momentSchema,
+  next,
+  numberSchema,
+  seq,
+  textSchema,
+} from './field-schemas.ts'
 
 const seqAsked = id.describe('The event’s seq')
 
@@ -11,12 +20,12 @@ export const event: z.ZodType<resources.ContestLedger['payouts'][number]> = z
     seq: id.describe('Position in the log, contiguous'),
     type: z.enum(EVENT_TYPES).describe('What happened'),
     kind: z.string().regex(WORD).describe('Expect kinds that you do not know'),
-    ...moment('at', 'The moment of publication'),
+    ...momentSchema('at', 'The moment of publication'),
     contestId: id.nullable().describe('The contest’s number; null of what is of no contest'),
-    kots: amount
+    kots: amountSchema
       .nullable()
       .describe('Amount of tokens; only of a correction negative; null without an amount'),
-    tx: text.nullable().describe('Identifier of the blockchain transaction; null where none is named'),
+    tx: textSchema.nullable().describe('Identifier of the blockchain transaction; null where none is named'),
   })
   .describe(
     'An event: these eight keys in this order, for ever. /api/v1/event-types/{type} has a schema for each type',
@@ -26,15 +35,15 @@ export const pageBounds: z.ZodType<resources.EventsPage['page']> = z
   .strictObject({
     after: z.exactOptional(seq).describe('As it was asked; ascending only'),
     before: z.exactOptional(seq).describe('As it was asked, else the head and one; descending only'),
-    limit: number.meta({ description: 'Events of a page at most', 'x-unit': 'events' }),
-    count: number.meta({ description: 'Events of this page', 'x-unit': 'events' }),
+    limit: numberSchema.meta({ description: 'Events of a page at most', 'x-unit': 'events' }),
+    count: numberSchema.meta({ description: 'Events of this page', 'x-unit': 'events' }),
     scannedTo: seq.describe('The last event’s seq when the page is full, else the last seq examined'),
     hasMore: z.boolean().describe('Only false means the end'),
     next,
   })
   .describe('Which part of the log the page is, and where the next one is')
 
-export const eventsPage: z.ZodType<resources.EventsPage> = z
+export const eventsPageSchema: z.ZodType<resources.EventsPage> = z
   .strictObject({ events: z.array(event).describe('The events of this page'), page: pageBounds })
   .describe('A page of the log')
 
@@ -48,9 +57,9 @@ export const eventDetails: z.ZodType<resources.EventDetails> = z
   })
   .describe('What the event says beyond its eight keys')
 
-export const eventCorrections: z.ZodType<resources.EventCorrections> = z
+export const eventCorrectionsSchema: z.ZodType<resources.EventCorrections> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     seq: seqAsked,
     correctedBy: id
       .nullable()
@@ -62,19 +71,19 @@ export const eventCorrections: z.ZodType<resources.EventCorrections> = z
   .describe('What later events say of this one')
 
 const kindRule = z.strictObject({
-  kind: text.describe('A fixed kind, or `*` for every other word of the operator'),
-  meaning: text.describe('What such an event says, in words'),
+  kind: textSchema.describe('A fixed kind, or `*` for every other word of the operator'),
+  meaning: textSchema.describe('What such an event says, in words'),
   posting: z
     .strictObject({
-      from: text.describe('The account that gives'),
-      to: text.describe('The account that receives'),
+      from: textSchema.describe('The account that gives'),
+      to: textSchema.describe('The account that receives'),
     })
     .nullable()
     .describe('What such an event moves; null where it moves nothing'),
 })
 
 const kindSeen = z.strictObject({
-  kind: text.describe('A kind that there has been'),
+  kind: textSchema.describe('A kind that there has been'),
   firstSeq: id.describe('Seq of the first event of the kind'),
 })
 
@@ -90,5 +99,5 @@ export const eventType: z.ZodType<resources.EventTypes['types'][number]> = z
   .describe('A type of event: what its kinds say and move')
 
 export const eventTypes: z.ZodType<resources.EventTypes> = z
-  .strictObject({ asOf, types: z.array(eventType).describe('Every type that there is') })
+  .strictObject({ asOf: asOfSchema, types: z.array(eventType).describe('Every type that there is') })
   .describe('The catalogue of types of events')

@@ -6,9 +6,9 @@ import { recordOf } from '../../protocol/brand.ts'
 
 export const seq: z.ZodType<number> = z.int().min(0)
 export const id: z.ZodType<number> = z.int().min(1)
-export const number: z.ZodType<number> = z.int()
-export const bytes: z.ZodType<number> = z.int().meta({ 'x-unit': 'bytes' })
-export const amount: z.ZodType<string> = z
+export const numberSchema: z.ZodType<number> = z.int()
+export const bytesSchema: z.ZodType<number> = z.int().meta({ 'x-unit': 'bytes' })
+export const amountSchema: z.ZodType<string> = z
   .string()
   .regex(/^-?(?:0|[1-9]\d*)\.\d{9}$/)
   .meta({ 'x-unit': 'tokens' })
@@ -22,9 +22,9 @@ export const month: z.ZodType<string> = z
   .string()
   .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
   .describe('The month, in UTC')
-export const text: z.ZodType<string> = z.string()
+export const textSchema: z.ZodType<string> = z.string()
 export const contestId: z.ZodType<number> = id.describe('The contest’s number')
-export const next: z.ZodType<string | null> = text
+export const next: z.ZodType<string | null> = textSchema
   .nullable()
   .describe('Path of the next page; null on the last')
 
@@ -35,7 +35,7 @@ const SAME = 'The same in milliseconds since 1970'
 type Pair<Name extends string, Text, Ms> = Record<Name, z.ZodType<Text>> & Record<`${Name}Ms`, z.ZodType<Ms>>
 
 /** Both fields of a moment: as a text, and under the same name with `Ms` as a number. */
-export function moment<Name extends string>(name: Name, meaning: string): Pair<Name, string, number> {
+export function momentSchema<Name extends string>(name: Name, meaning: string): Pair<Name, string, number> {
   return {
     ...recordOf([name], () => at.describe(meaning)),
     ...recordOf([`${name}Ms`] as const, () => ms.describe(SAME)),
@@ -53,7 +53,7 @@ export function momentOrNull<Name extends string>(
   }
 }
 
-export const asOf: z.ZodType<{ seq: number; at: string | null; atMs: number | null }> = z
+export const asOfSchema: z.ZodType<{ seq: number; at: string | null; atMs: number | null }> = z
   .strictObject({
     seq: seq.describe('The last event counted; 0 of an empty log'),
     ...momentOrNull('at', 'The moment of the last event counted; null of an empty log'),
@@ -61,5 +61,5 @@ export const asOf: z.ZodType<{ seq: number; at: string | null; atMs: number | nu
   .describe('The last event counted; seq 0 with null moments on an empty log')
 
 export const now: z.ZodType<{ at: string; atMs: number }> = z
-  .strictObject(moment('at', 'The present, floored to the minute'))
+  .strictObject(momentSchema('at', 'The present, floored to the minute'))
   .describe('The present minute, with which the answer was computed')

@@ -2,41 +2,41 @@ import { z } from 'zod'
 import { keysOf, recordOf } from '../../protocol/brand.ts'
 import type * as resources from '../../protocol/resources.ts'
 import { BUCKETS } from '../../protocol/resources.ts'
-import { amount, asOf, moment, number, price } from './field-schemas.ts'
+import { amountSchema, asOfSchema, momentSchema, numberSchema, price } from './field-schemas.ts'
 
-const entries = number.describe('Plays of kind `entry`')
-const plays = number.describe('Plays, each event by its count')
+const entries = numberSchema.describe('Plays of kind `entry`')
+const plays = numberSchema.describe('Plays, each event by its count')
 
 const flowFigures = {
-  spentOnPlay: amount.describe('All that was spent on plays'),
-  paidInPrizes: amount.describe('All payouts but refunds and loyalty rewards'),
-  burned: amount.describe('All burns, each from the platform’s income'),
+  spentOnPlay: amountSchema.describe('All that was spent on plays'),
+  paidInPrizes: amountSchema.describe('All payouts but refunds and loyalty rewards'),
+  burned: amountSchema.describe('All burns, each from the platform’s income'),
 }
 const fundFigures = {
-  treasury: amount.describe('Balance of the treasury'),
-  runningPools: amount.describe('What stands in the pools of all contests'),
-  loyaltyFund: amount.describe('Balance of the loyalty fund'),
-  prizesNotRedeemed: amount.describe('Won, not paid and not lapsed'),
+  treasury: amountSchema.describe('Balance of the treasury'),
+  runningPools: amountSchema.describe('What stands in the pools of all contests'),
+  loyaltyFund: amountSchema.describe('Balance of the loyalty fund'),
+  prizesNotRedeemed: amountSchema.describe('Won, not paid and not lapsed'),
 }
 
-export const summary: z.ZodType<resources.Summary> = z
+export const summarySchema: z.ZodType<resources.Summary> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     contests: z
       .strictObject({
-        upcoming: number.describe('Contests planned and not yet open'),
-        running: number.describe('Contests that are open'),
-        paying: number.describe('Contests closed whose prizes are being paid'),
-        paid: number.describe('Contests with nothing left to pay'),
+        upcoming: numberSchema.describe('Contests planned and not yet open'),
+        running: numberSchema.describe('Contests that are open'),
+        paying: numberSchema.describe('Contests closed whose prizes are being paid'),
+        paid: numberSchema.describe('Contests with nothing left to pay'),
       })
       .describe('Contests, by how far they have come'),
     entries,
     plays,
-    events: number.describe('All events, corrections included'),
-    payouts: number.describe('Payout events, refunds and loyalty rewards included'),
+    events: numberSchema.describe('All events, corrections included'),
+    payouts: numberSchema.describe('Payout events, refunds and loyalty rewards included'),
     spentOnPlay: flowFigures.spentOnPlay,
     paidInPrizes: flowFigures.paidInPrizes,
-    paidInLoyalty: amount.describe('Payouts of loyalty rewards'),
+    paidInLoyalty: amountSchema.describe('Payouts of loyalty rewards'),
     burned: flowFigures.burned,
     ...fundFigures,
     tokenPriceUsd: price,
@@ -44,32 +44,32 @@ export const summary: z.ZodType<resources.Summary> = z
   .describe('Counts and sums since the first event, and what stands')
 
 const range = {
-  ...moment('from', 'Start of the range, inclusive, as it was used'),
-  ...moment('to', 'End of the range, exclusive, as it was used'),
+  ...momentSchema('from', 'Start of the range, inclusive, as it was used'),
+  ...momentSchema('to', 'End of the range, exclusive, as it was used'),
 }
 const bucket = z.enum(BUCKETS).describe('The width of a bucket')
 const bucketAt = {
-  ...moment('at', 'Start of the bucket'),
+  ...momentSchema('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
 }
 
-export const flows: z.ZodType<resources.Flows> = z
+export const flowsSchema: z.ZodType<resources.Flows> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     ...range,
     bucket,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: price }))
       .describe('Every bucket of the range, the first first: what moved in it, and the price at its end'),
     totals: z
-      .strictObject(recordOf(keysOf(flowFigures), () => amount.describe('Sum of the whole range')))
+      .strictObject(recordOf(keysOf(flowFigures), () => amountSchema.describe('Sum of the whole range')))
       .describe('The buckets added up'),
   })
   .describe('What moved, bucket by bucket')
 
-export const funds: z.ZodType<resources.Funds> = z
+export const fundsSchema: z.ZodType<resources.Funds> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     ...range,
     bucket,
     now: z.strictObject(fundFigures).describe('The balances after the last event counted'),
@@ -81,7 +81,7 @@ export const funds: z.ZodType<resources.Funds> = z
 
 const patternFigures = {
   ...flowFigures,
-  byKind: z.record(z.string(), amount).describe('Spent on plays, by kind'),
+  byKind: z.record(z.string(), amountSchema).describe('Spent on plays, by kind'),
   plays,
 }
 const hour = z
@@ -91,11 +91,14 @@ const hour = z
   .meta({ description: 'Hour of the day, 0 to 23, in local time', 'x-unit': 'hours' })
 const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
 
-export const patterns: z.ZodType<resources.Patterns> = z
+export const patternsSchema: z.ZodType<resources.Patterns> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     ...range,
-    tz: number.meta({ description: 'Minutes by which local time is ahead of UTC', 'x-unit': 'minutes' }),
+    tz: numberSchema.meta({
+      description: 'Minutes by which local time is ahead of UTC',
+      'x-unit': 'minutes',
+    }),
     byHour: z.array(z.strictObject({ hour, ...patternFigures })).describe('The 24 hours of the day'),
     byDay: z.array(z.strictObject({ day, ...patternFigures })).describe('The 7 days of the week'),
     cells: z

@@ -1,8 +1,18 @@
 import { z } from 'zod'
 import type * as resources from '../../protocol/resources.ts'
-import { asOf, bytes, id, momentOrNull, month, now, number, seq, text } from './field-schemas.ts'
+import {
+  asOfSchema,
+  bytesSchema,
+  id,
+  momentOrNull,
+  month,
+  now,
+  numberSchema,
+  seq,
+  textSchema,
+} from './field-schemas.ts'
 
-const events = number.describe('Events of the month')
+const events = numberSchema.describe('Events of the month')
 const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
 const lastSeq = id.nullable().describe('Seq of the month’s last event; null without events')
 
@@ -10,18 +20,20 @@ export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> =
   .strictObject({
     month,
     state: z.enum(['open', 'closed']).describe('A closed month never changes'),
-    url: text.describe('Path of the month’s file of events'),
-    detailsUrl: text.describe('Path of the month’s file of details'),
-    bytes: bytes.nullable().describe('Size of the file of events; null while open'),
+    url: textSchema.describe('Path of the month’s file of events'),
+    detailsUrl: textSchema.describe('Path of the month’s file of details'),
+    bytes: bytesSchema.nullable().describe('Size of the file of events; null while open'),
     events,
     firstSeq,
     lastSeq,
-    sha256: text.nullable().describe('SHA-256 of the file of events, in hex; null while open'),
-    linesSha256: text.nullable().describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
+    sha256: textSchema.nullable().describe('SHA-256 of the file of events, in hex; null while open'),
+    linesSha256: textSchema
+      .nullable()
+      .describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
   })
   .describe('A month of the archive')
 
-export const archiveIndex: z.ZodType<resources.ArchiveIndex> = z
+export const archiveIndexSchema: z.ZodType<resources.ArchiveIndex> = z
   .strictObject({
     months: z.array(archiveMonth).describe('Every month since the first event, the first first'),
   })
@@ -29,8 +41,8 @@ export const archiveIndex: z.ZodType<resources.ArchiveIndex> = z
 
 /** The size and the digest of something. */
 const weighed = (what: string): Readonly<{ bytes: z.ZodType<number>; sha256: z.ZodType<string> }> => ({
-  bytes: bytes.describe(`Bytes of ${what}`),
-  sha256: text.describe(`SHA-256 of ${what}, in hex`),
+  bytes: bytesSchema.describe(`Bytes of ${what}`),
+  sha256: textSchema.describe(`SHA-256 of ${what}, in hex`),
 })
 
 export const manifest: z.ZodType<resources.ArchiveManifest> = z
@@ -40,9 +52,9 @@ export const manifest: z.ZodType<resources.ArchiveManifest> = z
     lastSeq,
     events,
     firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
-    size: number.describe('Size of the log’s tree at the month’s end'),
+    size: numberSchema.describe('Size of the log’s tree at the month’s end'),
     root: z.base64().describe('Root of that tree'),
-    checkpoint: text.describe('Signed checkpoint of that tree'),
+    checkpoint: textSchema.describe('Signed checkpoint of that tree'),
     lines: z.strictObject(weighed('the month’s lines, unpacked')).describe('Of the month’s lines, unpacked'),
     gzip: z.strictObject(weighed('the file of events as served')).describe('Of the file of events as served'),
     details: z
@@ -56,24 +68,24 @@ export const manifest: z.ZodType<resources.ArchiveManifest> = z
   })
   .describe('What is recorded of a closed month, once and for ever')
 
-const origin = text.describe('The log’s name, which its checkpoints begin with')
+const origin = textSchema.describe('The log’s name, which its checkpoints begin with')
 const signedBy = z.strictObject({
-  vkey: text.describe('The key as C2SP signed-note writes it'),
+  vkey: textSchema.describe('The key as C2SP signed-note writes it'),
   state: z.enum(['signing', 'retired']).describe('Whether the key signs now'),
-  fromSize: number.describe('The key signs trees that are larger'),
-  toSize: number.nullable().describe('Of a retired key the size of the last tree that it signed'),
-  statement: text.nullable().describe('A signed note in which an older key vouches for this one'),
+  fromSize: numberSchema.describe('The key signs trees that are larger'),
+  toSize: numberSchema.nullable().describe('Of a retired key the size of the last tree that it signed'),
+  statement: textSchema.nullable().describe('A signed note in which an older key vouches for this one'),
 })
 const formerLog = z.strictObject({
-  id: text.describe('Id of a log that this one goes on from'),
+  id: textSchema.describe('Id of a log that this one goes on from'),
   origin,
-  size: number.describe('Events of that log that are in this one'),
+  size: numberSchema.describe('Events of that log that are in this one'),
 })
 
 export const logKeys: z.ZodType<resources.LogKeys> = z
   .strictObject({
     origin,
-    logId: text.describe('The log’s id'),
+    logId: textSchema.describe('The log’s id'),
     keys: z.array(signedBy).describe('Every key that signs or ever signed the log'),
     formerLogs: z.array(formerLog).describe('The logs that this one goes on from'),
   })
@@ -81,27 +93,27 @@ export const logKeys: z.ZodType<resources.LogKeys> = z
 
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
-    asOf,
+    asOf: asOfSchema,
     now,
     head: z
       .strictObject({
         seq: seq.describe('Seq of the newest event'),
         ...momentOrNull('at', 'The moment of the newest event; null of an empty log'),
-        ageMs: number.nullable().meta({
+        ageMs: numberSchema.nullable().meta({
           description: 'How old the newest event is; null of an empty log',
           'x-unit': 'milliseconds',
         }),
       })
       .describe('The newest event'),
-    version: text.describe('Version of the software'),
-    log: text.describe('The log’s id'),
+    version: textSchema.describe('Version of the software'),
+    log: textSchema.describe('The log’s id'),
     origin,
-    chain: text.describe('The blockchain whose transactions are named'),
+    chain: textSchema.describe('The blockchain whose transactions are named'),
     simulated: z.boolean().describe('Whether the platform is simulated'),
     following: z
       .strictObject({
         state: z.enum(['leader', 'follower']).describe('Whether this node writes the log or follows it'),
-        behind: number.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
+        behind: numberSchema.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
       })
       .describe('Whether this node keeps up'),
   })

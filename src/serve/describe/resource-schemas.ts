@@ -1,39 +1,46 @@
 import type { z } from 'zod'
-import { contest, contestRow, contests, ledger, planned, schedule } from './contest-schemas.ts'
+import {
+  contestSchema,
+  contestRow,
+  contestsSchema,
+  ledger,
+  planned,
+  scheduleSchema,
+} from './contest-schemas.ts'
 import {
   event,
-  eventCorrections,
+  eventCorrectionsSchema,
   eventDetails,
-  eventsPage,
+  eventsPageSchema,
   eventType,
   eventTypes,
   pageBounds,
 } from './event-schemas.ts'
-import { asOf, now } from './field-schemas.ts'
-import { flows, funds, patterns, summary } from './figure-schemas.ts'
-import { archiveIndex, archiveMonth, logKeys, manifest, status } from './log-schemas.ts'
-import { loyaltyFile, loyaltyRun, loyaltyRuns, payouts, unpaid } from './payment-schemas.ts'
+import { asOfSchema, now } from './field-schemas.ts'
+import { flowsSchema, fundsSchema, patternsSchema, summarySchema } from './figure-schemas.ts'
+import { archiveIndexSchema, archiveMonth, logKeys, manifest, status } from './log-schemas.ts'
+import { loyaltyFile, loyaltyRun, loyaltyRunsSchema, payoutsSchema, unpaid } from './payment-schemas.ts'
 
 // The answers of /api/v1 as schemas, each held by its type to the one in `protocol/resources`. The OpenAPI document is
 // made of them, and tests hold every answer against them.
 
 /** The schema of every JSON answer by the name that the table of endpoints gives it. */
 export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  Summary: summary,
-  Contests: contests,
-  Contest: contest,
+  Summary: summarySchema,
+  Contests: contestsSchema,
+  Contest: contestSchema,
   ContestLedger: ledger,
-  Schedule: schedule,
-  Payouts: payouts,
-  Flows: flows,
-  Funds: funds,
-  LoyaltyRuns: loyaltyRuns,
-  EventsPage: eventsPage,
+  Schedule: scheduleSchema,
+  Payouts: payoutsSchema,
+  Flows: flowsSchema,
+  Funds: fundsSchema,
+  LoyaltyRuns: loyaltyRunsSchema,
+  EventsPage: eventsPageSchema,
   Event: event,
   EventDetails: eventDetails,
-  EventCorrections: eventCorrections,
-  Patterns: patterns,
-  ArchiveIndex: archiveIndex,
+  EventCorrections: eventCorrectionsSchema,
+  Patterns: patternsSchema,
+  ArchiveIndex: archiveIndexSchema,
   ArchiveManifest: manifest,
   LogKeys: logKeys,
   EventTypes: eventTypes,
@@ -42,7 +49,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
 
 /** What several answers are made of, by the names that the documents give them. */
 export const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  AsOf: asOf,
+  AsOf: asOfSchema,
   Present: now,
   ContestRow: contestRow,
   PlannedMoment: planned,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../../protocol/schema.ts'
-import { moment, seq } from './field-schemas.ts'
+import { momentSchema, seq } from './field-schemas.ts'
 import { referTo } from './schema-reference.ts'
 
 const position = z
@@ -8,7 +8,7 @@ const position = z
     seq: seq.describe('The last event scanned: resume after it'),
     head: seq.describe('The newest event'),
     live: z.boolean().describe('Whether all of history has been sent'),
-    ...moment('at', 'The server’s present'),
+    ...momentSchema('at', 'The server’s present'),
   })
   .describe('How far the stream has come: at once, at the switch to live, and as its heartbeat')
 

@@ -3,9 +3,9 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { seqOf } from '../../protocol/seq.ts'
 import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
-import { packetOf } from './frame.ts'
+import { packetOf } from './stream-frame.ts'
 import { streamLimits } from './limits.ts'
-import type { Feed } from './pages.ts'
+import type { Feed } from './feed-pages.ts'
 
 const limits = streamLimits({ pageEventsMax: 4, scanEventsMax: 10, liveLagEventsMax: 6 })
 

@@ -1,7 +1,7 @@
 import type { Seq } from '../../protocol/seq.ts'
-import type { Packet } from './frame.ts'
+import type { Packet } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
-import type { Feed } from './pages.ts'
+import type { Feed } from './feed-pages.ts'
 
 /** Where one subscriber stands. This is all that is kept of it beside its socket and its times. */
 export type Cursor = {

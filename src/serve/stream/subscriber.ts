@@ -6,10 +6,10 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot } from '../allowance/caller-slots.ts'
 import type { Cursor } from './cursor.ts'
 import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
-import type { Packet } from './frame.ts'
-import { formatPosition, formatRetry, packetOf } from './frame.ts'
+import type { Packet } from './stream-frame.ts'
+import { formatPosition, formatRetry, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
-import type { Feed } from './pages.ts'
+import type { Feed } from './feed-pages.ts'
 
 /** Why a stream ended: the client left or broke off, its time was over, it took nothing, we stop, or we failed. */
 export type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'

@@ -5,7 +5,7 @@ import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
 import type { RouteRequest } from '../http/route.ts'
-import type { StreamFraming } from './frame.ts'
+import type { StreamFraming } from './stream-frame.ts'
 
 /** What a client asks of the stream. */
 export type Subscription = Readonly<{

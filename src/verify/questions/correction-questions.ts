@@ -2,7 +2,7 @@ import { parsed } from '../../protocol/problem.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import { WrongError } from '../reading/finding.ts'
-import { isMembers, objectsOf, readObject, jsonInteger } from '../reading/json.ts'
+import { isMembers, objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
 import type { VerifyQuestion } from './range-questions.ts'
 import type { Source } from '../reading/source.ts'
 

@@ -2,8 +2,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
-import type { Members } from '../reading/json.ts'
-import { isMembers, readObject, jsonInteger } from '../reading/json.ts'
+import type { Members } from '../reading/json-values.ts'
+import { isMembers, readObject, jsonInteger } from '../reading/json-values.ts'
 
 /** What of the answers is counted together, a line of the report each. */
 export const FIGURE_CHECKS = [

@@ -22,7 +22,7 @@ import { patterns } from '../../project/answers/patterns.ts'
 import { boundsOf, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
 import { summary } from '../../project/answers/summary.ts'
 import { WrongError } from '../reading/finding.ts'
-import type { Members } from '../reading/json.ts'
+import type { Members } from '../reading/json-values.ts'
 import type { HeldAnswer } from './question.ts'
 import { wholeIn } from './question.ts'
 

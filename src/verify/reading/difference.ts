@@ -1,4 +1,4 @@
-import { isMembers } from './json.ts'
+import { isMembers } from './json-values.ts'
 
 /**
  * Where a published JSON value first differs from the recomputed one: `buckets[3].burned`, or the empty text for the

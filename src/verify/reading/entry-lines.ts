@@ -9,8 +9,8 @@ import { MS_MAX } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { WrongError } from './finding.ts'
-import type { Members } from './json.ts'
-import { isMembers, jsonInteger } from './json.ts'
+import type { Members } from './json-values.ts'
+import { isMembers, jsonInteger } from './json-values.ts'
 
 /** The keys of every event, in their order. */
 export const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const

@@ -6,8 +6,8 @@ import type { Hash } from '../../tlog/hash.ts'
 import { parseBase64 } from '../../tlog/text.ts'
 import { difference } from './difference.ts'
 import { WrongError } from './finding.ts'
-import type { Members } from './json.ts'
-import { isMembers, objectsOf, readObject, jsonString, jsonInteger } from './json.ts'
+import type { Members } from './json-values.ts'
+import { isMembers, objectsOf, readObject, jsonString, jsonInteger } from './json-values.ts'
 import type { Source } from './source.ts'
 
 /** What is recorded of a closed month, as it was read. */

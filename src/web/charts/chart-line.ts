@@ -6,7 +6,7 @@ import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { momentText } from '../markup/moment.ts'
+import { momentText } from '../markup/moment-html.ts'
 
 /** One figure of every bucket, in their order. */
 export type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>

@@ -7,7 +7,7 @@ import { pictureStyle, THEMES } from '../markup/chart-theme.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { momentText } from '../markup/moment.ts'
+import { momentText } from '../markup/moment-html.ts'
 import type { View } from '../frame/page.ts'
 
 /** The width of every picture, and the room around what it draws. */

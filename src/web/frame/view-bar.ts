@@ -2,7 +2,7 @@ import type { AsOf } from '../../protocol/resources.ts'
 import { embedding } from './embedding.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { momentText } from '../markup/moment.ts'
+import { momentText } from '../markup/moment-html.ts'
 import type { Embedded, View } from './page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 

@@ -1,4 +1,4 @@
-import { readLines } from '../../client/lines.ts'
+import { streamLines } from '../../client/lines.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { ArchiveManifest, Digest } from '../../protocol/resources.ts'
 import { formatEntry } from '../../tlog/entries.ts'
@@ -110,7 +110,7 @@ async function nextDetails(lines: AsyncGenerator<string>): Promise<Details> {
 async function unpacked(log: Log, name: string, said: Digest): Promise<AsyncGenerator<string> | undefined> {
   const bytes = await servedBytes(log, `archive/${name}`)
   if (bytes.length !== said.bytes || formatHex(hashNow(bytes)) !== said.sha256) return undefined
-  return oneByOne(readLines(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))))
+  return oneByOne(streamLines(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))))
 }
 
 /** Lines one by one; between two pieces of the file the page may answer its reader. */

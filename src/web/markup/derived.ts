@@ -1,5 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import { amountHtml } from './amount.ts'
+import { amountHtml } from './amount-html.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 

@@ -4,10 +4,10 @@ import * as fc from 'fast-check'
 import { formatAmount } from '../../protocol/amount.ts'
 import { billionths } from '../../protocol/amount.ts'
 import { formatAt, msOf, MS_MAX } from '../../protocol/moment.ts'
-import { amountHtml } from './amount.ts'
+import { amountHtml } from './amount-html.ts'
 import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
-import { momentOf } from './moment.ts'
+import { momentOf } from './moment-html.ts'
 import { formatCsv } from './table.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import type { Status } from '../../protocol/resources.ts'
-import { countHtml, eventLink } from '../markup/amount.ts'
+import { countHtml, eventLink } from '../markup/amount-html.ts'
 import type { Html, Part } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { momentOf, momentOrNone } from '../markup/moment.ts'
+import { momentOf, momentOrNone } from '../markup/moment-html.ts'
 import type { Page } from '../frame/page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 

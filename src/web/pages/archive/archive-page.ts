@@ -1,5 +1,5 @@
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
-import { countHtml, eventLink } from '../../markup/amount.ts'
+import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'

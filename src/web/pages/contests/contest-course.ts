@@ -1,12 +1,12 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import { boundOf, formatAt, parseAt } from '../../../protocol/moment.ts'
 import type { ContestWire, EventsPage } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml, eventLink } from '../../markup/amount.ts'
+import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** The events that moved a contest from state to state, and the answers that they are from. */

@@ -9,7 +9,7 @@ import { stepPlot } from '../../charts/chart-step.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentText } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** What was paid as time went on, beside what was won: drawn of a whole list of payouts alone. */

@@ -5,7 +5,7 @@ import type {
   Unpaid,
   UnpaidStatus,
 } from '../../../protocol/resources.ts'
-import { amountHtml } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount-html.ts'
 import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
@@ -16,7 +16,7 @@ import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
 import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'

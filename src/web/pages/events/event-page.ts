@@ -1,6 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventCorrections, EventDetails } from '../../../protocol/resources.ts'
-import { amountHtml, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { eventSentence } from './event-sentence.ts'
 import type { Further } from '../../frame/further.ts'

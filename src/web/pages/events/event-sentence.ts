@@ -3,11 +3,11 @@ import { isEventType } from '../../../protocol/catalogue.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
 import type { EventType } from '../../../protocol/rules.ts'
-import { amountHtml, eventLink } from '../../markup/amount.ts'
+import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** The parts that sentences are made of. An amount or a contest is asked for only where the rules require one. */

@@ -6,7 +6,7 @@ import { eventsForm } from './events-form.ts'
 import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentText } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { NOT_FINAL } from './transaction-route.ts'
 

@@ -3,7 +3,7 @@ import { contestLink } from '../../markup/contest-name.ts'
 import { jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** What it means that no prize is open: of all contests one thing, of one contest whatever has become of it. */

@@ -1,9 +1,9 @@
 import type { Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
-import { amountHtml } from '../../markup/amount.ts'
+import { amountHtml } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, momentOrNone } from '../../markup/moment.ts'
+import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** What each state of an unpaid prize is called; `/payouts` says what it means. */

@@ -5,7 +5,7 @@ import { parseQueryTime } from '../../../protocol/moment.ts'
 import type { AsOf, Bucket, Range } from '../../../protocol/resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 type Width = Exclude<Bucket, 'minute'>

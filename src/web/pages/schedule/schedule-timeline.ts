@@ -9,7 +9,7 @@ import type { Further } from '../../frame/further.ts'
 import { further } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentText } from '../../markup/moment.ts'
+import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Contests that are drawn: more rows could not be read on a phone. */

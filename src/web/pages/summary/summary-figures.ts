@@ -1,7 +1,7 @@
 import type { Ms } from '../../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
 import type { Flows, Funds, Summary } from '../../../protocol/resources.ts'
-import { amountHtml, amountOrNone, countHtml } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone, countHtml } from '../../markup/amount-html.ts'
 import { sparkline } from '../../charts/chart-spark.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import type { Further } from '../../frame/further.ts'

@@ -7,13 +7,13 @@ import type {
   Schedule,
   Summary,
 } from '../../../protocol/resources.ts'
-import { amountHtml, amountOrNone, eventLink } from '../../markup/amount.ts'
+import { amountHtml, amountOrNone, eventLink } from '../../markup/amount-html.ts'
 import { contestLink, statusPill } from '../../markup/contest-name.ts'
 import type { Further } from '../../frame/further.ts'
 import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment.ts'
+import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 const CONTESTS_SHOWN = 5

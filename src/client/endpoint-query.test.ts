@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Given } from './query.ts'
-import { endpointPath } from './query.ts'
+import type { Given } from './endpoint-query.ts'
+import { endpointPath } from './endpoint-query.ts'
 
 suite('the path of a question', () => {
   for (const [name, query, text] of [

@@ -6,7 +6,7 @@ import { formatEvent } from '../../protocol/event.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import { formatPosition, formatRetry, lastSeqIn, packetOf } from './frame.ts'
+import { formatPosition, formatRetry, lastSeqIn, packetOf } from './stream-frame.ts'
 import { STREAM_LIMITS, streamLimits } from './limits.ts'
 
 const POSITION = { seq: seqOf(4), head: seqOf(9), live: false, atMs: msOf(1_790_812_800_123) }

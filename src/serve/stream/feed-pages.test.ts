@@ -4,7 +4,7 @@ import { openStage } from '../../../test/stage/stream-stage.ts'
 import type { LogFilter } from '../../log/store/reader.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { streamLimits } from './limits.ts'
-import { openPages } from './pages.ts'
+import { openPages } from './feed-pages.ts'
 
 const ALL: LogFilter = { types: null, kind: null, contestId: null, nonzero: false }
 const NONE: LogFilter = { ...ALL, kind: 'none' }

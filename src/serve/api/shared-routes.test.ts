@@ -8,7 +8,7 @@ import { openPresentEtag } from '../http/etag.ts'
 import { parseQuery } from '../http/query.ts'
 import type { RouteRequest } from '../http/route.ts'
 import { openRouter } from '../http/router.ts'
-import { apiRoutes } from './routes.ts'
+import { apiRoutes } from './api-routes.ts'
 
 suite('an answer is computed once, and compressed once in each coding, for all who ask meanwhile', () => {
   for (const target of [

@@ -2,8 +2,8 @@ import type { EventWire } from '../protocol/event.ts'
 import type { EventsPage } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
-import type { QueryOf } from './query.ts'
-import { endpointPath } from './query.ts'
+import type { QueryOf } from './endpoint-query.ts'
+import { endpointPath } from './endpoint-query.ts'
 
 /** What is asked of the log. Without an order it is read from the first event on. */
 export type EventsAsked = Omit<QueryOf<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { parseBody, parseLine } from './json.ts'
+import { parseBody, parseLine } from './draft-json.ts'
 
 const refusals: readonly (readonly [name: string, text: string, reason: RegExp])[] = [
   ['an empty line', '', /^is not JSON \(at character 1, its end\)$/],

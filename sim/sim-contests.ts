@@ -1,6 +1,6 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
-import type { SimContest, ContestSeries } from './contest.ts'
-import { fateOf, SERIES, unitsOf } from './contest.ts'
+import type { SimContest, ContestSeries } from './sim-contest.ts'
+import { fateOf, SERIES, unitsOf } from './sim-contest.ts'
 import type { Market } from './market.ts'
 import type { SimWorld } from './platform.ts'
 import { TOKEN } from './platform.ts'

@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { text as whole } from 'node:stream/consumers'
 import { run } from '../../../test/stage/command-stage.ts'
-import { fetchSameOrigin, readAddress } from './address.ts'
+import { fetchSameOrigin, readAddress } from './log-address.ts'
 import { CommandError } from './world.ts'
 
 /** What a server does with each path: where it leads to, or an answer when it leads nowhere. */

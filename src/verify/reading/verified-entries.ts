@@ -1,6 +1,6 @@
 import { WrongError } from './finding.ts'
 import { readDetailsLine, readEventLine } from './entry-lines.ts'
-import { objectsOf, readObject } from './json.ts'
+import { objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
 import { firstPlace, leafOf, monthEntries } from './month-entries.ts'

@@ -2,8 +2,8 @@ import type { LogFilter, LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { Packet, StreamFraming } from './frame.ts'
-import { lastSeqIn, packetOf } from './frame.ts'
+import type { Packet, StreamFraming } from './stream-frame.ts'
+import { lastSeqIn, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes, however long the log grows. */
