@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { BUNDLED, openAssets, openScripts } from './assets.ts'
+
+const STYLE = join(import.meta.dirname, '../style')
 
 suite('the files that pages load', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-assets-'))
@@ -11,12 +13,19 @@ suite('the files that pages load', () => {
 
   test('are made once, and made again where making them failed', async () => {
     const assets = openAssets(openScripts(folder), folder)
-    await assert.rejects(assets(), /style\.css/)
-    mkdirSync(join(folder, 'assets'))
-    writeFileSync(join(folder, 'assets', 'style.css'), 'body {}')
+    await assert.rejects(assets(), /tokens\.css/)
+    cpSync(STYLE, join(folder, 'style'), { recursive: true })
     mkdirSync(join(folder, BUNDLED))
     const made = await assets()
     assert.match(made.path('style.css'), /^\/assets\/style\.[0-9a-f]+\.css$/)
     assert.equal(await assets(), made)
+  })
+
+  test('have every part of the style sheet once', async () => {
+    const { files } = await openAssets(() => Promise.resolve([]))()
+    const served = new TextDecoder().decode(files.get('style.css')?.body)
+    const parts = readdirSync(STYLE).map((name) => readFileSync(join(STYLE, name), 'utf8'))
+    for (const part of parts) assert.ok(served.includes(part))
+    assert.equal(served.length, parts.join('').length)
   })
 })

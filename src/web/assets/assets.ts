@@ -23,6 +23,32 @@ export const ISLANDS = [
 ] as const
 export type Island = (typeof ISLANDS)[number]
 
+/** Parts of the one style sheet, `style/tokens.css` and so on, in the order in which they are served. */
+const STYLE_PARTS = [
+  'tokens',
+  'text',
+  'frame',
+  'figures',
+  'tables',
+  'forms',
+  'navigation',
+  'pills',
+  'footer',
+  'narrow',
+  'preferences',
+  'print',
+  'charts',
+  'heat',
+  'slider',
+  'chart-modes',
+  'summary',
+  'contests',
+  'events',
+  'reference',
+  'embed',
+  'checks',
+] as const
+
 /** What an island imports by its address, once it needs it: `verify-signature` is `island-verify-signature.ts`. */
 const MODULES = ['verify-signature'] as const
 
@@ -69,7 +95,8 @@ export function openAssets(
 }
 
 async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
-  const style = assetOf('style.css', readFileSync(join(folder, 'assets', 'style.css')))
+  const parts = STYLE_PARTS.map((part) => readFileSync(join(folder, 'style', `${part}.css`)))
+  const style = assetOf('style.css', Buffer.concat(parts))
   const scripts = await bundled()
   const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { DARK, LIGHT, pictureStyle } from './chart-theme.ts'
 
-const STYLE = readFileSync(join(import.meta.dirname, '..', 'assets', 'style.css'), 'utf8')
+const TOKENS = readFileSync(join(import.meta.dirname, '..', 'style', 'tokens.css'), 'utf8')
 
 suite('the colours of pictures', () => {
   for (const name of Object.keys(LIGHT)) {
     test(`have the ${name} of pages, light and dark`, () => {
-      const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(STYLE) ?? []
+      const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(TOKENS) ?? []
       assert.deepEqual([LIGHT[name], DARK[name]], [light, dark])
     })
   }

@@ -15,7 +15,7 @@ export const THEME: Parameter = {
 
 type Palette = Readonly<Record<string, string>>
 
-/** The colours of `style.css` that pictures use; a test holds them equal. */
+/** Colours of `style/tokens.css` that pictures use; a test compares them. */
 export const LIGHT: Palette = {
   bg: '#fff',
   text: '#14181f',
