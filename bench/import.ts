@@ -16,7 +16,7 @@ import { TEST_KEY } from '../test/story/signing.ts'
 
 const HELP = `node bench/import.ts [--drafts 500000] [--rounds 3] [--file F --chain opaque]
 
-  --drafts N   synthetic drafts, made before the clock starts (143352 and 5000000 are the sizes in README)
+  --drafts N   synthetic drafts, made before the clock starts (143352 and 5000000 are usual sizes)
   --file F     a plain file of drafts instead
   --rounds N   rounds, import and peer by turns; the median counts
 `

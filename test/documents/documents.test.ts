@@ -31,10 +31,46 @@ suite('every document', () => {
     assert.deepEqual(dead, [])
   })
 
+  test('names only files that are there', () => {
+    const dead = DOCUMENTS.filter((path) => !path.startsWith('docs/decisions/')).flatMap((path) =>
+      [...textOf(path).matchAll(/`((?:src|sim|test|bench|package|docs)\/[\w./-]+)`/g)]
+        .filter(([, named = '']) => !existsSync(join(ROOT, named)))
+        .map(([, named]) => `${path}: ${named}`),
+    )
+    assert.deepEqual(dead, [])
+  })
+
   test('that says what is promised says that it is informational only', () => {
     for (const path of ['README.md', 'PROTOCOL.md']) {
       assert.match(textOf(path), /informational only\. It is not advice, a forecast or an offer\./, path)
     }
+  })
+})
+
+suite('README', () => {
+  test('has 100 lines at most', () => {
+    assert.ok(textOf('README.md').trimEnd().split('\n').length <= 100)
+  })
+
+  test('links to every document', () => {
+    const linked = new Set(linksOf(textOf('README.md')))
+    const documents = DOCUMENTS.filter((path) => /^(?:docs\/)?[\w-]+\.md$/.test(path) && path !== 'README.md')
+    assert.deepEqual(
+      documents.filter((path) => !linked.has(path)),
+      [],
+    )
+  })
+})
+
+suite('docs/speed.md', () => {
+  test('has only figures of bench/RESULTS.md', () => {
+    const measured = new Set(figuresIn(textOf('bench/RESULTS.md')))
+    const told = figuresIn(textOf('docs/speed.md'))
+    assert.ok(told.length > 30, 'the figures are there')
+    assert.deepEqual(
+      told.filter((figure) => !measured.has(figure)),
+      [],
+    )
   })
 })
 
@@ -170,4 +206,9 @@ test('the lockfile names no registry but the public one', () => {
 
 function byName(a: string, b: string): number {
   return a < b ? -1 : 1
+}
+
+/** The numbers in a text, without thousands separators. */
+function figuresIn(text: string): readonly string[] {
+  return (text.match(/\d[\d,]*(?:\.\d+)?/g) ?? []).map((figure) => figure.replaceAll(',', ''))
 }

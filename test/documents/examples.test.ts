@@ -20,18 +20,29 @@ const START = (JSON.parse(textOf('package.json')) as { scripts: { start: string 
 
 const run = promisify(execFile)
 
-/** The shell blocks behind `<!-- run: … -->`, and what each is run beside. */
-const blocks = blocksOf(textOf('README.md')).flatMap(({ language, text, before: line, line: at }) => {
-  const beside = /^<!-- run: (\w+) -->$/.exec(line)?.[1]
-  return language === 'sh' && beside !== undefined ? [{ beside, text, at }] : []
-})
+/** The documents whose shell blocks run here, each with the kinds of blocks that it has. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  'README.md': ['start', 'sample'],
+  'docs/reading.md': ['sample'],
+  'docs/publishing.md': ['import', 'serve', 'own'],
+}
 
-suite('README', () => {
+/** A shell block after `<!-- run: KIND -->`; `beside` is the kind, which says what the block needs beside it. */
+type ShellBlock = Readonly<{ beside: string; text: string; at: number }>
+
+function shellBlocksOf(document: string): readonly ShellBlock[] {
+  return blocksOf(textOf(document)).flatMap(({ language, text, before: line, line: at }) => {
+    const beside = /^<!-- run: (\w+) -->$/.exec(line)?.[1]
+    return language === 'sh' && beside !== undefined ? [{ beside, text, at }] : []
+  })
+}
+
+suite('the examples', () => {
   let folder = ''
   let sample: Service | undefined
   let own: Service | undefined
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'daybook-readme-'))
+    folder = await mkdtemp(join(tmpdir(), 'daybook-examples-'))
     sample = await startService({ drafts: SAMPLE })
   })
   after(async () => {
@@ -40,14 +51,14 @@ suite('README', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** The service of README's own history, which an earlier block has written. */
+  /** A service on the history that an earlier block has written. */
   async function serveOwn(): Promise<Service> {
     own ??= await startService({ drafts: join(folder, 'history.jsonl'), chain: 'opaque' })
     await writeFile(join(folder, 'data', 'publish-token'), `${own.token}\n`)
     return own
   }
 
-  /** Runs a block as a reader would, in a folder of its own, against the addresses of the tests. */
+  /** Runs a block as a reader would, in its own folder, against the addresses of the tests. */
   async function shell(text: string, service: Service | undefined): Promise<string> {
     const script = text
       .replaceAll('npm run -s daybook --', COMMAND)
@@ -58,16 +69,9 @@ suite('README', () => {
     return stdout + stderr
   }
 
-  test('has blocks to run, of each sort', () => {
-    assert.deepEqual(
-      new Set(blocks.map(({ beside }) => beside)),
-      new Set(['start', 'sample', 'import', 'serve', 'own']),
-    )
-  })
-
-  /** Runs a block that goes on until it is stopped, on free ports: it is asked one question. */
+  /** Runs a block that ends only when it is stopped, on free ports, and sends it one request. */
   async function serving(text: string): Promise<void> {
-    const script = text.replace('npm ci && npm start', START.replace('node src/main.ts', COMMAND))
+    const script = text.replace('npm ci\nnpm start', START.replace('node src/main.ts', COMMAND))
     const words = ['-euc', `exec ${script.replace('npm run -s daybook --', COMMAND)}`]
     const env = { ...process.env, DAYBOOK_PORT: '0', DAYBOOK_PUBLISH_PORT: '0' }
     const child = spawn('bash', words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -87,29 +91,38 @@ suite('README', () => {
     assert.notEqual(url, '', 'it listens')
   }
 
-  test('has no other block of commands', () => {
-    const all = blocksOf(textOf('README.md')).filter(({ language }) => language === 'sh')
-    assert.equal(all.length, blocks.length)
-  })
+  for (const [document, kinds] of Object.entries(DOCUMENTS)) {
+    const blocks = shellBlocksOf(document)
 
-  for (const { beside, text, at } of blocks) {
-    test(`line ${at} does what it says: ${text.split('\n')[0]}`, async () => {
-      if (beside === 'start' || beside === 'serve') return serving(text)
-      const service = beside === 'own' ? await serveOwn() : sample
-      const said = await shell(text, service)
-      assert.ok(said.length > 0, 'it says something')
-      assert.ok(!said.includes('/api/problems/'), said)
-      if (beside === 'own') {
-        assert.match(said, /^4 published, 0 were there already/m)
-        assert.match(said, /^0 published, 4 were there already/m)
-        assert.match(said, /"payouts":\[\{"seq":8,/)
-      }
-      if (text.includes('/stream')) assert.match(said, /\{"position":\{"seq":2187,"head":2187,"live":true,/)
-      if (text.includes('sha256sum')) assert.match(said, /^2026-07\.jsonl\.gz: OK\n509\n/)
+    test(`of ${document} are of the expected kinds, and no shell block lacks a kind`, () => {
+      assert.deepEqual(new Set(blocks.map(({ beside }) => beside)), new Set(kinds))
+      const all = blocksOf(textOf(document)).filter(({ language }) => language === 'sh')
+      assert.equal(all.length, blocks.length)
     })
+
+    for (const { beside, text, at } of blocks) {
+      test(`of ${document}, line ${at}, do what they say: ${text.split('\n')[0]}`, async () => {
+        if (beside === 'start' || beside === 'serve') return serving(text)
+        const service = beside === 'own' ? await serveOwn() : sample
+        const said = await shell(text, service)
+        assert.ok(said.length > 0, 'it prints something')
+        assert.ok(!said.includes('/api/problems/'), said)
+        if (beside === 'own') {
+          assert.match(said, /^4 published, 0 were there already/m)
+          assert.match(said, /^0 published, 4 were there already/m)
+          assert.match(said, /"payouts":\[\{"seq":8,/)
+        }
+        if (text.includes('/stream')) {
+          assert.match(said, /\{"position":\{"seq":2187,"head":2187,"live":true,/)
+        }
+        if (text.includes('sha256sum')) assert.match(said, /^2026-07\.jsonl\.gz: OK\n509\n/)
+        if (text.includes(' export '))
+          assert.match(said, /^seq,type,kind,at,atMs,contestId,kots,tx\r?\n\d+,payout,/)
+      })
+    }
   }
 
-  test('imports the history that it shows', async () => {
+  test('import the history that they show', async () => {
     const history = await readFile(join(folder, 'history.jsonl'), 'utf8')
     assert.equal(history.trim().split('\n').length, 4)
   })
