@@ -2,15 +2,12 @@ import { createServer } from 'node:http'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
-import type { ConnectionCount } from './caller-connections.ts'
-import { openCallerConnections } from './caller-connections.ts'
-import type { Collaborators } from './exchange.ts'
-import { openExchange } from './exchange.ts'
+import type { ConnectionCount } from './allowance/caller-connections.ts'
+import type { RequestPathParts } from './exchange/request-path.ts'
+import { openRequestPath } from './exchange/request-path.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './http/headers.ts'
-import { isTargetTooLong } from './overflow.ts'
+import { isTargetTooLong } from './http/overflow.ts'
 import { HEADERS_MAX } from './http/request-form.ts'
-import { openRequestFeeds } from './fairness/request-feeds.ts'
-import { openRequestLanes } from './fairness/request-lanes.ts'
 import { drainServer } from './server-drain.ts'
 
 /** Where and how the public listener listens. Every number of it is a limit, in the unit of its name. */
@@ -50,12 +47,10 @@ export type Server = AsyncDisposable &
   }>
 
 /** Starts to listen; settles when it does, throws when it cannot. */
-export async function start(settings: ServerSettings, collaborators: Collaborators): Promise<Server> {
-  const server = openServer(settings, collaborators)
+export async function start(settings: ServerSettings, parts: RequestPathParts): Promise<Server> {
+  const server = openServer(settings, parts)
   let draining = false
-  const lanes = openRequestLanes(openExchange(collaborators), { onTaken: (socket) => feeds.resume(socket) })
-  const feeds = openRequestFeeds(server, lanes.isFull)
-  const overLimit = openCallerConnections(server, settings.connections, collaborators)
+  const path = openRequestPath(server, settings.connections, parts)
 
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -63,14 +58,14 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
     socket.once('close', () => sockets.delete(socket))
   })
 
-  const exchange: Parameters<HttpServer['on']>[1] = (request, response): void => {
+  const enter: Parameters<HttpServer['on']>[1] = (request, response): void => {
     if (draining) response.setHeader('Connection', 'close')
-    if (!overLimit(request, response)) lanes.enter(request, response)
+    path.enter(request, response)
   }
-  server.on('request', exchange)
+  server.on('request', enter)
   // Without this, `Expect: 100-continue` would be told to go on and send its body.
-  server.on('checkContinue', exchange)
-  refuseWhatIsNoRequest(server, collaborators, lanes.end)
+  server.on('checkContinue', enter)
+  refuseWhatIsNoRequest(server, parts, path.end)
 
   await listen(server, settings)
   const address = server.address()
@@ -79,7 +74,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   /** Closes connections with nothing to answer. Node takes an answer for done that was written and not yet taken. */
   const closeIdle = (): void => {
     for (const socket of sockets) {
-      if (lanes.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
+      if (path.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
     }
   }
   const drain = async (quiet = Promise.resolve()): Promise<void> => {
@@ -90,7 +85,7 @@ export async function start(settings: ServerSettings, collaborators: Collaborato
   return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }
 
-function openServer(settings: ServerSettings, { metrics }: Collaborators): HttpServer {
+function openServer(settings: ServerSettings, { metrics }: RequestPathParts): HttpServer {
   const server = createServer({
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
@@ -137,7 +132,7 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 /** Answers what never becomes a request: broken syntax, silence, tunnels, expectations. */
 function refuseWhatIsNoRequest(
   server: HttpServer,
-  { metrics }: Collaborators,
+  { metrics }: RequestPathParts,
   /** Closes a connection after the answers that it has asked for; false where it has asked for none. */
   endAfterAnswers: (socket: Socket) => boolean,
 ): void {

@@ -15,11 +15,11 @@ import type { Problem } from '../../src/protocol/problem.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
-import { openAnswerer } from '../../src/serve/answerer.ts'
+import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
-import type { Collaborators } from '../../src/serve/exchange.ts'
+import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
 import { frontRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
@@ -109,8 +109,8 @@ export type ApiStage = AsyncDisposable &
   }>
 
 export type ApiStageSettings = Readonly<{
-  counters?: Collaborators['counters']
-  callerOf?: Collaborators['callerOf']
+  counters?: RequestPathParts['counters']
+  callerOf?: RequestPathParts['callerOf']
   routes?: readonly Route[]
   server?: Partial<ServerSettings>
   site?: Partial<Site>

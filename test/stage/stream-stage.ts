@@ -12,7 +12,7 @@ import { billionths, parseDraftPrice } from '../../src/protocol/amount.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
-import type { Collaborators } from '../../src/serve/exchange.ts'
+import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
 import { start } from '../../src/serve/server.ts'
@@ -153,7 +153,7 @@ function collaborators(
   streams: Streams,
   reported: unknown[],
   callers: string[],
-): Collaborators {
+): RequestPathParts {
   return {
     identity: reader.identity,
     router: openRouter(streams.routes),

@@ -8,7 +8,7 @@ import { openHeadCell } from '../../log/store/head-cell.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { testSigner } from '../../../test/story/signing.ts'
-import type { Question } from '../../serve/answerer.ts'
+import type { Question } from '../../serve/exchange/thread-question.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { openAnswerThreads } from './answer-threads.ts'
 

@@ -5,12 +5,12 @@ import { getRequest, sendRaw } from '../../../test/stage/raw-request.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { allocateAllowance, openAllowance } from './allowance.ts'
 import type { Counter } from './counters.ts'
-import type { Collaborators } from '../exchange.ts'
+import type { RequestPathParts } from '../exchange/request-path.ts'
 
 suite('the allowance', () => {
   const policy = { name: 'default', requests: 60, windowMs: 60_000 }
   let nowMs = 1_000_000
-  function counters(): Collaborators['counters'] {
+  function counters(): RequestPathParts['counters'] {
     const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
     const counter = {
       policy,
@@ -23,7 +23,7 @@ suite('the allowance', () => {
     const allowance = openAllowance(allocateAllowance(wide, 'a secret of this test', 100))
     return { policy: wide, decide: (caller, units) => allowance.decide(caller, nowMs, units) }
   }
-  const callerOf: Collaborators['callerOf'] = ({ headers }) => String(headers['x-forwarded-for'] ?? 'none')
+  const callerOf: RequestPathParts['callerOf'] = ({ headers }) => String(headers['x-forwarded-for'] ?? 'none')
 
   test('refuses the sixty-first request, and says when the next is allowed', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })

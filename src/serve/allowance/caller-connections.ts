@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { CallerSlots } from './allowance/caller-slots.ts'
-import type { LogIdentity } from '../log/store/reader.ts'
-import { commonHeaders } from './http/headers.ts'
-import { formatProblem } from './http/problem-document.ts'
+import type { CallerSlots } from './caller-slots.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { commonHeaders } from '../http/headers.ts'
+import { formatProblem } from '../http/problem-document.ts'
 
 /** Counts the open connections of each address. */
 export type ConnectionCount = Readonly<{

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { suite, test } from 'node:test'
-import { msOf } from '../protocol/moment.ts'
-import type { Question } from './answerer.ts'
-import type { Reply } from './http/route.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { Question } from './thread-question.ts'
+import type { Reply } from '../http/route.ts'
 import { openSharedAnswers } from './shared-answers.ts'
 
 const QUESTION: Question = {

@@ -1,10 +1,10 @@
-import { openAnswerCache } from './http/answer-cache.ts'
-import type { Question } from './answerer.ts'
-import { negotiate } from './http/coding.ts'
-import { names } from './http/etag.ts'
-import type { Timed } from './fairness/fair-places.ts'
-import { openFairPlaces } from './fairness/fair-places.ts'
-import type { Coded, Reply } from './http/route.ts'
+import { openAnswerCache } from '../http/answer-cache.ts'
+import type { Question } from './thread-question.ts'
+import { negotiate } from '../http/coding.ts'
+import { names } from '../http/etag.ts'
+import type { Timed } from '../fairness/fair-places.ts'
+import { openFairPlaces } from '../fairness/fair-places.ts'
+import type { Coded, Reply } from '../http/route.ts'
 
 /** Answers a caller's question, in the caller's turn. */
 export type SharedAnswers = Readonly<{

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { openApiStage } from '../../test/stage/api-stage.ts'
-import { getRequest } from '../../test/stage/raw-request.ts'
-import { allocateCallerSlots, openCallerSlots } from './allowance/caller-slots.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { getRequest } from '../../../test/stage/raw-request.ts'
+import { allocateCallerSlots, openCallerSlots } from './caller-slots.ts'
 
 const PER_CALLER = 3
 

@@ -1,0 +1,33 @@
+import type { Problem } from '../../protocol/problem.ts'
+import { respond } from '../http/respond.ts'
+import { problemReply } from '../http/route.ts'
+import { attempt } from './eventual.ts'
+import type { Refuse } from './thread-question.ts'
+import type { Visit } from './visit.ts'
+
+/** Reports an error of ours with the route's path. */
+export type Report = (error: unknown, route: string) => void
+
+const FAILED: Problem = {
+  code: 'internal-error',
+  detail: 'The answer could not be made. It is reported.',
+}
+
+/** Opens the end of a visit whose steps threw: the error is reported, and the caller gets a 500 if nothing was sent yet. */
+export function openFailure(report: Report, refuse: Refuse): (visit: Visit, error: unknown) => void {
+  return (visit, error) => {
+    const { request, response, terms, found } = visit
+    // A caller that leaves during an answer is not our failure.
+    if (response.destroyed || request.socket.destroyed) return
+    report(error, found?.route.path ?? 'none')
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    Promise.resolve(attempt(() => refuse(visit, FAILED)))
+      // The error page may fail too.
+      .catch(() => problemReply(FAILED))
+      .then((reply) => respond(response, terms, reply))
+      .catch(() => response.destroy())
+  }
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Problem } from '../../protocol/problem.ts'
+import type { Decision } from '../allowance/allowance.ts'
+import type { Counters } from '../allowance/counters.ts'
+import type { FoundReady } from '../http/ready-answer.ts'
+import { findReady, writeReady } from '../http/ready-answer.ts'
+import type { ReadyReplies } from '../http/ready-replies.ts'
+import type { Untaken } from '../http/untaken.ts'
+import type { Underway } from '../metrics/underway.ts'
+import type { Eventual } from './eventual.ts'
+import { attempt } from './eventual.ts'
+
+/** Writes the ready answer of a request; otherwise returns the decision of the allowance, if it was asked. */
+export type ReadyStep = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: string,
+) => 'written' | Eventual<Decision> | undefined
+
+/** Parts of a thread that the step uses. */
+type ReadyStepParts = Readonly<{
+  ready: ReadyReplies
+  counters: Counters | null
+  unready(): Problem | undefined
+  underway: Underway
+  untaken: Untaken
+  monotonicMs(): number
+}>
+
+/** Opens the step that answers from the ready replies, which all cost one request of the API allowance. */
+export function openReadyStep(parts: ReadyStepParts): ReadyStep {
+  const { ready, counters, unready, underway, untaken, monotonicMs } = parts
+
+  function write(response: ServerResponse, found: FoundReady, startedMs: number): void {
+    writeReady(response, found)
+    const { tally } = found.reply
+    if (response.socket?.writableLength === 0) {
+      tally.add('GET', response.statusCode, (monotonicMs() - startedMs) / 1000)
+      return
+    }
+    underway.begin(response, { method: 'GET', tally, startedMs, limited: true })
+    untaken.watch(response)
+  }
+
+  return (request, response, caller) => {
+    const found = findReady(ready, request)
+    if (found === undefined || unready() !== undefined) return undefined
+    const startedMs = monotonicMs()
+    if (counters !== null) {
+      const { decide } = counters.api
+      const decision = attempt(() => decide(caller))
+      if (decision instanceof Promise || !decision.allowed) return decision
+    }
+    write(response, found, startedMs)
+    return 'written'
+  }
+}

@@ -1,0 +1,51 @@
+import type { Problem } from '../../protocol/problem.ts'
+import { ALLOWED_METHODS, PREFLIGHT_HEADERS } from '../http/headers.ts'
+import { judgeForm, judgeTarget } from '../http/request-form.ts'
+import type { Reply } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
+import type { StepRefusal, Step, Visit } from './visit.ts'
+import { stepRefusal } from './visit.ts'
+
+/** Refuses a malformed request and closes its connection. */
+export function checkForm({ request, response }: Pick<Visit, 'request' | 'response'>): Reply | undefined {
+  const verdict = judgeForm(request)
+  if (verdict === 'fit') return undefined
+  response.setHeader('Connection', 'close')
+  if (verdict !== 'too-many-headers') return problemReply(verdict)
+  return { is: 'bare', status: 431, headers: { 'Content-Length': '0' } }
+}
+
+/** Answers a CORS preflight, and refuses every method but GET and HEAD. */
+export function checkMethod({ request }: Pick<Visit, 'request'>): Reply | undefined {
+  const { method } = request
+  if (method === 'GET' || method === 'HEAD') return undefined
+  if (method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
+  const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
+  return problemReply(problem, { Allow: ALLOWED_METHODS })
+}
+
+/** Refuses a target that is too long. */
+export function checkTarget({ request }: Pick<Visit, 'request'>): StepRefusal | undefined {
+  const tooLong = judgeTarget(request)
+  return tooLong === undefined ? undefined : stepRefusal(tooLong)
+}
+
+const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
+const NO_ENDPOINT: Problem = {
+  ...NOTHING_HERE,
+  detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
+}
+
+/** Refuses a path that no route matches. */
+export function checkRoute({ found, underApi }: Pick<Visit, 'found' | 'underApi'>): StepRefusal | undefined {
+  if (found !== undefined) return undefined
+  return stepRefusal(underApi ? NO_ENDPOINT : NOTHING_HERE)
+}
+
+/** Opens the check that refuses answers about the log while this node is not ready. */
+export function openReadinessCheck(unready: () => Problem | undefined): Step {
+  return ({ found, underApi }: Pick<Visit, 'found' | 'underApi'>) => {
+    const problem = underApi || found?.route.showsLog === true ? unready() : undefined
+    return problem === undefined ? undefined : stepRefusal(problem)
+  }
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import type { ConnectionCount } from '../allowance/caller-connections.ts'
+import { openCallerConnections } from '../allowance/caller-connections.ts'
+import type { Counters } from '../allowance/counters.ts'
+import { openFairTurns } from '../fairness/fair-turns.ts'
+import { openRequestFeeds } from '../fairness/request-feeds.ts'
+import type { RequestLanes } from '../fairness/request-lanes.ts'
+import { openRequestLanes } from '../fairness/request-lanes.ts'
+import { openReadyReplies } from '../http/ready-replies.ts'
+import type { Router } from '../http/router.ts'
+import { openUntaken } from '../http/untaken.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { openUnderway } from '../metrics/underway.ts'
+import { openAllowanceStep, openRowsCharge } from './allowance-step.ts'
+import { openExchange } from './exchange.ts'
+import type { Report } from './failure.ts'
+import { openFailure } from './failure.ts'
+import type { AnswerInTurn } from './thread-question.ts'
+import { openAskElsewhere, openRefuse } from './thread-question.ts'
+import { openReadyStep } from './ready-step.ts'
+import { checkForm, checkMethod, checkRoute, checkTarget, openReadinessCheck } from './request-checks.ts'
+import { openRouteAnswer } from './route-answer.ts'
+import { openVisits } from './visit.ts'
+
+/** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
+export type RequestPathParts = Readonly<{
+  identity: LogIdentity
+  router: Router
+  /** Makes answers that are not brief, and the pages of refusals. */
+  answer: AnswerInTurn
+  /** The caller that the allowance counts by. */
+  callerOf(request: IncomingMessage): string
+  /** The allowances; null when no limit is set. */
+  counters: Counters | null
+  /** Why this node answers nothing of the API at present; undefined when it does. */
+  unready(): Problem | undefined
+  now(): Ms
+  monotonicMs(): number
+  problemBase: string
+  metrics: Metrics
+  report: Report
+}>
+
+/** The path of a thread's requests. */
+export type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+  Readonly<{ enter(request: IncomingMessage, response: ServerResponse): void }>
+
+/** Opens the path of requests, from bytes on a connection to the written answer: its steps in their order. */
+export function openRequestPath(
+  server: Server,
+  connections: ConnectionCount | null,
+  parts: RequestPathParts,
+): RequestPath {
+  const { counters, unready, now, monotonicMs, metrics } = parts
+  const ready = openReadyReplies()
+  const unfinished = { underway: openUnderway(monotonicMs), untaken: openUntaken(), monotonicMs }
+
+  // A connection: its bytes are parsed a slice at a time, and its requests run one at a time.
+  const lanes = openRequestLanes(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })
+  const feeds = openRequestFeeds(server, lanes.isFull)
+  const refuseOverLimit = openCallerConnections(server, connections, parts)
+
+  // A request: it waits for its caller's turn, and an answer that is ready is written at once.
+  const turns = openFairTurns(monotonicMs)
+  const writeReady = openReadyStep({ ready, counters, unready, ...unfinished })
+  const openVisit = openVisits(parts, ready)
+
+  // Any other request: the first of these steps that has a reply ends them.
+  const askElsewhere = openAskElsewhere(parts.answer, now)
+  const steps = [
+    openAllowanceStep(counters, metrics),
+    checkForm,
+    checkMethod,
+    checkTarget,
+    checkRoute,
+    openReadinessCheck(unready),
+    openRouteAnswer(askElsewhere, now),
+  ]
+
+  // Its reply: a refusal becomes JSON or a page, a page is charged for the rows that it read, and the reply is written.
+  const refuse = openRefuse(askElsewhere)
+  const chargeRows = openRowsCharge(counters)
+  const fail = openFailure(parts.report, refuse)
+  const exchange = openExchange({ steps, refuse, chargeRows, fail, ...unfinished })
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    const caller = parts.callerOf(request)
+    turns.run(caller, () => {
+      // A caller that has left gets no answer.
+      if (request.socket.destroyed) return
+      const decision = writeReady(request, response, caller)
+      if (decision !== 'written') exchange(openVisit(request, response, caller, decision))
+    })
+  }
+
+  return {
+    enter(request, response) {
+      if (!refuseOverLimit(request, response)) lanes.enter(request, response)
+    },
+    answering: lanes.answering,
+    end: lanes.end,
+  }
+}

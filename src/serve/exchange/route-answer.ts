@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import { assert } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { names } from '../http/etag.ts'
+import type { HeaderList } from '../http/headers.ts'
+import type { ParsedQuery } from '../http/query.ts'
+import { parseQuery } from '../http/query.ts'
+import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
+import type { Found } from '../http/router.ts'
+import type { Eventual } from './eventual.ts'
+import type { AskElsewhere } from './thread-question.ts'
+import type { Step, Visit } from './visit.ts'
+import { header, stepRefusal } from './visit.ts'
+
+/** Opens the last step: it parses the query and asks the route, here if the answer is brief, else in another thread. */
+export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms): Step {
+  return (visit) => {
+    const { found, rawQuery } = visit
+    assert(found !== undefined, 'checkRoute refuses a path without a route')
+    const query = parseQuery(rawQuery, found.route.parameters)
+    if (!query.ok) return stepRefusal(query.problem)
+    return answer(visit, found, query.value)
+  }
+
+  function answer(visit: Visit, found: Found, query: ParsedQuery): Eventual<Reply> {
+    const { request, response, terms, caller } = visit
+    const { route } = found
+    if (route.streaming === true) {
+      // A stream writes its answer itself.
+      setHeaders(response, [...terms.common, ...terms.allowance])
+      return route.handle({ ...askOf(visit, found, query), caller, request, response })
+    }
+    return isBrief(route, query) ? route.handle(askOf(visit, found, query)) : askElsewhere(visit, null)
+  }
+
+  function askOf({ request, terms, path }: Visit, { segments }: Found, query: ParsedQuery): RouteRequest {
+    return {
+      method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+      path,
+      segments,
+      query,
+      now: now(),
+      header: (name) => header(request, name),
+      holds: (etag) => names(terms.ifNoneMatch, etag),
+    }
+  }
+}
+
+function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {
+  return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
+}
+
+function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
+}

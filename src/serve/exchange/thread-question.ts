@@ -1,0 +1,45 @@
+import type { Ms } from '../../protocol/moment.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import type { Reply } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
+import type { Visit } from './visit.ts'
+
+/** A request that has passed every check, or a refusal to be shown as a page: plain data for another thread. */
+export type Question = Readonly<{
+  /** Problem of the refusal; null when the request is to be answered. */
+  refused: Problem | null
+  method: 'GET' | 'HEAD'
+  /** Raw path. */
+  path: string
+  rawQuery: string
+  ifNoneMatch: string | undefined
+  acceptEncoding: string | undefined
+  now: Ms
+}>
+
+/** Answers a question in its caller's turn; makes nothing if `gone` says that the caller has left. */
+export type AnswerInTurn = (caller: string, question: Question, gone: () => boolean) => Promise<Reply>
+
+/** Has another thread answer a visit, or show the problem that refuses it as a page. */
+export type AskElsewhere = (
+  visit: Pick<Visit, 'caller' | 'response' | 'terms' | 'path' | 'rawQuery'>,
+  refused: Problem | null,
+) => Promise<Reply>
+
+/** Opens the way to other threads. */
+export function openAskElsewhere(answer: AnswerInTurn, now: () => Ms): AskElsewhere {
+  return ({ caller, response, terms, path, rawQuery }, refused) => {
+    const { ifNoneMatch, acceptEncoding, head } = terms
+    const method = head ? 'HEAD' : 'GET'
+    const question: Question = { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding, now: now() }
+    return answer(caller, question, () => response.destroyed)
+  }
+}
+
+/** Makes the reply of a refusal: JSON under the API, a page elsewhere. */
+export type Refuse = (visit: Visit, problem: Problem) => Reply | Promise<Reply>
+
+/** Opens the making of refusals. */
+export function openRefuse(askElsewhere: AskElsewhere): Refuse {
+  return (visit, problem) => (visit.underApi ? problemReply(problem) : askElsewhere(visit, problem))
+}

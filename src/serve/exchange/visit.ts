@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import type { Decision } from '../allowance/allowance.ts'
+import type { HeaderList } from '../http/headers.ts'
+import { commonHeaders, headerList } from '../http/headers.ts'
+import type { ReadyReplies } from '../http/ready-replies.ts'
+import { hasBody, partsOf } from '../http/request-form.ts'
+import type { ReplyTerms } from '../http/respond.ts'
+import type { Reply } from '../http/route.ts'
+import type { Found, Router } from '../http/router.ts'
+import type { Tallies, RequestTally } from '../metrics/request-tally.ts'
+import type { Eventual } from './eventual.ts'
+
+/** One request on its way to its answer. */
+export type Visit = Readonly<{
+  request: IncomingMessage
+  response: ServerResponse
+  caller: string
+  path: string
+  rawQuery: string
+  /** Undefined when no route matches. */
+  found: Found | undefined
+  underApi: boolean
+  /** Decision of the allowance, if it has been asked already. */
+  decision: Eventual<Decision> | undefined
+  tally: RequestTally
+  terms: VisitTerms
+}>
+
+/** ReplyTerms of an answer; the allowance step fills in `allowance`. */
+type VisitTerms = ReplyTerms & { allowance: HeaderList }
+
+/** A problem that a step has found. The API answers it as JSON, everything else as a page. */
+export type StepRefusal = Readonly<{ is: 'refused'; problem: Problem }>
+
+/** One step of a visit: its reply or refusal ends the steps, undefined goes on to the next step. */
+export type Step = (visit: Visit) => Eventual<Reply | StepRefusal | undefined>
+
+/** Opens a visit; `decision` is that of the allowance, if it has been asked already. */
+type OpenVisit = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: string,
+  decision: Eventual<Decision> | undefined,
+) => Visit
+
+type VisitParts = Readonly<{
+  identity: LogIdentity
+  router: Router
+  problemBase: string
+  metrics: Readonly<{ tallies: Tallies }>
+}>
+
+const API = /^\/api\/v1(?:[/?]|$)/
+
+/** Opens the reading of requests: a visit has the parts that decide its answer. */
+export function openVisits(
+  { identity, router, problemBase, metrics: { tallies } }: VisitParts,
+  ready: ReadyReplies,
+): OpenVisit {
+  const common = headerList([], commonHeaders(identity))
+  return (request, response, caller, decision) => {
+    if (hasBody(request)) response.setHeader('Connection', 'close')
+    const { target, path, rawQuery } = partsOf(request.url ?? '')
+    const found = router(path)
+    const underApi = API.test(target)
+    const tally = tallies(found?.route.path ?? 'none')
+    // The ready step asks the API allowance only, so answers under another allowance are not kept.
+    const holdable = found?.route.allowance === 'api' && underApi
+    const terms: VisitTerms = {
+      common,
+      allowance: [],
+      head: request.method === 'HEAD',
+      ifNoneMatch: header(request, 'if-none-match'),
+      acceptEncoding: header(request, 'accept-encoding'),
+      problemBase,
+      ...(holdable ? { remember: (form, made) => ready.set(target, form, { tally, ...made }) } : {}),
+    }
+    return { request, response, caller, path, rawQuery, found, underApi, decision, tally, terms }
+  }
+}
+
+/** One header of a request; several of the same name are joined by a comma. */
+export function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** A refusal with this problem. */
+export function stepRefusal(problem: Problem): StepRefusal {
+  return { is: 'refused', problem }
+}
