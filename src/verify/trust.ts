@@ -1,13 +1,12 @@
 import type { Checkpoint, OpenedCheckpoint } from '../tlog/checkpoint.ts'
 import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
+import type { ChainKey } from '../tlog/key-chain.ts'
+import { verifyKeyChain } from '../tlog/key-chain.ts'
 import { parseNote } from '../tlog/note.ts'
-import { openNote } from '../tlog/signature.ts'
-import { formatUtf8 } from '../tlog/text.ts'
 import type { Verdict } from '../tlog/verdict.ts'
 import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
-import type { VerifierKey } from '../tlog/vkey.ts'
-import { formatVkey, parseVkey } from '../tlog/vkey.ts'
+import { parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
 import type { Members } from './reading/json-values.ts'
 import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
@@ -16,14 +15,8 @@ import type { Primitives } from './reading/primitives.ts'
 /** Where the first key comes from that everything else is trusted by. */
 export type TrustBasis = 'given' | 'kept' | 'served'
 
-/** A key that the log lists, and the sizes of the trees that it signs. */
-export type KeyRange = Readonly<{
-  key: VerifierKey
-  fromSize: number
-  toSize: number | null
-  /** A note by an older key that names this one. */
-  statement: string | null
-}>
+/** A key that the log lists; a retired one signs trees up to `toSize`. */
+export type KeyRange = ChainKey & Readonly<{ toSize: number | null }>
 
 /** What `/log/keys` says; nothing of it is proved. */
 export type KeyList = Readonly<{
@@ -98,24 +91,16 @@ export async function trustOf(
     trusted.basis === 'served'
       ? candidates.filter(({ statement }) => statement === null)
       : listedAs(list, trusted.vkeys, primitives)
-  const found = new Set(own)
-  let grown = true
-  while (grown) {
-    grown = false
-    for (const candidate of candidates) {
-      if (found.has(candidate) || candidate.statement === null) continue
-      if (!(await isStated(candidate, list.origin, [...found], primitives))) continue
-      found.add(candidate)
-      grown = true
-    }
-  }
-  const unstated = candidates.find((key) => trusted.basis === 'served' && !found.has(key))
-  if (unstated !== undefined)
+  const others = candidates.filter((candidate) => !own.includes(candidate))
+  const ownKeys = own.map(({ key }) => key)
+  const found = [...own, ...(await verifyKeyChain(ownKeys, others, primitives.verifyEd25519))]
+  if (trusted.basis === 'served' && found.length < candidates.length) {
     throw malformed('a statement does not hold: no older key has named the newer one')
+  }
   return {
     origin: list.origin,
     basis: trusted.basis,
-    keys: [...found],
+    keys: found,
     listed: list.keys,
     formerLogs: list.formerLogs,
   }
@@ -141,21 +126,6 @@ function listedAs(list: KeyList, vkeys: readonly string[], { sha256 }: Primitive
 
 const NO_KEY = new Uint8Array(0)
 const UNLISTED = 'the key that you trust is not among the keys of this log'
-
-/** The statement is a note by one of the keys: `daybook key rotation v1`, origin, size and new vkey, a line each. */
-async function isStated(
-  { key, fromSize, statement }: KeyRange,
-  origin: string,
-  by: readonly KeyRange[],
-  { verifyEd25519 }: Primitives,
-): Promise<boolean> {
-  const note = parseNote(formatUtf8(statement ?? ''))
-  if (!note.ok) return false
-  const text = `daybook key rotation v1\n${origin}\n${fromSize}\n${formatVkey(key)}\n`
-  if (note.value.text !== text) return false
-  const older = by.map((listed) => listed.key)
-  return (await openNote(note.value, older, verifyEd25519)).ok
-}
 
 /** The checkpoint in a note that a trusted key has signed, which signs trees of that size. */
 export async function openTrusted(

@@ -255,7 +255,7 @@ suite('the keys of a log', () => {
     change(data, (db) => flip(db, 'signing_keys', 'statement', 'statement IS NOT NULL'))
     const forged = await checked(data)
     assert.equal(forged.code, 1)
-    assert.match(forged.said, /^signing_keys: a key is listed with a statement that no other has made/m)
+    assert.match(forged.said, /^signing_keys: a key is listed with a statement that no older key has signed/m)
     change(data, (db) => db.exec('UPDATE signing_keys SET to_size = 5'))
     assert.match(refusalAtStart(data) ?? '', /is signed with another key/)
     change(data, (db) => db.exec('UPDATE signing_keys SET vkey = substr(vkey, 2) WHERE from_size = 0'))

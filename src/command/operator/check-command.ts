@@ -65,7 +65,7 @@ async function auditFault(data: string, keys: readonly SigningKey[], world: Worl
   const db = openForReading(storePath(data))
   try {
     const fault = (await auditWhole(db, () => null, world)) ?? faultAtStart(db, readHighWater(data), keys)
-    return fault === null ? faultOfKeys(db) : textOfFault(fault)
+    return fault === null ? await faultOfKeys(db) : textOfFault(fault)
   } finally {
     db.close()
   }

@@ -1,7 +1,8 @@
 import { sign } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
-import { formatNote, parseNote } from '../../tlog/note.ts'
+import { rotationText, verifyKeyChain } from '../../tlog/key-chain.ts'
+import { formatNote } from '../../tlog/note.ts'
 import { signText } from '../../tlog/signature.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
@@ -9,7 +10,7 @@ import type { Row } from '../store/codec.ts'
 import { number, text } from '../store/codec.ts'
 import type { ListedKey } from '../store/reader.ts'
 import type { SigningKey } from './signer.ts'
-import { isSignedNote, sha256, verifierKeyOf } from './signer.ts'
+import { sha256, verifierKeyOf, verifyRawEd25519 } from './signer.ts'
 import { readIdentity, StoreError } from '../store/store.ts'
 
 /** Keys that sign one log at the same time, at most: the present one and the next, while they change. */
@@ -21,13 +22,15 @@ export function readKeys(db: DatabaseSync): readonly ListedKey[] {
   return rows.map(listedKey).toSorted((a, b) => a.fromSize - b.fromSize || (a.vkey < b.vkey ? -1 : 1))
 }
 
-/** The listed keys, as signatures are verified with them. */
+/** The listed keys, as signatures are verified with them. Throws a StoreError on a malformed vkey. */
 export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
-  return readKeys(db).map(({ vkey }) => {
-    const key = parseVkey(sha256, vkey)
-    if (key === undefined) throw new StoreError('the store lists a signing key that is not well formed')
-    return key
-  })
+  return readKeys(db).map(verifierOf)
+}
+
+function verifierOf({ vkey }: ListedKey): VerifierKey {
+  const key = parseVkey(sha256, vkey)
+  if (key === undefined) throw new StoreError('the store lists a signing key that is not well formed')
+  return key
 }
 
 /** Those of the given keys that are listed as signing at present. */
@@ -72,48 +75,40 @@ export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }:
   const insert = db.prepare('INSERT INTO signing_keys (vkey, from_size, statement) VALUES (?, ?, ?)')
   const retire = db.prepare('UPDATE signing_keys SET to_size = ? WHERE vkey = ? AND to_size IS NULL')
   const resume = db.prepare('UPDATE signing_keys SET to_size = NULL WHERE vkey = ?')
-  const present = new Set(given.map(({ verifier }) => formatVkey(verifier)))
+  const present = new Map(given.map(({ verifier }) => [formatVkey(verifier), verifier]))
   let changes = 0
-  for (const vkey of present) {
+  for (const [vkey, verifier] of present) {
     const known = listed.get(vkey)
     if (known?.toSize === null) continue
     changes += 1
     if (known === undefined) {
-      insert.run(vkey, size, voucher === undefined ? null : statementOf(voucher, origin, size, vkey))
+      insert.run(vkey, size, voucher === undefined ? null : statementOf(voucher, size, verifier))
     } else resume.run(vkey)
   }
   for (const vkey of listed.keys()) if (!present.has(vkey)) changes += Number(retire.run(size, vkey).changes)
   return changes > 0
 }
 
-/** The older key's word for a new one: a signed note of the log, the size from which it signs, and its vkey. */
+/** The statement in which an older key of the log vouches for a new one, as a signed note. */
 function statementOf(
   voucher: SigningKey & Readonly<{ verifier: VerifierKey }>,
-  origin: string,
-  size: number,
-  vkey: string,
+  fromSize: number,
+  newKey: VerifierKey,
 ): string {
-  const statement = textOfStatement(origin, size, vkey)
+  const statement = rotationText(newKey, fromSize)
   const signature = signText(voucher.verifier, (bytes) => sign(null, bytes, voucher.privateKey), statement)
   return formatNote({ text: statement, signatures: [signature] })
 }
 
-/** What is wrong with the list of keys: a statement that no older key of the list has made; null when nothing. */
-export function faultOfKeys(db: DatabaseSync): string | null {
-  const keys = readKeys(db)
-  const isRight = ({ vkey, fromSize, statement }: ListedKey): boolean => {
-    const note = statement === null ? undefined : parseNote(Buffer.from(statement))
-    if (note === undefined) return true
-    const key = parseVkey(sha256, vkey)
-    if (!note.ok || key === undefined) return false
-    const older = readVerifiers(db).filter(({ name, keyId }) => name === key.name && keyId !== key.keyId)
-    return note.value.text === textOfStatement(key.name, fromSize, vkey) && isSignedNote(note.value, older)
-  }
-  return keys.every(isRight) ? null : 'signing_keys: a key is listed with a statement that no other has made'
-}
-
-function textOfStatement(origin: string, size: number, vkey: string): string {
-  return `daybook key rotation v1\n${origin}\n${size}\n${vkey}\n`
+/** Finds a key whose statement no older listed key has signed; null when every statement holds. */
+export async function faultOfKeys(db: DatabaseSync): Promise<string | null> {
+  const keys = readKeys(db).map((listed) => ({ ...listed, key: verifierOf(listed) }))
+  const firstKeys = keys.filter(({ statement }) => statement === null).map(({ key }) => key)
+  const stated = keys.filter(({ statement }) => statement !== null)
+  const found = await verifyKeyChain(firstKeys, stated, verifyRawEd25519)
+  return found.length === stated.length
+    ? null
+    : 'signing_keys: a key is listed with a statement that no older key has signed'
 }
 
 function listedKey(row: Row): ListedKey {

@@ -4,9 +4,8 @@ import type { Checkpoint } from '../../tlog/checkpoint.ts'
 import { openCheckpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { TreeHasher } from '../../tlog/hash.ts'
 import { treeHasher } from '../../tlog/hash.ts'
-import { parseNote } from '../../tlog/note.ts'
+import { verifyKeyChain } from '../../tlog/key-chain.ts'
 import type { VerifyEd25519 } from '../../tlog/signature.ts'
-import { openNote } from '../../tlog/signature.ts'
 import type { ReadTile } from '../../tlog/subtree.ts'
 import type { Tile } from '../../tlog/tile.ts'
 import { formatTilePath } from '../../tlog/tile.ts'
@@ -105,7 +104,7 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
     yield unchecked(`The signature is not checked: this browser has no Ed25519 here, and ${other}`)
     return { ...checkpoint, keys: [] }
   }
-  const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, origin, given)
+  const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, given)
   const opened = await openCheckpoint(bytes, { origin, keys, witnesses: [] }, verify)
   if (!opened.ok) return yield* no(DOUBTS[opened.doubt])
   const signers = opened.value.signed.map(({ key }) => key)
@@ -144,22 +143,16 @@ async function namedKeys(log: Log, size: number): Promise<readonly VerifierKey[]
     .flatMap(({ vkey }) => parseVkey(hashNow, vkey) ?? [])
 }
 
-/** The keys trusted, and those that follow from them: an older key has stated each newer one, which is listed later. */
-export async function keysFrom(
-  log: Log,
-  origin: string,
-  trusted: readonly VerifierKey[],
-): Promise<readonly VerifierKey[]> {
+/** The trusted keys, and the listed keys for which they vouch. */
+export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promise<readonly VerifierKey[]> {
   const verify = await openEd25519(log)
-  const found = [...trusted]
-  for (const { vkey, fromSize, statement } of await listedKeys(log)) {
+  if (verify === undefined) return trusted
+  const listed = (await listedKeys(log)).flatMap(({ vkey, fromSize, statement }) => {
     const key = parseVkey(hashNow, vkey)
-    const note = parseNote(formatUtf8(statement ?? ''))
-    if (key === undefined || verify === undefined || !note.ok) continue
-    if (note.value.text !== `daybook key rotation v1\n${origin}\n${fromSize}\n${vkey}\n`) continue
-    if ((await openNote(note.value, found, verify)).ok) found.push(key)
-  }
-  return found
+    return key === undefined ? [] : [{ key, fromSize, statement }]
+  })
+  const found = await verifyKeyChain(trusted, listed, verify)
+  return [...trusted, ...found.map(({ key }) => key)]
 }
 
 /**

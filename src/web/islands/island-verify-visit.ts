@@ -34,7 +34,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const signs = (key: VerifierKey): boolean => now.keys.includes(formatVkey(key))
   for (const { origin, keys, date: then } of seen) {
     const isSame = origin === now.origin
-    if (isSame && (keys.some(signs) || (await keysFrom(log, origin, keys)).some(signs))) continue
+    if (isSame && (keys.some(signs) || (await keysFrom(log, keys)).some(signs))) continue
     const whose = keys.map(formatVkey).join(', ')
     return yield* no(
       `This is another log than the one of ${then}, ${origin}, which was signed by ${whose}: ask its operator before you believe what is shown now`,
