@@ -77,12 +77,12 @@ suite('docs/speed.md', () => {
 suite('the invariants', () => {
   const text = textOf('docs/invariants.md')
   const rules = text.split(/^(?=\d+\. )/m).slice(1)
-  const held = [...text.matchAll(/Held by `([^`]+)`: "([^"]+)"/g)]
+  const held = [...text.matchAll(/Tested by `([^`]+)`: "([^"]+)"/g)]
 
-  test('are about ten rules, each held by a test', () => {
+  test('are about ten rules, each with a test', () => {
     assert.ok(rules.length >= 10 && rules.length <= 16, `${rules.length} rules`)
-    for (const rule of rules) assert.match(rule, /Held by `[^`]+\.test\.ts`: "[^"]+"/)
-    assert.equal(held.length, text.match(/Held by/g)?.length)
+    for (const rule of rules) assert.match(rule, /Tested by `[^`]+\.test\.ts`: "[^"]+"/)
+    assert.equal(held.length, text.match(/Tested by/g)?.length)
   })
 
   for (const [, path = '', name = ''] of held) {
