@@ -1,4 +1,5 @@
-import type { ENDPOINT_QUERIES, EndpointId } from '../protocol/paths.ts'
+import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
+import type { EndpointId } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import type { Bucket, ContestStatus } from '../protocol/resources.ts'
 import type { EventType } from '../protocol/rules.ts'
@@ -27,7 +28,7 @@ type ParameterValues = Readonly<{
 
 /** The parameters of an endpoint, by the table that the service itself is made from. */
 export type QueryOf<Id extends EndpointId> = Readonly<{
-  [Name in (typeof ENDPOINT_QUERIES)[Id][number]]?: ParameterValues[Name] | undefined
+  [Name in ParameterName<Id>]?: ParameterValues[Name] | undefined
 }>
 
 /** Parameters before they are written: what is undefined or `false` is left out, as an empty list is. */

@@ -1,4 +1,7 @@
-/** Where each public endpoint is: all of the table of endpoints that a client needs at run time. */
+/**
+ * Path of each public endpoint, in the order in which documents list them. The rest of an endpoint's row is in
+ * `endpoints.ts`. The paths are apart because a client needs nothing else at run time.
+ */
 export const ENDPOINT_PATHS = {
   summary: '/api/v1/summary',
   contests: '/api/v1/contests',
@@ -32,50 +35,15 @@ export const ENDPOINT_PATHS = {
 
 export type EndpointId = keyof typeof ENDPOINT_PATHS
 
-/**
- * The names of each endpoint's parameters, for the types of a client. Their forms and meanings stand in the table of
- * endpoints.
- */
-export const ENDPOINT_QUERIES = {
-  summary: ['at'],
-  contests: ['status', 'after', 'limit'],
-  contest: [],
-  contestLedger: ['after', 'limit'],
-  schedule: [],
-  scheduleCalendar: [],
-  payouts: ['contestId', 'after', 'limit'],
-  flows: ['from', 'to', 'bucket'],
-  funds: ['from', 'to', 'bucket'],
-  loyaltyRuns: [],
-  events: [
-    'after',
-    'from',
-    'to',
-    'type',
-    'kind',
-    'contestId',
-    'nonzero',
-    'tx',
-    'order',
-    'before',
-    'limit',
-    'format',
-  ],
-  event: [],
-  eventDetails: [],
-  eventCorrections: [],
-  patterns: ['from', 'to', 'tz'],
-  archive: [],
-  archiveFile: [],
-  logCheckpoint: [],
-  logTile: [],
-  logEntries: [],
-  logKeys: [],
-  logProof: [],
-  stream: ['after', 'type', 'kind', 'contestId', 'nonzero'],
-  eventTypes: [],
-  eventType: [],
-  openapi: [],
-  asyncapi: [],
-  status: [],
-} as const
+/** Name of a path's variable part: `{seq}`, or `{tile...}` for one that spans several segments. */
+type PartsIn<Path extends string> = Path extends `${string}{${infer Part}}${infer Rest}`
+  ? (Part extends `${infer Name}...` ? Name : Part) | PartsIn<Rest>
+  : never
+
+/** Names of the variable parts of an endpoint's path. */
+export type PathPart<Id extends EndpointId = EndpointId> = PartsIn<(typeof ENDPOINT_PATHS)[Id]>
+
+/** Names of the variable parts in a path, in their order. */
+export function pathParts(path: string): readonly PathPart[] {
+  return [...path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name = '']) => name as PathPart)
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { base58 } from '@scure/base'
-import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
+import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import type { ApiStage } from '../stage/api-stage.ts'

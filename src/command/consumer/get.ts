@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import type { Given } from '../../client/endpoint-query.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'

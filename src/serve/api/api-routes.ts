@@ -1,31 +1,38 @@
+import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import { asyncapiReply } from '../describe/asyncapi.ts'
+import { openapiReply } from '../describe/openapi.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
+import { endpointRoutes } from '../http/endpoint-route.ts'
 import type { Desk } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
-import { asyncapiRoute } from '../describe/asyncapi.ts'
-import { contestRoutes } from './contests-routes.ts'
-import { eventRoutes } from './event-routes.ts'
+import { contestReplies } from './contests-routes.ts'
+import { eventReplies } from './event-routes.ts'
+import { eventTypeReplies } from './event-types-routes.ts'
 import { eventsRoute } from './events-route.ts'
-import { eventTypeRoutes } from './event-types-routes.ts'
-import { openapiRoute } from '../describe/openapi.ts'
-import { paymentRoutes } from './payments-routes.ts'
-import { rangeRoutes } from './ranges-routes.ts'
-import { scheduleRoutes } from './schedule-routes.ts'
+import { paymentReplies } from './payments-routes.ts'
+import { rangeReplies } from './ranges-routes.ts'
+import { scheduleReplies } from './schedule-routes.ts'
 import type { NodeReport } from './status-route.ts'
-import { statusRoute } from './status-route.ts'
-import { summaryRoute } from './summary-route.ts'
+import { statusReply } from './status-route.ts'
+import { summaryReply } from './summary-route.ts'
 
-/** Every route of the API but the stream's and the archive's, which have rooms of their own. */
+/** The stream and the archive have folders of their own. */
+type ApiEndpoint = Exclude<EndpointId, FileEndpoint | 'stream'>
+
+/** Every route of the API but the stream's and the archive's. */
 export function apiRoutes(desk: Desk, node: NodeReport): readonly AnswerRoute[] {
-  return [
-    summaryRoute(desk),
-    ...contestRoutes(desk),
-    ...scheduleRoutes(desk),
-    ...paymentRoutes(desk),
-    ...rangeRoutes(desk),
-    eventsRoute(desk),
-    ...eventRoutes(desk),
-    ...eventTypeRoutes(desk),
-    openapiRoute(node.version),
-    asyncapiRoute(node.version),
-    statusRoute(desk, node),
-  ]
+  const replies: EndpointReplies<Exclude<ApiEndpoint, 'events'>> = {
+    summary: summaryReply(desk),
+    ...contestReplies(desk),
+    ...scheduleReplies(desk),
+    ...paymentReplies(desk),
+    ...rangeReplies(desk),
+    ...eventReplies(desk),
+    ...eventTypeReplies(desk),
+    openapi: openapiReply(node.version),
+    asyncapi: asyncapiReply(node.version),
+    status: statusReply(desk, node),
+  }
+  return [...endpointRoutes(replies), eventsRoute(desk)]
 }

@@ -3,8 +3,8 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
 import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import { RESOURCE_SCHEMAS } from '../describe/resource-schemas.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { RESOURCE_SCHEMAS, resourceSchema } from '../describe/resource-schemas.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
@@ -55,7 +55,7 @@ suite('the API', () => {
       assert.equal(response.headers.get('daybook-log'), stage.reader.identity.id)
       assert.equal(response.headers.get('daybook-simulated'), '1')
       const body: unknown = await response.json()
-      const read = RESOURCE_SCHEMAS[answer]?.safeParse(body)
+      const read = resourceSchema(answer)?.safeParse(body)
       assert.ok(read?.success === true, JSON.stringify(read?.error?.issues))
       assert.equal(response.headers.has('ratelimit'), false)
       const { asOf } = body as { asOf?: { seq: number } }
@@ -167,7 +167,7 @@ suite('the API', () => {
       assert.equal(response.headers.get('content-encoding'), coding)
       assert.equal(response.headers.get('vary'), 'Accept-Encoding')
       assert.match(response.headers.get('etag') ?? '', /^W\//)
-      assert.ok(RESOURCE_SCHEMAS['EventTypes']?.safeParse(await response.json()).success)
+      assert.ok(RESOURCE_SCHEMAS.EventTypes.safeParse(await response.json()).success)
     }
     const plain = await stage.get('/api/v1/event-types', { 'Accept-Encoding': 'identity' })
     assert.equal(plain.headers.has('content-encoding'), false)

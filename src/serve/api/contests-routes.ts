@@ -4,14 +4,13 @@ import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
 import { changesContests, newestOf } from './changing-events.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** `/contests`, one contest, and its ledger. */
-export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
-  return [
-    endpointRoute('contests', (ask) =>
+export function contestReplies(desk: Desk): EndpointReplies<'contests' | 'contest' | 'contestLedger'> {
+  return {
+    contests: (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const { query } = ask
         const page = { after: query.integer('after'), limit: query.integer('limit') }
@@ -21,8 +20,7 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
           mapped(contests(books, { status: query.list('status'), ...page }), jsonProjection)
         return parsed({ ground: 'log', changedBy: newestOf(kinds(), changesContests), compute })
       }),
-    ),
-    endpointRoute('contest', (ask) =>
+    contest: (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
         const found = id === undefined ? undefined : books.contest(id)
@@ -33,8 +31,7 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
           compute: () => mapped(contest(books, id), jsonProjection),
         })
       }),
-    ),
-    endpointRoute('contestLedger', (ask) =>
+    contestLedger: (ask) =>
       project(desk, ask, ({ books }) => {
         const id = parseContestId(ask.segments['id'] ?? '')
         const found = id === undefined ? undefined : books.contest(id)
@@ -47,6 +44,5 @@ export function contestRoutes(desk: Desk): readonly AnswerRoute[] {
           compute: () => mapped(contestLedger(books, id, page), jsonProjection),
         })
       }),
-    ),
-  ]
+  }
 }

@@ -6,9 +6,9 @@ import { parseSeq } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, JSON_TYPE, project } from '../http/projection.ts'
-import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
+import type { RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** The head tells who asks whether there will be one. */
 function noEvent(head: Seq): Problem {
@@ -17,13 +17,11 @@ function noEvent(head: Seq): Problem {
 }
 
 /** `/events/{seq}` and its details, the bytes of the log for ever, and what set it right since. */
-export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
-  return [
-    endpointRoute('event', (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.line(seq))),
-    endpointRoute('eventDetails', (ask) =>
-      lineReply(desk, ask, (snapshot, seq) => snapshot.detailsLine(seq)),
-    ),
-    endpointRoute('eventCorrections', (ask) =>
+export function eventReplies(desk: Desk): EndpointReplies<'event' | 'eventDetails' | 'eventCorrections'> {
+  return {
+    event: (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.line(seq)),
+    eventDetails: (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.detailsLine(seq)),
+    eventCorrections: (ask) =>
       project(desk, ask, ({ head, books }) => {
         const seq = parseSeq(ask.segments['seq'] ?? '')
         if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq))
@@ -33,8 +31,7 @@ export function eventRoutes(desk: Desk): readonly AnswerRoute[] {
         const compute = () => parsed(jsonProjection(eventCorrections(books, seq)))
         return parsed({ ground: 'log', changedBy, compute })
       }),
-    ),
-  ]
+  }
 }
 
 function lineReply(

@@ -10,9 +10,8 @@ import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 const SCHEMA_TYPE = 'application/schema+json; charset=utf-8'
 const NO_TYPE: Problem = {
@@ -21,14 +20,14 @@ const NO_TYPE: Problem = {
 }
 
 /** `/event-types` and the schema of each: derived from the rules that admit events, so that the two cannot differ. */
-export function eventTypeRoutes(desk: Desk): readonly AnswerRoute[] {
+export function eventTypeReplies(desk: Desk): EndpointReplies<'eventTypes' | 'eventType'> {
   const { chain } = desk.reader.identity
   // They change with the build alone.
   const schemas = new Map(
     Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
-  return [
-    endpointRoute('eventTypes', (ask) =>
+  return {
+    eventTypes: (ask) =>
       project(desk, ask, ({ head, kinds }) => {
         const seen = kinds()
         // Kinds are numbered as they appear.
@@ -39,13 +38,12 @@ export function eventTypeRoutes(desk: Desk): readonly AnswerRoute[] {
           compute: () => parsed(jsonProjection(catalogue(head, seen, chain))),
         })
       }),
-    ),
-    endpointRoute('eventType', ({ segments }) => {
+    eventType: ({ segments }) => {
       const body = schemas.get(segments['type'] ?? '')
       if (body === undefined) return problemReply(NO_TYPE)
       return { is: 'body', keep: 'revalidate', etag: 'of-content', type: SCHEMA_TYPE, body }
-    }),
-  ]
+    },
+  }
 }
 
 /** The catalogue as of a head, with the kinds seen up to it. */

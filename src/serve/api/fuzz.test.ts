@@ -3,10 +3,10 @@ import { after, before, suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { RESOURCE_SCHEMAS } from '../describe/resource-schemas.ts'
+import { resourceSchema } from '../describe/resource-schemas.ts'
 
 const ELSEWHERE = /^(?:stream|archive|log)/
 /** In whatever is hostile, to be found again if an answer repeats it; no name that a problem would repeat. */
@@ -126,7 +126,7 @@ suite('any question to the API', () => {
           assert.equal(response.status, status)
           return
         }
-        const schema = RESOURCE_SCHEMAS[endpoint.answer]
+        const schema = resourceSchema(endpoint.answer)
         if (
           schema === undefined ||
           !(response.headers.get('content-type') ?? '').startsWith('application/json')

@@ -3,14 +3,13 @@ import { payouts } from '../../project/answers/payouts.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
 import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** `/payouts`, what is won and not yet paid, and `/loyalty/runs`. */
-export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {
-  return [
-    endpointRoute('payouts', (ask) =>
+export function paymentReplies(desk: Desk): EndpointReplies<'payouts' | 'loyaltyRuns'> {
+  return {
+    payouts: (ask) =>
       project(desk, ask, ({ books, kinds }, present) => {
         const { query } = ask
         const page = { after: query.integer('after'), limit: query.integer('limit') }
@@ -23,12 +22,10 @@ export function paymentRoutes(desk: Desk): readonly AnswerRoute[] {
         const compute = () => parsed(jsonProjection(payouts(books, asked, present)))
         return parsed({ ground: 'minute', changedBy, compute })
       }),
-    ),
-    endpointRoute('loyaltyRuns', (ask) =>
+    loyaltyRuns: (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const changedBy = newestOf(kinds(), changesLoyalty)
         return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(loyaltyRuns(books))) })
       }),
-    ),
-  ]
+  }
 }

@@ -9,21 +9,19 @@ import { parsed } from '../../protocol/problem.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import type { Desk, Ground } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** `/flows`, `/funds` and `/patterns`: what is asked of a range of time. */
-export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
-  return [
-    endpointRoute('flows', (ask) =>
+export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'patterns'> {
+  return {
+    flows: (ask) =>
       project(desk, ask, ({ books }) => {
         const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
         if (!range.ok) return range
         const ground = groundOf(ask.query, books.head, range.value.toMs)
         return parsed({ ground, compute: () => parsed(jsonProjection(flows(books, range.value))) })
       }),
-    ),
-    endpointRoute('funds', (ask) =>
+    funds: (ask) =>
       project(desk, ask, ({ books }) => {
         const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
         if (!range.ok) return range
@@ -31,8 +29,7 @@ export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
         const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
         return parsed({ ground, compute: () => parsed(jsonProjection(funds(books, range.value))) })
       }),
-    ),
-    endpointRoute('patterns', (ask) =>
+    patterns: (ask) =>
       project(desk, ask, ({ books }) => {
         const span = resolvePatternRange(rangeOf(ask.query), ask.now, books.head)
         if (!span.ok) return span
@@ -40,8 +37,7 @@ export function rangeRoutes(desk: Desk): readonly AnswerRoute[] {
         const ground = groundOf(ask.query, books.head, span.value.toMs)
         return parsed({ ground, compute: () => parsed(jsonProjection(patterns(books, span.value, tz))) })
       }),
-    ),
-  ]
+  }
 }
 
 function rangeOf(query: ParsedQuery): Parameters<typeof resolveRange>[0] {

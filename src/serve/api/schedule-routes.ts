@@ -2,23 +2,21 @@ import { schedule } from '../../project/answers/schedule.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
 import { CALENDAR_TYPE } from './icalendar.ts'
 import { changesSchedule, newestOf } from './changing-events.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
 /** `/schedule`, and the same as a calendar feed. */
-export function scheduleRoutes(desk: Desk): readonly AnswerRoute[] {
+export function scheduleReplies(desk: Desk): EndpointReplies<'schedule' | 'scheduleCalendar'> {
   const calendar = openScheduleCalendar(desk.reader.identity.origin)
-  return [
-    endpointRoute('schedule', (ask) =>
+  return {
+    schedule: (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const changedBy = newestOf(kinds(), changesSchedule)
         return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(schedule(books))) })
       }),
-    ),
-    endpointRoute('scheduleCalendar', (ask) =>
+    scheduleCalendar: (ask) =>
       project(desk, ask, ({ books, kinds }) =>
         parsed({
           ground: 'log',
@@ -29,6 +27,5 @@ export function scheduleRoutes(desk: Desk): readonly AnswerRoute[] {
           },
         }),
       ),
-    ),
-  ]
+  }
 }

@@ -4,16 +4,15 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { RouteReply } from '../http/endpoint-route.ts'
 
 /** What a node says of itself beside its log. */
 export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>
 
 /** `/status`: the head and its age, as of the present minute. */
-export function statusRoute(desk: Desk, node: NodeReport): AnswerRoute {
+export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   const { id, origin, chain, simulated } = desk.reader.identity
-  return endpointRoute('status', (ask) =>
+  return (ask) =>
     project(desk, ask, ({ head }, present) =>
       parsed({
         ground: 'minute',
@@ -34,6 +33,5 @@ export function statusRoute(desk: Desk, node: NodeReport): AnswerRoute {
           return parsed(jsonProjection(status))
         },
       }),
-    ),
-  )
+    )
 }

@@ -1,33 +1,32 @@
 import type { LogReader } from '../../log/store/reader.ts'
+import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
+import { endpointPlace, endpointRoutes } from '../http/endpoint-route.ts'
 import type { PresentEtag } from '../http/etag.ts'
 import type { RouteRequest, Reply, Route } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import { ARCHIVE_PATH, parseArchiveName } from './file-name.ts'
+import { parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
-import { treeRoutes } from './tree-routes.ts'
+import { treeReplies } from './tree-routes.ts'
 
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
 /** The routes of the archive: its index, the months' files and manifests, `SHA256SUMS`, and the log's own files. */
 export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
+  const replies: EndpointReplies<Exclude<FileEndpoint, 'archiveFile'>> = {
+    archive: (ask) => indexReply(log, presentEtag, ask),
+    ...treeReplies(log),
+  }
   return [
+    ...endpointRoutes(replies),
     {
-      path: ARCHIVE_PATH,
-      parameters: [],
-      allowance: 'api',
-      brief: true,
-      handle: (ask) => indexReply(log, presentEtag, ask),
-    },
-    {
-      path: `${ARCHIVE_PATH}/{file}`,
-      parameters: [],
-      allowance: 'api',
+      ...endpointPlace('archiveFile'),
       streaming: true,
       handle(ask) {
         const name = parseArchiveName(ask.segments['file'] ?? '')
@@ -43,7 +42,6 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
         }
       },
     },
-    ...treeRoutes(log),
   ]
 }
 

@@ -2,8 +2,6 @@ import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 
-export const ARCHIVE_PATH = '/api/v1/archive'
-
 /** What a name below `/archive/` names. */
 export type ArchiveName =
   | Readonly<{ is: 'file'; month: Month; file: MonthFile }>

@@ -1,8 +1,9 @@
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
 import type { Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { ARCHIVE_PATH, formatFileName } from './file-name.ts'
+import { formatFileName } from './file-name.ts'
 
 /** The manifest as the store holds it, which is as it was written when the month closed. */
 export function parseManifest(json: string): ArchiveManifest {
@@ -46,10 +47,10 @@ export function sha256Sums(months: readonly MonthState[]): string {
 export function monthNotFound(): Reply {
   return problemReply({
     code: 'month-not-found',
-    detail: `The archive holds the months from the first event's to the newest one's: see ${ARCHIVE_PATH}.`,
+    detail: `The archive holds the months from the first event's to the newest one's: see ${ENDPOINT_PATHS.archive}.`,
   })
 }
 
 function urlOf(month: string, file: MonthFile): string {
-  return `${ARCHIVE_PATH}/${formatFileName(month, file)}`
+  return `${ENDPOINT_PATHS.archive}/${formatFileName(month, file)}`
 }

@@ -13,7 +13,7 @@ import { createStore, openForWriting, readIdentity, storePath, writeIdentity } f
 import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
 import type { RouteRequest, Reply } from '../http/route.ts'
-import { treeRoutes } from './tree-routes.ts'
+import { treeReplies } from './tree-routes.ts'
 
 const FORMER = { id: '0'.repeat(32), origin: 'daybook.example/log', size: 2 }
 
@@ -37,9 +37,10 @@ suite('a log whose keys changed and that goes on from another', () => {
     rmSync(directory, { recursive: true })
   })
 
-  async function replyOf(end: string): Promise<Extract<Reply, { is: 'body' }>> {
-    const route = treeRoutes(log).find(({ path }) => path.endsWith(end)) ?? assert.fail()
-    const reply = await route.handle({
+  async function replyOf(
+    id: 'logKeys' | 'logCheckpoint' | 'logProof',
+  ): Promise<Extract<Reply, { is: 'body' }>> {
+    const reply = await treeReplies(log)[id]({
       segments: { seq: '1' },
       holds: () => false,
     } as unknown as RouteRequest)
@@ -48,7 +49,7 @@ suite('a log whose keys changed and that goes on from another', () => {
   }
 
   test('lists the keys of both, retired ones too, and the word of the older for the newer', async () => {
-    const keys = JSON.parse(String((await replyOf('/keys')).body)) as LogKeys
+    const keys = JSON.parse(String((await replyOf('logKeys')).body)) as LogKeys
     assert.equal(keys.origin, `${FORMER.origin}/1`)
     assert.equal(keys.logId, log.identity.id)
     assert.deepEqual(keys.formerLogs, [FORMER])
@@ -63,14 +64,14 @@ suite('a log whose keys changed and that goes on from another', () => {
   })
 
   test('has another ETag for its checkpoint and receipts when another key signs the same tree', async () => {
-    const earlier = [await replyOf('/checkpoint'), await replyOf('/{seq}')]
+    const earlier = [await replyOf('logCheckpoint'), await replyOf('logProof')]
     const db = openForWriting(storePath(directory))
     takeKeys(db, { keys: [OTHER_KEY, TEST_KEY], acceptNewKey: false })
     db.close()
     const later = openReader(directory, null)
     log.close()
     log = later
-    const [checkpoint, receipt] = [await replyOf('/checkpoint'), await replyOf('/{seq}')]
+    const [checkpoint, receipt] = [await replyOf('logCheckpoint'), await replyOf('logProof')]
     assert.notEqual(checkpoint.body, earlier[0]?.body)
     assert.notEqual(receipt.etag, earlier[1]?.etag)
   })

@@ -1,12 +1,13 @@
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
-import { LOG_ENDPOINTS } from '../../protocol/log-endpoints.ts'
+import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
+import type { EndpointReplies } from '../http/endpoint-route.ts'
+import type { RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 
 const NOTE_TYPE = 'text/plain; charset=utf-8'
@@ -14,33 +15,29 @@ const HASHES_TYPE = 'application/octet-stream'
 const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile, or not yet.' }
 const NO_EVENT = 'No event has this seq, or not yet.'
 
-/** The routes of the log's own files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
-export function treeRoutes(log: LogReader): readonly AnswerRoute[] {
-  return [
-    route('logCheckpoint', 'api', () => checkpointReply(log)),
-    route('logTile', 'tiles', ({ segments }) => {
+type LogFileEndpoint = Exclude<FileEndpoint, 'archive' | 'archiveFile'>
+
+/** Replies with the log's own files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
+export function treeReplies(log: LogReader): EndpointReplies<LogFileEndpoint> {
+  return {
+    logCheckpoint: () => checkpointReply(log),
+    logTile: ({ segments }) => {
       const path = `tile/${segments['level']}/${segments['tile']}`
       return tileReply(
         log.snapshot(({ tree }) => tree.tile(path)),
         false,
       )
-    }),
-    route('logEntries', 'tiles', ({ segments }) => {
+    },
+    logEntries: ({ segments }) => {
       const path = `tile/entries/${segments['tile']}`
       return tileReply(
         log.snapshot(({ tree }) => tree.entries(path)),
         true,
       )
-    }),
-    route('logKeys', 'api', () => keysReply(log)),
-    route('logProof', 'api', (ask) => proofReply(log, ask)),
-  ]
-}
-
-function route(id: string, allowance: AnswerRoute['allowance'], handle: AnswerRoute['handle']): AnswerRoute {
-  const endpoint = LOG_ENDPOINTS.find((one) => one.id === id)
-  assert(endpoint !== undefined, `the table of endpoints has a row ${id}`)
-  return { path: endpoint.path, parameters: endpoint.parameters, allowance, brief: true, handle }
+    },
+    logKeys: () => keysReply(log),
+    logProof: (ask) => proofReply(log, ask),
+  }
 }
 
 /** Signatures may change while the head stays, as at a change of keys: the ETag is of the content. */

@@ -2,24 +2,24 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { NOTICE, SUBJECT, TERMS } from './information.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
 import { componentSchemas } from './component-schemas.ts'
-import { endpointOf, endpointRoute } from '../http/endpoint-route.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import type { RouteReply } from '../http/endpoint-route.ts'
 import { schemaOf } from './openapi-parameters.ts'
 import { referTo } from './schema-reference.ts'
 
 const HTTP_BINDING = '0.3.0'
 
 /** `/asyncapi.json`: made once, since only another build has another. */
-export function asyncapiRoute(version: string): AnswerRoute {
+export function asyncapiReply(version: string): RouteReply {
   const body = Buffer.from(JSON.stringify(asyncapi(version)))
-  return endpointRoute('asyncapi', () => ({
+  return () => ({
     is: 'body',
     keep: 'revalidate',
     etag: 'of-content',
     type: JSON_TYPE,
     body,
-  }))
+  })
 }
 
 /** The AsyncAPI 3.0 document of the stream: what it sends in each of its framings, and how it is asked for. */

@@ -1,6 +1,9 @@
 import { keysOf } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoint.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import type { ParameterName } from '../../protocol/endpoints/endpoint-rows.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import type { PathPart } from '../../protocol/paths.ts'
+import { pathParts } from '../../protocol/paths.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 
@@ -16,8 +19,8 @@ export const ANYWHERE: readonly ProblemCode[] = [
   'not-ready',
 ]
 
-/** What a parameter may be refused for, by its name. */
-const OF_PARAMETERS: Readonly<Record<string, readonly ProblemCode[]>> = {
+/** Problems of a parameter's value, beside those of every parameter. */
+const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode[]>>> = {
   from: ['invalid-range'],
   to: ['invalid-range'],
   bucket: ['in-the-future', 'too-many-buckets'],
@@ -25,29 +28,30 @@ const OF_PARAMETERS: Readonly<Record<string, readonly ProblemCode[]>> = {
   at: ['in-the-future'],
 }
 
-/** What the variable part of a path may be refused for, by its name. */
-const OF_PLACES: Readonly<Record<string, ProblemCode>> = {
+/** Problem of a path whose variable part names nothing. */
+const OF_PATH_PARTS: Readonly<Record<PathPart, ProblemCode>> = {
   id: 'contest-not-found',
   seq: 'event-not-found',
   file: 'month-not-found',
+  level: 'not-found',
+  tile: 'not-found',
+  type: 'not-found',
 }
 
-const OF_ENDPOINTS: Readonly<Record<string, readonly ProblemCode[]>> = {
-  events: ['cursor-ahead'],
-  stream: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
-  archiveFile: ['range-not-satisfiable'],
-}
-
-/** What an endpoint may refuse besides what any may: by status, then in the order of the table of problems. */
-export function problemsOf({ id, path, parameters }: Endpoint): readonly ProblemCode[] {
-  const places = [...path.matchAll(/\{(\w+)/g)].map(([, name = '']) => name)
+/** Problems of an endpoint beside those of every endpoint: by status, then in the order of the table of problems. */
+export function problemsOf({ path, parameters, problems = [] }: Endpoint): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...(parameters.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
-    ...parameters.flatMap(({ name }) => OF_PARAMETERS[name] ?? []),
-    ...places.map((name) => OF_PLACES[name] ?? 'not-found'),
-    ...(OF_ENDPOINTS[id] ?? []),
+    ...parameters.flatMap(({ name }) => ofParameter(name)),
+    ...pathParts(path).map((part) => OF_PATH_PARTS[part]),
+    ...problems,
   ])
   return [...codes].toSorted((one, other) => PROBLEMS[one].status - PROBLEMS[other].status)
+}
+
+function ofParameter(name: string): readonly ProblemCode[] {
+  const codes: Readonly<Partial<Record<string, readonly ProblemCode[]>>> = OF_PARAMETERS
+  return codes[name] ?? []
 }
 
 /** Every problem of the public API, in the order of the table of problems. */

@@ -1,5 +1,6 @@
-import { assert } from '../../protocol/brand.ts'
 import { WORD } from '../../protocol/catalogue.ts'
+import type { EndpointId, PathPart } from '../../protocol/paths.ts'
+import { pathParts } from '../../protocol/paths.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
@@ -70,7 +71,7 @@ export function schemaOf(
 }
 
 const WHOLE: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
-const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+const PATH_PARAMETERS: Readonly<Record<PathPart, JsonSchema>> = {
   id: { description: 'The contest’s number', schema: WHOLE, example: 1 },
   type: {
     description: 'A type of event',
@@ -100,15 +101,11 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
 
 /** The parameters that stand in a path. */
 export function pathParameters(path: string): readonly JsonSchema[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const described = PATH_PARAMETERS[name]
-    assert(described !== undefined, `the path parameter ${name} is described`)
-    return { name, in: 'path', required: true, ...described }
-  })
+  return pathParts(path).map((name) => ({ name, in: 'path', required: true, ...PATH_PARAMETERS[name] }))
 }
 
 /** The headers of a request that an endpoint heeds besides those of HTTP. */
-export const HEADER_PARAMETERS: Readonly<Record<string, readonly JsonSchema[]>> = {
+export const HEADER_PARAMETERS: Readonly<Partial<Record<EndpointId, readonly JsonSchema[]>>> = {
   stream: [
     {
       name: 'Last-Event-ID',

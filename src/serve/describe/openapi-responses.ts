@@ -1,7 +1,8 @@
-import type { Endpoint } from '../../protocol/endpoint.ts'
+import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { examplesOf } from './examples.ts'
-import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
+import { resourceSchema } from './resource-schemas.ts'
 import { referTo } from './schema-reference.ts'
 import { STREAM_PARTS } from './stream-schemas.ts'
 
@@ -77,23 +78,14 @@ const MONTH = [
   'Content-Disposition',
 ]
 
-/** Endpoints whose answers never change within a build, or for ever, and count no events. */
-const WITHOUT_SEQ: ReadonlySet<string> = new Set([
-  'event',
-  'eventDetails',
-  'eventType',
-  'openapi',
-  'asyncapi',
-  'stream',
-  'logTile',
-  'logEntries',
-])
+/** How answers are kept that count no events: they never change, or with the program alone. */
+const WITHOUT_SEQ: ReadonlySet<Caching> = new Set<Caching>(['immutable', 'build', 'never'])
 
 function headersOf({ id, caching }: Endpoint): JsonSchema {
   return headers(
     ...ALWAYS,
     ...(caching === 'never' ? [] : ['ETag']),
-    ...(WITHOUT_SEQ.has(id) ? [] : ['Daybook-Seq']),
+    ...(WITHOUT_SEQ.has(caching) ? [] : ['Daybook-Seq']),
     ...(id === 'events' ? PAGE : []),
     ...(id === 'archiveFile' ? MONTH : []),
     ...(id === 'logProof' ? ['Content-Disposition'] : []),
@@ -117,41 +109,17 @@ function contentOf(endpoint: Endpoint): JsonSchema {
 }
 
 function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
-  switch (endpoint.id) {
-    case 'events':
-      return {
-        'application/json': { schema: referTo('EventsPage') },
-        'text/csv': { schema: { type: 'string', description: 'RFC 4180, with `format=csv`' } },
-      }
-    case 'archiveFile':
-      return {
-        'application/gzip': {},
-        'application/json': { schema: referTo('ArchiveManifest') },
-        'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, as `sha256sum -c` reads it' } },
-      }
-    case 'stream':
-      return STREAM
-    case 'eventType':
-      return { [endpoint.answer]: { schema: { type: 'object', description: 'JSON Schema 2020-12' } } }
-    case 'openapi':
-    case 'asyncapi':
-      return { 'application/json': { schema: { type: 'object', description: endpoint.meaning } } }
-    default:
-      return schemaOfAnswer(endpoint)
+  return SEVERAL_MEDIA[endpoint.id] ?? schemaOfAnswer(endpoint)
+}
+
+function schemaOfAnswer({ answer, format, meaning }: Endpoint): Readonly<Record<string, JsonSchema>> {
+  if (resourceSchema(answer) !== undefined) return { 'application/json': { schema: referTo(answer) } }
+  const isFile = answer.includes('/')
+  if (!isFile) return { 'application/json': { schema: { type: 'object', description: meaning } } }
+  if (format === undefined) return { [answer]: {} }
+  return {
+    [answer]: { schema: { type: answer.endsWith('json') ? 'object' : 'string', description: format } },
   }
-}
-
-/** What answers in plain text are written in. */
-const TEXTS: Readonly<Record<string, string>> = {
-  scheduleCalendar: 'iCalendar (RFC 5545)',
-  logCheckpoint: 'A signed note (C2SP tlog-checkpoint)',
-  logProof: 'C2SP tlog-proof',
-}
-
-function schemaOfAnswer({ id, answer }: Endpoint): Readonly<Record<string, JsonSchema>> {
-  if (RESOURCE_SCHEMAS[answer] !== undefined) return { 'application/json': { schema: referTo(answer) } }
-  const description = TEXTS[id]
-  return { [answer]: description === undefined ? {} : { schema: { type: 'string', description } } }
 }
 
 // OpenAPI 3.2 calls the schema of a stream's parts `itemSchema`; 3.1 has no word for it.
@@ -175,6 +143,20 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
     },
     'x-itemSchema': STREAM_PARTS['application/x-ndjson'],
   },
+}
+
+/** Endpoints that answer in several media types. */
+const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string, JsonSchema>>>>> = {
+  events: {
+    'application/json': { schema: referTo('EventsPage') },
+    'text/csv': { schema: { type: 'string', description: 'RFC 4180, with `format=csv`' } },
+  },
+  archiveFile: {
+    'application/gzip': {},
+    'application/json': { schema: referTo('ArchiveManifest') },
+    'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, as `sha256sum -c` reads it' } },
+  },
+  stream: STREAM,
 }
 
 const PROBLEM_TYPE = 'application/problem+json'

@@ -1,30 +1,28 @@
-import { assert } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoint.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import type { EndpointId } from '../../protocol/paths.ts'
+import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import { ENDPOINT_GROUPS } from '../../protocol/endpoints/endpoint-rows.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { NOTICE, SUBJECT, TERMS } from './information.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from './endpoint-problems.ts'
 import { costOf, keptOf } from './endpoint-terms.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
-import { endpointRoute } from '../http/endpoint-route.ts'
+import type { RouteReply } from '../http/endpoint-route.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-parameters.ts'
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
 /** `/openapi.json`: made once, since only another build has another. */
-export function openapiRoute(version: string): AnswerRoute {
+export function openapiReply(version: string): RouteReply {
   const body = Buffer.from(JSON.stringify(openapi(version)))
-  return endpointRoute('openapi', () => ({
+  return () => ({
     is: 'body',
     keep: 'revalidate',
     etag: 'of-content',
     type: JSON_TYPE,
     body,
-  }))
+  })
 }
 
 /** The OpenAPI 3.1 document of the table of endpoints. */
@@ -40,7 +38,7 @@ export function openapi(version: string): JsonSchema {
     servers: [{ url: '/', description: 'This service' }],
     // No key and no sign-up.
     security: [],
-    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    tags: ENDPOINT_GROUPS.map(({ tag, description }) => ({ name: tag, description })),
     paths: Object.fromEntries(
       ENDPOINTS.map((endpoint) => [templateOf(endpoint.path), { get: operation(endpoint) }]),
     ),
@@ -52,41 +50,6 @@ export function openapi(version: string): JsonSchema {
   }
 }
 
-/** The endpoints as a reader looks for them. */
-const TAGS: readonly Readonly<{ name: string; description: string; of: readonly EndpointId[] }>[] = [
-  {
-    name: 'Figures',
-    description: 'Totals, what moved and what stands, computed from the log',
-    of: ['summary', 'flows', 'funds', 'patterns'],
-  },
-  {
-    name: 'Contests and prizes',
-    description: 'Contests, their books, what is planned and what is to be paid',
-    of: ['contests', 'contest', 'contestLedger', 'schedule', 'scheduleCalendar', 'payouts', 'loyaltyRuns'],
-  },
-  {
-    name: 'Events',
-    description: 'The log itself, by pages, one by one and live',
-    of: ['events', 'event', 'eventDetails', 'eventCorrections', 'stream'],
-  },
-  {
-    name: 'Files and proofs',
-    description: 'Whole months as files, and what anyone checks the history with',
-    of: ['archive', 'archiveFile', 'logCheckpoint', 'logTile', 'logEntries', 'logKeys', 'logProof'],
-  },
-  {
-    name: 'The service',
-    description: 'What it is, and its descriptions',
-    of: ['eventTypes', 'eventType', 'openapi', 'asyncapi', 'status'],
-  },
-]
-
-function tagOf({ id, path }: Endpoint): string {
-  const found = TAGS.find(({ of }) => of.some((one) => one === id))
-  assert(found !== undefined, `${path} has a tag`)
-  return found.name
-}
-
 /** A path as OpenAPI writes it, which knows no part of several segments: such a part says so in its description. */
 function templateOf(path: string): string {
   return path.replace('...}', '}')
@@ -95,7 +58,7 @@ function templateOf(path: string): string {
 function operation(endpoint: Endpoint): JsonSchema {
   return {
     operationId: endpoint.id,
-    tags: [tagOf(endpoint)],
+    tags: [endpoint.tag],
     summary: endpoint.meaning,
     description: describe(endpoint),
     parameters: [

@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import type { Answers, ResourceName } from '../../protocol/endpoints/answer-types.ts'
+import type { ArchiveManifest } from '../../protocol/resources.ts'
 import {
   contestSchema,
   contestRow,
@@ -24,8 +26,10 @@ import { loyaltyFile, loyaltyRun, loyaltyRunsSchema, payoutsSchema, unpaid } fro
 // The answers of /api/v1 as schemas, each held by its type to the one in `protocol/resources`. The OpenAPI document is
 // made of them, and tests hold every answer against them.
 
-/** The schema of every JSON answer by the name that the table of endpoints gives it. */
-export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+/** Schema of every JSON answer, by the name in the table of endpoints; and that of a manifest, which is a file. */
+export const RESOURCE_SCHEMAS: {
+  readonly [Name in ResourceName]: z.ZodType<Answers[Name]>
+} & Readonly<{ ArchiveManifest: z.ZodType<ArchiveManifest> }> = {
   Summary: summarySchema,
   Contests: contestsSchema,
   Contest: contestSchema,
@@ -45,6 +49,12 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   LogKeys: logKeys,
   EventTypes: eventTypes,
   Status: status,
+}
+
+/** Schema of an answer by its name; undefined for a file and for a document that others define. */
+export function resourceSchema(name: string): z.ZodType | undefined {
+  const schemas: Readonly<Partial<Record<string, z.ZodType>>> = RESOURCE_SCHEMAS
+  return schemas[name]
 }
 
 /** What several answers are made of, by the names that the documents give them. */

@@ -1,34 +1,26 @@
-import { assert } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoint.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
-import type { AnswerRoute } from './route.ts'
+import { keysOf } from '../../protocol/brand.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import type { AnswerRoute, Route } from './route.ts'
 
-/** A row of the table of endpoints by its id. */
-export function endpointOf(id: string): Endpoint {
-  const found = ENDPOINTS.find((endpoint) => endpoint.id === id)
-  assert(found !== undefined, `the table of endpoints has a row ${id}`)
-  return found
+/** Makes the reply to a request that has passed every check. */
+export type RouteReply = AnswerRoute['handle']
+
+/** The replies of some endpoints, one for each. */
+export type EndpointReplies<Id extends EndpointId> = Readonly<Record<Id, RouteReply>>
+
+/** Path, parameters and allowance of an endpoint's route, as its row says. */
+export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters' | 'allowance'> {
+  const { path, parameters, allowance = 'api' } = endpointOf(id)
+  return { path, parameters, allowance }
 }
 
-/** Endpoints whose longest answer takes the serving loop less than 5 ms (`bench/fairness.ts` holds them to it). */
-const BRIEF: ReadonlySet<string> = new Set([
-  'summary',
-  'status',
-  'contest',
-  'flows',
-  'funds',
-  'loyaltyRuns',
-  'event',
-  'eventDetails',
-  'eventCorrections',
-  'eventTypes',
-  'eventType',
-  'openapi',
-  'asyncapi',
-])
+/** The route of an endpoint that answers at once. */
+export function endpointRoute(id: EndpointId, handle: RouteReply): AnswerRoute {
+  return { ...endpointPlace(id), brief: endpointOf(id).work === 'brief', handle }
+}
 
-/** The route of an endpoint of the table: its path, its parameters, one of the common allowance. */
-export function endpointRoute(id: string, handle: AnswerRoute['handle']): AnswerRoute {
-  const { path, parameters } = endpointOf(id)
-  return { path, parameters, allowance: 'api', brief: BRIEF.has(id), handle }
+/** The routes of these replies. */
+export function endpointRoutes<Id extends EndpointId>(replies: EndpointReplies<Id>): readonly AnswerRoute[] {
+  return keysOf(replies).map((id) => endpointRoute(id, replies[id]))
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { FILTERS, RANGE, whole } from '../../protocol/parameters.ts'
+import { whole } from '../../protocol/parameters.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { parseQuery } from './query.ts'
 
-const EVENTS = ENDPOINTS.find(({ id }) => id === 'events')?.parameters ?? []
+const EVENTS = endpointOf('events').parameters
+const RANGE = endpointOf('flows').parameters
 const TZ: Parameter = { name: 'tz', form: whole(-840, 840), absent: '0', meaning: '', example: '' }
 
 function problemOf(raw: string, table: readonly Parameter[] = EVENTS): Problem {

@@ -1,9 +1,8 @@
 import type { LogReader } from '../../log/store/reader.ts'
-import { assert } from '../../protocol/brand.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Reply, StreamAsk, StreamRoute } from '../http/route.ts'
+import { endpointPlace } from '../http/endpoint-route.ts'
 import { problemReply } from '../http/route.ts'
 import type { CallerSlots } from '../allowance/caller-slots.ts'
 import type { AdmissionSettings } from './stream-admission.ts'
@@ -96,7 +95,7 @@ export function openStreams(settings: StreamSettings): Streams {
   }
 
   return {
-    routes: [routeOf(handle)],
+    routes: [{ ...endpointPlace('stream'), streaming: true, handle }],
     counts: hub.counts,
     behind: () => hub.levels().behind,
     heldBytes: () => hub.levels().heldBytes,
@@ -121,17 +120,5 @@ function headersOf(framing: StreamFraming): Readonly<Record<string, string>> {
     'X-Accel-Buffering': 'no',
     Vary: 'Accept',
     Connection: 'close',
-  }
-}
-
-function routeOf(handle: StreamRoute['handle']): StreamRoute {
-  const endpoint = ENDPOINTS.find((one) => one.id === 'stream')
-  assert(endpoint !== undefined, 'the stream is in the table of endpoints')
-  return {
-    path: endpoint.path,
-    parameters: endpoint.parameters,
-    allowance: 'api',
-    streaming: true,
-    handle,
   }
 }

@@ -1,6 +1,7 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { FILTERS, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
+import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
 import type { AnswerRoute, RouteRequest } from '../../serve/http/route.ts'

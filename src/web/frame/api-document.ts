@@ -1,6 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
-import type { Endpoint as Row } from '../../protocol/endpoint.ts'
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import type { Endpoint as Row } from '../../protocol/endpoints/endpoint.ts'
+import { endpointOf, isEndpointId } from '../../protocol/endpoints/endpoints.ts'
 
 /** What the reference shows of the OpenAPI document. */
 export type ApiDocument = Readonly<{
@@ -70,9 +70,8 @@ export function endpointsOf({ paths }: ApiDocument): readonly DocumentedEndpoint
 
 /** The row of the table of endpoints that the document has it from. */
 export function rowOf({ operationId }: Operation): Row {
-  const found = ENDPOINTS.find(({ id }) => id === operationId)
-  assert(found !== undefined, `the table of endpoints has a row ${operationId}`)
-  return found
+  assert(isEndpointId(operationId), `${operationId} is an endpoint`)
+  return endpointOf(operationId)
 }
 
 /** How the value of a parameter is written. */

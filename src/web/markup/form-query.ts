@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 
 /** A local date and time as a form field sends it, percent-encoded or not. */
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?:(?::|%3A)\d{2}(?:\.\d{1,3})?)?$/i

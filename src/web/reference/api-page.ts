@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { TERMS } from '../../serve/describe/information.ts'
 import { fill } from '../frame/answers.ts'

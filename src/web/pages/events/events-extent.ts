@@ -1,6 +1,6 @@
 import { assert } from '../../../protocol/brand.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import { FILTERS } from '../../../protocol/parameters.ts'
+import { FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { EVENTS_SHOWN } from './events-table.ts'

@@ -1,4 +1,4 @@
-import { AFTER, FILTERS } from '../../../protocol/parameters.ts'
+import { AFTER, FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
 import { extentOf } from './events-extent.ts'
 import { eventsForm } from './events-form.ts'
 import { emptyOf, eventsTitle } from './events-page.ts'

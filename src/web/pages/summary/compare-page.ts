@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../../../protocol/endpoints.ts'
+import { ENDPOINTS } from '../../../protocol/endpoints/endpoints.ts'
 import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'

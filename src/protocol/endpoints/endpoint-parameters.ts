@@ -1,0 +1,169 @@
+import { keysOf } from '../brand.ts'
+import type { Parameter } from '../parameters.ts'
+import {
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  ROWS_MAX,
+  SEQ_MAX,
+  TZ_MINUTES_MAX,
+  whole,
+} from '../parameters.ts'
+import { BUCKETS, CONTEST_STATUSES } from '../resources.ts'
+import { EVENT_TYPES } from '../rules.ts'
+import { CHAINS } from '../tx.ts'
+import type { EndpointWithParameters, ParameterName } from './endpoint-rows.ts'
+
+type Definition = Omit<Parameter, 'name'>
+type Definitions<Name extends string> = Readonly<Record<Name, Definition>>
+
+const timeOf = (absent: string, meaning: string): Definition => ({
+  form: { is: 'time' },
+  absent,
+  meaning,
+  example: '2026-10-01T00:00:00Z',
+})
+
+/** The cursor of a list of events. */
+export const AFTER: Parameter = {
+  name: 'after',
+  form: whole(0, SEQ_MAX),
+  absent: '0: from the beginning',
+  meaning: 'Only events with a greater seq',
+  example: '1200',
+}
+
+const FILTER: Definitions<'type' | 'kind' | 'contestId' | 'nonzero'> = {
+  type: {
+    form: { is: 'list-of', values: EVENT_TYPES },
+    absent: 'every type',
+    meaning: 'Only events of these types, comma-separated',
+    example: 'payout,burn',
+  },
+  kind: {
+    form: { is: 'word' },
+    absent: 'every kind',
+    meaning: 'Only events of this kind',
+    example: 'winner',
+  },
+  contestId: {
+    form: whole(1, SEQ_MAX),
+    absent: 'every contest and none',
+    meaning: 'Only events of this contest',
+    example: '42',
+  },
+  nonzero: {
+    form: { is: 'flag' },
+    absent: 'events without an amount too',
+    meaning: '1: only events that carry an amount other than zero',
+    example: '1',
+  },
+}
+
+/** The parameters that choose events. */
+export const FILTERS: readonly Parameter[] = keysOf(FILTER).map((name) => ({ name, ...FILTER[name] }))
+
+const PAGING: Definitions<'after' | 'limit'> = {
+  after: { ...AFTER, absent: 'the first page', meaning: 'Rows after this cursor; take it from `next`' },
+  limit: {
+    form: whole(1, ROWS_MAX),
+    absent: String(ROWS_MAX),
+    meaning: 'Rows of a page',
+    example: '100',
+  },
+}
+
+const RANGE: Definitions<'from' | 'to' | 'bucket'> = {
+  from: timeOf(
+    'as many buckets before `to` as the default range of the bucket has',
+    'Start of the range, inclusive',
+  ),
+  to: timeOf(
+    'the end of the present bucket, or as far after `from` as the default range is long, whichever is earlier',
+    'End of the range, exclusive',
+  ),
+  bucket: {
+    form: { is: 'one-of', values: BUCKETS },
+    absent: 'day',
+    meaning: 'Width of a bucket, aligned to UTC; weeks begin on Monday',
+    example: 'hour',
+  },
+}
+
+const EVENTS: Definitions<'from' | 'to' | 'tx' | 'order' | 'before' | 'limit' | 'format'> = {
+  from: timeOf('no lower bound', 'Only events at or after this moment'),
+  to: timeOf('no upper bound', 'Only events before this moment'),
+  // A log takes what its own chain writes.
+  tx: {
+    form: { is: 'tx', chains: CHAINS },
+    absent: 'every transaction and none',
+    meaning: 'Only events that name this transaction, written as they write it',
+    example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+  },
+  order: {
+    form: { is: 'one-of', values: ['asc', 'desc'] },
+    absent: 'asc',
+    meaning: 'desc pages backwards from `before`',
+    example: 'desc',
+  },
+  before: {
+    form: whole(1, SEQ_MAX),
+    absent: 'the head, with order=desc',
+    meaning: 'Only events with a smaller seq; only with order=desc',
+    example: '1200',
+  },
+  limit: {
+    form: whole(1, PAGE_LIMIT_MAX),
+    absent: String(PAGE_LIMIT_DEFAULT),
+    meaning: 'Events of a page',
+    example: '100',
+  },
+  format: {
+    form: { is: 'one-of', values: ['json', 'csv'] },
+    absent: 'json',
+    meaning: 'csv: RFC 4180 with a header row',
+    example: 'csv',
+  },
+}
+
+/** Form, bounds and meaning of each parameter that a row of the table of endpoints names. */
+export const ENDPOINT_PARAMETERS: {
+  readonly [Id in EndpointWithParameters]: Definitions<ParameterName<Id>>
+} = {
+  summary: { at: timeOf('now', 'The state with all events up to this moment, as known then') },
+  contests: {
+    status: {
+      form: { is: 'list-of', values: [...CONTEST_STATUSES, 'closed'] },
+      absent: 'every status',
+      meaning: 'Only contests of these statuses, comma-separated; closed = paying and paid',
+      example: 'running,paying',
+    },
+    ...PAGING,
+  },
+  contestLedger: PAGING,
+  payouts: {
+    contestId: {
+      form: whole(1, SEQ_MAX),
+      absent: 'every contest',
+      meaning: 'Only prizes of this contest',
+      example: '42',
+    },
+    ...PAGING,
+  },
+  flows: RANGE,
+  funds: RANGE,
+  patterns: {
+    from: timeOf('28 days before `to`', 'Start of the range, inclusive, floored to the minute'),
+    to: timeOf(
+      'the end of the present minute, or 28 days after `from`, whichever is earlier',
+      'End of the range, exclusive, ceiled to the minute',
+    ),
+    tz: {
+      form: whole(-TZ_MINUTES_MAX, TZ_MINUTES_MAX),
+      absent: '0',
+      meaning: 'Minutes by which local time is ahead of UTC',
+      example: '120',
+    },
+  },
+  events: { after: AFTER, ...FILTER, ...EVENTS },
+  stream: { after: { ...AFTER, absent: 'live from the head' }, ...FILTER },
+}

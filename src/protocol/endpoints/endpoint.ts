@@ -1,0 +1,65 @@
+import type { Parameter } from '../parameters.ts'
+import type { ProblemCode } from '../problem.ts'
+import type { AnswerName } from './answer-types.ts'
+import type { EndpointId } from '../paths.ts'
+
+/**
+ * How long an answer may be kept. `build`: it changes with the program alone. `by-range`: some answers are settled and
+ * kept for ever, as `settled` says; the others are revalidated.
+ */
+export type Caching = 'immutable' | 'revalidate' | 'build' | 'by-range' | 'never'
+
+/** Media type of an answer in bytes, or without an end. */
+export type RawType = 'application/gzip' | 'application/octet-stream' | 'text/event-stream'
+
+/** Media type of an answer that is not a JSON resource. */
+export type FileType = RawType | 'application/schema+json' | 'text/calendar' | 'text/plain'
+
+/** What a contributor writes of an endpoint, beside its path. Everything else about it derives from this. */
+export type EndpointRow = Readonly<{
+  /** One sentence, without a full stop. */
+  meaning: string
+  /** Name of the answer's type and of its schema, or the media type of a file. */
+  answer: AnswerName | FileType
+  /** Format of a text, with its standard. */
+  format?: string
+  /** Names of its parameters, in the order of documents; `endpoint-parameters.ts` defines each. */
+  parameters: readonly string[]
+  /** Problems beside those of every endpoint, of its parameters and of its path. */
+  problems?: readonly ProblemCode[]
+  caching: Caching
+  /** With `by-range`: which answers are settled. */
+  settled?: string
+  /** Allowance that a request counts against; `api` if absent. */
+  allowance?: 'api' | 'tiles'
+  /**
+   * Who makes the answer. `brief`: the serving thread, in less than 5 ms (`bench/fairness.ts` holds them to it). `long`:
+   * an answer thread. `streaming`: the route writes the answer itself.
+   */
+  work: 'brief' | 'long' | 'streaming'
+  /** Its own page, with the label in the navigation (null for a page that the navigation leaves out); null for none. */
+  page: Readonly<{ menu: string | null }> | null
+  /**
+   * What `daybook verify` does with it. `recomputed`: computes the answer from the log. `compared`: compares the answer
+   * with the log, its tree or a signature. Otherwise the reason why it does neither.
+   */
+  check: 'recomputed' | 'compared' | Readonly<{ unchecked: string }>
+}>
+
+/** An endpoint with all that derives from its row. */
+export type Endpoint = Readonly<{
+  id: EndpointId
+  /** `{name}` is one segment of it, `{name...}` (last only) one or more. */
+  path: string
+  /** Name of its group. */
+  tag: string
+  parameters: readonly Parameter[]
+}> &
+  Omit<EndpointRow, 'parameters'>
+
+/** Endpoints that documents list together. */
+export type EndpointGroup = Readonly<{
+  tag: string
+  description: string
+  rows: Readonly<Partial<Record<EndpointId, EndpointRow>>>
+}>

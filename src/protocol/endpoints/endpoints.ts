@@ -1,0 +1,65 @@
+import { assert, keysOf } from '../brand.ts'
+import type { Parameter } from '../parameters.ts'
+import type { Endpoint, RawType } from './endpoint.ts'
+import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
+import type { EndpointWithParameters, RawEndpoint, RecomputedEndpoint } from './endpoint-rows.ts'
+import { ENDPOINT_GROUPS, ENDPOINT_ROWS } from './endpoint-rows.ts'
+import type { EndpointId } from '../paths.ts'
+import { ENDPOINT_PATHS } from '../paths.ts'
+
+/** Every public endpoint. The router, the client, OpenAPI, the pages and the reference derive from this table. */
+export const ENDPOINTS: readonly Endpoint[] = keysOf(ENDPOINT_PATHS).map((id) => ({
+  ...ENDPOINT_ROWS[id],
+  id,
+  path: ENDPOINT_PATHS[id],
+  tag: tagOf(id),
+  parameters: ENDPOINT_ROWS[id].parameters.map((name) => parameterOf(id, name)),
+}))
+
+const BY_ID: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint]))
+
+/** A row of the table of endpoints by its id. */
+export function endpointOf(id: EndpointId): Endpoint {
+  const found = BY_ID.get(id)
+  assert(found !== undefined, `the table of endpoints has a row ${id}`)
+  return found
+}
+
+export function isEndpointId(id: string): id is EndpointId {
+  return BY_ID.has(id)
+}
+
+const RAW: ReadonlySet<string> = new Set<RawType>([
+  'application/gzip',
+  'application/octet-stream',
+  'text/event-stream',
+])
+
+/** Whether an endpoint answers bytes without a type of ours, or without an end. */
+export function isRaw(id: EndpointId): id is RawEndpoint {
+  return RAW.has(ENDPOINT_ROWS[id].answer)
+}
+
+/** Whether `daybook verify` computes an endpoint's answers from the log. */
+export function isRecomputed(id: EndpointId): id is RecomputedEndpoint {
+  return ENDPOINT_ROWS[id].check === 'recomputed'
+}
+
+function tagOf(id: EndpointId): string {
+  const found = ENDPOINT_GROUPS.find(({ rows }) => rows[id] !== undefined)
+  assert(found !== undefined, `${id} is in a group`)
+  return found.tag
+}
+
+function parameterOf(id: EndpointId, name: string): Parameter {
+  const defined: Readonly<Partial<Record<string, Omit<Parameter, 'name'>>>> = hasParameters(id)
+    ? ENDPOINT_PARAMETERS[id]
+    : {}
+  const found = defined[name]
+  assert(found !== undefined, `the parameter ${name} of ${id} is defined`)
+  return { name, ...found }
+}
+
+function hasParameters(id: EndpointId): id is EndpointWithParameters {
+  return ENDPOINT_ROWS[id].parameters.length > 0
+}

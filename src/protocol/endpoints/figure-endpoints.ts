@@ -1,0 +1,42 @@
+/** Rows of the endpoints that answer totals over a range or at a moment. */
+export const FIGURE_ENDPOINTS = {
+  summary: {
+    meaning: 'Headline figures, now or as of a past moment',
+    answer: 'Summary',
+    parameters: ['at'],
+    caching: 'by-range',
+    settled: 'with `at` before the newest event',
+    work: 'brief',
+    page: { menu: 'Summary' },
+    check: 'recomputed',
+  },
+  flows: {
+    meaning: 'Spent on play, paid in prizes, burned, and the token price, per bucket',
+    answer: 'Flows',
+    parameters: ['from', 'to', 'bucket'],
+    caching: 'by-range',
+    settled: 'with `from` or `to`, once an event at or after the range’s end is published',
+    work: 'brief',
+    page: { menu: 'Flows' },
+    check: 'recomputed',
+  },
+  funds: {
+    meaning: 'Treasury, running pools, loyalty fund and prizes not redeemed: now and as a history',
+    answer: 'Funds',
+    parameters: ['from', 'to', 'bucket'],
+    caching: 'revalidate',
+    work: 'brief',
+    page: { menu: 'Funds' },
+    check: 'recomputed',
+  },
+  patterns: {
+    meaning: 'Game activity by hour of day and day of week',
+    answer: 'Patterns',
+    parameters: ['from', 'to', 'tz'],
+    caching: 'by-range',
+    settled: 'with `from` or `to`, once an event at or after the range’s end is published',
+    work: 'long',
+    page: { menu: 'Patterns' },
+    check: 'recomputed',
+  },
+} as const
