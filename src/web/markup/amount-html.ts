@@ -4,8 +4,8 @@ import { html } from './html.ts'
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 
 /**
- * An amount, a price or a count as a page shows it: every digit of it, the groups of thousands set apart by margins
- * alone, so that what is read aloud, selected and copied is the JSON's own string.
+ * An amount, a price or a count with all its digits. Margins separate the groups of thousands, so the text that is
+ * copied or read aloud is the string of the JSON.
  */
 export function amountHtml(text: string): Html {
   const match = DECIMAL.exec(text)
@@ -15,12 +15,12 @@ export function amountHtml(text: string): Html {
   const groups = whole.slice(first).match(/\d{3}/g) ?? []
   const leading = `${sign}${whole.slice(0, first)}`
   const decimals = fraction === undefined ? '' : `<small>.${fraction}</small>`
-  // Digits need no escape, and a page has thousands of them.
+  // Built without `html`, since digits need no escape and a page has thousands of amounts.
   const markup = groups.reduce((all, group) => `${all}<i>${group}</i>`, leading)
   return { markup: `<data class="n" value="${text}">${markup}${decimals}</data>` }
 }
 
-/** An amount that may be unknown: then a dash, and words for who cannot see it. */
+/** An amount, or the words `none` for null. */
 export function amountOrNone(text: string | null, none = 'not known'): Html {
   return text === null ? html`<span class="none">${none}</span>` : amountHtml(text)
 }
@@ -30,7 +30,7 @@ export function countHtml(value: number): Html {
   return amountHtml(String(value))
 }
 
-/** The number of an event, linked to its page. */
+/** Link to an event's page, with the seq as its text. */
 export function eventLink(seq: number): Html {
   return html`<a class="seq" href="/events/${seq}">#${seq}</a>`
 }

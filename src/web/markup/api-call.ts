@@ -1,19 +1,19 @@
-/** A question to the API as the typed client asks it. */
+/** Request to the API, in the parts that the typed client takes. */
 export type Call = Readonly<{
   id: string
   base: string
   request: string
-  /** What stands in the path where it has a variable part; null where it has none. */
+  /** Value of the path's variable part; null for a path without one. */
   place: string | null
   query: readonly (readonly [name: string, value: string])[]
-  /** The parameters that are lists. */
+  /** Names of the parameters that are lists. */
   lists: ReadonlySet<string>
 }>
 
-/** Answers that are bytes and no text. */
+/** Endpoints that answer with bytes, not text. */
 export const BYTES: ReadonlySet<string> = new Set(['logTile', 'logEntries'])
 
-/** A program that asks it with the client of this project. */
+/** TypeScript program that makes the request with this project's client. */
 export function typescriptOf(call: Call): string {
   return `import { openDaybook } from 'daybook/client'
 
@@ -29,7 +29,7 @@ function linesOf({ id, request, place, query, lists }: Call): string {
     return `for await (const event of daybook.month('${monthIn(place)}')) console.log(event.seq)`
   }
   const fields = query
-    // The client's answers are objects, whatever is asked.
+    // The client always asks for JSON.
     .filter(([name]) => name !== 'format')
     .map(([name, value]) => {
       const written = lists.has(name) ? `[${value.split(',').map(textOf).join(', ')}]` : literalOf(value)
@@ -44,7 +44,7 @@ function linesOf({ id, request, place, query, lists }: Call): string {
   return `console.log(await daybook.${method}(${[...placed, ...asked].join(', ')}))`
 }
 
-/** The month that a file is of. */
+/** Month in the name of an archive file, `2026-10`. */
 export function monthIn(place: string | null): string {
   return place?.slice(0, 'yyyy-mm'.length) ?? ''
 }

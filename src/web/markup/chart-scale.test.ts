@@ -29,7 +29,7 @@ suite('the scale of a chart', () => {
     })
   }
 
-  test('has a place for zero and for every figure, the greater one higher', () => {
+  test('places zero and every figure, and places greater figures higher', () => {
     fc.assert(
       fc.property(fc.array(fc.option(amounts), { maxLength: 20 }), (figures) => {
         for (const { place, zero, marks } of [scaleOf(figures), bareScaleOf(figures)]) {
@@ -46,7 +46,7 @@ suite('the scale of a chart', () => {
     )
   })
 
-  test('has at most six marks, all different, each at the place of what it says', () => {
+  test('has at most six marks, all different, each at the place of its label’s value', () => {
     const sizes = { M: 1e6, B: 1e9, T: 1e12 } as const
     fc.assert(
       fc.property(fc.array(amounts, { maxLength: 20 }), (figures) => {

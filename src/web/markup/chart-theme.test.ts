@@ -8,13 +8,13 @@ const TOKENS = readFileSync(join(import.meta.dirname, '..', 'style', 'tokens.css
 
 suite('the colours of pictures', () => {
   for (const name of Object.keys(LIGHT)) {
-    test(`have the ${name} of pages, light and dark`, () => {
+    test(`have the same ${name} as the pages, light and dark`, () => {
       const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(TOKENS) ?? []
       assert.deepEqual([LIGHT[name], DARK[name]], [light, dark])
     })
   }
 
-  test('are those of the reader’s system unless a theme is asked for', () => {
+  test('follow the reader’s system unless the query has a theme', () => {
     assert.match(pictureStyle('auto'), /#fff.*@media \(prefers-color-scheme:dark\)\{.*#0e1218/)
     assert.doesNotMatch(pictureStyle('light'), /#0e1218|@media/)
     assert.doesNotMatch(pictureStyle('dark'), /\.bg\{fill:#fff\}|@media/)

@@ -1,10 +1,10 @@
 import type { Parameter } from '../../protocol/parameters.ts'
 
-/** A picture on its own: in the colours of light or dark paper, or of whichever its reader's system prefers. */
+/** Themes of a picture: light, dark, or the one that the reader's system prefers. */
 export const THEMES = ['light', 'dark', 'auto'] as const
 export type Theme = (typeof THEMES)[number]
 
-/** The one thing that is said of a picture and not of what it shows. */
+/** Query parameter of pictures and embeds. The API does not have it. */
 export const THEME: Parameter = {
   name: 'theme',
   form: { is: 'one-of', values: THEMES },
@@ -56,7 +56,7 @@ export const DARK: Palette = {
   'ink-4': '#0e1218',
 }
 
-/** The style that a picture carries within itself: where it is shown, no other applies. */
+/** Style rules inside a picture, since no style sheet applies to an SVG that is shown as an image. */
 export function pictureStyle(theme: Theme): string {
   const light = rules(LIGHT)
   const dark = rules(DARK)
@@ -65,7 +65,7 @@ export function pictureStyle(theme: Theme): string {
   return `${SHAPES}${light}@media (prefers-color-scheme:dark){${dark}}`
 }
 
-// Plain colours and no variables: renderers of pictures outside of browsers know none.
+// Plain colours, because renderers outside browsers do not support CSS variables.
 function rules(colour: Palette): string {
   return [
     `.bg{fill:${colour['bg']}}`,

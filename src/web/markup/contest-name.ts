@@ -3,17 +3,17 @@ import type { ContestStatus } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** A contest by its title and number in plain text; by its number alone where nobody gave it a title. */
+/** A contest's title and number as plain text; only the number if it has no title. */
 export function contestName(id: number, title: string | null): string {
   return title === null ? `Contest ${id}` : `${isolated(title)} (contest ${id})`
 }
 
-/** Words of the operator amid a page's own: whatever their direction, what stands beside them keeps its own. */
+/** Text by the operator, isolated so that its direction does not affect the text around it. */
 export function quotedText(text: string): Html {
   return html`<bdi>${undirected(text)}</bdi>`
 }
 
-/** A contest's title, linked to its ledger, with its number beside it. */
+/** Link to a contest's ledger, with its title and number. */
 export function contestLink(id: number, title: string | null): Html {
   const href = `/contests/${id}/ledger`
   return title === null
@@ -21,12 +21,12 @@ export function contestLink(id: number, title: string | null): Html {
     : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">#${id}</span>`
 }
 
-/** A state as a word in a frame of its colour. */
+/** Coloured pill with a contest's status. */
 export function statusPill(status: ContestStatus): Html {
   return html`<span class="pill ${status}">${status}</span>`
 }
 
-/** A part of what was won as a bar: the figures beside it say it exactly. */
+/** Meter of the part of the owed prizes that is paid. */
 export function redeemedMeter(redeemed: string, owed: string): Html {
   return html`<meter
     min="0"

@@ -10,11 +10,11 @@ const amounts = fc
   .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
   .map((value) => formatAmount(billionths(value)))
 
-/** What a reader of the page computes by the expression alone. */
+/** Figure computed from the expression and the answer alone. */
 const again = ({ expression }: Derived, answer: unknown): string => evaluate(expression, answer)
 
 suite('a derived figure', () => {
-  test('is what its expression says, for any amounts', () => {
+  test('equals its expression, for any amounts', () => {
     fc.assert(
       fc.property(amounts, amounts, fc.array(amounts, { minLength: 1 }), (a, b, list) => {
         const answer = { a, b, list: list.map((kots) => ({ kots })) }
@@ -37,21 +37,21 @@ suite('a derived figure', () => {
     ['9223372036854775807.000000001', '0.000000001', '9223372036854775807.000000000'],
   ]
   for (const [first, second, less] of differences) {
-    test(`of ${first} less ${second} is ${less}`, () => {
+    test(`of ${first} minus ${second} is ${less}`, () => {
       assert.equal(minus({ pointer: '/a', figure: first }, { pointer: '/b', figure: second }).figure, less)
     })
   }
 
-  test('is never made of an amount and a count', () => {
+  test('is refused for an amount and a count', () => {
     assert.throws(() => minus({ pointer: '/a', figure: '1.000000000' }, { pointer: '/b', figure: 1 }))
   })
 
-  test('of nothing is not shown', () => {
+  test('of no terms is null', () => {
     assert.equal(derivedSum([]), null)
     assert.equal(sumOfAll('/list/*/kots', []), null)
   })
 
-  test('is copied as it is, and says how it came about', () => {
+  test('is marked up with its exact digits and its expression', () => {
     const { markup } = derived({ expression: 'minus /a /b', figure: '-1234.000000000' })
     assert.match(markup, /^<span data-expr="minus \/a \/b"><data class="n" value="-1234\.000000000"/)
   })

@@ -4,22 +4,22 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 
 /**
- * A figure of an answer and where it stands: a JSON pointer (RFC 6901), after the answer's address and `#` when it is
- * not the answer that the page is of.
+ * A figure of an answer and its JSON pointer (RFC 6901). The pointer follows the answer's address and `#` if the figure
+ * is not in the page's own answer.
  */
 export type Term = Readonly<{ pointer: string; figure: string | number }>
 
-/** A figure that follows from others, with the expression by which anyone can compute it again. */
+/** A figure that a page computes, with the expression that gives it. */
 export type Derived = Readonly<{ expression: string; figure: string }>
 
-/** The first less the second; both with as many decimals. */
+/** The first figure minus the second. Both have the same number of decimals. */
 export function minus(first: Term, second: Term): Derived {
   const places = placesOf([first, second])
   const figure = decimal(digitsOf(first) - digitsOf(second), places)
   return { expression: `minus ${first.pointer} ${second.pointer}`, figure }
 }
 
-/** All of them together; null where there are none. */
+/** Sum of the terms; null if there are none. */
 export function derivedSum(terms: readonly Term[]): Derived | null {
   if (terms.length === 0) return null
   const total = terms.map(digitsOf).reduce((a, b) => a + b, 0n)
@@ -27,13 +27,13 @@ export function derivedSum(terms: readonly Term[]): Derived | null {
   return { expression, figure: decimal(total, placesOf(terms)) }
 }
 
-/** The same, its terms named by one pointer with `*` for each element. */
+/** Sum of figures that one pointer names with `*` for each element; null if there are none. */
 export function sumOfAll(pointer: string, figures: readonly (string | number)[]): Derived | null {
   const total = derivedSum(figures.map((figure) => ({ pointer, figure })))
   return total === null ? null : { ...total, expression: `sum ${pointer}` }
 }
 
-/** A derived figure as a page shows it: like any other, and with its expression. */
+/** Markup of a derived figure, with its expression in `data-expr`. */
 export function derived({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${amountHtml(figure)}</span>`
 }
@@ -42,7 +42,7 @@ function digitsOf({ figure }: Term): bigint {
   return BigInt(String(figure).replace('.', ''))
 }
 
-/** The decimals that all of them have. */
+/** Number of decimals, the same in all terms. */
 function placesOf(terms: readonly Term[]): number {
   const [places = 0, ...others] = new Set(
     terms.map(({ figure }) => String(figure).split('.')[1]?.length ?? 0),

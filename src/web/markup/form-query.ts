@@ -1,9 +1,9 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 
-/** A local date and time as a form field sends it, percent-encoded or not. */
+/** Value of a `datetime-local` field, percent-encoded or not. */
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?:(?::|%3A)\d{2}(?:\.\d{1,3})?)?$/i
 
-/** The parameters that take several values: a form has a box for each. */
+/** Names of the parameters that take a list. A form has a checkbox for each value. */
 const LISTS: ReadonlySet<string> = new Set(
   ENDPOINTS.flatMap(({ parameters }) => parameters.filter(({ form }) => form.is === 'list-of')).map(
     ({ name }) => name,
@@ -11,8 +11,8 @@ const LISTS: ReadonlySet<string> = new Set(
 )
 
 /**
- * A form's query as the API writes it: fields left blank are left out, `datetime-local` is taken as UTC, boxes ticked
- * under the name of a list become one. A query that is no form's comes back as it is.
+ * Query of a form in the API's syntax: without blank fields, with `datetime-local` values as UTC, and with checkboxes of
+ * one list joined by commas. Returns any other query unchanged.
  */
 export function canonicalQuery(raw: string): string {
   const pairs: { name: string; value: string }[] = []

@@ -21,7 +21,7 @@ const read = (text: string): string =>
   text.replaceAll(/&[a-z0-9#]+;/g, (entity) => ENTITIES[entity] ?? entity)
 
 suite('a template', () => {
-  test('gives back any text put between tags or in an attribute, and never makes markup of it', () => {
+  test('escapes any text between tags or in an attribute, and loses none of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const { markup } = html`<p title="${text}">${text}</p>`
@@ -33,11 +33,11 @@ suite('a template', () => {
     )
   })
 
-  test('takes markup, lists, numbers and nothing as they are', () => {
+  test('takes markup, lists, numbers and null unchanged', () => {
     assert.equal(html`${null}${1}${[html`<b>${'<'}</b>`, 'a&b']}`.markup, '1<b>&lt;</b>a&amp;b')
   })
 
-  test('puts JSON into a page that cannot leave its element', () => {
+  test('holds JSON that cannot end its script element', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { markup } = jsonBlock('application/ld+json', value)
@@ -50,7 +50,7 @@ suite('a template', () => {
 })
 
 suite('an amount', () => {
-  test('has the JSON’s string for its text, whatever its groups', () => {
+  test('has the string of the JSON as its text', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 30n), 10n ** 30n), (value) => {
         const text = formatAmount(billionths(value))
@@ -59,7 +59,7 @@ suite('an amount', () => {
     )
   })
 
-  test('is set in groups of three, its fraction apart', () => {
+  test('is marked up in groups of three digits and a fraction', () => {
     assert.equal(
       amountHtml('-1234567.890123456').markup.replaceAll(/\s+>/g, '>'),
       '<data class="n" value="-1234567.890123456">-1<i>234</i><i>567</i><small>.890123456</small></data>',
@@ -68,7 +68,7 @@ suite('an amount', () => {
 })
 
 suite('a moment', () => {
-  test('is shown to the second in UTC and kept exactly', () => {
+  test('is shown to the second in UTC, with the exact value in an attribute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MS_MAX }), (ms) => {
         const at = formatAt(msOf(ms))
@@ -79,8 +79,8 @@ suite('a moment', () => {
   })
 })
 
-suite('a CSV', () => {
-  test('keeps numbers, quotes what needs it, and starts no formula', () => {
+suite('a CSV export', () => {
+  test('keeps numbers, quotes cells where needed, and prevents formulas', () => {
     const rows = [
       ['-1.000000000', 7, null],
       ['=SUM(A1)', 'a "b", c', true],
@@ -96,17 +96,17 @@ suite('a CSV', () => {
   })
 })
 
-suite('a query out of a form', () => {
-  test('comes back as it is when no form has made it', () => {
+suite('the query of a form', () => {
+  test('is unchanged when no form made it', () => {
     for (const raw of ['', 'a', 'from=2026-10-01', 'type=a,b&nonzero=1'])
       assert.equal(canonicalQuery(raw), raw)
   })
 
-  test('loses what is blank, and boxes of one name become a list', () => {
+  test('loses blank fields, and joins checkboxes of one name to a list', () => {
     assert.equal(canonicalQuery('a=&type=play&b=1&type=burn'), 'type=play,burn&b=1')
   })
 
-  test('keeps what is given twice and is no list, which is refused', () => {
+  test('keeps repeated parameters that are not lists, which the API refuses', () => {
     for (const raw of ['bucket=day&bucket=hour', 'from=1&bucket=day&from=2'])
       assert.equal(canonicalQuery(raw), raw)
     assert.equal(canonicalQuery('from=1&to=&type=play&from=2&type=burn'), 'from=1&type=play,burn&from=2')

@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { html } from './html.ts'
 import { describedIn, DESCRIPTION_CHARS_MAX, leadIn, plainText } from './page-lead.ts'
 
-suite('what a page begins with', () => {
-  test('is its lead, or else the first paragraph that is no aside', () => {
+suite('the first text of a page', () => {
+  test('is its lead, or else the first paragraph without a class', () => {
     assert.equal(
       leadIn(
         html`<p>First.</p>
@@ -34,17 +34,17 @@ suite('what a page begins with', () => {
     )
   })
 
-  test('is what is to be known first, where that is something', () => {
+  test('starts with the warning, if there is one', () => {
     const page = html`<p class="banner warn" role="note">Gone. <a data-json href="/x">JSON</a></p>
       <p class="lead">It was.</p>`
     assert.equal(leadIn(page), 'Gone. It was.')
   })
 
-  test('begins with the state that it is marked with, as a sentence of its own', () => {
+  test('has a status pill as a sentence of its own', () => {
     assert.equal(plainText(html`<span class="pill paying">paying</span> All of it.`), 'Paying. All of it.')
   })
 
-  test('is the text that was put in, whatever it was', () => {
+  test('is the original text, for any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         const words = `X${text}`.replaceAll(/\s+/g, ' ').trim()
@@ -54,8 +54,8 @@ suite('what a page begins with', () => {
   })
 })
 
-suite('what is said of a link', () => {
-  test('is never longer than is shown, and whole words of what there is to say', () => {
+suite('a link preview', () => {
+  test('is at most 300 characters, and ends with a whole word', () => {
     const words = fc.array(fc.stringMatching(/^[a-z0-9.]{1,40}$/), { minLength: 1, maxLength: 60 })
     fc.assert(
       fc.property(words, fc.boolean(), (all, simulated) => {
@@ -67,7 +67,7 @@ suite('what is said of a link', () => {
     )
   })
 
-  test('is a part of the first word where that alone is longer, and never half a character', () => {
+  test('cuts a word that is too long alone, but not within a character', () => {
     for (const word of ['x'.repeat(400), '😀'.repeat(200), `x${'😀'.repeat(200)}`]) {
       for (const said of [describedIn(word, false), describedIn(word, true)]) {
         assert.ok(said.length <= DESCRIPTION_CHARS_MAX)

@@ -1,10 +1,10 @@
 import { isolated } from '../../protocol/direction.ts'
 import type { Html } from './html.ts'
 
-/** Longer than this nobody shows what a link leads to. */
+/** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
 
-/** What a page begins with, as plain text: what is to be known first of it, and its lead or else its first paragraph. */
+/** First text of a page without markup: its warning, then its lead or else its first paragraph. */
 export function leadIn({ markup }: Html): string | null {
   const warning = WARNING.exec(markup)?.[1]
   const lead = LEAD.exec(markup)?.[1] ?? PARAGRAPH.exec(markup)?.[1]
@@ -16,7 +16,7 @@ const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
-/** The words of some markup; a state in a frame as a sentence of its own, and without the links to JSON. */
+/** Text of markup. A status pill becomes a sentence of its own; links to JSON are left out. */
 export function plainText({ markup }: Html): string {
   const text = markup
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
@@ -38,12 +38,12 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '&#39;': "'",
 }
 
-/** What is said of a link to a page, never longer than is shown: whole words, so that no figure is another when cut. */
+/** Link-preview text, cut to whole words so that no figure loses digits. */
 export function describedIn(text: string, simulated: boolean): string {
   const before = simulated ? `${SIMULATED} ` : ''
   const room = DESCRIPTION_CHARS_MAX - before.length
   if (text.length <= room) return before + text
-  // A title may be one word longer than that: of it a part, which ends in no half of a character.
+  // A single word may be too long: cut it, but not within a surrogate pair.
   const part = text.slice(0, room - 1).replace(/[\uD800-\uDBFF]$/, '')
   const [words = part] = /^[^]*\S(?=\s)/.exec(text.slice(0, room)) ?? []
   return `${before}${words}…`

@@ -1,20 +1,20 @@
-/** What an operator says of the site; the log says the rest. */
+/** Operator's settings for the pages. */
 export type Site = Readonly<{
-  /** Its address, without a slash at its end: what pages, feeds and calendars name wherever they are asked for. */
+  /** Public base URL without a slash at its end. Pages, feeds and calendars use it, whatever host a request names. */
   url: string
-  /** Stands in every title and at the top of every page. */
+  /** Name in every title and at the top of every page. */
   name: string
   /** The token's symbol, the unit of every amount. */
   token: string
-  /** Public explorers: two or more, so that nobody has to trust one. */
+  /** Public block explorers. Two or more, so that readers need not trust one. */
   explorers: readonly Explorer[]
-  /** The address of the licence of what is published; null when none is stated. */
+  /** URL of the licence of the published log; null if none. */
   licence: string | null
-  /** An address that people may write to, `https:` or `mailto:`; null when none is stated. */
+  /** Contact address, `https:` or `mailto:`; null if none. */
   contact: string | null
 }>
 
-/** A site that shows transactions: its host, and the address of one, with `{tx}` wherever its id stands. */
+/** Block explorer: its host, and the URL of a transaction with `{tx}` for its id. */
 export type Explorer = Readonly<{ host: string; template: string }>
 
 export const DEFAULT_SITE: Site = {
@@ -27,10 +27,10 @@ export const DEFAULT_SITE: Site = {
 }
 
 const TX = '{tx}'
-/** Stands for a transaction's id while an address is read: a URL would encode the braces. */
+/** Placeholder for `{tx}` while a URL is parsed, since parsing would encode the braces. */
 const SAMPLE = 'id-of-a-transaction'
 
-/** The explorer of a template; undefined where a transaction's id would decide the host, or is not in the address. */
+/** Parses a template; undefined unless it is an `https:` URL that has `{tx}` outside its host. */
 export function parseExplorer(text: string): Explorer | undefined {
   const url = URL.parse(text.replaceAll(TX, SAMPLE))
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '')
@@ -39,11 +39,11 @@ export function parseExplorer(text: string): Explorer | undefined {
   return url.host.includes(SAMPLE) || !template.includes(TX) ? undefined : { host: url.host, template }
 }
 
-/** The address of a transaction at an explorer. */
+/** URL of a transaction at an explorer. */
 export function addressAt({ template }: Explorer, tx: string): string {
   return template.replaceAll(TX, encodeURIComponent(tx))
 }
 
-/** What every page says, in these words. */
+/** Notice on every page. */
 export const PAGE_NOTICE =
   'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'

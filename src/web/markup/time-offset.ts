@@ -4,7 +4,7 @@ import { html } from './html.ts'
 
 const HOUR = 60
 
-/** The offsets in use anywhere that are no whole hours. */
+/** Offsets from UTC in use that are not whole hours, in minutes. */
 const PARTS: readonly number[] = [
   [-9, 30],
   [-3, 30],
@@ -26,14 +26,14 @@ const WHOLES: readonly number[] = Array.from(
   (_, index) => index * HOUR - TZ_MINUTES_MAX,
 )
 
-/** `+05:45` for 345 minutes ahead of UTC. */
+/** Offset in minutes as text: `+05:45` for 345. */
 export function offsetText(minutes: number): string {
   const size = Math.abs(minutes)
   const two = (part: number): string => String(part).padStart(2, '0')
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / HOUR))}:${two(size % HOUR)}`
 }
 
-/** A choice of an offset from UTC; one that no clock shows is among them when it was asked for. */
+/** Select element of offsets from UTC. It includes the chosen one, even if no time zone uses it. */
 export function offsetSelect(chosen: number): Html {
   const offsets = [...new Set([...WHOLES, ...PARTS, chosen])].toSorted((a, b) => a - b)
   return html`<select name="tz">

@@ -3,7 +3,7 @@ import { html } from './html.ts'
 import type { Site } from './site.ts'
 import { addressAt } from './site.ts'
 
-/** A transaction's whole id in little room, with where to see it for oneself. */
+/** A transaction's whole id, shortened on screen by CSS, with links to explorers. */
 export function transaction(tx: string, { explorers }: Site): Html {
   const links = explorers.map(
     (explorer) => html` <a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a>`,
@@ -11,7 +11,7 @@ export function transaction(tx: string, { explorers }: Site): Html {
   return html`<code class="id cut">${tx}</code>${links}`
 }
 
-/** What a list of transactions leads to, said once. */
+/** Note about the explorer links of a list; null if the site names no explorer. */
 export function explorersNote({ explorers }: Site): Html | null {
   if (explorers.length === 0) return null
   return html`<p class="quiet">
