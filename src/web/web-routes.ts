@@ -11,7 +11,7 @@ import { errorPage } from './frame/error-page.ts'
 import { feedRoute } from './feeds/feed.ts'
 import { canonicalQuery } from './markup/form-query.ts'
 import { iconRoute } from './frame/icon.ts'
-import { otherWays } from './feeds/other-ways.ts'
+import { redirectRoutes } from './feeds/redirects.ts'
 import { openPageCache } from './frame/page-cache.ts'
 import type { Web } from './frame/page-routes.ts'
 import { pageRoutes, pagePath } from './frame/page-routes.ts'
@@ -55,7 +55,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
   return {
     routes: [
       ...PAGES.flatMap((page) => pageRoutes(web, page)),
-      ...otherWays(web.api, refuse, web),
+      ...redirectRoutes(web.api, refuse, web),
       apiMarkdownRoute(web),
       transactionRoute(web),
       feedRoute(web.api, site, identity),

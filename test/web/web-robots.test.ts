@@ -5,7 +5,7 @@ import { parsed } from '../../src/protocol/problem.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { View } from '../../src/web/frame/page.ts'
-import { mappedOf } from '../../src/web/feeds/sitemap.ts'
+import { sitemapEntries } from '../../src/web/feeds/sitemap.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 import { textOf as documentText } from '../stage/document.ts'
@@ -119,11 +119,11 @@ suite('the sitemap', () => {
       const json = await textOf(address, many)
       return parsed({ json, address, value: JSON.parse(json) as unknown })
     }
-    const whole = await mappedOf(PAGES, ask)
+    const whole = await sitemapEntries(PAGES, ask)
     assert.ok(whole.ok)
     assert.equal(new Set(whole.value.map(({ path }) => path)).size, whole.value.length)
     assert.equal(whole.value.filter(({ path }) => path.startsWith('/contests/')).length, 1_203)
-    const cut = await mappedOf(PAGES, ask, 1_100)
+    const cut = await sitemapEntries(PAGES, ask, 1_100)
     assert.ok(cut.ok)
     assert.deepEqual(cut.value, whole.value.slice(0, 1_100))
   })

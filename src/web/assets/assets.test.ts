@@ -11,7 +11,7 @@ suite('the files that pages load', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-assets-'))
   test.after(() => rmSync(folder, { recursive: true }))
 
-  test('are made once, and made again where making them failed', async () => {
+  test('are made once, and again after a failure', async () => {
     const assets = openAssets(openScripts(folder), folder)
     await assert.rejects(assets(), /tokens\.css/)
     cpSync(STYLE, join(folder, 'style'), { recursive: true })
@@ -21,7 +21,7 @@ suite('the files that pages load', () => {
     assert.equal(await assets(), made)
   })
 
-  test('have every part of the style sheet once', async () => {
+  test('contain every part of the style sheet once', async () => {
     const { files } = await openAssets(() => Promise.resolve([]))()
     const served = new TextDecoder().decode(files.get('style.css')?.body)
     const parts = readdirSync(STYLE).map((name) => readFileSync(join(STYLE, name), 'utf8'))

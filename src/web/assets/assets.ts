@@ -5,22 +5,13 @@ import { assert } from '../../protocol/brand.ts'
 import type { AnswerRoute } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Script } from './bundle-cache.ts'
-import { cached } from './bundle-cache.ts'
+import { cachedScripts } from './bundle-cache.ts'
 
-/** A file that pages load, under a name that its content decides. */
+/** File that pages load. Its path contains a hash of its content. */
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
 
-/** The scripts that pages load: `chart` is made of `island-chart.ts` and all that it imports. */
-export const ISLANDS = [
-  'api',
-  'chart',
-  'frame',
-  'patterns',
-  'summary',
-  'theme',
-  'verifier',
-  'verify',
-] as const
+/** Scripts that pages load. `chart` is bundled from `island-chart.ts`. */
+const ISLANDS = ['api', 'chart', 'frame', 'patterns', 'summary', 'theme', 'verifier', 'verify'] as const
 export type Island = (typeof ISLANDS)[number]
 
 /** Parts of the one style sheet, `style/tokens.css` and so on, in the order in which they are served. */
@@ -49,14 +40,14 @@ const STYLE_PARTS = [
   'checks',
 ] as const
 
-/** What an island imports by its address, once it needs it: `verify-signature` is `island-verify-signature.ts`. */
+/** Modules that islands import on demand. `verify-signature` is bundled from `island-verify-signature.ts`. */
 const MODULES = ['verify-signature'] as const
 
-/** The files that pages load: one style, one script for each island, and the modules. */
+/** Files that pages load: the style sheet, a script for each island, and the modules. */
 export type Assets = Readonly<{
-  /** The address of a file by its plain name, `style.css` or `flows.js`. */
+  /** Path of a file by its plain name, such as `style.css` or `chart.js`. */
   path(name: string): string
-  /** By plain name. */
+  /** Files by plain name. */
   files: ReadonlyMap<string, Asset>
 }>
 
@@ -65,27 +56,27 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 }
 const HASH_CHARS = 10
-/** The room of the pages: islands and style are below it. */
+/** Folder of the pages' sources, which has the folders `islands` and `style`. */
 const WEB = join(import.meta.dirname, '..')
-/** Folder of the islands' scripts in the built package, below `WEB`. */
+/** Folder of the bundled scripts in the built package, below `src/web`. */
 export const BUNDLED = 'bundled'
 
-/** Makes the scripts when a page first needs them, and once: the islands are bundled in memory. */
+/** Returns a function that bundles the islands at its first call and then returns the same scripts. */
 export function openScripts(folder: string = WEB): () => Promise<readonly Script[]> {
   let made: Promise<readonly Script[]> | undefined
   return () =>
     (made ??= makeScripts(folder).catch((error: unknown) => {
-      // Kept, one failure would be every page's until the next start.
+      // A remembered failure would fail every page until the next start.
       made = undefined
       throw error
     }))
 }
 
 async function makeScripts(folder: string): Promise<readonly Script[]> {
-  return readBundled(folder) ?? cached(join(folder, '../..'), () => bundleIslands(folder))
+  return readBundled(folder) ?? cachedScripts(join(folder, '../..'), () => bundleIslands(folder))
 }
 
-/** The files, made of these scripts and of the style when a page first needs them. */
+/** Returns a function that makes the files at its first call and then returns the same ones. */
 export function openAssets(
   scripts: () => Promise<readonly Script[]>,
   folder: string = WEB,
@@ -110,14 +101,14 @@ async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: str
   }
 }
 
-/** The scripts as the published package has them, which brings no bundler; nothing in a clone. */
+/** Scripts of the published package, which has no bundler; undefined in a clone. */
 function readBundled(folder: string): readonly Script[] | undefined {
   const bundled = join(folder, BUNDLED)
   if (!existsSync(bundled)) return undefined
   return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
 }
 
-/** Each island with all that it imports as one script, `x.js`; one bundling after another, since each ends the bundler. */
+/** Bundles each island to one script. Calls run one after another, since each one stops the bundler. */
 export function bundleIslands(folder: string): Promise<readonly Script[]> {
   const made = bundling.last.then(() => bundle(folder))
   bundling.last = made.catch(() => undefined)
@@ -127,7 +118,7 @@ export function bundleIslands(folder: string): Promise<readonly Script[]> {
 const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
 
 async function bundle(folder: string): Promise<readonly Script[]> {
-  // Only here, and only when a page of a clone is asked for: what serves no pages never loads it.
+  // Imported here, because only clones that serve pages need it.
   const { build, stop } = await import('esbuild-wasm')
   const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Script[]> => {
     const { outputFiles } = await build({
@@ -151,7 +142,7 @@ async function bundle(folder: string): Promise<readonly Script[]> {
   try {
     return [...(await built(ISLANDS, 'iife')), ...(await built(MODULES, 'esm'))]
   } finally {
-    // Its process holds some hundred MiB, and may outlive ours.
+    // Its process needs some hundred MiB, and may outlive ours.
     await stop()
   }
 }
@@ -167,7 +158,7 @@ function hashOf(body: Uint8Array): string {
 
 const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
 
-/** The files of pages. A page kept for ever may name an earlier one: it gets the present one in its place. */
+/** Route of the files. An old page may name a file by an earlier hash: it gets the present file. */
 export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
   return {
     path: '/assets/{file}',

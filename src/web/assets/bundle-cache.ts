@@ -5,32 +5,29 @@ import { dirname, join } from 'node:path'
 /** A script's plain name and its bytes. */
 export type Script = Readonly<{ name: string; body: Uint8Array }>
 
-/** Below the root of a clone: where tools keep what they can make again. */
+/** Folder of the cache, below the root of a clone. */
 const CACHE = join('node_modules', '.cache', 'daybook-islands')
 const KEY_CHARS = 32
 
 /**
- * The scripts that were bundled of the very same sources, by the same bundler; else they are bundled, and kept for the
- * next process. A bundling takes seconds of a processor, and each process of a clone would do it anew.
+ * Bundled scripts from the cache, if no source and no package has changed; otherwise bundles them and stores them for
+ * the next process. Bundling takes seconds of processor time.
  */
-export async function cached(
+export async function cachedScripts(
   root: string,
   bundle: () => Promise<readonly Script[]>,
 ): Promise<readonly Script[]> {
   const key = keyOf(root)
   const file = key === undefined ? undefined : join(root, CACHE, `${key}.json`)
-  const kept = file === undefined ? undefined : read(file)
-  if (kept !== undefined) return kept
+  const found = file === undefined ? undefined : readScripts(file)
+  if (found !== undefined) return found
   const made = await bundle()
-  // Sources that were written meanwhile may be in it.
-  if (file !== undefined && keyOf(root) === key) keep(file, made)
+  // A source that changed while bundling may be in the scripts.
+  if (file !== undefined && keyOf(root) === key) storeScripts(file, made)
   return made
 }
 
-/**
- * What a bundle can be made of: everything below `src`, and the packages as they are locked, the bundler among them;
- * undefined where one of these is not to be read.
- */
+/** Hash of everything below `src`, `tsconfig.json` and the locked packages; undefined if one cannot be read. */
 function keyOf(root: string): string | undefined {
   const hash = createHash('sha256')
   try {
@@ -46,31 +43,31 @@ function keyOf(root: string): string | undefined {
   return hash.digest('hex').slice(0, KEY_CHARS)
 }
 
-/** The scripts by their names, in base64. */
-type Kept = Readonly<Record<string, string>>
+/** Scripts by name, in base64. */
+type StoredScripts = Readonly<Record<string, string>>
 
-/** All of them stand in one file: it is there whole or not at all, also while another process tidies it away. */
-function read(file: string): readonly Script[] | undefined {
+/** One file has all scripts, so that a reader sees all or none while another process removes them. */
+function readScripts(file: string): readonly Script[] | undefined {
   try {
-    const kept: Kept = JSON.parse(readFileSync(file, 'utf8'))
-    return Object.entries(kept).map(([name, body]) => ({ name, body: Buffer.from(body, 'base64') }))
+    const stored: StoredScripts = JSON.parse(readFileSync(file, 'utf8'))
+    return Object.entries(stored).map(([name, body]) => ({ name, body: Buffer.from(body, 'base64') }))
   } catch {
     return undefined
   }
 }
 
-/** What cannot be kept, on a disk that is full or not to be written, is made again. */
-function keep(file: string, scripts: readonly Script[]): void {
+/** Stores the scripts and removes older files. Ignores errors of the disk: the next process bundles again. */
+function storeScripts(file: string, scripts: readonly Script[]): void {
   const folder = dirname(file)
   const growing = `${file}.${randomUUID()}`
-  const kept: Kept = Object.fromEntries(
+  const stored: StoredScripts = Object.fromEntries(
     scripts.map(({ name, body }) => [name, Buffer.from(body).toString('base64')]),
   )
   try {
     mkdirSync(folder, { recursive: true })
-    writeFileSync(growing, JSON.stringify(kept))
+    writeFileSync(growing, JSON.stringify(stored))
     renameSync(growing, file)
-    // Of other sources: nobody will ask for them again.
+    // Files of earlier sources are never read again.
     for (const name of readdirSync(folder)) {
       if (!file.endsWith(name)) rmSync(join(folder, name), { recursive: true, force: true })
     }

@@ -1,23 +1,22 @@
 import type { ContestLedger } from '../../protocol/resources.ts'
-import { digitsOf } from '../markup/chart-scale.ts'
+import { digitsOf, grouped } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 const HEIGHT = 24
 const CHAR_WIDTH = 7.2
 const PADDING = 10
-/** White on each of them is at least 6 to 1. */
+/** Colours with a contrast of at least 6 to 1 against white. */
 const LABEL = '#14181f'
 const PAID = '#0b6b3a'
 const OPEN = '#8a4b00'
 
-type Badged = Pick<ContestLedger, 'contest' | 'pool'>
+type BadgeLedger = Pick<ContestLedger, 'contest' | 'pool'>
 
-/** Of what the picture is a badge, and what stands in it beside the ledger. */
-type Labelled = Readonly<{ token: string; simulated: boolean }>
+type BadgeLabel = Readonly<{ token: string; simulated: boolean }>
 
-/** What of a contest's prizes is paid, as a picture of one line for other people's pages. */
-export function badgeOf(ledger: Badged, { token, simulated }: Labelled): Html {
+/** Badge of a contest as SVG: the paid part of its prizes, for embedding in other sites. */
+export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): Html {
   const { id, prizesOwed, prizesRedeemed, prizesNotRedeemed } = ledger.contest
   const nothing = digitsOf(prizesOwed) === 0n
   const done = digitsOf(prizesNotRedeemed) === 0n
@@ -49,13 +48,13 @@ export function badgeOf(ledger: Badged, { token, simulated }: Labelled): Html {
   </svg>`
 }
 
-/** What there is to say where no prize was won: whether it can still come, or the stakes went back. */
-function unwon({ contest, pool }: Badged): string {
+/** Text of a contest without owed prizes. */
+function unwon({ contest, pool }: BadgeLedger): string {
   if (contest.status === 'upcoming' || contest.status === 'running') return 'nothing won yet'
   return digitsOf(pool.out['refund'] ?? '0.000000000') > 0n ? 'stakes given back' : 'nothing was won'
 }
 
-/** Whole units, cut off; every digit where cutting would make an open prize look paid. */
+/** Paid and owed amounts in whole units; with every digit if cutting would hide an unpaid part. */
 function partOf(redeemed: string, owed: string, done: boolean): string {
   const [paid, all] = [redeemed, owed].map(wholeOf)
   return !done && paid === all ? `${redeemed} / ${owed}` : `${paid} / ${all}`
@@ -63,5 +62,5 @@ function partOf(redeemed: string, owed: string, done: boolean): string {
 
 function wholeOf(amount: string): string {
   const [whole = '0'] = amount.split('.')
-  return whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+  return grouped(whole)
 }

@@ -12,15 +12,14 @@ import { html } from '../markup/html.ts'
 import { ICON_HREF } from '../frame/icon.ts'
 import type { Site } from '../markup/site.ts'
 
-/** As every page, but for who may frame it: everyone. */
+/** Policy of all pages, but without scripts, and framed by any site. */
 const EMBED_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors *"
 const HEADERS = { ...PAGE_HEADERS, 'Content-Security-Policy': EMBED_POLICY }
 
-/** What everything in a frame is made with. */
-type Frames = Readonly<{ site: Site; assets: Assets }>
+type EmbedSettings = Readonly<{ site: Site; assets: Assets }>
 
-/** `/embed/flows`: the chart of flows alone, for a frame in somebody else's page; one link leads back. */
+/** `/embed/flows`: the flows chart with one link back, for a frame in another site. */
 export function embedRoute(
   api: Api,
   site: Site,
@@ -34,14 +33,14 @@ export function embedRoute(
     allowance: 'pages',
     showsLog: true,
     async handle(ask) {
-      const frames = { site, assets: await assets() }
+      const settings = { site, assets: await assets() }
       const asked = await api.ask('flows', ask, { query: ask.query.format({ theme: undefined }).slice(1) })
-      if (!asked.ok) return embedRefusal(asked.problem, frames)
+      if (!asked.ok) return embedRefusal(asked.problem, settings)
       const { from, to, bucket, asOf }: Flows = JSON.parse(asked.value.json)
       const range = `from=${from}&to=${to}&bucket=${bucket}`
       const theme = ask.query.word('theme') ?? 'auto'
       const title = `What was spent, paid and burned, by ${bucket}, ${from.slice(0, 10)} to ${to.slice(0, 10)}`
-      const body = documentOf(frames, {
+      const body = documentOf(settings, {
         title,
         theme,
         head: html`<link rel="alternate" type="application/json" href="${ENDPOINT_PATHS.flows}?${range}" />`,
@@ -67,24 +66,24 @@ export function embedRoute(
   }
 }
 
-/** A refusal where only a frame is: what is wrong, and the one link back. */
-export function embedRefusal(problem: Problem, frames: Frames): Reply {
+/** Error page for a frame: the problem's detail and one link back. */
+export function embedRefusal(problem: Problem, settings: EmbedSettings): Reply {
   const { detail, retryAfterSeconds } = problem
-  const body = documentOf(frames, {
+  const body = documentOf(settings, {
     title: PROBLEMS[problem.code].title,
     head: refreshOf(problem),
     main: html`<p>
         ${detail}${retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`}
       </p>
-      <p class="source"><a href="/flows" target="_blank" rel="noopener">${frames.site.name}</a></p>`,
+      <p class="source"><a href="/flows" target="_blank" rel="noopener">${settings.site.name}</a></p>`,
   })
   return refusalReply(problem, body, HEADERS)
 }
 
-/** Without a theme there is no picture, which has its title written in it: then the heading is seen. */
-type Framed = Readonly<{ title: string; theme?: string; head: Html | null; main: Html }>
+/** Content of a framed document. Without a theme it has no picture, so its heading is visible. */
+type EmbedContent = Readonly<{ title: string; theme?: string; head: Html | null; main: Html }>
 
-function documentOf({ site, assets }: Frames, { title, theme, head, main }: Framed): string {
+function documentOf({ site, assets }: EmbedSettings, { title, theme, head, main }: EmbedContent): string {
   const chosen = theme === undefined || theme === 'auto' ? null : html` data-theme="${theme}"`
   return html`<!doctype html>
     <html lang="en" ${chosen}>

@@ -1,7 +1,7 @@
 import type { EventWire } from '../../protocol/event.ts'
 import type { Site } from '../markup/site.ts'
 
-/** What happened to a contest or a reward, said of it. */
+/** Predicates of events about a contest or a reward, by type and kind. */
 const HAPPENED: Readonly<Record<string, string>> = {
   'contest scheduled': 'was planned',
   'contest rescheduled': 'was given other times',
@@ -15,7 +15,7 @@ const HAPPENED: Readonly<Record<string, string>> = {
   'loyalty output': 'was computed',
 }
 
-/** An entry's title: what happened, and of which contest, by the name that `nameOf` knows. */
+/** Title of a feed entry, such as "First (contest 1) closed". */
 export function entryTitle(
   { type, kind, contestId, kots }: EventWire,
   nameOf: (contestId: number) => string,

@@ -15,9 +15,9 @@ import type { Site } from '../markup/site.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
 const ENTRIES = 50
-/** What a reader of news is told when nothing is said: what moves a contest or a reward, and what is put right. */
+/** Event types of a feed without `type`. */
 const TYPES = 'contest,correction,loyalty'
-/** RFC 4287 wants a moment even of the feed of an empty log. */
+/** Moment in the feed of an empty log, since RFC 4287 requires one. */
 const NEVER = '1970-01-01T00:00:00.000Z'
 
 const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
@@ -56,19 +56,19 @@ export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRo
   }
 }
 
-/** The year in which the names below were first given: a tag names the one who had the origin's host then. */
+/** Year of the tag URIs. A tag URI names the owner of the host in that year. */
 const YEAR = 2026
 
-/** What the identifiers of a log's feeds begin with (RFC 4151), by whatever host they are asked. */
+/** Start of all ids in a log's feeds, a tag URI (RFC 4151). It does not depend on the host of the request. */
 function tagOf({ origin, id }: LogIdentity): string {
   const [host = ''] = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/.exec(origin) ?? []
   return `tag:${host},${YEAR}:${origin.slice(host.length)}/${id}`
 }
 
-/** What every entry is made with. */
+/** What all entries of a feed share. */
 type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
 
-/** The contests of some events by their titles. */
+/** Names of the events' contests. */
 async function namesOf(events: readonly EventWire[], api: Api, ask: RouteRequest): Promise<Feed['nameOf']> {
   const names = new Map<number, string>()
   for (const id of new Set(events.map(({ contestId }) => contestId))) {
@@ -81,7 +81,7 @@ async function namesOf(events: readonly EventWire[], api: Api, ask: RouteRequest
   return (id) => names.get(id) ?? contestName(id, null)
 }
 
-/** `headAt` is the moment of the newest event: up to it nothing else was published that belongs here. */
+/** Atom document. `headAt`, the moment of the newest event, dates a feed without entries. */
 function feedOf(events: readonly EventWire[], headAt: string | null, ask: RouteRequest, feed: Feed): string {
   const { site, tag } = feed
   const base = site.url

@@ -1,14 +1,14 @@
 import type { AnswerRoute } from '../../serve/http/route.ts'
 import type { Site } from '../markup/site.ts'
 
-/** Where robots find the addresses of all pages. */
+/** Path of the sitemap, which robots.txt names. */
 export const SITEMAP_PATH = '/sitemap.xml'
 
 /**
- * What robots are asked to leave alone: what never ends, what others' questions have answered, and every place in the
- * log and every minute of its history as pages of their own. Whole months of it are files.
+ * Paths that robots should not crawl: endless streams, other readers' searches, and pages for every event or minute.
+ * The whole log is available as month files.
  */
-const LEFT_ALONE: readonly string[] = [
+const DISALLOWED: readonly string[] = [
   '/api/v1/stream',
   '/compare?',
   '/events?',
@@ -16,8 +16,8 @@ const LEFT_ALONE: readonly string[] = [
   '/stream?',
   '/*bucket=minute',
 ]
-/** What is passed on as the address of a payment is read by who shows a link, too. */
-const READ_ALL_THE_SAME: readonly string[] = ['/events?tx=']
+/** Exceptions. People share the address of a payment, and link previews must be able to read it. */
+const ALLOWED: readonly string[] = ['/events?tx=']
 
 /** `/robots.txt` (RFC 9309). */
 export function robotsRoute(site: Site): AnswerRoute {
@@ -39,9 +39,9 @@ function robotsText(url: string): string {
   return [
     '# Programs are welcome: /llms.txt says how to ask, /archive has every event as files.',
     'User-agent: *',
-    ...READ_ALL_THE_SAME.map((path) => `Allow: ${path}`),
-    ...LEFT_ALONE.map((path) => `Disallow: ${path}`),
-    // A sitemap is named by its whole address or not at all.
+    ...ALLOWED.map((path) => `Allow: ${path}`),
+    ...DISALLOWED.map((path) => `Disallow: ${path}`),
+    // Robots accept only an absolute address.
     '',
     `Sitemap: ${url}${SITEMAP_PATH}`,
     '',

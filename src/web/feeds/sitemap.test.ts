@@ -29,7 +29,7 @@ suite('the sitemap of one minute', () => {
     }
   })
 
-  test('is written once: who has it already costs nothing, and it is compressed once', async () => {
+  test('is rendered once, and every caller gets the same bytes', async () => {
     const first = await reply()
     assert.ok(first !== null && typeof first !== 'string')
     assert.match(String(Buffer.from(first)), /https:\/\/book\.example\/contests\/1\/ledger/)
@@ -38,7 +38,7 @@ suite('the sitemap of one minute', () => {
     assert.notEqual(await reply(1), first)
   })
 
-  test('is asked for again after a refusal: one caller’s is not everybody’s', async () => {
+  test('is rendered again after a refusal, which is not cached', async () => {
     answer = () => refused({ code: 'not-ready', detail: 'It starts.' })
     assert.equal(await reply(), null)
     answer = () => parsed({ json: JSON_OF_ONE })

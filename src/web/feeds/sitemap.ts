@@ -13,40 +13,40 @@ import { pagePath } from '../frame/page-routes.ts'
 import type { AnyPage, View } from '../frame/page.ts'
 import { SITEMAP_PATH } from './robots-text.ts'
 
-/** Addresses of one sitemap, by its protocol. */
-export const ADDRESSES_MAX = 50_000
-/** Contests that are asked for at once: between two such answers others have theirs. */
-const CONTESTS_ASKED = 1_000
+/** Maximum addresses of a sitemap, by sitemaps.org. */
+const ADDRESSES_MAX = 50_000
+/** Contests in one request to the API. Other callers get their turn between two requests. */
+const CONTESTS_LIMIT = 1_000
 
-/** Room for the longest sitemap. */
-const BYTES_KEPT = 8 * 1024 * 1024
+/** Cache size that holds the longest sitemap. */
+const CACHE_BYTES = 8 * 1024 * 1024
 
-/** The address of a page without its host, and when what it shows was last another, where that is known. */
-export type Mapped = Readonly<{ path: string; changedAt: string | null }>
+/** Path of a page, and when its content last changed, if known. */
+type SitemapEntry = Readonly<{ path: string; changedAt: string | null }>
 
-/** `/sitemap.xml` (sitemaps.org): every page without a question, and the ledger of every contest, the newest first. */
+/** `/sitemap.xml` (sitemaps.org): every page without a query, and the ledger of every contest, newest first. */
 export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
-  // Many contests take a while to write down, and who reads such a list does not wait for the last event.
-  let kept: Readonly<{ minute: number; mapped: Promise<Parsed<readonly Mapped[]>> }> | undefined
-  // Its own: it may weigh as much as all pages that are kept.
-  const written = openPageCache(BYTES_KEPT)
-  const mappedFor = (ask: RouteRequest, minute: number): Promise<Parsed<readonly Mapped[]>> => {
-    if (kept?.minute !== minute) {
-      const mapped = mappedOf(pages, (endpoint, asked = {}) => web.api.ask(endpoint, ask, asked))
-      const making = { minute, mapped }
-      kept = making
-      // Kept, one failure would be everybody's for a minute.
+  // Cached for a minute: a list of many contests takes a while, and robots do not need the latest event.
+  let cached: Readonly<{ minute: number; entries: Promise<Parsed<readonly SitemapEntry[]>> }> | undefined
+  // A cache of its own, since a sitemap may be as large as all cached pages together.
+  const rendered = openPageCache(CACHE_BYTES)
+  const entriesAt = (ask: RouteRequest, minute: number): Promise<Parsed<readonly SitemapEntry[]>> => {
+    if (cached?.minute !== minute) {
+      const entries = sitemapEntries(pages, (endpoint, asked = {}) => web.api.ask(endpoint, ask, asked))
+      const loading = { minute, entries }
+      cached = loading
+      // A cached failure would fail every request of this minute.
       const forget = (): void => {
-        if (kept === making) kept = undefined
+        if (cached === loading) cached = undefined
       }
-      mapped.then(({ ok }) => (ok ? undefined : forget()), forget)
+      entries.then(({ ok }) => (ok ? undefined : forget()), forget)
     }
-    return kept.mapped
+    return cached.entries
   }
   const replyOf = async (ask: RouteRequest, minute: number): Promise<Reply> => {
-    const mapped = await mappedFor(ask, minute)
-    if (!mapped.ok) return problemReply(mapped.problem)
-    const body = Buffer.from(sitemapOf(mapped.value, web.site.url))
+    const entries = await entriesAt(ask, minute)
+    if (!entries.ok) return problemReply(entries.problem)
+    const body = Buffer.from(sitemapOf(entries.value, web.site.url))
     return {
       is: 'body',
       keep: 'revalidate',
@@ -62,44 +62,44 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
     showsLog: true,
     handle(ask) {
       const minute = floorTo(ask.now, MINUTE_MS)
-      return written.reply(SITEMAP_PATH, String(minute), () => replyOf(ask, minute))
+      return rendered.reply(SITEMAP_PATH, String(minute), () => replyOf(ask, minute))
     },
   }
 }
 
-/** What a sitemap names, `most` addresses at most. */
-export async function mappedOf(
+/** Entries of the sitemap, at most `most`. */
+export async function sitemapEntries(
   pages: readonly AnyPage[],
   ask: View['ask'],
   most: number = ADDRESSES_MAX,
-): Promise<Parsed<readonly Mapped[]>> {
-  const mapped: Mapped[] = []
-  let query: string | undefined = `limit=${CONTESTS_ASKED}`
-  while (query !== undefined && mapped.length < most) {
+): Promise<Parsed<readonly SitemapEntry[]>> {
+  const entries: SitemapEntry[] = []
+  let query: string | undefined = `limit=${CONTESTS_LIMIT}`
+  while (query !== undefined && entries.length < most) {
     const asked = await ask('contests', { query })
     if (!asked.ok) return asked
     const { asOf, contests, next }: Contests = JSON.parse(asked.value.json)
-    if (mapped.length === 0) mapped.push(...pagesOf(pages, asOf.at))
+    if (entries.length === 0) entries.push(...pageEntries(pages, asOf.at))
     for (const { id, status, paidAt } of contests) {
-      // What is still to be paid changes with events that a list of contests does not name.
-      mapped.push({ path: `/contests/${id}/ledger`, changedAt: status === 'paid' ? paidAt : null })
+      // The list of contests does not say when an unpaid contest last changed.
+      entries.push({ path: `/contests/${id}/ledger`, changedAt: status === 'paid' ? paidAt : null })
     }
     query = next?.split('?')[1]
     await setImmediate()
   }
-  return parsed(mapped.slice(0, most))
+  return parsed(entries.slice(0, most))
 }
 
-/** The pages that have no variable part; those of an answer change with the log, the others with the software. */
-function pagesOf(pages: readonly AnyPage[], changedAt: string | null): readonly Mapped[] {
+/** Entries of the pages without a variable part. Pages of an endpoint change with the log. */
+function pageEntries(pages: readonly AnyPage[], changedAt: string | null): readonly SitemapEntry[] {
   return pages.flatMap((page) => {
     const path = pagePath(page)
     return path.includes('{') ? [] : [{ path, changedAt: page.endpoint === null ? null : changedAt }]
   })
 }
 
-function sitemapOf(mapped: readonly Mapped[], base: string): string {
-  const addresses = mapped.map(({ path, changedAt }) => {
+function sitemapOf(entries: readonly SitemapEntry[], base: string): string {
+  const addresses = entries.map(({ path, changedAt }) => {
     const changed = changedAt === null ? '' : `<lastmod>${changedAt}</lastmod>`
     return `<url><loc>${escapeText(base + path)}</loc>${changed}</url>\n`
   })

@@ -16,19 +16,22 @@ const NO_CONTEST: Problem = { code: 'contest-not-found', detail: 'No contest has
 const SVG_TYPE = 'image/svg+xml'
 const SVG_POLICY = "default-src 'none'; sandbox"
 
-/** How a refusal is told at an address. */
+/** Answers a request with an error page. */
 type Refuse = (problem: Problem, path: string, rawQuery: string) => Promise<Reply>
 
-/** Whose contests the badges are of. */
-type Badges = Readonly<{ site: Site; identity: LogIdentity }>
+type BadgeSettings = Readonly<{ site: Site; identity: LogIdentity }>
 
-/** Addresses that lead to a page, and the calendar under the page's own path. */
-export function otherWays(api: Api, refuse: Refuse, of: Badges): readonly AnswerRoute[] {
-  return [contestToLedger(api, refuse, of), calendar(api), ...LEADING.map((one) => leadOn(one, refuse))]
+/** Routes that redirect to a page, the badge of a contest, and the calendar under the schedule page's path. */
+export function redirectRoutes(api: Api, refuse: Refuse, settings: BadgeSettings): readonly AnswerRoute[] {
+  return [
+    contestRoute(api, refuse, settings),
+    calendarRoute(api),
+    ...REDIRECTS.map((redirect) => redirectRoute(redirect, refuse)),
+  ]
 }
 
-/** What the API has beside answers that have a page: each leads to the page that speaks of it, or to itself. */
-const LEADING: readonly (readonly [path: string, to: (segments: RouteRequest['segments']) => string])[] = [
+/** Redirects from API paths without a page, less `/api/v1`, to the page about them or to the API. */
+const REDIRECTS: readonly (readonly [path: string, to: (segments: RouteRequest['segments']) => string])[] = [
   ['/events/{seq}/details', ({ seq = '' }) => `/events/${seq}`],
   ['/events/{seq}/corrections', ({ seq = '' }) => `/events/${seq}`],
   ['/event-types', () => '/api#eventTypes'],
@@ -40,21 +43,21 @@ const LEADING: readonly (readonly [path: string, to: (segments: RouteRequest['se
   ['/asyncapi.json', () => ENDPOINT_PATHS.asyncapi],
 ]
 
-function leadOn([path, to]: (typeof LEADING)[number], refuse: Refuse): AnswerRoute {
+function redirectRoute([path, to]: (typeof REDIRECTS)[number], refuse: Refuse): AnswerRoute {
   return {
     path,
     parameters: [],
     allowance: 'pages',
     handle(ask) {
-      // What may be a wallet address is led nowhere: the way would repeat it.
+      // A redirect would repeat a wallet address in the path.
       if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '')
       return { is: 'elsewhere', status: 308, location: to(ask.segments) }
     },
   }
 }
 
-/** A contest has one page: that of its ledger, which says all that the contest alone would. Its picture is a badge. */
-function contestToLedger(api: Api, refuse: Refuse, of: Badges): AnswerRoute {
+/** `/contests/{id}`: redirects to the contest's ledger page, or with `.svg` answers its badge. */
+function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): AnswerRoute {
   return {
     path: '/contests/{id}',
     parameters: [],
@@ -62,16 +65,21 @@ function contestToLedger(api: Api, refuse: Refuse, of: Badges): AnswerRoute {
     showsLog: true,
     handle(ask) {
       const [, id = '', form] = /^([^.]*)(\.json|\.svg)?$/.exec(ask.segments['id'] ?? '') ?? []
-      // What leads on for good is what may be a contest's number, now or later.
+      // The redirect is permanent, so it covers contests that do not exist yet.
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '')
-      if (form === '.svg') return badge(api, ask, id, of)
+      if (form === '.svg') return badgeReply(api, ask, id, settings)
       const location = form === undefined ? `/contests/${id}/ledger` : `/api/v1/contests/${id}`
       return { is: 'elsewhere', status: 308, location }
     },
   }
 }
 
-async function badge(api: Api, ask: RouteRequest, id: string, { site, identity }: Badges): Promise<Reply> {
+async function badgeReply(
+  api: Api,
+  ask: RouteRequest,
+  id: string,
+  { site, identity }: BadgeSettings,
+): Promise<Reply> {
   const asked = await api.ask('contestLedger', ask, { segments: { id }, query: 'limit=1' })
   if (!asked.ok) return problemReply(asked.problem)
   const ledger: ContestLedger = JSON.parse(asked.value.json)
@@ -86,8 +94,8 @@ async function badge(api: Api, ask: RouteRequest, id: string, { site, identity }
   }
 }
 
-/** The feed of the API, at the address that people subscribe to. */
-function calendar(api: Api): AnswerRoute {
+/** `/schedule.ics`: the calendar of the API at the address that people subscribe to. */
+function calendarRoute(api: Api): AnswerRoute {
   const route = api.route('scheduleCalendar')
   return {
     path: '/schedule.ics',

@@ -12,7 +12,7 @@ after(() => stage[Symbol.asyncDispose]())
 const ask = (path: string): Promise<Response> =>
   fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
 
-suite('what the API has beside answers with a page', () => {
+suite('an API path without a page of its own', () => {
   for (const [path, to, status] of [
     ['/events/1/details', '/events/1', 200],
     ['/events/1/corrections', '/events/1', 200],
@@ -27,7 +27,7 @@ suite('what the API has beside answers with a page', () => {
     ['/asyncapi.json', '/api/v1/asyncapi.json', 200],
     ['/events/first/details', '/events/first', 404],
   ] as const) {
-    test(`${path} leads to ${to}`, async () => {
+    test(`${path} redirects to ${to}`, async () => {
       const response = await ask(path)
       assert.equal(response.status, 308)
       assert.equal(response.headers.get('location'), to)
@@ -43,11 +43,11 @@ suite("a contest's own address", () => {
   const led: readonly (readonly [path: string, to: string])[] = [
     ['/contests/1', '/contests/1/ledger'],
     ['/contests/1.json', '/api/v1/contests/1'],
-    // One that is still to come has the same address then.
+    // A contest that does not exist yet.
     ['/contests/99', '/contests/99/ledger'],
   ]
   for (const [path, to] of led) {
-    test(`${path} leads to ${to} for good`, async () => {
+    test(`${path} redirects to ${to} permanently`, async () => {
       const response = await ask(path)
       assert.equal(response.status, 308)
       assert.equal(response.headers.get('location'), to)
@@ -55,7 +55,7 @@ suite("a contest's own address", () => {
   }
 
   for (const path of ['/contests/x', '/contests/007', '/contests/...', '/contests/1.', '/contests/1.html']) {
-    test(`${path} is no contest's: the page says what the ledger's would`, async () => {
+    test(`${path} names no contest: the error page is that of the ledger`, async () => {
       const response = await ask(path)
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -72,7 +72,7 @@ suite("a contest's own address", () => {
     '/contests/x.json',
     '/contests/x.svg',
   ]) {
-    test(`${path} is no contest's: a program is told so`, async () => {
+    test(`${path} names no contest: the answer is a problem document`, async () => {
       const response = await ask(path)
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('content-type'), 'application/problem+json')

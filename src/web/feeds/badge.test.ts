@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { badgeOf } from './badge.ts'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage()
+})
+after(() => stage[Symbol.asyncDispose]())
+
+suite('a badge', () => {
+  const contest = (prizesRedeemed: string, prizesNotRedeemed: string, prizesOwed: string): never =>
+    ({
+      contest: { id: 42, status: 'paying', prizesRedeemed, prizesNotRedeemed, prizesOwed },
+      pool: { out: {} },
+    }) as never
+  const unwon = (status: string, out: Readonly<Record<string, string>>): string => {
+    const nothing = '0.000000000'
+    const figures = { prizesRedeemed: nothing, prizesNotRedeemed: nothing, prizesOwed: nothing }
+    return badgeOf({ contest: { id: 42, status, ...figures }, pool: { out } } as never, REAL).markup
+  }
+  const REAL = { token: 'KOTS', simulated: false }
+
+  test('shows the paid part of the owed prizes, from the ledger', async () => {
+    const response = await stage.get('/contests/1.svg')
+    assert.equal(response.headers.get('content-type'), 'image/svg+xml')
+    assert.match(await response.text(), />simulated contest 1<\/text>[^]*>paid 15 \/ 100 KOTS<\/text>/)
+    assert.equal((await stage.get('/contests/99.svg')).status, 404)
+  })
+
+  test('cuts off decimals and groups thousands', () => {
+    assert.match(
+      badgeOf(contest('1204.900000000', '0.000000000', '1204.900000000'), REAL).markup,
+      />contest 42<[^]*>paid 1,204 \/ 1,204 KOTS</,
+    )
+  })
+
+  test('shows every digit if cutting would hide an unpaid part', () => {
+    const { markup } = badgeOf(contest('1204.100000000', '0.800000000', '1204.900000000'), REAL)
+    assert.match(markup, />paid 1204\.100000000 \/ 1204\.900000000 KOTS</)
+  })
+
+  test('says that nothing was won', () => {
+    assert.match(unwon('running', {}), />nothing won yet</)
+    assert.match(unwon('paid', {}), />nothing was won</)
+    assert.match(unwon('paid', { refund: '8408.364540235' }), />stakes given back</)
+  })
+})
