@@ -9,27 +9,24 @@ import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
 
-/**
- * What a log says of itself (C2SP tlog-checkpoint): its origin, and the size and root of its tree. `extensions` are
- * further lines, which others may write and we do not.
- */
+/** Size and root of a log's tree (C2SP tlog-checkpoint). `extensions` are further lines; Daybook writes none. */
 export type Checkpoint = Tree & Readonly<{ origin: string; extensions: readonly string[] }>
 
-/** What a reader trusts about a log: its origin, its keys, and the keys of witnesses that it knows. */
+/** The log that a reader expects: its origin, its trusted keys, and the keys of known witnesses. */
 export type TrustedLog = Readonly<{
   origin: string
   keys: readonly VerifierKey[]
   witnesses: readonly VerifierKey[]
 }>
 
-/** A checkpoint that a key of the log has signed, the text that was signed, and everyone known who signed it. */
+/** A checkpoint that a key of the log has signed, its text, and every verified signature on it. */
 export type OpenedCheckpoint = Readonly<{
   checkpoint: Checkpoint
   text: string
   signed: readonly VerifiedSignature[]
 }>
 
-/** The text that is signed. A checkpoint that `parseCheckpoint` would not read is a `RangeError`. */
+/** Formats the text that is signed. Throws a `RangeError` where `parseCheckpoint` would refuse the result. */
 export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {
   const isSize = Number.isSafeInteger(size) && size >= 0
   if (!isSize || !isHash(root) || ![origin, ...extensions].every(isFilledLine)) {
@@ -40,7 +37,7 @@ export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint)
   return [origin, size, formatBase64(root), ...extensions].map((line) => `${line}\n`).join('')
 }
 
-/** The checkpoint in a note's text; undefined for any other text. */
+/** Parses a note's text; undefined when it is no checkpoint. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   if (!text.endsWith('\n')) return undefined
   const [origin = '', decimal = '', encoded = '', ...extensions] = text.slice(0, -1).split('\n')
@@ -49,7 +46,7 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   return [origin, ...extensions].every(isFilledLine) ? { origin, size, root, extensions } : undefined
 }
 
-/** The checkpoint in the bytes of a signed note, and the note; nothing is verified. */
+/** Parses a signed note and the checkpoint in it, without verifying any signature. */
 export function readCheckpoint(bytes: Uint8Array): Verdict<Readonly<{ checkpoint: Checkpoint; note: Note }>> {
   const note = parseNote(bytes)
   if (!note.ok) return note
@@ -58,8 +55,8 @@ export function readCheckpoint(bytes: Uint8Array): Verdict<Readonly<{ checkpoint
 }
 
 /**
- * The checkpoint in the bytes of a signed note, once a key of the log has signed it. Keys count only under the
- * origin that is expected, and a witness's word never stands for the log's.
+ * Parses a signed note and verifies that a key of the log has signed its checkpoint. The origin must be the expected
+ * one. A witness's signature never counts as the log's.
  */
 export async function openCheckpoint(
   bytes: Uint8Array,

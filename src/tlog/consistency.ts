@@ -1,15 +1,15 @@
 import type { Hash, TreeHasher } from './hash.ts'
 import { isHash, isSame } from './hash.ts'
 import type { LeafRange, ReadTile } from './subtree.ts'
-import { rangeRoots, splitOf, tilesUnder } from './subtree.ts'
+import { half, rangeRoots, splitOf, tilesUnder } from './subtree.ts'
 import type { Tile } from './tile.ts'
 
-/** A tree's size and root. */
+/** Size and root of a tree. */
 export type Tree = Readonly<{ size: number; root: Hash }>
 
 /**
- * The consistency proof (RFC 6962, section 2.1.2) that the tree of size `to` grew from the one of size `from`, both
- * from 1; empty for equal sizes; undefined where `from` is 0 or beyond `to`, of which nothing can be proved.
+ * Makes the consistency proof (RFC 6962, section 2.1.2) that the tree of size `to` grew from the tree of size `from`.
+ * Empty for equal sizes; undefined unless 1 ≤ `from` ≤ `to`.
  */
 export function consistencyProof(
   hasher: TreeHasher,
@@ -21,15 +21,15 @@ export function consistencyProof(
   return ranges && rangeRoots(hasher, ranges, to, read)
 }
 
-/** The tiles that `consistencyProof` reads, to be fetched before; undefined where nothing can be proved. */
+/** Tiles that `consistencyProof` reads, so that a caller can fetch them first; undefined where it is undefined. */
 export function tilesOfConsistency(from: number, to: number): readonly Tile[] | undefined {
   const ranges = consistencyRanges(from, to)
   return ranges && tilesUnder(ranges, to)
 }
 
 /**
- * Whether the proof shows that the later tree grew from the earlier, by the steps of RFC 9162, section 2.1.4.2.
- * Nothing shows it of an earlier tree without leaves, or of one that is larger.
+ * Verifies that the later tree grew from the earlier one (RFC 9162, section 2.1.4.2). False when the earlier tree is
+ * empty or larger.
  */
 export function isConsistent(
   hasher: TreeHasher,
@@ -41,7 +41,7 @@ export function isConsistent(
   if (!arePair(m, n) || ![earlier.root, later.root, ...proof].every(isHash)) return false
   if (m === n) return proof.length === 0 && isSame(earlier.root, later.root)
   const [first, ...rest] = isPowerOfTwo(m) ? [earlier.root, ...proof] : proof
-  // A root that was put before the proof is no part of it: the proof of a larger tree is never empty.
+  // `first` may be the earlier root itself: a proof between different sizes is never empty.
   if (first === undefined || proof.length === 0) return false
   let [fn, sn] = [m - 1, n - 1]
   while (fn % 2 === 1) [fn, sn] = [half(fn), half(sn)]
@@ -59,12 +59,12 @@ export function isConsistent(
   return sn === 0 && isSame(fr, earlier.root) && isSame(sr, later.root)
 }
 
-/** PROOF of RFC 6962: the ranges whose roots are the proof. */
+/** Ranges whose roots form the proof: PROOF of RFC 6962. */
 function consistencyRanges(from: number, to: number): readonly LeafRange[] | undefined {
   return arePair(from, to) ? rangesOf(from, { from: 0, to }, true) : undefined
 }
 
-/** SUB of RFC 6962; `isWhole` says that the range from its beginning is a tree that the verifier knows. */
+/** SUBPROOF of RFC 6962. `isWhole`: the verifier knows the root of the earlier tree within this range. */
 function rangesOf(size: number, range: LeafRange, isWhole: boolean): readonly LeafRange[] {
   const { from, to } = range
   if (size === to) return isWhole ? [] : [range]
@@ -82,9 +82,4 @@ function arePair(from: number, to: number): boolean {
 
 function isPowerOfTwo(value: number): boolean {
   return value === 1 || splitOf(value) * 2 === value
-}
-
-// Sizes reach 2^53−1, and the language's shifts only 32 bits.
-function half(value: number): number {
-  return Math.floor(value / 2)
 }

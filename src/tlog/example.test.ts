@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { tilesOf } from '../../test/tlog/bundle.ts'
+import { openReceipt } from '../../test/tlog/open-receipt.ts'
 import {
   exampleLine,
   grow,
@@ -16,9 +18,9 @@ import { formatEntries, formatEntry } from './entries.ts'
 import { frontierAt, rootOf } from './frontier.ts'
 import { inclusionProof, isIncluded } from './inclusion.ts'
 import { formatNote, parseNote } from './note.ts'
-import { formatReceipt, openReceipt, parseReceipt } from './receipt.ts'
+import { formatReceipt, parseReceipt } from './receipt.ts'
 import { signText } from './signature.ts'
-import { formatTile, formatTilePath, tilesOf } from './tile.ts'
+import { formatTile, formatTilePath } from './tile.ts'
 import { formatVkey, parseVkey } from './vkey.ts'
 
 const LINES = [
@@ -62,7 +64,7 @@ suite('the worked example of three events', () => {
     assert.deepEqual([0, 1, 2].map(leafOf).map(hex), LEAVES)
   })
 
-  test('has these roots, from none to three events', () => {
+  test('has these roots from zero to three events', () => {
     for (const [size, root] of ROOTS.entries()) {
       const leaves = LEAVES.slice(0, size).map(of)
       assert.equal(hex(rootOf(hasher, grow(leaves).frontier)), root)
@@ -91,13 +93,13 @@ suite('the worked example of three events', () => {
     assert.ok(isConsistent(hasher, ...trees, grown))
   })
 
-  test('has this vkey, made of the seed', () => {
+  test('has this vkey, from the seed', () => {
     const { key } = keyOfSeed('daybook.example/log', 'ed25519', LOG_SEED)
     assert.equal(formatVkey(key), LOG_VKEY)
     assert.deepEqual([log.keys[0]?.keyId, log.witnesses[0]?.keyId], ['97d6dc36', '4eaadc88'])
   })
 
-  test('has this checkpoint, signed to the byte', () => {
+  test('has this signed checkpoint, byte for byte', () => {
     const { key, sign } = keyOfSeed('daybook.example/log', 'ed25519', LOG_SEED)
     const text = formatCheckpoint({ origin: log.origin, size: 3, root: of(ROOTS[3]), extensions: [] })
     assert.equal(text, TEXT)
@@ -105,7 +107,7 @@ suite('the worked example of three events', () => {
     assert.equal(note, `${TEXT}\n${LOG_LINE}`)
   })
 
-  test('is opened with the line of the log and that of the witness', async () => {
+  test('opens its checkpoint with the signatures of log and witness', async () => {
     const bytes = Buffer.from(`${TEXT}\n${LOG_LINE}${WITNESS_LINE}`)
     const opened = await openCheckpoint(bytes, log, verifyEd25519)
     assert.ok(opened.ok)
@@ -124,7 +126,7 @@ suite('the worked example of three events', () => {
     assert.equal(message, `cosignature/v1\ntime 1760000000\n${TEXT}`)
   })
 
-  test('has a receipt for index 1 that stands by itself', async () => {
+  test('has a self-contained receipt for index 1', async () => {
     const checkpoint = `${TEXT}\n${LOG_LINE}${WITNESS_LINE}`
     const proof = inclusionProof(hasher, 1, 3, read) ?? []
     const text = formatReceipt({ index: 1, proof, checkpoint, extra: null })
@@ -146,7 +148,7 @@ suite('the worked example of three events', () => {
 suite('the worked example of 70,000 events', () => {
   const tree = grow(Array.from({ length: 70_000 }, (_, index) => leafOf(index)))
 
-  test('has this root, grown and from its tiles', () => {
+  test('has this root, both grown and from its tiles', () => {
     const root = 'bMVMTlAZzy7K4+/AXfpzLc0t0F5L7o6u9BVFzxjSc1Q='
     assert.equal(Buffer.from(rootOf(hasher, tree.frontier)).toString('base64'), root)
     assert.deepEqual(frontierAt(hasher, 70_000, tree.read).roots.map(hex), tree.frontier.roots.map(hex))
@@ -160,7 +162,7 @@ suite('the worked example of 70,000 events', () => {
     assert.deepEqual(paths, [...full, ...rest])
   })
 
-  test('proves any event with few tiles', () => {
+  test('proves any event with at most five tiles', () => {
     const root = rootOf(hasher, tree.frontier)
     for (const index of [0, 34_567, 65_535, 65_536, 69_999]) {
       let reads = 0

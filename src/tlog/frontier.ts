@@ -6,15 +6,15 @@ import type { Tile } from './tile.ts'
 import { hashesAt } from './tile.ts'
 
 /**
- * What a growing tree needs to go on: the roots of its full subtrees, the largest first, at most 53 of them (the
- * compact range [0, size)). `appendLeaf` changes it in place; whoever may have to go back keeps a copy.
+ * State of a growing tree (the compact range [0, size)): the roots of its full subtrees, the largest first, at most
+ * 53. `appendLeaf` changes it in place; keep a copy to be able to go back.
  */
 export type Frontier = { size: number; roots: Hash[] }
 
-/** A hash that became final at a level of tiles, 1 or more: the root of a full tile one level down. */
+/** A hash that became final at tile level 1 or higher: the root of a full tile one level down. */
 export type LevelHash = Readonly<{ level: number; index: number; hash: Hash }>
 
-/** Doublings from one level of tiles to the next: 2^8 is 256. */
+/** Doublings from one tile level to the next: 2^8 = 256. */
 const DOUBLINGS = 8
 const NONE: readonly LevelHash[] = Object.freeze([])
 
@@ -27,8 +27,8 @@ export function copyOfFrontier({ size, roots }: Frontier): Frontier {
 }
 
 /**
- * Appends the hash of the next leaf, in place, and gives the hashes of levels 1 and up that this leaf completed, the
- * lowest first; mostly none. Level 0 is the leaf's own hash at index `size`. At most 2^53−1 leaves.
+ * Appends the hash of the next leaf in place. Returns the hashes of levels 1 and up that it completed, the lowest
+ * first; usually none. The leaf itself is the hash at level 0, index `size`. Limit: 2^53−1 leaves.
  */
 export function appendLeaf(hasher: TreeHasher, frontier: Frontier, leaf: Hash): readonly LevelHash[] {
   const before = frontier.size
@@ -37,7 +37,7 @@ export function appendLeaf(hasher: TreeHasher, frontier: Frontier, leaf: Hash): 
   let completed = NONE
   let hash = leaf
   let doublings = 0
-  // Each one bit at the end of the size is a full subtree as large as the one now made: the two become one.
+  // Each trailing one bit of the size is a full subtree as large as the present one: merge the two.
   for (let odd = before; odd % 2 === 1; odd = (odd - 1) / 2) {
     const left = frontier.roots.pop()
     assert(left !== undefined, `the frontier of ${before} leaves lacks a root`)
@@ -52,18 +52,18 @@ export function appendLeaf(hasher: TreeHasher, frontier: Frontier, leaf: Hash): 
   return completed
 }
 
-/** The root of the tree that the frontier stands for. */
+/** Root of the tree with this frontier. */
 export function rootOf(hasher: TreeHasher, { roots }: Frontier): Hash {
   return roots.length === 0 ? hasher.empty : roots.reduceRight((right, left) => hasher.node(left, right))
 }
 
-/** The frontier of the tree of this size, from its tiles: the last one of each level, each read once. */
+/** Frontier of the tree of this size, computed from the last tile of each level. */
 export function frontierAt(hasher: TreeHasher, size: number, read: ReadTile): Frontier {
   const ranges = subtreesOf({ from: 0, to: size }).map(rangeOf)
   return { size, roots: [...rangeRoots(hasher, ranges, size, read)] }
 }
 
-/** The tiles that `frontierAt` reads, to be fetched before. */
+/** Tiles that `frontierAt` reads, so that a caller can fetch them first. */
 export function tilesOfFrontier(size: number): readonly Tile[] {
   return tilesUnder([{ from: 0, to: size }], size)
 }

@@ -1,35 +1,35 @@
 import { assert } from '../protocol/brand.ts'
 
-/** SHA-256 as the runtime has it, in one call: it keeps nothing of what it is given. */
+/** SHA-256 of the runtime. It must not keep a reference to its argument: buffers are reused. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
-/** A hash of the tree: exactly 32 bytes. */
+/** A hash in the tree: exactly 32 bytes. */
 export type Hash = Uint8Array
 
 export const HASH_BYTES = 32
 
-/** The hashes of RFC 6962, section 2.1; every one is checked to have 32 bytes. */
+/** Tree hashes of RFC 6962, section 2.1. Each is asserted to have 32 bytes. */
 export type TreeHasher = Readonly<{
-  /** The hash of a leaf with these bytes: SHA-256 of 0x00 and the bytes. */
+  /** Hash of a leaf: SHA-256 of 0x00 and its bytes. */
   leaf: (bytes: Uint8Array) => Hash
-  /** The hash over two subtrees: SHA-256 of 0x01, the left and the right. */
+  /** Hash of a node: SHA-256 of 0x01, the left hash and the right hash. */
   node: (left: Hash, right: Hash) => Hash
-  /** The root of the tree without leaves: SHA-256 of nothing. */
+  /** Root of the empty tree: SHA-256 of no bytes. */
   empty: Hash
 }>
 
-// The prefixes keep a leaf from being passed off as a node (RFC 6962, section 2.1).
+// Different prefixes prevent that a leaf passes as a node (RFC 6962, section 2.1).
 const LEAF_PREFIX = 0
 const NODE_PREFIX = 1
 
-/** Most events' leaves are shorter. */
+/** Initial size of the leaf buffer; most leaves are shorter. */
 const LEAF_ROOM_BYTES = 1_024
 
 export function treeHasher(sha256: Sha256): TreeHasher {
-  // One buffer for all nodes: an import makes a node for every event.
+  // One buffer for all nodes: an import hashes a node for every event.
   const both = new Uint8Array(1 + 2 * HASH_BYTES)
   both[0] = NODE_PREFIX
-  // And one for all leaves, which grows to the longest.
+  // One buffer for all leaves, which grows to the longest.
   let room = new Uint8Array(LEAF_ROOM_BYTES)
   const roomFor = (length: number): Uint8Array => {
     if (length > room.length) room = new Uint8Array(2 * length)
@@ -51,17 +51,17 @@ export function treeHasher(sha256: Sha256): TreeHasher {
   }
 }
 
-/** Whether it has the size of a hash; what comes from outside is asked first. */
+/** Whether the bytes have the length of a hash; for bytes from outside. */
 export function isHash(bytes: Uint8Array): boolean {
   return bytes.length === HASH_BYTES
 }
 
-/** Whether two byte strings are the same. Not in constant time: hashes are public. */
+/** Compares two byte strings. Not in constant time: hashes are public. */
 export function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index])
 }
 
-/** The hash at an index of hashes that stand one after another, such as a tile's; not a copy. */
+/** View of the hash at an index of concatenated hashes, such as a tile's. */
 export function hashIn(hashes: Uint8Array, index: number): Hash {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)
 }

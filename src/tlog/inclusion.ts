@@ -1,15 +1,15 @@
 import type { Hash, TreeHasher } from './hash.ts'
 import { isHash, isSame } from './hash.ts'
 import type { LeafRange, ReadTile } from './subtree.ts'
-import { rangeRoots, splitOf, tilesUnder } from './subtree.ts'
+import { half, rangeRoots, splitOf, tilesUnder } from './subtree.ts'
 import type { Tile } from './tile.ts'
 
-/** That the leaf with this hash stands at `index` (from 0) in the tree of this size and root. */
-export type Inclusion = Readonly<{ leaf: Hash; index: number; size: number; root: Hash }>
+/** Claim that the leaf with this hash is at `index` (from 0) in the tree of this size and root. */
+type Inclusion = Readonly<{ leaf: Hash; index: number; size: number; root: Hash }>
 
 /**
- * The inclusion proof (RFC 6962, section 2.1.1) of the leaf at `index` in the tree of this size, the leaf's sibling
- * first; undefined where the tree has no such leaf. At 2^24 leaves it reads at most 6 tiles.
+ * Makes the inclusion proof (RFC 6962, section 2.1.1) of the leaf at `index` in the tree of this size, the leaf's
+ * sibling first. Undefined when the tree has no such leaf. Reads at most 6 tiles at 2^24 leaves.
  */
 export function inclusionProof(
   hasher: TreeHasher,
@@ -21,13 +21,13 @@ export function inclusionProof(
   return ranges && rangeRoots(hasher, ranges, size, read)
 }
 
-/** The tiles that `inclusionProof` reads, to be fetched before; undefined where the tree has no such leaf. */
+/** Tiles that `inclusionProof` reads, so that a caller can fetch them first; undefined where it is undefined. */
 export function tilesOfInclusion(index: number, size: number): readonly Tile[] | undefined {
   const ranges = inclusionRanges(index, size)
   return ranges && tilesUnder(ranges, size)
 }
 
-/** Whether the proof holds, by the steps of RFC 9162, section 2.1.3.2; false for anything that is no proof. */
+/** Verifies an inclusion proof (RFC 9162, section 2.1.3.2). False for malformed proofs and claims too. */
 export function isIncluded(hasher: TreeHasher, claim: Inclusion, proof: readonly Hash[]): boolean {
   const { leaf, index, size, root } = claim
   if (!hasLeaf(index, size) || ![leaf, root, ...proof].every(isHash)) return false
@@ -45,7 +45,7 @@ export function isIncluded(hasher: TreeHasher, claim: Inclusion, proof: readonly
   return sn === 0 && isSame(hash, root)
 }
 
-/** PATH of RFC 6962: the ranges whose roots are the proof. */
+/** Ranges whose roots form the proof: PATH of RFC 6962. */
 function inclusionRanges(index: number, size: number): readonly LeafRange[] | undefined {
   return hasLeaf(index, size) ? rangesBeside(index, { from: 0, to: size }) : undefined
 }
@@ -62,9 +62,4 @@ function rangesBeside(index: number, { from, to }: LeafRange): readonly LeafRang
 
 function hasLeaf(index: number, size: number): boolean {
   return Number.isSafeInteger(size) && Number.isSafeInteger(index) && index >= 0 && index < size
-}
-
-// Sizes reach 2^53−1, and the language's shifts only 32 bits.
-function half(value: number): number {
-  return Math.floor(value / 2)
 }

@@ -9,12 +9,12 @@ import { inclusionProof, isIncluded } from './inclusion.ts'
 import type { ReadTile } from './subtree.ts'
 import { formatTile } from './tile.ts'
 
-// A tree too large to be held: all leaves are the same but one, so that each level has two hashes at most.
+// The tree does not fit in memory. All leaves but one are equal, so each level has at most two different hashes.
 const COMMON = hasher.leaf(Uint8Array.of(0))
 const ODD = hasher.leaf(Uint8Array.of(1))
 const SIZES = [2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 40 + 12_345, 2 ** 52 + 1, 2 ** 53 - 1]
 
-/** MTH of RFC 6962 over leaves [from, to), where the odd one is at `odd`; in integers without a bound. */
+/** MTH of RFC 6962 over leaves [from, to) with the odd leaf at `odd`, in unbounded integers. */
 function rootBetween(from: bigint, to: bigint, odd: bigint, known = new Map<bigint, Hash>()): Hash {
   const isCommon = odd < from || odd >= to
   const found = isCommon ? known.get(to - from) : undefined
@@ -55,7 +55,7 @@ suite('a tree of more than 2^31 leaves', () => {
     }
   })
 
-  test('grows by a leaf, up to 2^53−1', () => {
+  test('grows leaf by leaf, up to 2^53−1', () => {
     for (const size of SIZES.slice(0, -1)) {
       const frontier = frontierAt(hasher, size, readerOf(size))
       const completed = appendLeaf(hasher, frontier, ODD)
@@ -66,7 +66,7 @@ suite('a tree of more than 2^31 leaves', () => {
     assert.throws(() => appendLeaf(hasher, full, COMMON), /at most 2\^53−1 leaves/)
   })
 
-  test('proves that it holds a leaf and no other in its place', () => {
+  test('proves a leaf, and no other leaf at its index', () => {
     fc.assert(
       fc.property(pairs, ([size, index]) => {
         const proof = inclusionProof(hasher, index, size, readerOf(index)) ?? assert.fail()
@@ -79,7 +79,7 @@ suite('a tree of more than 2^31 leaves', () => {
     )
   })
 
-  test('proves that it grew from an earlier one', () => {
+  test('proves that it grew from an earlier tree', () => {
     fc.assert(
       fc.property(pairs, ([to, odd, from]) => {
         const proof = consistencyProof(hasher, from, to, readerOf(odd)) ?? assert.fail()

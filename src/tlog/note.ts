@@ -3,28 +3,28 @@ import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import { isKeyName, KEY_ID_BYTES } from './vkey.ts'
 
-/** Bytes of the longest note that is read. */
+/** Bytes of the longest accepted note. */
 export const NOTE_BYTES_MAX = 262_144
-/** Signature lines of a note that is read; C2SP signed-note asks for 16 at least. */
-export const SIGNATURES_MAX = 64
+/** Signature lines of an accepted note; C2SP signed-note asks for at least 16. */
+const SIGNATURES_MAX = 64
 
-/** A signature line: who says to have signed, and the bytes of the signature, whose form the key's type gives. */
+/** A signature line: the name and id of the signing key, and the signature in the form of the key's type. */
 export type NoteSignature = Readonly<{ name: string; keyId: string; signature: Uint8Array }>
 
-/** A signed note (C2SP signed-note): the text, with its last line feed, and one or more signature lines. */
+/** A signed note (C2SP signed-note): the text with its final line feed, and at least one signature line. */
 export type Note = Readonly<{ text: string; signatures: readonly NoteSignature[] }>
 
 const SIGNATURE_LINE = /^\u2014 ([^ ]+) ([A-Za-z0-9+/=]+)$/
 
-/** Whether it may be a note's text: it ends in a line feed and has no other control character. */
-export function isNoteText(text: string): boolean {
+/** Whether a text may be signed as a note: it ends in a line feed and has no control character but line feeds. */
+function isNoteText(text: string): boolean {
   return text.endsWith('\n') && isLine(text.replaceAll('\n', ''))
 }
 
-/** The text, a blank line and the signature lines. A note that `parseNote` would not read is a `RangeError`. */
+/** Writes the text, a blank line and the signature lines. Throws a `RangeError` where `parseNote` would refuse it. */
 export function formatNote({ text, signatures }: Note): string {
   if (!isNoteText(text))
-    throw new RangeError('the text of a note ends in a line feed and has no other control')
+    throw new RangeError('the text of a note ends in a line feed and has no other control character')
   if (signatures.length < 1 || signatures.length > SIGNATURES_MAX) {
     throw new RangeError(`a note has 1 to ${SIGNATURES_MAX} signatures`)
   }
@@ -34,7 +34,7 @@ export function formatNote({ text, signatures }: Note): string {
   return note
 }
 
-/** The note in these bytes; nothing is verified. The text ends at the last blank line. */
+/** Parses a note without verifying signatures. Its text ends at the last blank line. */
 export function parseNote(bytes: Uint8Array): Verdict<Note> {
   if (bytes.length > NOTE_BYTES_MAX) return doubted('note-too-long')
   const whole = parseUtf8(bytes)
@@ -53,16 +53,16 @@ export function parseNote(bytes: Uint8Array): Verdict<Note> {
 }
 
 /** A signature line with its line feed: em dash, name, and base64 of key id and signature. */
-export function formatSignature({ name, keyId, signature }: NoteSignature): string {
+function formatSignature({ name, keyId, signature }: NoteSignature): string {
   const id = parseHex(keyId)
   if (!isKeyName(name) || id?.length !== KEY_ID_BYTES || signature.length === 0) {
-    throw new RangeError('a signature has a name, a key id of 4 bytes, and a byte or more')
+    throw new RangeError('a signature has a key name, a key id of 4 bytes, and at least one byte')
   }
   return `\u2014 ${name} ${formatBase64(Uint8Array.from([...id, ...signature]))}\n`
 }
 
-/** The signature in a line without its line feed; undefined for any other text. */
-export function parseSignature(line: string): NoteSignature | undefined {
+/** Parses a signature line without its line feed; undefined for any other text. */
+function parseSignature(line: string): NoteSignature | undefined {
   const [, name = '', encoded = ''] = SIGNATURE_LINE.exec(line) ?? []
   const bytes = parseBase64(encoded)
   if (bytes === undefined || bytes.length <= KEY_ID_BYTES || !isKeyName(name)) return undefined

@@ -12,15 +12,15 @@ import type { ReadTile } from './subtree.ts'
 import type { Tile } from './tile.ts'
 import { isTileOf, widthAt } from './tile.ts'
 
-/** Sizes of which every proof is made; and of which every proof is also forged. */
+// Every proof is made up to the first size, and also forged up to the second.
 const SIZE_MAX = 300
 const FEW_MAX = 40
-/** Sizes around the ends of tiles. */
+/** Sizes around tile boundaries. */
 const EDGES = [255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_793]
 const LEAVES = numberedLeaves(66_000)
 const WHOLE = grow(LEAVES)
 
-/** Every tree to 300 leaves, as RFC 6962 writes them. */
+/** Every tree up to 300 leaves, by the definition of RFC 6962. */
 const TREES: readonly Tree[] = Array.from({ length: SIZE_MAX + 1 }, (_, size) => ({
   size,
   root: naiveRoot(LEAVES.slice(0, size)),
@@ -44,7 +44,7 @@ function consistencyOf(from: number, to: number, read: ReadTile, using = hasher)
   return consistencyProof(using, from, to, read) ?? assert.fail(`no proof from ${from} to ${to}`)
 }
 
-/** The proof with one hash altered, dropped or added, at every place. */
+/** The proof with one hash altered, dropped or added, at every position. */
 function* forgeries(proof: readonly Hash[]): Generator<readonly Hash[]> {
   for (let at = 0; at <= proof.length; at++) {
     const [before, after] = [proof.slice(0, at), proof.slice(at + 1)]
@@ -60,7 +60,7 @@ function* forgeries(proof: readonly Hash[]): Generator<readonly Hash[]> {
 }
 
 suite('a tree', () => {
-  test('has the root of RFC 6962 at every size to 300, grown leaf by leaf and from its tiles', () => {
+  test('has the root of RFC 6962 at every size up to 300, both grown and from its tiles', () => {
     for (const { size, root } of TREES) {
       const { frontier } = grow(LEAVES.slice(0, size))
       assert.equal(hexOf(rootOf(hasher, frontier)), hexOf(root), `size ${size}`)
@@ -68,7 +68,7 @@ suite('a tree', () => {
     }
   })
 
-  test('has the root of RFC 6962 around the ends of tiles, also once the log has grown', () => {
+  test('has the root of RFC 6962 around tile boundaries, also after the log has grown', () => {
     for (const { size, root } of edgeTrees) {
       const { read, frontier } = grow(LEAVES.slice(0, size))
       assert.equal(hexOf(rootOf(hasher, frontier)), hexOf(root), `size ${size}`)
@@ -78,7 +78,7 @@ suite('a tree', () => {
     }
   })
 
-  test('goes on from a copy of its frontier as if nothing had been appended since', () => {
+  test('grows from a copy of its frontier without effect on the original', () => {
     const { frontier } = grow(LEAVES.slice(0, 255))
     const copy = copyOfFrontier(frontier)
     assert.equal(appendLeaf(hasher, frontier, leafOf(9)).length, 1)
@@ -86,7 +86,7 @@ suite('a tree', () => {
     assert.equal(hexOf(rootOf(hasher, copy)), hexOf(edgeTrees[1]?.root as Hash))
   })
 
-  test('has at each level the roots of the full tiles one level down', () => {
+  test('has the roots of full tiles at the level above them', () => {
     const [level0 = [], level1 = [], level2 = []] = WHOLE.levels
     assert.deepEqual([level0.length, level1.length, level2.length], [66_000, 257, 1])
     for (const [index, hash] of level1.entries()) {
@@ -97,7 +97,7 @@ suite('a tree', () => {
 })
 
 suite('an inclusion proof', () => {
-  test('holds of every leaf in every tree to 300 leaves', () => {
+  test('is valid for every leaf of every tree up to 300 leaves', () => {
     const using = rememberingHasher()
     for (const tree of TREES) {
       for (let index = 0; index < tree.size; index++) {
@@ -107,7 +107,7 @@ suite('an inclusion proof', () => {
     }
   })
 
-  test('holds of leaves around the ends of tiles', () => {
+  test('is valid for leaves around tile boundaries', () => {
     for (const tree of edgeTrees) {
       const { size } = tree
       for (const index of new Set([0, 1, 254, 255, 256, 257, 65_535, 65_536, size - 2, size - 1])) {
@@ -119,7 +119,7 @@ suite('an inclusion proof', () => {
     }
   })
 
-  test('fails with any hash altered, dropped or added', () => {
+  test('is invalid with any hash altered, dropped or added', () => {
     for (const tree of FEW) {
       for (let index = 0; index < tree.size; index++) {
         const proof = inclusionOf(index, tree.size, WHOLE.read)
@@ -129,7 +129,7 @@ suite('an inclusion proof', () => {
     }
   })
 
-  test('holds of no other leaf, index, size or root', () => {
+  test('is invalid for any other leaf, index, size or root', () => {
     const sizes = fc.integer({ min: 2, max: FEW_MAX })
     const cases = sizes.chain((size) => fc.tuple(fc.constant(size), fc.nat(size - 1), fc.nat(60), fc.nat(60)))
     fc.assert(
@@ -141,7 +141,7 @@ suite('an inclusion proof', () => {
         const isTrue = (changed: object): boolean => isIncluded(hasher, { ...claim, ...changed }, proof)
         if (other !== index) assert.ok(!isTrue({ index: other }) && !isTrue({ leaf: leafOf(other) }))
         assert.ok(!isTrue({ root: hasher.empty }) && !isTrue({ leaf: root }))
-        // Of another size it may hold only where the path is the same; the root is then that of this size.
+        // A proof may be valid for another size with this root, when the path is the same.
         const sibling = FEW[otherSize]?.root
         if (otherSize !== size && sibling !== undefined)
           assert.ok(!isTrue({ size: otherSize, root: sibling }))
@@ -149,16 +149,16 @@ suite('an inclusion proof', () => {
     )
   })
 
-  test('of a smaller or larger tree is none of this one, even with that tree’s root', () => {
+  test('is invalid for a smaller or larger tree, even with the root of that tree', () => {
     const [two, four] = [TREES[2] as Tree, TREES[4] as Tree]
     assert.ok(!included({ size: 4, root: two.root }, 0, inclusionOf(0, 2, WHOLE.read)))
     assert.ok(!included({ size: 2, root: four.root }, 0, inclusionOf(0, 4, WHOLE.read)))
-    // A root above the root: a hash too many, whichever side it is put on.
+    // One hash too many: a root above the root.
     const above = { size: 2, root: hasher.node(leafOf(9), two.root) }
     assert.ok(!included(above, 0, [...inclusionOf(0, 2, WHOLE.read), leafOf(9)]))
   })
 
-  test('is not made of a leaf that is not there, and holds of none', () => {
+  test('is neither made nor valid for a leaf outside the tree', () => {
     const strange = [
       [0, 0],
       [3, 3],
@@ -177,7 +177,7 @@ suite('an inclusion proof', () => {
 })
 
 suite('a consistency proof', () => {
-  test('holds between all sizes to 300', () => {
+  test('is valid between all sizes up to 300', () => {
     const using = rememberingHasher()
     for (const later of TREES) {
       for (const earlier of TREES.slice(1, later.size + 1)) {
@@ -187,7 +187,7 @@ suite('a consistency proof', () => {
     }
   })
 
-  test('holds between sizes around the ends of tiles', () => {
+  test('is valid between sizes around tile boundaries', () => {
     for (const later of edgeTrees) {
       for (const earlier of edgeTrees) {
         if (earlier.size > later.size) continue
@@ -198,7 +198,7 @@ suite('a consistency proof', () => {
     }
   })
 
-  test('fails with any hash altered, dropped or added, and with another root', () => {
+  test('is invalid with any hash altered, dropped or added, or another root', () => {
     for (const later of FEW) {
       for (const earlier of FEW.slice(1, later.size + 1)) {
         const proof = consistencyOf(earlier.size, later.size, WHOLE.read)
@@ -211,7 +211,7 @@ suite('a consistency proof', () => {
     }
   })
 
-  test('to a smaller or larger tree is none to this one, even with that tree’s root', () => {
+  test('is invalid up to a smaller or larger tree, even with the root of that tree', () => {
     const [one, two, four] = [TREES[1] as Tree, TREES[2] as Tree, TREES[4] as Tree]
     const [short, long] = [consistencyOf(1, 2, WHOLE.read), consistencyOf(1, 4, WHOLE.read)]
     assert.ok(!isConsistent(hasher, one, { size: 4, root: two.root }, short))
@@ -222,7 +222,7 @@ suite('a consistency proof', () => {
     assert.ok(!isConsistent(hasher, lower, upper, [...consistencyOf(3, 4, WHOLE.read), leafOf(9)]))
   })
 
-  test('is empty between a tree and itself, and is never made from nothing or backwards', () => {
+  test('is empty between equal trees, and undefined from an empty or larger tree', () => {
     const [none, one, two] = TREES as [Tree, Tree, Tree]
     assert.deepEqual(consistencyProof(hasher, 2, 2, WHOLE.read), [])
     for (const [earlier, later] of [
@@ -234,7 +234,7 @@ suite('a consistency proof', () => {
       assert.equal(tilesOfConsistency(earlier.size, later.size), undefined)
       assert.ok(!isConsistent(hasher, earlier, later, []))
     }
-    // One size with two roots is what a log may never sign.
+    // Two roots of one size: a fork.
     assert.ok(!isConsistent(hasher, one, { size: 1, root: two.root }, []))
   })
 })
@@ -242,7 +242,7 @@ suite('a consistency proof', () => {
 suite('the tiles that a proof needs', () => {
   const sizes = fc.integer({ min: 1, max: 66_000 })
 
-  test('are those that it reads, each once, all of them tiles of the tree', () => {
+  test('are the tiles that making it reads, each once', () => {
     const cases = sizes.chain((size) => fc.tuple(fc.constant(size), fc.integer({ min: 1, max: size })))
     fc.assert(
       fc.property(cases, ([size, count]) => {
@@ -275,7 +275,7 @@ suite('the tiles that a proof needs', () => {
     )
   })
 
-  test('that come in another size are an invariant that broke', () => {
+  test('break an invariant when they have another length', () => {
     assert.throws(
       () => inclusionProof(hasher, 0, 3, () => new Uint8Array(95)),
       /tile 0\/0 has 3 hashes and 95/,

@@ -1,26 +1,23 @@
-import type { OpenedCheckpoint, TrustedLog } from './checkpoint.ts'
-import { openCheckpoint, readCheckpoint } from './checkpoint.ts'
-import type { Hash, TreeHasher } from './hash.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import type { Hash } from './hash.ts'
 import { isHash } from './hash.ts'
-import { isIncluded } from './inclusion.ts'
 import { NOTE_BYTES_MAX } from './note.ts'
-import type { VerifyEd25519 } from './signature.ts'
 import { formatBase64, formatUtf8, parseBase64, parseDecimal, parseUtf8 } from './text.ts'
 import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 
-/** Hashes of the longest inclusion proof that is read: a tree of 2^53−1 leaves needs 53. */
-export const PROOF_HASHES_MAX = 63
-/** Bytes of the extra data of a receipt, at most. */
-export const EXTRA_BYTES_MAX = 65_536
-/** Bytes of the longest receipt that is read. */
-export const RECEIPT_BYTES_MAX = 524_288
+/** Hashes of the longest accepted inclusion proof; a tree of 2^53−1 leaves needs 53. */
+const PROOF_HASHES_MAX = 63
+/** Bytes of the longest accepted extra data of a receipt. */
+const EXTRA_BYTES_MAX = 65_536
+/** Bytes of the longest accepted receipt. */
+const RECEIPT_BYTES_MAX = 524_288
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
 
 /**
  * A self-contained proof that a leaf is in a log (`c2sp.org/tlog-proof@v1`, suffix `.tlog-proof`): the leaf's index
- * from 0, its inclusion proof, and the signed checkpoint as it was served. `extra` is not authenticated.
+ * from 0, its inclusion proof, and the signed checkpoint as served. `extra` is not authenticated.
  */
 export type InclusionReceipt = Readonly<{
   index: number
@@ -29,10 +26,7 @@ export type InclusionReceipt = Readonly<{
   extra: Uint8Array | null
 }>
 
-/** What of an event is proved: the checkpoint that holds it, and its index. */
-export type Proved = OpenedCheckpoint & Readonly<{ index: number }>
-
-/** The text of a receipt. One that `parseReceipt` would not read is a `RangeError`. */
+/** Formats a receipt. Throws a `RangeError` where `parseReceipt` would refuse the result. */
 export function formatReceipt({ index, proof, checkpoint, extra }: InclusionReceipt): string {
   const isWhole = Number.isSafeInteger(index) && index >= 0 && proof.every(isHash)
   const isSigned = readCheckpoint(formatUtf8(checkpoint)).ok
@@ -45,7 +39,7 @@ export function formatReceipt({ index, proof, checkpoint, extra }: InclusionRece
   return lines.join('\n') + checkpoint
 }
 
-/** The receipt in these bytes; nothing is verified. */
+/** Parses a receipt without verifying its proof or its signatures. */
 export function parseReceipt(bytes: Uint8Array): Verdict<InclusionReceipt> {
   if (bytes.length > RECEIPT_BYTES_MAX) return doubted('receipt-too-long')
   const text = parseUtf8(bytes)
@@ -66,24 +60,6 @@ export function parseReceipt(bytes: Uint8Array): Verdict<InclusionReceipt> {
   return isShort ? proved({ index, proof, checkpoint, extra }) : doubted('receipt-too-long')
 }
 
-/**
- * Verifies that the leaf with this hash is in the log at the receipt's index: the checkpoint is signed by a key of
- * the log, and the proof leads from the leaf to its root.
- */
-export async function openReceipt(
-  hasher: TreeHasher,
-  receipt: InclusionReceipt,
-  leaf: Hash,
-  log: TrustedLog,
-  verify: VerifyEd25519,
-): Promise<Verdict<Proved>> {
-  const opened = await openCheckpoint(formatUtf8(receipt.checkpoint), log, verify)
-  if (!opened.ok) return opened
-  const { index, proof } = receipt
-  const claim = { leaf, index, ...opened.value.checkpoint }
-  return isIncluded(hasher, claim, proof) ? proved({ ...opened.value, index }) : doubted('not-included')
-}
-
 function parseProof(lines: readonly string[]): readonly Hash[] | undefined {
   if (lines.length > PROOF_HASHES_MAX) return undefined
   const hashes: Hash[] = []
@@ -95,6 +71,7 @@ function parseProof(lines: readonly string[]): readonly Hash[] | undefined {
   return hashes
 }
 
-/** Held at start: a receipt has room for its greatest parts. */
+// A receipt may have all its longest parts at once.
 const RECEIPT_ROOM = 4 * Math.ceil(EXTRA_BYTES_MAX / 3) + 64 * PROOF_HASHES_MAX + NOTE_BYTES_MAX
-if (RECEIPT_ROOM > RECEIPT_BYTES_MAX) throw new RangeError('a receipt has room for its greatest parts')
+if (RECEIPT_ROOM > RECEIPT_BYTES_MAX)
+  throw new RangeError('RECEIPT_BYTES_MAX is less than the sum of the longest parts')

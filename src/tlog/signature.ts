@@ -1,26 +1,25 @@
-import type { Cosignature } from './cosignature.ts'
-import { cosignatureMessage, formatCosignature, parseCosignature, SIGNATURE_BYTES } from './cosignature.ts'
+import { cosignatureMessage, parseCosignature, SIGNATURE_BYTES } from './cosignature.ts'
 import type { Note, NoteSignature } from './note.ts'
 import { formatUtf8 } from './text.ts'
 import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
 
-/** Ed25519 as the runtime has it: whether the signature of 64 bytes is of this message by this key of 32 bytes. */
+/** Ed25519 of the runtime: whether the key (32 bytes) made the signature (64 bytes) of the message. */
 export type VerifyEd25519 = (
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,
 ) => boolean | Promise<boolean>
 
-/** Ed25519 with a private key that stays where it is: the signature of the message, 64 bytes. */
+/** Signs a message with a private key that the caller holds; returns 64 bytes. */
 export type SignEd25519 = (message: Uint8Array) => Uint8Array
 
-/** A line of a known key that holds; `timeSeconds` is a witness's, and null in a log's own signature. */
+/** A valid signature by a known key. `timeSeconds` is set for a witness, and null for a log. */
 export type VerifiedSignature = Readonly<{ key: VerifierKey; timeSeconds: number | null }>
 
-/** A note whose known signatures hold, each once for a key: one at least. */
-export type OpenedNote = Readonly<{ text: string; signed: readonly VerifiedSignature[] }>
+/** A note with at least one valid signature by a known key, at most one listed for each key. */
+type OpenedNote = Readonly<{ text: string; signed: readonly VerifiedSignature[] }>
 
 /** Signs a note's text with a key of type `ed25519`. */
 export function signText(key: VerifierKey, sign: SignEd25519, text: string): NoteSignature {
@@ -28,21 +27,9 @@ export function signText(key: VerifierKey, sign: SignEd25519, text: string): Not
   return { name: key.name, keyId: key.keyId, signature: sign(formatUtf8(text)) }
 }
 
-/** Cosigns a checkpoint's text with a witness's key, as of a time in whole seconds since 1970. */
-export function cosignText(
-  key: VerifierKey,
-  sign: SignEd25519,
-  timeSeconds: number,
-  text: string,
-): NoteSignature {
-  if (key.type !== 'cosignature') throw new RangeError('a cosignature is signed with a witness key')
-  const cosignature: Cosignature = { timeSeconds, signature: sign(cosignatureMessage(timeSeconds, text)) }
-  return { name: key.name, keyId: key.keyId, signature: formatCosignature(cosignature) }
-}
-
 /**
- * Verifies a note as C2SP signed-note says: lines of unknown keys are ignored, one line of a known key that does
- * not hold refuses the whole note, and so does the lack of any line of a known key.
+ * Verifies a note by the rules of C2SP signed-note. Signatures by unknown keys are ignored. A note is refused when a
+ * signature by a known key is invalid, or when no known key has signed.
  */
 export async function openNote(
   { text, signatures }: Note,

@@ -5,28 +5,33 @@ import type { Tile } from './tile.ts'
 import { TILE_WIDTH, widthAt } from './tile.ts'
 
 /**
- * The bytes of a tile, exactly `width` hashes. What is asked for is what the tree of the size in question has:
- * the full tile, or the partial one of just that width. The bytes stay as they are until the call that reads is over.
+ * Returns the bytes of a tile, exactly `width` hashes. The caller asks for the tile at its width in the tree: full, or
+ * partial. The bytes must not change before the function that reads them returns.
  */
 export type ReadTile = (tile: Tile) => Uint8Array
 
-/** The leaves [from, to): a subtree as RFC 6962 splits a tree, so `from` is a multiple of what it needs to be. */
+/** Leaves [from, to) of a subtree, as RFC 6962 splits a tree. */
 export type LeafRange = Readonly<{ from: number; to: number }>
 
-/** A full subtree: `width` leaves, a power of two, from leaf `index · width` on. */
-export type Subtree = Readonly<{ width: number; index: number }>
+/** A full subtree: `width` leaves, a power of two, starting at leaf `index · width`. */
+type Subtree = Readonly<{ width: number; index: number }>
 
-/** Where the hashes under a subtree stand: `count` of them from `offset` on in one tile. */
-type Place = Readonly<{ level: number; index: number; offset: number; count: number }>
+/** Hashes under a subtree within one tile: `count` of them from `offset` on. */
+type TileSlice = Readonly<{ level: number; index: number; offset: number; count: number }>
 
-/** The largest power of two below a number above 1: where RFC 6962 splits a tree. */
+/** Largest power of two below a number above 1: where RFC 6962 splits a tree of that many leaves. */
 export function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2
   return split
 }
 
-/** The full subtrees that make up a range, the largest first; none for an empty one. */
+/** Half of a number, rounded down. Sizes reach 2^53−1; the shift operators work on 32 bits only. */
+export function half(value: number): number {
+  return Math.floor(value / 2)
+}
+
+/** Full subtrees that make up a range, the largest first; none for an empty range. */
 export function subtreesOf({ from, to }: LeafRange): readonly Subtree[] {
   const subtrees: Subtree[] = []
   for (let start = from; start < to;) {
@@ -38,12 +43,12 @@ export function subtreesOf({ from, to }: LeafRange): readonly Subtree[] {
   return subtrees
 }
 
-/** The leaves of a full subtree. */
+/** Leaves of a full subtree. */
 export function rangeOf({ width, index }: Subtree): LeafRange {
   return { from: width * index, to: width * (index + 1) }
 }
 
-/** The roots of ranges of the tree of this size; each tile is read once, and `tilesUnder` says which they are. */
+/** Computes the roots of ranges of the tree of this size. Reads each tile of `tilesUnder` once. */
 export function rangeRoots(
   hasher: TreeHasher,
   ranges: readonly LeafRange[],
@@ -57,18 +62,18 @@ export function rangeRoots(
   })
 }
 
-/** The root of a full subtree of the tree of this size: at most 127 nodes are hashed, over one tile. */
+/** Root of a full subtree of the tree of this size. Hashes at most 127 nodes, all from one tile. */
 function subtreeRoot(hasher: TreeHasher, subtree: Subtree, size: number, read: ReadTile): Hash {
   const { offset, count, ...place } = placeOf(subtree)
   const tile = { ...place, width: widthAt(size, place.level, place.index) }
   const bytes = read(tile)
   const isWhole = bytes.length === tile.width * HASH_BYTES && offset + count <= tile.width
   assert(isWhole, `tile ${tile.level}/${tile.index} has ${tile.width} hashes and ${bytes.length} bytes`)
-  // A copy of a single hash: whoever keeps it does not keep the whole tile.
+  // A copy, so that a caller who keeps one hash does not keep the whole tile in memory.
   return count === 1 ? new Uint8Array(hashIn(bytes, offset)) : rootIn(hasher, bytes, offset, count)
 }
 
-/** The tiles of the tree of this size that the roots of these ranges are made from, each once. */
+/** Tiles of the tree of this size that the roots of these ranges are computed from, each once. */
 export function tilesUnder(ranges: readonly LeafRange[], size: number): readonly Tile[] {
   const tiles = new Map<string, Tile>()
   for (const subtree of ranges.flatMap(subtreesOf)) {
@@ -78,7 +83,7 @@ export function tilesUnder(ranges: readonly LeafRange[], size: number): readonly
   return [...tiles.values()]
 }
 
-/** Eight subtrees beside a path stand in one tile: a reader is asked for it once. */
+// Up to eight subtrees beside a path are in one tile.
 function onceForEachTile(read: ReadTile): ReadTile {
   const found = new Map<string, Uint8Array>()
   return (tile) => {
@@ -89,7 +94,7 @@ function onceForEachTile(read: ReadTile): ReadTile {
   }
 }
 
-function placeOf({ width, index }: Subtree): Place {
+function placeOf({ width, index }: Subtree): TileSlice {
   let level = 0
   let count = width
   for (; count >= TILE_WIDTH; count /= TILE_WIDTH) level += 1
@@ -99,6 +104,6 @@ function placeOf({ width, index }: Subtree): Place {
 
 function rootIn(hasher: TreeHasher, tile: Uint8Array, offset: number, count: number): Hash {
   if (count === 1) return hashIn(tile, offset)
-  const half = count / 2
-  return hasher.node(rootIn(hasher, tile, offset, half), rootIn(hasher, tile, offset + half, half))
+  const width = count / 2
+  return hasher.node(rootIn(hasher, tile, offset, width), rootIn(hasher, tile, offset + width, width))
 }

@@ -5,7 +5,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const HEX = /^(?:[0-9a-f]{2})*$/
 const DECIMAL = /^(?:0|[1-9]\d{0,15})$/
 
-/** The bytes as text; undefined when they are no UTF-8. A byte order mark is a character like any other. */
+/** Decodes UTF-8; undefined when the bytes are malformed. A byte order mark is kept as a character. */
 export function parseUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -18,7 +18,7 @@ export function formatUtf8(text: string): Uint8Array {
   return ENCODER.encode(text)
 }
 
-/** Standard base64 with its padding (RFC 4648, section 4), in its one form; undefined for any other text. */
+/** Decodes canonical, padded base64 (RFC 4648, section 4); undefined for any other text. */
 export function parseBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text)) return undefined
   try {
@@ -32,7 +32,7 @@ export function formatBase64(bytes: Uint8Array): string {
   return base64.encode(bytes)
 }
 
-/** The bytes as lower-case hex digits. */
+/** Lower-case hex digits. */
 export function formatHex(bytes: Uint8Array): string {
   return hex.encode(bytes)
 }
@@ -48,8 +48,8 @@ export function parseDecimal(text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Whether no character is below 0x20, and every one is of Unicode: what may stand in one line of a note. */
+/** Whether a text may be a line of a note: well-formed Unicode with no character below 0x20. */
 export function isLine(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
   return text.isWellFormed() && !/[\u0000-\u001f]/.test(text)
 }

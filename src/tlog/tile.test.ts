@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { tilesOf } from '../../test/tlog/bundle.ts'
 import * as fc from 'fast-check'
 import {
   formatBundlePath,
@@ -10,7 +11,6 @@ import {
   parseBundlePath,
   parseTile,
   parseTilePath,
-  tilesOf,
 } from './tile.ts'
 
 const places = fc
@@ -83,7 +83,7 @@ suite('the path of a tile', () => {
     test(`is never ${JSON.stringify(path)}`, () => assert.equal(parseTilePath(path), undefined))
   }
 
-  test('comes back as it was written, also that of a bundle', () => {
+  test('is parsed to what was formatted, for a bundle too', () => {
     fc.assert(
       fc.property(places, fc.nat(63), (place, level) => {
         assert.deepEqual(parseTilePath(formatTilePath({ level, ...place })), { level, ...place })
@@ -94,7 +94,7 @@ suite('the path of a tile', () => {
     )
   })
 
-  test('is written in one way only', () => {
+  test('has one accepted form only', () => {
     const texts = fc.stringMatching(/^tile\/(0|1|63|entries)\/(x\d{3}\/){0,3}\d{3}(\.p\/\d{1,3})?$/)
     fc.assert(
       fc.property(texts, (text) => {
@@ -108,9 +108,9 @@ suite('the path of a tile', () => {
 })
 
 suite('the tiles of a size', () => {
-  test('are none of an empty tree', () => assert.deepEqual([...tilesOf(0)], []))
+  test('are none in an empty tree', () => assert.deepEqual([...tilesOf(0)], []))
 
-  test('are full ones and at most one partial one of each level', () => {
+  test('are full tiles and at most one partial tile at each level', () => {
     assert.deepEqual([...tilesOf(255)].map(formatTilePath), ['tile/0/000.p/255'])
     assert.deepEqual([...tilesOf(256)].map(formatTilePath), ['tile/0/000', 'tile/1/000.p/1'])
     assert.deepEqual([...tilesOf(257)].map(formatTilePath), [
@@ -121,7 +121,7 @@ suite('the tiles of a size', () => {
     assert.equal([...tilesOf(65_536)].length, 256 + 1 + 1)
   })
 
-  test('are all served, and so is each narrower first part, but no wider or empty one', () => {
+  test('are served at every width from one hash up to their own', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 70_000 }), (size) => {
         for (const tile of tilesOf(size)) {
@@ -142,7 +142,7 @@ suite('the tiles of a size', () => {
 
 suite('the bytes of a tile', () => {
   const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
-  test('are its hashes, one after another, and come back', () => {
+  test('are its hashes, concatenated', () => {
     fc.assert(
       fc.property(fc.array(hash, { minLength: 1, maxLength: 256 }), (hashes) => {
         const bytes = formatTile(hashes)

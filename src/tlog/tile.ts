@@ -3,57 +3,48 @@ import { HASH_BYTES, hashIn } from './hash.ts'
 
 /** Hashes of a full tile, and entries of a full bundle. */
 export const TILE_WIDTH = 256
-/** The highest level that has an address. */
-export const TILE_LEVEL_MAX = 63
+/** Highest level that has a path. */
+const TILE_LEVEL_MAX = 63
 
 /**
- * A tile's place (C2SP tlog-tiles): `level` 0 to 63, `index` from 0, and `width`, the hashes it holds: 256 in a
- * full tile, 1 to 255 in a partial one. Hash i of tile n at level l is the root over the leaves
+ * Coordinates of a tile (C2SP tlog-tiles): `level` 0 to 63, `index` from 0, and `width`, its number of hashes: 256 in
+ * a full tile, 1 to 255 in a partial one. Hash i of tile n at level l is the root over the leaves
  * [(256n + i)·256^l, (256n + i + 1)·256^l).
  */
 export type Tile = Readonly<{ level: number; index: number; width: number }>
 
-/** An entry bundle's place: the entries under the tile of level 0 of the same index and width. */
+/** Coordinates of an entry bundle: the entries under the level 0 tile of the same index and width. */
 export type Bundle = Readonly<{ index: number; width: number }>
 
-/** The full hashes at a level of the tree of this size: floor(size / 256^level). Exact up to 2^53−1. */
+/** Number of final hashes at a level of the tree of this size: floor(size / 256^level). Exact up to 2^53−1. */
 export function hashesAt(size: number, level: number): number {
   return Math.floor(size / TILE_WIDTH ** level)
 }
 
-/** The hashes that a tile holds in the tree of this size, 0 to 256; 0 where there is no tile. */
+/** Number of hashes in a tile of the tree of this size, 0 to 256; 0 when there is no such tile. */
 export function widthAt(size: number, level: number, index: number): number {
   return Math.max(0, Math.min(TILE_WIDTH, hashesAt(size, level) - index * TILE_WIDTH))
 }
 
-/** Every tile of the tree of this size, by level and index; a level's last one may be partial. */
-export function* tilesOf(size: number): Generator<Tile> {
-  for (let level = 0; hashesAt(size, level) > 0; level++) {
-    for (let index = 0; widthAt(size, level, index) > 0; index++) {
-      yield { level, index, width: widthAt(size, level, index) }
-    }
-  }
-}
-
 /**
- * Whether a log of this size serves the tile. A partial tile is served for every width up to what is there:
- * its hashes are final, whichever sizes were signed, so it is the first part of the same tile. An empty tile is none.
+ * Whether a log of this size serves the tile. It serves a partial tile at every width up to its present one, because
+ * hashes in a tile are final.
  */
 export function isTileOf(size: number, { level, index, width }: Tile): boolean {
   return width >= 1 && width <= widthAt(size, level, index)
 }
 
-/** The same of a bundle. */
+/** Whether a log of this size serves the bundle. */
 export function isBundleOf(size: number, bundle: Bundle): boolean {
   return isTileOf(size, { level: 0, ...bundle })
 }
 
-/** `tile/0/x001/x234/067.p/5`, below the log's prefix. */
+/** Path below the log's prefix, such as `tile/0/x001/x234/067.p/5`. */
 export function formatTilePath({ level, index, width }: Tile): string {
   return `tile/${level}/${formatPlace(index, width)}`
 }
 
-/** `tile/entries/x001/x234/067.p/5`, below the log's prefix. */
+/** Path below the log's prefix, such as `tile/entries/x001/x234/067.p/5`. */
 export function formatBundlePath({ index, width }: Bundle): string {
   return `tile/entries/${formatPlace(index, width)}`
 }
@@ -61,7 +52,7 @@ export function formatBundlePath({ index, width }: Bundle): string {
 const TILE_PATH = /^tile\/(0|[1-9]\d?)\/([^]*)$/
 const BUNDLE_PATH = /^tile\/entries\/([^]*)$/
 
-/** The tile at a path as `formatTilePath` writes it; undefined for any other text. */
+/** Inverse of `formatTilePath`; undefined for any other text. */
 export function parseTilePath(path: string): Tile | undefined {
   const [, level = '', rest] = TILE_PATH.exec(path) ?? []
   const place = parsePlace(rest)
@@ -69,12 +60,12 @@ export function parseTilePath(path: string): Tile | undefined {
   return { level: Number(level), ...place }
 }
 
-/** The bundle at a path as `formatBundlePath` writes it; undefined for any other text. */
+/** Inverse of `formatBundlePath`; undefined for any other text. */
 export function parseBundlePath(path: string): Bundle | undefined {
   return parsePlace(BUNDLE_PATH.exec(path)?.[1])
 }
 
-// Groups of three digits, all but the last behind an x; the first of several is not 000. Six groups hold 2^53.
+// Groups of three digits, all but the last after an x; the first of several is not 000. Six groups hold 2^53.
 const PLACE = /^((?:x(?!000)\d{3}\/(?:x\d{3}\/){0,4})?\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 function parsePlace(text: string | undefined): Bundle | undefined {
@@ -93,14 +84,14 @@ function formatPlace(index: number, width: number): string {
   return width === TILE_WIDTH ? path : `${path}.p/${width}`
 }
 
-/** The bytes of a tile: its hashes one after another. */
+/** Bytes of a tile: its hashes concatenated. */
 export function formatTile(hashes: readonly Hash[]): Uint8Array {
   const bytes = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [index, hash] of hashes.entries()) bytes.set(hash, index * HASH_BYTES)
   return bytes
 }
 
-/** The hashes in the bytes of a tile of this width; undefined when there are more or fewer bytes. */
+/** Splits the bytes of a tile of this width into hashes; undefined for another length. */
 export function parseTile(bytes: Uint8Array, width: number): readonly Hash[] | undefined {
   if (bytes.length !== width * HASH_BYTES) return undefined
   return Array.from({ length: width }, (_, index) => hashIn(bytes, index))

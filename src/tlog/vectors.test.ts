@@ -7,10 +7,10 @@ import { parseNote } from './note.ts'
 import { openNote } from './signature.ts'
 import { formatVkey, parseVkey } from './vkey.ts'
 
-// Other people's truth: what the room has to agree with and was not made from.
+// Test vectors from other projects, independent of this code.
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
-/** Leaves and the roots of sizes 1 to 8, of the tests of google/certificate-transparency. */
+/** Leaves and roots of sizes 1 to 8 from the tests of google/certificate-transparency. */
 const LEAVES = [
   '',
   '00',
@@ -31,7 +31,7 @@ const ROOTS = [
   'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ]
-/** The note in the documentation of golang.org/x/mod/sumdb/note. */
+/** Note from the documentation of golang.org/x/mod/sumdb/note. */
 const PETER_VKEY = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
 const PETER_NOTE =
   'If you think cryptography is the answer to your problem,\n' +
@@ -58,7 +58,7 @@ suite('the vectors of Certificate Transparency', () => {
 })
 
 suite('the note of the Go checksum database', () => {
-  test('is opened with its key', async () => {
+  test('opens with its key', async () => {
     const key = parseVkey(sha256, PETER_VKEY) ?? assert.fail()
     assert.equal(formatVkey(key), PETER_VKEY)
     const note = parseNote(Buffer.from(PETER_NOTE))

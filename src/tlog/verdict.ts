@@ -1,4 +1,4 @@
-/** Why something that was to be proved is not taken. Sentences of ours: nothing of what was given is repeated. */
+/** Reasons to refuse a note, checkpoint or receipt. The texts repeat nothing of the refused bytes. */
 export const DOUBTS = {
   'note-too-long': 'the note is longer than a note may be',
   'note-malformed': 'the note is not well formed',
@@ -12,9 +12,9 @@ export const DOUBTS = {
   'not-included': 'the event is not in the tree at this place',
 } as const
 
-export type Doubt = keyof typeof DOUBTS
+type Doubt = keyof typeof DOUBTS
 
-/** A value that was proved or is well formed, or why it is not. */
+/** A verified or well-formed value, or the reason for its refusal. */
 export type Verdict<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; doubt: Doubt }>
 
 export function proved<T>(value: T): Verdict<T> {

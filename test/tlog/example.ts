@@ -8,11 +8,11 @@ import type { ReadTile } from '../../src/tlog/subtree.ts'
 import type { KeyType, VerifierKey } from '../../src/tlog/vkey.ts'
 import { verifierKey } from '../../src/tlog/vkey.ts'
 
-/** The SHA-256 and Ed25519 of the runtime that the tests run on. */
+/** SHA-256 of the runtime. */
 export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')
 export const hasher: TreeHasher = treeHasher(sha256)
 
-// What stands before the 32 bytes of a key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410).
+// Bytes before the 32 bytes of a key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410).
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
@@ -21,7 +21,7 @@ export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
   return verify(null, message, key, signature)
 }
 
-/** A key made of a seed, with the private half behind `sign`. */
+/** Key made from a seed; `sign` uses its private half. */
 export function keyOfSeed(
   name: string,
   type: KeyType,
@@ -32,13 +32,13 @@ export function keyOfSeed(
   return { key: verifierKey(sha256, name, type, publicKey), sign: (message) => sign(null, message, secret) }
 }
 
-/** Seed of the example's log key: for tests only. */
+/** Seed of the log key in the worked example; for tests only. */
 export const LOG_SEED: Uint8Array = Buffer.from(
   'c1a7c9f842ecee3d4567656b0cc6b62659a6ba06c75d59cec7dfcd04c310c480',
   'hex',
 )
 
-/** The line of the worked example's event i, from 0; it has no details. */
+/** Line of event i (from 0) of the worked example; it has no details. */
 export function exampleLine(i: number): string {
   const atMs = 1_760_000_000_000 + 4_137 * i
   const kots = `${(7_919 * i) % 5_000}.${String(i % 1_000_000_000).padStart(9, '0')}`
@@ -55,10 +55,10 @@ export function exampleLine(i: number): string {
   })
 }
 
-/** A log held in memory: its frontier, and the hashes of each level one after another. */
+/** A tree in memory: its frontier, and the hashes of each level. */
 export type GrownTree = Readonly<{ frontier: Frontier; levels: readonly (readonly Hash[])[]; read: ReadTile }>
 
-/** Appends each leaf and keeps at each level what the frontier says became final. */
+/** Appends each leaf, and stores at each level the hashes that `appendLeaf` reports as final. */
 export function grow(leaves: Iterable<Hash>, using: TreeHasher = hasher): GrownTree {
   const frontier = emptyFrontier()
   const levels: Hash[][] = [[]]
@@ -81,7 +81,7 @@ export function grow(leaves: Iterable<Hash>, using: TreeHasher = hasher): GrownT
   return { frontier, levels, read }
 }
 
-/** MTH of RFC 6962 as it is written there, sharing no code with the room. */
+/** MTH by the definition of RFC 6962, without code of `src/tlog`. */
 export function naiveRoot(leaves: readonly Hash[]): Hash {
   if (leaves.length === 0) return sha256(new Uint8Array(0))
   const [only] = leaves
@@ -92,15 +92,15 @@ export function naiveRoot(leaves: readonly Hash[]): Hash {
   return sha256(Buffer.concat([Uint8Array.of(1), left, right]))
 }
 
-/** Leaves that differ: the hashes of the numbers from 0. */
+/** Distinct leaf hashes, of the numbers from 0. */
 export function numberedLeaves(count: number): readonly Hash[] {
   return Array.from({ length: count }, (_, index) => hasher.leaf(Buffer.from(String(index))))
 }
 
-/** The same hashes, each node computed once: for tests that make every proof of a few hundred leaves. */
+/** A hasher that caches nodes, for tests that make every proof of a few hundred leaves. */
 export function rememberingHasher(): TreeHasher {
   const nodes = new Map<number, Hash>()
-  // Three bytes of either side: a few thousand nodes do not meet in 48 bits.
+  // Three bytes of each side: 48 bits suffice to tell a few thousand nodes apart.
   const first = ([a = 0, b = 0, c = 0]: Hash): number => a * 65_536 + b * 256 + c
   const node = (left: Hash, right: Hash): Hash => {
     const place = first(left) * 2 ** 24 + first(right)

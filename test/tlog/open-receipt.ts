@@ -1,0 +1,23 @@
+import type { OpenedCheckpoint, TrustedLog } from '../../src/tlog/checkpoint.ts'
+import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
+import type { Hash, TreeHasher } from '../../src/tlog/hash.ts'
+import { isIncluded } from '../../src/tlog/inclusion.ts'
+import type { InclusionReceipt } from '../../src/tlog/receipt.ts'
+import type { VerifyEd25519 } from '../../src/tlog/signature.ts'
+import { formatUtf8 } from '../../src/tlog/text.ts'
+import type { Verdict } from '../../src/tlog/verdict.ts'
+import { doubted, proved } from '../../src/tlog/verdict.ts'
+
+/** Verifies a receipt as a reader does: its checkpoint is signed by the log and its proof leads from the leaf to the root. */
+export async function openReceipt(
+  hasher: TreeHasher,
+  { index, proof, checkpoint }: InclusionReceipt,
+  leaf: Hash,
+  log: TrustedLog,
+  verify: VerifyEd25519,
+): Promise<Verdict<OpenedCheckpoint & Readonly<{ index: number }>>> {
+  const opened = await openCheckpoint(formatUtf8(checkpoint), log, verify)
+  if (!opened.ok) return opened
+  const claim = { leaf, index, ...opened.value.checkpoint }
+  return isIncluded(hasher, claim, proof) ? proved({ ...opened.value, index }) : doubted('not-included')
+}
