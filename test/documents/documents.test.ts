@@ -31,6 +31,18 @@ suite('every document', () => {
     assert.deepEqual(dead, [])
   })
 
+  test('links to headings that are there', () => {
+    const dead = DOCUMENTS.flatMap((path) =>
+      [...textOf(path).matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)]
+        .filter(([, target = '', slug = '']) => {
+          const file = target === '' ? path : join(dirname(path), target)
+          return !slugsOf(textOf(file)).has(slug)
+        })
+        .map(([link]) => `${path}: ${link}`),
+    )
+    assert.deepEqual(dead, [])
+  })
+
   test('names only files that are there', () => {
     const dead = DOCUMENTS.filter((path) => !path.startsWith('docs/decisions/')).flatMap((path) =>
       [...textOf(path).matchAll(/`((?:src|sim|test|bench|package|docs)\/[\w./-]+)`/g)]
@@ -212,4 +224,16 @@ function byName(a: string, b: string): number {
 /** The numbers in a text, without thousands separators. */
 function figuresIn(text: string): readonly string[] {
   return (text.match(/\d[\d,]*(?:\.\d+)?/g) ?? []).map((figure) => figure.replaceAll(',', ''))
+}
+
+/** The anchors that GitHub gives to the headings of a document. */
+function slugsOf(document: string): ReadonlySet<string> {
+  const headings = document.matchAll(/^#{1,6} (.*)$/gm)
+  const slugs = [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+  return new Set(slugs)
 }
