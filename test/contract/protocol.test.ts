@@ -82,7 +82,7 @@ suite('the protocol names', () => {
       [/^\| `tz` .*$/m, bounds.TZ_MINUTES_MAX],
       [/scanned without\n *a match/, STREAM_LIMITS.scanEventsMax],
       [/takes nothing for\n *\d+ s is cut off|takes nothing for \d+ s/, STREAM_LIMITS.stallMs / 1000],
-      [/after \d+ s of silence/, STREAM_LIMITS.silenceMs / 1000],
+      [/after \d+ s of silence/, STREAM_LIMITS.heartbeatMs / 1000],
       [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMin],
       [/from 3,000 to 8,000 ms/, STREAM_LIMITS.retryMsMax],
       [/at most 10,000 and\n16 MiB/, drafts.DRAFTS_MAX],

@@ -48,7 +48,6 @@ export type StageSettings = Readonly<{
   limits?: Partial<StreamLimits>
   slotsPerCaller?: number
   slotsPerNode?: number
-  follows?: boolean
   random?: () => number
   /** Stands between the stream and its reader. */
   reader?: (reader: LogReader) => LogReader
@@ -91,8 +90,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     monotonicMs: () => performance.now(),
     random: settings.random ?? (() => 0.5),
     report: (error) => reported.push(error),
-    follows: () => settings.follows ?? false,
-    limits: { drainMs: 0, beatMs: 10, ...settings.limits },
+    limits: { drainMs: 0, tickMs: 10, ...settings.limits },
   }
   const streams = openStreams(streamSettings)
   const server = await start(

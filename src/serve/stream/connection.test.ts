@@ -5,7 +5,7 @@ import { openClient, until } from '../../../test/stage/stream-client.ts'
 import type { Stage } from '../../../test/stage/stream-stage.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 
-/** An answer that is a problem, whole: its status and its document. */
+/** Reads a problem: its status, its code and the whole response. */
 async function problemOf(
   client: StreamClient,
 ): Promise<Readonly<{ status: number; code: string; text: string }>> {
@@ -25,7 +25,7 @@ async function connected(stage: Stage, path = ''): Promise<StreamClient> {
 }
 
 suite('a connection to the stream', () => {
-  test('of a HEAD ends after the headers and holds no place', async () => {
+  test('for a HEAD ends after the headers and holds no slot', async () => {
     await using stage = await openStage()
     using client = await openClient(stage.port, { method: 'HEAD', path: '?after=0' })
     await client.until(() => client.isClosed())
@@ -38,7 +38,7 @@ suite('a connection to the stream', () => {
     assert.match(ahead.head(), /^HTTP\/1\.1 400 /)
   })
 
-  test('in HTTP/1.0 has the bytes unframed until it closes', async () => {
+  test('in HTTP/1.0 carries the bytes without chunks until it closes', async () => {
     await using stage = await openStage({ limits: { lifetimeMs: 150 } })
     stage.publish(300)
     using client = await openClient(stage.port, { version: '1.0', path: '?after=0' })
@@ -49,7 +49,7 @@ suite('a connection to the stream', () => {
     assert.ok(client.body().endsWith('}\n\n'))
   })
 
-  test('opens no other that is pipelined behind it', async () => {
+  test('opens no stream that is pipelined behind it', async () => {
     await using stage = await openStage()
     stage.publish(2)
     const behind = 'GET /api/v1/stream?after=0 HTTP/1.1\r\nHost: daybook.test\r\n\r\n'.repeat(3)
@@ -60,7 +60,7 @@ suite('a connection to the stream', () => {
     assert.equal(stage.streams.counts().opened, 1)
   })
 
-  test('runs and counts nothing that is pipelined behind it', async () => {
+  test('neither runs nor counts a request that is pipelined behind it', async () => {
     await using stage = await openStage()
     stage.publish(2)
     const behind = 'GET /api/v1/elsewhere HTTP/1.1\r\nHost: daybook.test\r\n\r\n'.repeat(3)
@@ -69,14 +69,14 @@ suite('a connection to the stream', () => {
     assert.equal(stage.decided(), 1)
   })
 
-  test('that goes on sending behind its request is closed', async () => {
+  test('is closed when the client sends more after its request', async () => {
     await using stage = await openStage({ limits: { trailingBytesMax: 1_000 } })
     using client = await connected(stage)
     client.socket.write(`GET / HTTP/1.1\r\nX: ${'x'.repeat(1_000)}`)
     await client.until(() => client.isClosed())
   })
 
-  test('that comes behind another answer waits for it', async () => {
+  test('waits for an answer before it on the same connection', async () => {
     await using stage = await openStage()
     stage.publish(4)
     const behind = 'GET /api/v1/stream?after=1 HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
@@ -87,11 +87,11 @@ suite('a connection to the stream', () => {
   })
 
   for (const [kind, leave] of [
-    ['closes its half', (client: StreamClient) => client.socket.end()],
-    ['closes', (client: StreamClient) => client.socket.destroy()],
-    ['resets', (client: StreamClient) => client.socket.resetAndDestroy()],
+    ['closes its half of it', (client: StreamClient) => client.socket.end()],
+    ['closes it', (client: StreamClient) => client.socket.destroy()],
+    ['resets it', (client: StreamClient) => client.socket.resetAndDestroy()],
   ] as const) {
-    test(`whose client ${kind} gives its place back at once`, async () => {
+    test(`releases its slot at once when the client ${kind}`, async () => {
       await using stage = await openStage()
       using client = await connected(stage)
       assert.equal(stage.slotsTaken(), 1)
@@ -101,7 +101,7 @@ suite('a connection to the stream', () => {
     })
   }
 
-  test('whose client has closed its half with the request gives its place back', async () => {
+  test('releases its slot when the client closes its half with the request', async () => {
     await using stage = await openStage()
     using client = await openClient(stage.port)
     client.socket.end()
@@ -109,7 +109,7 @@ suite('a connection to the stream', () => {
     await until(() => stage.slotsTaken() === 0)
   })
 
-  test('whose client closes its half while it takes nothing gives its place back at once', async () => {
+  test('releases its slot at once when a client that reads nothing closes its half', async () => {
     await using stage = await openStage()
     stage.publish(40_000)
     using client = await openClient(stage.port, { path: '?after=0', paused: true })
@@ -118,7 +118,7 @@ suite('a connection to the stream', () => {
     await until(() => stage.slotsTaken() === 0, 1_000)
   })
 
-  test('ends when its lifetime is over, with the last chunk and where to resume', async () => {
+  test('ends after its lifetime with a position and the last chunk', async () => {
     await using stage = await openStage({ limits: { lifetimeMs: 60 } })
     stage.publish(7)
     using client = await openClient(stage.port, { path: '?after=2' })
@@ -135,7 +135,7 @@ suite('a connection to the stream', () => {
     assert.equal(stage.streams.counts().closed.lifetime, 1)
   })
 
-  test('lives for 30 minutes, and between the two ends of what its lifetime varies by', async () => {
+  test('has a lifetime and a retry time at random within their ranges', async () => {
     await using early = await openStage({ limits: { lifetimeMs: 400 }, random: () => 0 })
     await using late = await openStage({ limits: { lifetimeMs: 400 }, random: () => 0.999 })
     using short = await openClient(early.port)
@@ -173,7 +173,7 @@ suite('a connection to the stream', () => {
     assert.equal(stage.streams.counts().opened, 0)
   })
 
-  test('believes a Last-Event-ID within the log before an after that is ahead of it', async () => {
+  test('ignores an after that is ahead of the log when Last-Event-ID is within it', async () => {
     await using stage = await openStage()
     stage.publish(5)
     using client = await openClient(stage.port, { path: '?after=900', headers: ['Last-Event-ID: 4'] })
@@ -181,7 +181,7 @@ suite('a connection to the stream', () => {
     assert.deepEqual(client.seqs(), [5])
   })
 
-  test('is counted: 429 for one address, 503 with Retry-After for the node', async () => {
+  test('is refused with 429 when its address has too many, with 503 and Retry-After when the node is full', async () => {
     await using stage = await openStage({ slotsPerCaller: 2, slotsPerNode: 100 })
     using first = await connected(stage)
     using second = await connected(stage)
@@ -203,7 +203,7 @@ suite('a connection to the stream', () => {
     assert.match(refused.head(), /^HTTP\/1\.1 503 [^]*\r\nretry-after: 30\r\n/i)
   })
 
-  test('knows what another thread has committed', async () => {
+  test('accepts a cursor that another thread has committed', async () => {
     await using stage = await openStage()
     stage.publishElsewhere(3)
     using client = await openClient(stage.port, { path: '?after=3' })
@@ -211,30 +211,7 @@ suite('a connection to the stream', () => {
     assert.equal(client.positions()[0]?.head, 3)
   })
 
-  test('to a node that follows waits a while for a head that lags', async () => {
-    await using stage = await openStage({ follows: true, limits: { lagWaitMs: 2_000 } })
-    stage.publish(3)
-    using patient = await openClient(stage.port, { path: '?after=5' })
-    await until(() => stage.slotsTaken() === 1)
-    assert.equal(patient.text(), '')
-    stage.publish(3)
-    await patient.until(() => patient.seqs().length === 1)
-    assert.deepEqual(patient.seqs(), [6])
-
-    using gone = await openClient(stage.port, { path: '?after=50' })
-    await until(() => stage.slotsTaken() === 2)
-    gone.socket.destroy()
-    await until(() => stage.slotsTaken() === 1, 1_000)
-  })
-
-  test('to a node that follows is refused when the head stays behind', async () => {
-    await using stage = await openStage({ follows: true, limits: { lagWaitMs: 30 } })
-    using client = await openClient(stage.port, { path: '?after=5' })
-    assert.equal((await problemOf(client)).code, 'cursor-ahead')
-    assert.equal(stage.slotsTaken(), 0)
-  })
-
-  test('that meets a store that fails is broken off, and the failure is reported', async () => {
+  test('is closed when a read of the store fails, and the error is reported', async () => {
     let fails = false
     await using stage = await openStage({
       reader: (reader) => ({
@@ -255,7 +232,7 @@ suite('a connection to the stream', () => {
 })
 
 suite('a stopping node', () => {
-  test('ends its streams one by one over the drain time, each with where to resume', async () => {
+  test('ends its streams one by one over the drain time, each with a position', async () => {
     await using stage = await openStage()
     stage.publish(9)
     const clients = await Promise.all(Array.from({ length: 10 }, () => connected(stage, '?after=0')))
@@ -275,7 +252,7 @@ suite('a stopping node', () => {
     assert.deepEqual([stage.slotsTaken(), stage.streams.counts().closed.drain], [0, 10])
   })
 
-  test('waits for no client that takes nothing', async () => {
+  test('does not wait for a client that reads nothing', async () => {
     await using stage = await openStage()
     stage.publish(30_000)
     using client = await openClient(stage.port, { path: '?after=0', paused: true })

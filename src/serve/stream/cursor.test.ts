@@ -9,10 +9,10 @@ import type { Feed } from './feed-pages.ts'
 
 const limits = streamLimits({ pageEventsMax: 4, scanEventsMax: 10, liveLagEventsMax: 6 })
 
-/** A log as an array: whether the event of each seq (from 1) matches the feed's filter. */
+/** A log as an array: for each seq from 1, whether its event matches the filter. */
 type Matches = boolean[]
 
-/** The feed of such a log. It notes every seq that it shows. */
+/** The feed of such a log. It appends every seq that it shows to `shown`. */
 function feedOf(log: Matches, shown: number[]): Feed {
   return {
     framing: 'sse',
@@ -28,7 +28,7 @@ function feedOf(log: Matches, shown: number[]): Feed {
         packet: seqs.length === 0 ? null : packetOf(Buffer.from(seqs.join(','))),
         count: seqs.length,
         scannedTo: seqOf(scannedTo),
-        silence: scannedTo - (seqs.at(-1) ?? after),
+        unmatched: scannedTo - (seqs.at(-1) ?? after),
       }
     },
     close: () => undefined,
@@ -36,7 +36,7 @@ function feedOf(log: Matches, shown: number[]): Feed {
 }
 
 suite('a cursor', () => {
-  test('shows every match once and in order, however the log grows in between', () => {
+  test('shows every match once and in order while the log grows', () => {
     const steps = fc.array(fc.oneof(fc.constant('step' as const), fc.array(fc.boolean(), { maxLength: 30 })))
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 40 }), fc.nat(), steps, (start, offset, story) => {
@@ -46,13 +46,17 @@ suite('a cursor', () => {
         const head = (): ReturnType<typeof seqOf> => seqOf(log.length)
         const cursor = cursorAt(seqOf(after), head())
         const feed = feedOf(log, shown)
-        let told = after
+        let lastFrame = after
         const step = (): void => {
           const next = advanceCursor(cursor, feed, head, limits)
-          const last = next.is === 'page' ? (shown.at(-1) ?? 0) : next.is === 'position' ? cursor.seq : told
-          assert.ok(last - told <= limits.scanEventsMax, 'no more is scanned in silence than allowed')
+          const last =
+            next.is === 'page' ? (shown.at(-1) ?? 0) : next.is === 'position' ? cursor.seq : lastFrame
+          assert.ok(
+            last - lastFrame <= limits.scanEventsMax,
+            'no more is scanned without a frame than allowed',
+          )
           assert.ok(cursor.seq <= log.length)
-          told = last
+          lastFrame = last
         }
         for (const act of story) {
           if (act === 'step') step()
@@ -66,12 +70,12 @@ suite('a cursor', () => {
     )
   })
 
-  test('at the head is live at once and owes no second position', () => {
+  test('at the head is live at once and writes no second position', () => {
     const cursor = cursorAt(seqOf(5), seqOf(5))
     assert.deepEqual([cursor.live, isBehind(cursor, seqOf(5))], [true, false])
   })
 
-  test('owes a position at the switch to live', () => {
+  test('writes a position when it goes live', () => {
     const log: Matches = [true, true]
     const cursor = cursorAt(seqOf(0), seqOf(2))
     const feed = feedOf(log, [])
@@ -81,7 +85,7 @@ suite('a cursor', () => {
     assert.equal(advanceCursor(cursor, feed, () => seqOf(2), limits).is, 'nothing')
   })
 
-  test('that falls far behind is history again', () => {
+  test('that falls far behind is no longer live', () => {
     const log: Matches = Array.from({ length: 20 }, () => true)
     const cursor = cursorAt(seqOf(2), seqOf(2))
     advanceCursor(cursor, feedOf(log, []), () => seqOf(20), limits)

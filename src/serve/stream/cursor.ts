@@ -3,54 +3,54 @@ import type { Packet } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
 
-/** Where one subscriber stands. This is all that is kept of it beside its socket and its times. */
+/** Position of one subscriber in the log. */
 export type Cursor = {
-  /** The last seq scanned: all of its matches up to here are written. */
+  /** The last seq scanned. All matches up to it are written. */
   seq: Seq
-  /** Whether it has reached the head and follows it. */
+  /** Whether it has reached the head. */
   live: boolean
-  /** Events scanned since the last match or the last position. */
-  silence: number
-  /** Whether a position is the next thing to write. */
-  owesPosition: boolean
+  /** Events scanned since the last match or position. */
+  unmatched: number
+  /** Whether a position is the next frame. */
+  positionDue: boolean
 }
 
-/** What to write next. `nothing` with more of the log ahead means: scanned without a match, ask again. */
+/** Next write of a stream. `nothing` before the head means that no scanned event matched; advance again. */
 export type CursorStep =
   | Readonly<{ is: 'page'; packet: Packet; count: number }>
   | Readonly<{ is: 'position' }>
   | Readonly<{ is: 'nothing' }>
 
-/** A cursor after `after`. Its first position is part of the opening, with the same `live`. */
+/** A cursor that starts after `after`. The opening of a stream writes its first position. */
 export function cursorAt(after: Seq, head: Seq): Cursor {
-  return { seq: after, live: after >= head, silence: 0, owesPosition: false }
+  return { seq: after, live: after >= head, unmatched: 0, positionDue: false }
 }
 
-/** Whether the cursor has something to do at this head. */
+/** Whether the cursor has something to write or scan. */
 export function isBehind(cursor: Cursor, head: Seq): boolean {
-  return cursor.owesPosition || cursor.seq < head
+  return cursor.positionDue || cursor.seq < head
 }
 
 /**
- * Moves the cursor by one step: the position it owes, or else one page. A page moves `seq` before it is
- * written, so whoever takes the step must write it or give the subscriber up.
+ * Moves the cursor by one step: a position when one is due, or else one page. The step moves `seq` before the page is
+ * written, so the caller must write the page or end the stream.
  */
 export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limits: StreamLimits): CursorStep {
-  if (cursor.owesPosition) {
-    cursor.owesPosition = false
-    cursor.silence = 0
+  if (cursor.positionDue) {
+    cursor.positionDue = false
+    cursor.unmatched = 0
     return { is: 'position' }
   }
   if (cursor.seq >= head()) return { is: 'nothing' }
-  const page = feed.page(cursor.seq, limits.scanEventsMax - cursor.silence)
-  cursor.silence = page.packet === null ? cursor.silence + page.silence : page.silence
+  const page = feed.page(cursor.seq, limits.scanEventsMax - cursor.unmatched)
+  cursor.unmatched = page.packet === null ? cursor.unmatched + page.unmatched : page.unmatched
   cursor.seq = page.scannedTo
-  // Read again: the page was read from a snapshot that may have moved the head.
+  // Read again, because the snapshot of the page may have moved the head.
   const behind = head() - cursor.seq
   const switched = behind <= 0 && !cursor.live
   if (switched) cursor.live = true
   else if (behind > limits.liveLagEventsMax) cursor.live = false
-  cursor.owesPosition = switched || cursor.silence >= limits.scanEventsMax
+  cursor.positionDue = switched || cursor.unmatched >= limits.scanEventsMax
   const { packet, count } = page
   return packet === null ? { is: 'nothing' } : { is: 'page', packet, count }
 }

@@ -6,7 +6,7 @@ import { openFanOuts } from './fan-outs.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** A gate on a clock that stands still unless it is moved, with every fan-out noted; each lasts until it is ended. */
+/** A schedule on a manual clock, with the start of every fan-out. Each fan-out runs until `ended` is called. */
 function open(coalesceMs: number): Readonly<{ fanOuts: FanOuts; begun: number[]; clock: { now: number } }> {
   const clock = { now: 1_000 }
   const begun: number[] = []
@@ -38,7 +38,7 @@ suite('a fan-out', () => {
     await turn()
     fanOuts.wake()
     for (let count = 0; count < 10; count += 1) await turn()
-    assert.equal(begun.length, 1, 'none begins while one lasts')
+    assert.equal(begun.length, 1, 'none begins while one runs')
     clock.now = 1_040
     fanOuts.ended()
     await turn()
@@ -47,7 +47,7 @@ suite('a fan-out', () => {
     fanOuts.close()
   })
 
-  test('takes with it all that was committed in the pause', async () => {
+  test('serves all commits of the pause before it', async () => {
     const { fanOuts, begun, clock } = open(5)
     fanOuts.run()
     fanOuts.ended()
@@ -74,7 +74,7 @@ suite('a fan-out', () => {
     fanOuts.close()
   })
 
-  test('that writes to nobody has no end to wait for', async () => {
+  test('without live streams does not delay the next one', async () => {
     let begun = 0
     const fanOuts = openFanOuts({
       monotonicMs: () => 0,

@@ -1,23 +1,23 @@
-/** When streams look at what was committed: at once while they are idle, together while they are busy. */
+/** Schedule of fan-outs: at once while streams are idle, batched while they are busy. */
 export type FanOuts = Readonly<{
-  /** Something was committed: it is fanned out at once, or when the pause after the last fan-out is over. */
+  /** Reports a commit. Its fan-out starts at once, or when the pause after the last fan-out is over. */
   wake(): void
-  /** Fans out now, whatever was waited for. */
+  /** Fans out now, without a pause. */
   run(): void
-  /** Whoever had something to be written has had a turn. */
+  /** Reports that the last live stream has had its turn. */
   ended(): void
   close(): void
 }>
 
 /**
- * Opens the gate between commits and fan-outs. `fanOut` begins one and says whether anyone is to be written to; what is
- * committed while it lasts, or in the `coalesceMs` after its end, waits for that end and is then fanned out in one go. So
- * one event alone waits for nothing, and many cost one write of each subscriber instead of many.
+ * Opens the schedule. `fanOut` starts a fan-out and returns whether a live stream has something to write. Commits
+ * during a fan-out, or within `coalesceMs` of its end, share the next one. So a single event is sent at once, and
+ * many events cost each subscriber one write.
  */
 export function openFanOuts(
   settings: Readonly<{ monotonicMs: () => number; coalesceMs: number; fanOut: () => boolean }>,
 ): FanOuts {
-  let lasts = false
+  let running = false
   let waiting = false
   let endedAt = Number.NEGATIVE_INFINITY
   let stopWaiting: (() => void) | null = null
@@ -26,7 +26,7 @@ export function openFanOuts(
     stopWaiting?.()
     stopWaiting = null
     waiting = false
-    lasts = settings.fanOut() || lasts
+    running = settings.fanOut() || running
   }
 
   function schedule(): void {
@@ -35,7 +35,7 @@ export function openFanOuts(
       const timer = setTimeout(run, restMs)
       stopWaiting = () => clearTimeout(timer)
     } else {
-      // Not within the call: the commits of one burst are looked at once.
+      // Deferred, so that the commits of one burst share a fan-out.
       const immediate = setImmediate(run)
       stopWaiting = () => clearImmediate(immediate)
     }
@@ -45,20 +45,20 @@ export function openFanOuts(
     wake() {
       if (waiting) return
       waiting = true
-      if (!lasts) schedule()
+      if (!running) schedule()
     },
     run,
     ended() {
-      if (!lasts) return
-      lasts = false
+      if (!running) return
+      running = false
       endedAt = settings.monotonicMs()
       if (waiting) schedule()
     },
     close() {
       stopWaiting?.()
-      // As if one waited for ever: nothing schedules another.
+      // `wake` and `ended` schedule nothing in this state.
       waiting = true
-      lasts = false
+      running = false
     },
   }
 }

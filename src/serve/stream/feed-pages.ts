@@ -6,73 +6,73 @@ import type { Packet, StreamFraming } from './stream-frame.ts'
 import { lastSeqIn, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 
-/** A stretch of the log as one feed shows it. It never changes, however long the log grows. */
+/** A stretch of the log as one feed shows it. It never changes. */
 export type FeedPage = Readonly<{
-  /** Its matches, framed; null when it has none. */
+  /** Its framed matches; null when it has none. */
   packet: Packet | null
   count: number
-  /** The last seq examined: where the next page begins. */
+  /** The last seq scanned; the next page starts after it. */
   scannedTo: Seq
-  /** Events examined after the last match, or all when there is none. */
-  silence: number
+  /** Events scanned after the last match, or all when there is none. */
+  unmatched: number
 }>
 
-/** What all subscribers with one filter and one framing share: a page is read and framed once for them. */
+/** Pages shared by all subscribers with the same filter and framing. Each page is read and framed once. */
 export type Feed = Readonly<{
   framing: StreamFraming
-  /** The events after `after`, at most `scanMax` of them examined; there must be one. */
+  /** The page after `after`, which scans `scanMax` events at most. There must be an event after `after`. */
   page(after: Seq, scanMax: number): FeedPage
-  /** Gives the feed back; with its last subscriber its pages go. */
+  /** Releases the feed. Its pages are dropped with its last subscriber. */
   close(): void
 }>
 
 export type Pages = Readonly<{
-  /** The feed of a filter, to be closed once by whoever asked for it. */
+  /** The feed of a filter. The caller closes it once. */
   feed(filter: LogFilter, framing: StreamFraming): Feed
-  /** Bytes of the pages kept at present. */
-  keptBytes(): number
+  /** Bytes of the cached pages. */
+  cachedBytes(): number
 }>
 
-type Shared = { users: number; readonly pages: Map<Seq, FeedPage> }
-type Kept = Readonly<{ shared: Shared; after: Seq; bytes: number }>
+type SharedFeed = { users: number; readonly pages: Map<Seq, FeedPage> }
+type CachedPage = Readonly<{ shared: SharedFeed; after: Seq; bytes: number }>
 
-/** What a page costs beside its bytes, in bytes. */
+/** Memory of a cached page beside its bytes. */
 const PAGE_OVERHEAD_BYTES = 256
 
 /**
- * Reads pages of the log in one read transaction each, and keeps those near the head for the next subscriber
- * that comes to the same place. The oldest page goes first when `keptBytesMax` is reached.
+ * Opens the cache of pages. Each page is read in one transaction. Pages near the head are cached for other
+ * subscribers. The oldest page is dropped first when `cachedBytesMax` is reached.
  */
-export function openPages(reader: LogReader, limits: StreamLimits): Pages {
-  const feeds = new Map<string, Shared>()
-  const kept = new Set<Kept>()
-  let keptBytes = 0
+export function openFeedPages(reader: LogReader, limits: StreamLimits): Pages {
+  const feeds = new Map<string, SharedFeed>()
+  const cached = new Set<CachedPage>()
+  let cachedBytes = 0
 
-  function keep(shared: Shared, after: Seq, page: FeedPage): void {
-    // A feed that has lost its last subscriber, or a page made again with another bound, is not kept twice.
+  function cache(shared: SharedFeed, after: Seq, page: FeedPage): void {
+    // The feed may have lost its last subscriber, or the page may be cached with another bound.
     if (shared.users === 0 || shared.pages.has(after)) return
     const bytes = PAGE_OVERHEAD_BYTES + (page.packet?.chunk.byteLength ?? 0)
     shared.pages.set(after, page)
-    kept.add({ shared, after, bytes })
-    keptBytes += bytes
-    for (const oldest of kept) {
-      if (keptBytes <= limits.keptBytesMax) break
+    cached.add({ shared, after, bytes })
+    cachedBytes += bytes
+    for (const oldest of cached) {
+      if (cachedBytes <= limits.cachedBytesMax) break
       drop(oldest)
     }
   }
 
-  function drop(page: Kept): void {
-    kept.delete(page)
+  function drop(page: CachedPage): void {
+    cached.delete(page)
     page.shared.pages.delete(page.after)
-    keptBytes -= page.bytes
+    cachedBytes -= page.bytes
   }
 
-  function leave(key: string, shared: Shared): void {
+  function leave(key: string, shared: SharedFeed): void {
     shared.users -= 1
     if (shared.users > 0) return
     feeds.delete(key)
     if (shared.pages.size === 0) return
-    for (const page of kept) if (page.shared === shared) drop(page)
+    for (const page of cached) if (page.shared === shared) drop(page)
   }
 
   return {
@@ -85,25 +85,25 @@ export function openPages(reader: LogReader, limits: StreamLimits): Pages {
         framing,
         page(after, scanMax) {
           const known = shared.pages.get(after)
-          // A page that scans on beyond the caller's bound would pass the place where it owes a position.
+          // A page that scans more than `scanMax` would pass the seq at which a position is due.
           if (known !== undefined && known.scannedTo - after <= scanMax) return known
           const { page, head } = readPage(reader, limits, { filter, framing, after, scanMax })
-          if (head - after <= limits.recentEvents) keep(shared, after, page)
+          if (head - after <= limits.cachedLagEventsMax) cache(shared, after, page)
           return page
         },
         close: () => leave(key, shared),
       }
     },
-    keptBytes: () => keptBytes,
+    cachedBytes: () => cachedBytes,
   }
 }
 
-type PageAsk = Readonly<{ filter: LogFilter; framing: StreamFraming; after: Seq; scanMax: number }>
+type PageRequest = Readonly<{ filter: LogFilter; framing: StreamFraming; after: Seq; scanMax: number }>
 
 function readPage(
   reader: LogReader,
   limits: StreamLimits,
-  ask: PageAsk,
+  ask: PageRequest,
 ): Readonly<{ page: FeedPage; head: Seq }> {
   const { filter, framing, after, scanMax } = ask
   const { walked, head } = reader.snapshot((snapshot) => ({
@@ -129,7 +129,7 @@ function readPage(
     assert(size <= limits.writeBytesMax, `${count} frames after ${after} have ${size} bytes`)
   }
   const lastMatch = packet === null ? after : (lastSeqIn(packet.bare) ?? after)
-  return { page: { packet, count, scannedTo, silence: scannedTo - lastMatch }, head }
+  return { page: { packet, count, scannedTo, unmatched: scannedTo - lastMatch }, head }
 }
 
 function feedKey(filter: LogFilter, framing: StreamFraming): string {

@@ -1,80 +1,80 @@
 import type { Seq } from '../../protocol/seq.ts'
-import type { Join, StreamCounts, StreamLevels, Subscriber, StreamWorld } from './subscriber.ts'
+import type { Join, StreamCounts, StreamLevels, Subscriber, StreamContext } from './subscriber.ts'
 import { openFanOuts } from './fan-outs.ts'
-import { cut, isDue, openSubscriber, takeTurn } from './subscriber.ts'
+import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from './turns.ts'
 
-export type HubSettings = Omit<StreamWorld, 'head' | 'counts' | 'timeOver' | 'queue' | 'gone'> &
+export type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
   Readonly<{
-    /** Told of what a read of the store threw; the stream that met it is closed. */
+    /** Receives an error thrown by a read of the store. The stream that read is closed. */
     report: (error: unknown) => void
   }>
 
 export type Hub = Readonly<{
-  /** Opens a stream on a response whose head is written. From here on the hub alone ends it. */
+  /** Opens a stream on a response whose headers are written. From then on only the hub ends it. */
   join(join: Join): void
   counts(): Readonly<StreamCounts>
   levels(): StreamLevels
-  /** Ends every stream, evenly spread over `overMs`, and settles when the last socket is closed. */
+  /** Ends all streams, evenly spread over `overMs`. Settles when the last socket is closed. */
   drain(overMs: number): Promise<void>
   close(): void
 }>
 
-/** Opens the place where all streams of this thread live: two queues of turns and one timer for all of them. */
+/** Opens the hub of this thread's streams, with two queues of turns and one timer for all streams. */
 export function openHub(settings: HubSettings): Hub {
   const { reader, limits, monotonicMs } = settings
   const subscribers = new Set<Subscriber>()
   const emptied = Promise.withResolvers<void>()
-  let timeOver: 'lifetime' | 'drain' = 'lifetime'
-  let shown = reader.head().seq
-  // A stream on its way goes by the newest: at the switch nothing may be left that was committed before it.
-  const headOf: StreamWorld['head'] = ({ live }) => (live ? shown : reader.head().seq)
-  const world: StreamWorld = {
+  let endReason: 'lifetime' | 'drain' = 'lifetime'
+  let fannedOutTo = reader.head().seq
+  // A stream in history needs the newest head: it must not go live while an older event is unsent.
+  const headOf: StreamContext['head'] = ({ live }) => (live ? fannedOutTo : reader.head().seq)
+  const context: StreamContext = {
     ...settings,
     head: headOf,
     counts: noCounts(),
-    timeOver: () => timeOver,
+    endReason: () => endReason,
     queue,
-    gone(who) {
-      subscribers.delete(who)
-      if (subscribers.size === 0 && timeOver === 'drain') emptied.resolve()
+    gone(subscriber) {
+      subscribers.delete(subscriber)
+      if (subscribers.size === 0 && endReason === 'drain') emptied.resolve()
     },
   }
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
-    take: (who, now) => takeOrCut(world, who, now, settings.report),
+    take: (subscriber, now) => takeTurnSafely(context, subscriber, now, settings.report),
     liveEmptied: () => fanOuts.ended(),
   })
-  const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: look })
+  const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: queueDue })
 
-  function queue(who: Subscriber): void {
-    if (who.queued) return
-    who.queued = true
-    turns.add(who, who.cursor.live ? 'live' : 'history')
+  function queue(subscriber: Subscriber): void {
+    if (subscriber.queued) return
+    subscriber.queued = true
+    turns.add(subscriber, subscriber.cursor.live ? 'live' : 'history')
   }
 
-  /** Queues whoever has something to do; the work itself is done in turns. Whether anyone live is to be written to. */
-  function look(): boolean {
+  /** Queues the streams that have something to do. Returns whether a live stream is queued. */
+  function queueDue(): boolean {
     try {
-      shown = reader.head().seq
+      fannedOutTo = reader.head().seq
       const now = monotonicMs()
-      for (const who of subscribers) if (isDue(who, now, shown, limits)) queue(who)
+      for (const subscriber of subscribers) if (isDue(subscriber, now, fannedOutTo, limits)) queue(subscriber)
     } catch (error) {
       settings.report(error)
     }
     return turns.waiting('live') > 0
   }
 
-  const beat = setInterval(fanOuts.run, limits.beatMs)
+  const beat = setInterval(fanOuts.run, limits.tickMs)
   const stopHead = reader.onHead(fanOuts.wake)
 
   return {
-    join: (join) => subscribers.add(openSubscriber(world, join)),
-    counts: () => ({ ...world.counts, closed: { ...world.counts.closed } }),
+    join: (join) => subscribers.add(openSubscriber(context, join)),
+    counts: () => ({ ...context.counts, closed: { ...context.counts.closed } }),
     levels: () => levelsOf(subscribers, reader.head().seq),
     drain(overMs) {
-      timeOver = 'drain'
+      endReason = 'drain'
       spreadEnds(subscribers, monotonicMs(), overMs)
       fanOuts.run()
       if (subscribers.size === 0) emptied.resolve()
@@ -89,30 +89,36 @@ export function openHub(settings: HubSettings): Hub {
   }
 }
 
-/** Gives a subscriber its turn; a read of the store that throws ends this stream and no other. */
-function takeOrCut(world: StreamWorld, who: Subscriber, now: number, report: HubSettings['report']): void {
-  who.queued = false
+/** Gives a subscriber its turn. When a read of the store throws, only this stream ends. */
+function takeTurnSafely(
+  context: StreamContext,
+  subscriber: Subscriber,
+  now: number,
+  report: HubSettings['report'],
+): void {
+  subscriber.queued = false
   try {
-    takeTurn(world, who, now)
+    takeTurn(context, subscriber, now)
   } catch (error) {
     report(error)
-    cut(world, who, 'error')
+    disconnect(context, subscriber, 'error')
   }
 }
 
-/** Clients that all come back at once would be a storm: they are sent away one by one. */
+/** Spreads the ends of all streams over `overMs`, so that clients do not reconnect all at once. */
 function spreadEnds(subscribers: ReadonlySet<Subscriber>, now: number, overMs: number): void {
-  for (const [index, who] of [...subscribers].entries()) {
-    if (!who.ended) who.endsAt = Math.min(who.endsAt, now + (overMs * index) / subscribers.size)
+  for (const [index, subscriber] of [...subscribers].entries()) {
+    if (!subscriber.ended)
+      subscriber.endsAt = Math.min(subscriber.endsAt, now + (overMs * index) / subscribers.size)
   }
 }
 
 function levelsOf(subscribers: Iterable<Subscriber>, head: Seq): StreamLevels {
   let behind = 0
   let heldBytes = 0
-  for (const who of subscribers) {
-    heldBytes += who.socket.writableLength
-    if (!who.ended && who.cursor.seq < head) behind += 1
+  for (const subscriber of subscribers) {
+    heldBytes += subscriber.socket.writableLength
+    if (!subscriber.ended && subscriber.cursor.seq < head) behind += 1
   }
   return { behind, heldBytes }
 }

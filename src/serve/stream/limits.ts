@@ -1,65 +1,63 @@
 import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { assert } from '../../protocol/brand.ts'
 
-/** What bounds the streams of one node: bytes, events and milliseconds, as the names end. */
+/** Limits of the streams of one node. The end of a name is its unit: bytes, events, milliseconds, seconds. */
 export type StreamLimits = Readonly<{
-  /** Bytes of one write, chunk framing included; the next follows when the socket has drained. */
+  /** Size of one write, with chunk framing. The next write starts when the socket has drained. */
   writeBytesMax: number
-  /** Bytes of one event's frame: the longest line that the grammar of an event allows, and its `id`. */
+  /** Size of an event's frame: the longest line that the grammar allows, and its `id`. */
   frameBytesMax: number
-  /** Events of one page. */
   pageEventsMax: number
-  /** Events scanned without a match after which a position is sent. */
+  /** Number of scanned events without a match after which a position is sent. */
   scanEventsMax: number
-  /** Events behind the head from which a stream is history again. */
+  /** Lag above which a live stream returns to history. */
   liveLagEventsMax: number
-  /** Events behind the head up to which pages are kept for other subscribers. */
-  recentEvents: number
-  /** Bytes of all pages kept. */
-  keptBytesMax: number
-  silenceMs: number
+  /** Lag up to which pages are cached for other subscribers. */
+  cachedLagEventsMax: number
+  /** Size of all cached pages. */
+  cachedBytesMax: number
+  /** Time without a frame after which a position is sent. */
+  heartbeatMs: number
+  /** Time after which a client that reads nothing is disconnected. */
   stallMs: number
   lifetimeMs: number
-  /** The part of the lifetime by which it varies to either side. */
+  /** Fraction of the lifetime by which it varies to either side. */
   lifetimeSpread: number
   retryMsMin: number
   retryMsMax: number
-  /** How long a cursor ahead of the head of a follower waits for it. */
-  lagWaitMs: number
   drainMs: number
-  /** How long a stream that has ended may take to deliver its last frame. */
+  /** Time that an ended stream has to deliver its last frame. */
   lastFrameMs: number
-  /** The tick of the one timer that all subscribers share. */
-  beatMs: number
-  /** What is committed within this time of a fan-out's end, or during it, is fanned out in one go. */
+  /** Period of the timer that all subscribers share. */
+  tickMs: number
+  /** Pause after a fan-out. Commits during a fan-out and its pause share the next one. */
   coalesceMs: number
-  /** How long live subscribers hold the event loop in one turn of it, and after them those in history. */
+  /** Time of live subscribers in one turn of the event loop; then those in history have theirs. */
   liveSliceMs: number
   historySliceMs: number
-  /** Bytes that a client may send behind its request; none of it is run. */
+  /** Bytes that a client may send after its request. None of them is run. */
   trailingBytesMax: number
   capacityRetrySeconds: number
 }>
 
-/** The limits of the specification, section 7, and of the machine that keeps them. */
+/** The limits of PROTOCOL.md, section 9, and those of one thread. */
 export const STREAM_LIMITS: StreamLimits = {
   writeBytesMax: 64 * 1024,
   frameBytesMax: 400,
   pageEventsMax: 160,
   scanEventsMax: 1_000,
   liveLagEventsMax: 1_000,
-  recentEvents: 20_000,
-  keptBytesMax: 4 * 1024 * 1024,
-  silenceMs: 15 * SECOND_MS,
+  cachedLagEventsMax: 20_000,
+  cachedBytesMax: 4 * 1024 * 1024,
+  heartbeatMs: 15 * SECOND_MS,
   stallMs: 30 * SECOND_MS,
   lifetimeMs: 30 * MINUTE_MS,
   lifetimeSpread: 0.2,
   retryMsMin: 3 * SECOND_MS,
   retryMsMax: 8 * SECOND_MS,
-  lagWaitMs: 5 * SECOND_MS,
   drainMs: 30 * SECOND_MS,
   lastFrameMs: SECOND_MS,
-  beatMs: 250,
+  tickMs: 250,
   coalesceMs: 5,
   liveSliceMs: 8,
   historySliceMs: 4,
@@ -67,21 +65,24 @@ export const STREAM_LIMITS: StreamLimits = {
   capacityRetrySeconds: 30,
 }
 
-/** Bytes that the chunked coding adds to a page at most: its length in hexadecimal and two line ends. */
+/** Most bytes that chunked coding adds to a page: its length in hexadecimal and two line ends. */
 const CHUNK_BYTES_MAX = 12
-/** The longest that subscribers may hold the event loop at a stretch. */
+/** Longest time that subscribers may hold the event loop. */
 const HOLD_MS_MAX = 20
 
-/** The limits with some replaced; throws when they do not fit one another. */
+/** The limits with some replaced. Throws when they contradict each other. */
 export function streamLimits(changes: Partial<StreamLimits> = {}): StreamLimits {
   const limits = { ...STREAM_LIMITS, ...changes }
   const pageBytes = limits.pageEventsMax * limits.frameBytesMax + CHUNK_BYTES_MAX
   assert(pageBytes <= limits.writeBytesMax, `a page of ${pageBytes} bytes is more than one write`)
-  assert(limits.scanEventsMax >= limits.pageEventsMax, 'a page is scanned whole before a position')
-  assert(limits.liveSliceMs + limits.historySliceMs < HOLD_MS_MAX, 'both slices fit the event loop')
-  assert(limits.retryMsMin <= limits.retryMsMax, 'the least wait before a retry is not above the greatest')
+  assert(limits.scanEventsMax >= limits.pageEventsMax, 'a scan covers a whole page')
+  assert(limits.liveSliceMs + limits.historySliceMs < HOLD_MS_MAX, 'both slices are short')
+  assert(limits.retryMsMin <= limits.retryMsMax, 'the retry range is not reversed')
   assert(limits.lifetimeSpread >= 0 && limits.lifetimeSpread < 1, 'a lifetime is positive')
-  assert(limits.beatMs <= limits.silenceMs && limits.beatMs <= limits.stallMs, 'the beat is the finest time')
-  assert(limits.coalesceMs <= limits.beatMs, 'no event waits for longer than the beat')
+  assert(
+    limits.tickMs <= limits.heartbeatMs && limits.tickMs <= limits.stallMs,
+    'the tick is the shortest time',
+  )
+  assert(limits.coalesceMs <= limits.tickMs, 'an event waits for at most one tick')
   return limits
 }

@@ -5,13 +5,13 @@ import { openStage } from '../../../test/stage/stream-stage.ts'
 import { STREAM_LIMITS } from './limits.ts'
 
 suite('a stream of a slow reader', () => {
-  test('does not slow the others, holds one write at most, and goes on where it was', async () => {
+  test('does not slow the others, holds one write at most, and continues where it was', async () => {
     await using stage = await openStage({ limits: { stallMs: 20_000 } })
     stage.publish(40_000)
     using slow = await openClient(stage.port, { path: '?after=0', paused: true })
     using quick = await openClient(stage.port, { path: '?after=39990' })
     await quick.until(() => quick.seqs().length === 10)
-    // The kernel takes megabytes before the socket holds anything back.
+    // The kernel accepts megabytes before the socket buffers anything.
     let sent = -1
     await until(() => {
       const before = sent
@@ -37,7 +37,7 @@ suite('a stream of a slow reader', () => {
     assert.deepEqual([ids.length, Number(ids.at(-1)?.[1])], [40_005, 40_005])
   })
 
-  test('that takes nothing is cut', async () => {
+  test('is closed when the client reads nothing', async () => {
     await using stage = await openStage({ limits: { stallMs: 60 } })
     stage.publish(40_000)
     using stalled = await openClient(stage.port, { path: '?after=0', paused: true })
@@ -48,7 +48,7 @@ suite('a stream of a slow reader', () => {
     await healthy.until(() => healthy.seqs().length === 1)
   })
 
-  test('is offered no more than 64 KiB at a time', () => {
+  test('writes 64 KiB at a time at most', () => {
     assert.equal(STREAM_LIMITS.writeBytesMax, 65_536)
   })
 })

@@ -13,11 +13,11 @@ const POSITION = { seq: seqOf(4), head: seqOf(9), live: false, atMs: msOf(1_790_
 const POSITION_JSON = '{"seq":4,"head":9,"live":false,"at":"2026-10-01T00:00:00.123Z","atMs":1790812800123}'
 
 suite('a frame', () => {
-  test('of a position is an event of its own with the last seq scanned as its id', () => {
+  test('of a position is an event named position with the last seq scanned as its id', () => {
     assert.equal(formatPosition('sse', POSITION), `event: position\nid: 4\ndata: ${POSITION_JSON}\n\n`)
   })
 
-  test('of a position in JSON lines is a line with one key', () => {
+  test('of a position in JSON lines is one line with one key', () => {
     assert.equal(formatPosition('ndjson', POSITION), `{"position":${POSITION_JSON}}\n`)
   })
 
@@ -26,7 +26,7 @@ suite('a frame', () => {
     assert.equal(formatRetry('ndjson', 3000), '')
   })
 
-  test('bytes are the same bare and as one chunk', () => {
+  test('has the same bytes bare and as one chunk', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), (bytes) => {
         const { bare, chunk } = packetOf(bytes)
@@ -41,7 +41,7 @@ suite('a frame', () => {
     )
   })
 
-  test('says which seq was the last', () => {
+  test('tells the seq of its last event', () => {
     const lines = '{"seq":7,"type":"trade"}\n{"seq":12,"type":"trade"}\n'
     assert.equal(lastSeqIn(Buffer.from(lines)), 12)
     assert.equal(
@@ -51,7 +51,7 @@ suite('a frame', () => {
     assert.equal(lastSeqIn(Buffer.from('')), undefined)
   })
 
-  test('of the longest event is within its limit, so that a page is one write', () => {
+  test('of the longest event is within its size limit', () => {
     const line = formatEvent({
       seq: seqOf(SEQ_MAX),
       type: 'correction',
@@ -70,12 +70,12 @@ suite('a frame', () => {
 
 suite('the limits of the stream', () => {
   for (const [changes, broken] of [
-    [{ pageEventsMax: 200 }, 'a page of more than one write'],
-    [{ scanEventsMax: 100 }, 'a page that is scanned beyond a position'],
-    [{ liveSliceMs: 20 }, 'slices that hold the event loop'],
-    [{ retryMsMin: 9_000 }, 'a retry range that is backwards'],
-    [{ lifetimeSpread: 1 }, 'a lifetime of nothing'],
-    [{ beatMs: 20_000 }, 'a beat coarser than a silence'],
+    [{ pageEventsMax: 200 }, 'a page larger than one write'],
+    [{ scanEventsMax: 100 }, 'a scan shorter than a page'],
+    [{ liveSliceMs: 20 }, 'slices that hold the event loop too long'],
+    [{ retryMsMin: 9_000 }, 'a retry range that is reversed'],
+    [{ lifetimeSpread: 1 }, 'a lifetime of zero'],
+    [{ tickMs: 20_000 }, 'a tick longer than the heartbeat'],
   ] as const) {
     test(`refuse ${broken}`, () => assert.throws(() => streamLimits(changes), /invariant broken/))
   }

@@ -6,7 +6,7 @@ import { openClient } from '../../../test/stage/stream-client.ts'
 import type { Stage } from '../../../test/stage/stream-stage.ts'
 import { draftOf, openStage } from '../../../test/stage/stream-stage.ts'
 
-/** A reader as a browser is one: it keeps the last id it was given and comes back with it. */
+/** A reader like an `EventSource`: it keeps the last id and reconnects with it. */
 type Reader = {
   readonly query: string
   readonly matches: (seq: number) => boolean
@@ -14,7 +14,7 @@ type Reader = {
   readonly seen: string[]
   lastId: number
   client: StreamClient | null
-  /** Messages of the present connection that were taken in. */
+  /** Number of messages of this connection that were read. */
   taken: number
 }
 
@@ -25,7 +25,7 @@ const FILTERS: readonly (readonly [query: string, matches: (seq: number) => bool
   ['&nonzero=1&type=trade,burn', (seq) => draftOf(seq).type === 'trade'],
 ]
 
-/** Takes in what has come, message by message, and checks that each continues what was seen. */
+/** Reads the new messages and checks that each continues the ones before it. */
 function takeIn(reader: Reader): void {
   const messages = reader.client?.messages() ?? []
   for (const { id, event, data } of messages.slice(reader.taken)) {
@@ -112,8 +112,8 @@ async function perform(stage: Stage, readers: Reader[], act: Act): Promise<void>
   }
 }
 
-suite('however a stream is cut and resumed', () => {
-  test('it tells the same log: nothing is lost, repeated or in another order', async () => {
+suite('a stream that is cut and resumed at random', () => {
+  test('loses, repeats and reorders nothing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 5, maxLength: 25 }), async (story) => {
         await using stage = await openStage()

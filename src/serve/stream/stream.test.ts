@@ -3,15 +3,15 @@ import { suite, test } from 'node:test'
 import { openClient, until } from '../../../test/stage/stream-client.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 
-/** Long enough that no busy machine makes what is written at once look like what waited. */
+/** Pause that is longer than the delay of an event on a busy machine. */
 const COALESCE_MS = 2_000
 
-/** `from` to `to`, both inclusive. */
+/** The integers from `from` to `to`, both inclusive. */
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
 
 suite('a stream', () => {
-  test('begins with a status, its headers, a retry and a position', async () => {
+  test('begins with status, headers, retry time and a position', async () => {
     await using stage = await openStage({ random: () => 0 })
     stage.publish(3)
     using client = await openClient(stage.port)
@@ -42,7 +42,7 @@ suite('a stream', () => {
     assert.ok(client.body().includes(`id: 1\ndata: ${stage.line(1)}\n\n`))
   })
 
-  test('resumed after any seq gives exactly the rest', async () => {
+  test('resumed after any seq sends exactly the rest', async () => {
     await using stage = await openStage()
     stage.publish(200)
     stage.publish(1)
@@ -85,10 +85,10 @@ suite('a stream', () => {
     stage.publish(2)
     await client.until(() => client.seqs().length === 2)
     assert.deepEqual(client.seqs(), [51, 52])
-    assert.equal(client.positions().length, 1, 'no position at a switch that never was')
+    assert.equal(client.positions().length, 1, 'it was live from the start')
   })
 
-  test('believes Last-Event-ID before after', async () => {
+  test('prefers Last-Event-ID to after', async () => {
     await using stage = await openStage()
     stage.publish(12)
     using client = await openClient(stage.port, { path: '?after=5', headers: ['Last-Event-ID: 9'] })
@@ -108,7 +108,7 @@ suite('a stream', () => {
     await client.until(() => client.seqs().length === 1)
   })
 
-  test('in JSON lines is the same events and positions', async () => {
+  test('in JSON lines has the same events and positions', async () => {
     await using stage = await openStage()
     stage.publish(400)
     using client = await openClient(stage.port, {
@@ -136,7 +136,7 @@ suite('a stream', () => {
     ['type=contest,price', (seq: number) => seq % 10 <= 1],
     ['kind=none', () => false],
   ] as const) {
-    test(`filtered by ${path} shows what matches, and positions for what does not`, async () => {
+    test(`filtered by ${path} shows the matches, and positions between them`, async () => {
       await using stage = await openStage()
       stage.publish(2_345)
       using client = await openClient(stage.port, { path: `?after=0&${path}` })
@@ -151,7 +151,7 @@ suite('a stream', () => {
     })
   }
 
-  test('filtered says where it is after every 1,000 events without a match', async () => {
+  test('with a filter sends a position after every 1,000 events without a match', async () => {
     await using stage = await openStage()
     stage.publish(3_500)
     using client = await openClient(stage.port, { path: '?after=0&contestId=1501' })
@@ -162,14 +162,14 @@ suite('a stream', () => {
     assert.deepEqual(story, ['position 0', 'position 1000', 'event 1501', 'position 2501', 'position 3500'])
   })
 
-  test('gets one event at once, and in one write what is committed soon after a fan-out', async () => {
-    await using stage = await openStage({ limits: { coalesceMs: COALESCE_MS, beatMs: 10_000 } })
+  test('gets a single event at once, and the events of the pause after it in one write', async () => {
+    await using stage = await openStage({ limits: { coalesceMs: COALESCE_MS, tickMs: 10_000 } })
     using client = await openClient(stage.port)
     await client.until(() => client.positions().length === 1)
     const published = performance.now()
     stage.publish(1)
     await client.until(() => client.seqs().length === 1)
-    assert.ok(performance.now() - published < COALESCE_MS, 'idle streams wait for nothing')
+    assert.ok(performance.now() - published < COALESCE_MS, 'idle streams do not wait')
     for (let count = 0; count < 3; count += 1) {
       stage.publish(1)
       await new Promise((resolve) => setImmediate(resolve))
@@ -180,8 +180,8 @@ suite('a stream', () => {
     assert.deepEqual(seqsOfChunks, [[1], [2, 3, 4]])
   })
 
-  test('that is silent says where it is', async () => {
-    await using stage = await openStage({ limits: { silenceMs: 30 } })
+  test('without events sends positions as heartbeats', async () => {
+    await using stage = await openStage({ limits: { heartbeatMs: 30 } })
     stage.publish(5)
     using idle = await openClient(stage.port)
     using filtered = await openClient(stage.port, { path: '?kind=none' })
@@ -192,7 +192,7 @@ suite('a stream', () => {
   })
 })
 
-/** That no position is beyond what was shown or scanned, and that none is missing for 1,000 scanned events. */
+/** Asserts that the ids never go back, never pass the head, and leave no more than 1,000 events without a message. */
 function assertPositions(
   messages: readonly Readonly<{ id?: string; event?: string; data?: string }>[],
   head: number,

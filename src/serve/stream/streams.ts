@@ -11,46 +11,44 @@ import type { StreamFraming } from './stream-frame.ts'
 import { openHub } from './hub.ts'
 import type { StreamLimits } from './limits.ts'
 import { streamLimits } from './limits.ts'
-import { openPages } from './feed-pages.ts'
+import { openFeedPages } from './feed-pages.ts'
 import type { Join, StreamCounts } from './subscriber.ts'
 import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
   reader: LogReader
   slots: Pick<CallerSlots, 'take' | 'limits'>
-  /** The wall clock: the `at` of a position. */
+  /** The wall clock; gives the `at` of a position. */
   now: () => Ms
-  /** A clock that never steps, in milliseconds: silences, stalls and lifetimes. */
+  /** A monotonic clock in milliseconds, for heartbeats, stalls and lifetimes. */
   monotonicMs: () => number
-  /** From 0 inclusive to 1 exclusive: retry times and lifetimes. */
+  /** A random number from 0 inclusive to 1 exclusive, for retry times and lifetimes. */
   random: () => number
-  /** Told of what a read of the store threw. */
+  /** Receives an error thrown by a read of the store. */
   report: (error: unknown) => void
-  /** Whether this node follows another's log; a node that does not never lets a cursor ahead of its head wait. */
-  follows?: () => boolean
   limits?: Partial<StreamLimits>
 }>
 
-/** The streams of one thread. Disposing drains them over `drainMs`. */
+/** The streams of one thread. Disposal ends them over `drainMs`. */
 export type Streams = AsyncDisposable &
   Readonly<{
     routes: readonly StreamRoute[]
     counts(): Readonly<StreamCounts>
-    /** Streams on their way to the head. */
+    /** Number of streams that have not reached the head. */
     behind(): number
-    /** Bytes that sockets hold because the kernel has not taken them. */
+    /** Bytes in socket buffers that the kernel has not accepted. */
     heldBytes(): number
-    /** Refuses new streams and ends those that are open, spread over `overMs`. Settles when none is left. */
+    /** Refuses new streams and ends the open ones, spread over `overMs`. Settles when none is left. */
     drain(overMs?: number): Promise<void>
   }>
 
-/** Opens `/api/v1/stream` on a log. */
+/** Opens the streams of one thread and their route, `/api/v1/stream`. */
 export function openStreams(settings: StreamSettings): Streams {
   const limits = streamLimits(settings.limits)
-  const { reader, slots, follows = () => false } = settings
+  const { reader, slots } = settings
   const hub = openHub({ ...settings, limits })
-  const pages = openPages(reader, limits)
-  const admission: AdmissionSettings = { reader, slots, limits, follows }
+  const pages = openFeedPages(reader, limits)
+  const admission: AdmissionSettings = { reader, slots, limits }
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 
@@ -64,20 +62,15 @@ export function openStreams(settings: StreamSettings): Streams {
     }
   }
 
-  async function handle(ask: StreamAsk): Promise<Reply> {
+  function handle(ask: StreamAsk): Reply {
     const subscription = parseSubscription(ask)
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
     const { socket } = ask.request
     const { filter, framing } = subscription.value
-    const admitted = await admit(admission, ask.caller, subscription.value, socket)
+    const admitted = admit(admission, ask.caller, subscription.value)
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
-    // Asked again: a cursor that waited for the head may have waited until now.
-    if (isStopping()) {
-      slot.release()
-      return problemReply(STOPPING)
-    }
     ask.response.writeHead(200, headersOf(framing))
     if (ask.method === 'GET') {
       const chunked = ask.request.httpVersion !== '1.0'

@@ -11,222 +11,231 @@ import { formatPosition, formatRetry, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
 
-/** Why a stream ended: the client left or broke off, its time was over, it took nothing, we stop, or we failed. */
+/** Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, or the node failed. */
 export type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'
 
-/** What the streams of this thread have done since it started. */
+/** Counters of this thread's streams since it started. */
 export type StreamCounts = {
   clients: number
   opened: number
   closed: Record<StreamEnd, number>
   eventsSent: number
-  /** Bytes handed to sockets, chunk framing included. */
+  /** Bytes written to sockets, with chunk framing. */
   bytesSent: number
 }
 
-/** How the streams of this thread stand at present. */
+/** Gauges of this thread's streams. */
 export type StreamLevels = Readonly<{
   /** Subscribers that have not reached the head. */
   behind: number
-  /** Bytes that sockets hold because the kernel has not taken them. */
+  /** Bytes in socket buffers that the kernel has not accepted. */
   heldBytes: number
 }>
 
-/** What a stream that has passed every check is opened with. */
+/** Parts of a stream that has passed all checks. */
 export type Join = Readonly<{
-  /** Its head is written or waits to be. */
+  /** Its headers are written or queued. */
   response: ServerResponse
   socket: Socket
-  /** Whether the client speaks HTTP/1.1; older ones get the bytes until the connection closes. */
+  /** Whether the body is chunked. A client of HTTP/1.0 reads until the connection closes. */
   chunked: boolean
   feed: Feed
   slot: CallerSlot
   after: Seq
 }>
 
-/** One open stream: a cursor, its socket, and times on the monotonic clock in milliseconds. */
+/** An open stream: cursor, socket, and times in milliseconds of the monotonic clock. */
 export type Subscriber = Omit<Join, 'after'> & {
   readonly cursor: Cursor
-  /** Called when the socket has taken a write, or with what became of it instead. */
+  /** Callback of a write: the kernel has accepted it, or the error. */
   readonly flushed: (error?: Error | null) => void
   writtenAt: number
-  /** Since when the socket has held bytes back, the opening included; null while it takes all. */
+  /** Time since which the kernel has not accepted all bytes, the first ones included; null while it accepts all. */
   blockedSince: number | null
   endsAt: number
   /** Whether a turn is queued. */
   queued: boolean
-  /** Whether its place is given back; its socket may take a moment longer to close. */
+  /** Whether its slot is released. Its socket may close a moment later. */
   ended: boolean
   trailingBytes: number
 }
 
-/** What all subscribers of a thread work with. */
-export type StreamWorld = Readonly<{
+/** Parts that all subscribers of a thread share. */
+export type StreamContext = Readonly<{
   reader: LogReader
   limits: StreamLimits
-  /** Up to where a stream writes at present: a live one as of the last fan-out, another as of now. */
+  /** Last seq to write: the head of the last fan-out for a live stream, the present head for another. */
   head: (cursor: Cursor) => Seq
   now: () => Ms
   monotonicMs: () => number
-  /** From 0 inclusive to 1 exclusive. */
+  /** A random number from 0 inclusive to 1 exclusive. */
   random: () => number
   counts: StreamCounts
-  /** Why a stream ends whose time is over. */
-  timeOver: () => 'lifetime' | 'drain'
-  queue: (who: Subscriber) => void
-  /** The socket is closed, and nothing refers to the subscriber any more. */
-  gone: (who: Subscriber) => void
+  /** Reason given for a stream whose time is over. */
+  endReason: () => 'lifetime' | 'drain'
+  queue: (subscriber: Subscriber) => void
+  /** Forgets a subscriber whose socket is closed. */
+  gone: (subscriber: Subscriber) => void
 }>
 
-/** Opens a stream: the wait before a retry and the first position, then whatever its cursor has before it. */
-export function openSubscriber(world: StreamWorld, join: Join): Subscriber {
-  const { limits, counts } = world
-  const now = world.monotonicMs()
-  // Read before anything is counted: it is the one thing here that may throw.
-  const head = world.reader.head().seq
+/** Opens a stream. Writes the retry time and the first position. */
+export function openSubscriber(context: StreamContext, join: Join): Subscriber {
+  const { limits, counts } = context
+  const now = context.monotonicMs()
+  // Only this read can throw, so it comes before anything is counted.
+  const head = context.reader.head().seq
   const { after, ...rest } = join
-  const who: Subscriber = {
+  const subscriber: Subscriber = {
     ...rest,
     cursor: cursorAt(after, head),
     flushed(error) {
-      // A write that failed is followed by the end of its socket, which says all.
-      if (error === undefined || error === null) flush(world, who)
+      // A failed write is followed by the `close` of its socket.
+      if (error === undefined || error === null) flush(context, subscriber)
     },
     writtenAt: now,
     blockedSince: now,
-    endsAt: now + limits.lifetimeMs * (1 + limits.lifetimeSpread * (2 * world.random() - 1)),
+    endsAt: now + limits.lifetimeMs * (1 + limits.lifetimeSpread * (2 * context.random() - 1)),
     queued: false,
     ended: false,
     trailingBytes: 0,
   }
   counts.opened += 1
   counts.clients += 1
-  listen(world, who)
-  if (!who.ended) {
+  listen(context, subscriber)
+  if (!subscriber.ended) {
     const spreadMs = limits.retryMsMax - limits.retryMsMin + 1
-    const retry = formatRetry(who.feed.framing, limits.retryMsMin + Math.floor(world.random() * spreadMs))
-    // By way of the response, which may still wait behind another on this connection: when this is out, the
-    // head is too, and from then on bytes that all subscribers share go straight to the socket.
-    who.response.write(retry + positionText(world, who, head), () => opened(world, who))
+    const retry = formatRetry(
+      subscriber.feed.framing,
+      limits.retryMsMin + Math.floor(context.random() * spreadMs),
+    )
+    // Through the response, because it may still wait behind another response of this connection. Its callback
+    // means that the headers are sent too. Later writes go straight to the socket, with bytes that subscribers share.
+    subscriber.response.write(retry + positionText(context, subscriber, head), () =>
+      opened(context, subscriber),
+    )
   }
-  return who
+  return subscriber
 }
 
-function listen(world: StreamWorld, who: Subscriber): void {
-  const { socket } = who
+function listen(context: StreamContext, subscriber: Subscriber): void {
+  const { socket } = subscriber
   socket.once('close', () => {
-    leave(world, who, 'client')
-    world.gone(who)
+    release(context, subscriber, 'client')
+    context.gone(subscriber)
   })
-  // A client that has closed its half cannot be told from one that is gone, and holds a place.
-  socket.once('end', () => cut(world, who, 'client'))
-  if (socket.readableEnded) cut(world, who, 'client')
-  // Of a socket that was closed before there is no further word.
+  // A client that has closed its half looks the same as one that is gone, and would keep its slot.
+  socket.once('end', () => disconnect(context, subscriber, 'client'))
+  if (socket.readableEnded) disconnect(context, subscriber, 'client')
+  // A socket that is closed already emits no more events.
   if (socket.closed) {
-    leave(world, who, 'client')
-    queueMicrotask(() => world.gone(who))
+    release(context, subscriber, 'client')
+    queueMicrotask(() => context.gone(subscriber))
   }
 }
 
-function opened(world: StreamWorld, who: Subscriber): void {
-  if (who.ended) return
-  who.socket.on('data', (bytes: Buffer) => {
-    // Nothing behind the request is run; that it is parsed all the same must have a bound.
-    who.trailingBytes += bytes.byteLength
-    if (who.trailingBytes > world.limits.trailingBytesMax) cut(world, who, 'client')
+function opened(context: StreamContext, subscriber: Subscriber): void {
+  if (subscriber.ended) return
+  subscriber.socket.on('data', (bytes: Buffer) => {
+    // Node parses what follows the request, although nothing of it is run. So it needs a bound.
+    subscriber.trailingBytes += bytes.byteLength
+    if (subscriber.trailingBytes > context.limits.trailingBytesMax) disconnect(context, subscriber, 'client')
   })
-  who.writtenAt = world.monotonicMs()
-  flush(world, who)
+  subscriber.writtenAt = context.monotonicMs()
+  flush(context, subscriber)
 }
 
-function flush(world: StreamWorld, who: Subscriber): void {
-  if (who.blockedSince === null || who.ended) return
-  who.blockedSince = null
-  if (isBehind(who.cursor, world.head(who.cursor))) world.queue(who)
+function flush(context: StreamContext, subscriber: Subscriber): void {
+  if (subscriber.blockedSince === null || subscriber.ended) return
+  subscriber.blockedSince = null
+  if (isBehind(subscriber.cursor, context.head(subscriber.cursor))) context.queue(subscriber)
 }
 
-/** Whether a subscriber needs a turn: something to write, a silence, a stall, or its end. */
-export function isDue(who: Subscriber, now: number, head: Seq, limits: StreamLimits): boolean {
-  if (who.ended) return now >= who.endsAt + limits.lastFrameMs
-  if (now >= who.endsAt) return true
-  if (who.blockedSince !== null) return now - who.blockedSince >= limits.stallMs
-  return isBehind(who.cursor, head) || now - who.writtenAt >= limits.silenceMs
+/** Whether a subscriber needs a turn: to write events or a heartbeat, or because it has stalled or expired. */
+export function isDue(subscriber: Subscriber, now: number, head: Seq, limits: StreamLimits): boolean {
+  if (subscriber.ended) return now >= subscriber.endsAt + limits.lastFrameMs
+  if (now >= subscriber.endsAt) return true
+  if (subscriber.blockedSince !== null) return now - subscriber.blockedSince >= limits.stallMs
+  return isBehind(subscriber.cursor, head) || now - subscriber.writtenAt >= limits.heartbeatMs
 }
 
-/** One short step of one subscriber, with one write at most; queues the next when there is more to do. */
-export function takeTurn(world: StreamWorld, who: Subscriber, now: number): void {
-  const { limits } = world
-  if (who.ended) {
-    if (now >= who.endsAt + limits.lastFrameMs) who.socket.destroy()
-  } else if (who.blockedSince !== null) {
-    if (now - who.blockedSince >= limits.stallMs) cut(world, who, 'slow')
-    else if (now >= who.endsAt) cut(world, who, world.timeOver())
-  } else if (now >= who.endsAt) {
-    end(world, who, now)
+/** Takes one short step of a subscriber, with one write at most. Queues the next step when there is more to do. */
+export function takeTurn(context: StreamContext, subscriber: Subscriber, now: number): void {
+  const { limits } = context
+  if (subscriber.ended) {
+    if (now >= subscriber.endsAt + limits.lastFrameMs) subscriber.socket.destroy()
+  } else if (subscriber.blockedSince !== null) {
+    if (now - subscriber.blockedSince >= limits.stallMs) disconnect(context, subscriber, 'slow')
+    else if (now >= subscriber.endsAt) disconnect(context, subscriber, context.endReason())
+  } else if (now >= subscriber.endsAt) {
+    end(context, subscriber, now)
   } else {
-    if (now - who.writtenAt >= limits.silenceMs) who.cursor.owesPosition = true
-    writeNext(world, who, now)
+    if (now - subscriber.writtenAt >= limits.heartbeatMs) subscriber.cursor.positionDue = true
+    writeNext(context, subscriber, now)
   }
 }
 
-function writeNext(world: StreamWorld, who: Subscriber, now: number): void {
-  const { cursor, feed } = who
-  const step = advanceCursor(cursor, feed, () => world.head(cursor), world.limits)
+function writeNext(context: StreamContext, subscriber: Subscriber, now: number): void {
+  const { cursor, feed } = subscriber
+  const step = advanceCursor(cursor, feed, () => context.head(cursor), context.limits)
   if (step.is === 'position') {
-    write(world, who, packetOf(Buffer.from(positionText(world, who))), now)
+    write(context, subscriber, packetOf(Buffer.from(positionText(context, subscriber))), now)
   } else if (step.is === 'page') {
-    world.counts.eventsSent += step.count
-    write(world, who, step.packet, now)
+    context.counts.eventsSent += step.count
+    write(context, subscriber, step.packet, now)
   }
-  // What was committed since is fanned out with what else comes: it has no turn of its own.
-  if (who.blockedSince === null && isBehind(cursor, world.head(cursor))) world.queue(who)
+  // For a live stream the head is that of the last fan-out, so newer commits wait for the next one.
+  if (subscriber.blockedSince === null && isBehind(cursor, context.head(cursor))) context.queue(subscriber)
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0)
 
-/** One write is in flight at most: what the kernel has not taken of it is all that a client costs. */
-function write(world: StreamWorld, who: Subscriber, packet: Packet, now: number): void {
-  const bytes = who.chunked ? packet.chunk : packet.bare
-  world.counts.bytesSent += bytes.byteLength
-  who.writtenAt = now
-  who.socket.write(bytes)
-  if (who.socket.writableLength === 0) return
-  who.blockedSince = now
-  // Nothing, behind what the kernel has not taken: it is flushed when all before it is. A callback with each write
-  // would cost every subscriber a tick, also the many whose socket takes all at once.
-  who.socket.write(NOTHING, who.flushed)
+/** Writes a packet. One write is in flight at most, so a slow client holds at most one packet in memory. */
+function write(context: StreamContext, subscriber: Subscriber, packet: Packet, now: number): void {
+  const bytes = subscriber.chunked ? packet.chunk : packet.bare
+  context.counts.bytesSent += bytes.byteLength
+  subscriber.writtenAt = now
+  subscriber.socket.write(bytes)
+  if (subscriber.socket.writableLength === 0) return
+  subscriber.blockedSince = now
+  // An empty write is flushed when all bytes before it are. A callback on each write would cost a tick for
+  // every subscriber, even when the kernel accepts all bytes at once.
+  subscriber.socket.write(NOTHING, subscriber.flushed)
 }
 
-function positionText(world: StreamWorld, who: Subscriber, known: Seq = world.head(who.cursor)): string {
-  const { seq, live } = who.cursor
-  // A page is read from the newest snapshot, which may be ahead of what all streams have been shown.
+function positionText(
+  context: StreamContext,
+  subscriber: Subscriber,
+  known: Seq = context.head(subscriber.cursor),
+): string {
+  const { seq, live } = subscriber.cursor
+  // A page is read from the newest snapshot, which may be ahead of the last fan-out.
   const head = seq > known ? seq : known
-  return formatPosition(who.feed.framing, { seq, head, live, atMs: world.now() })
+  return formatPosition(subscriber.feed.framing, { seq, head, live, atMs: context.now() })
 }
 
-/** Ends a stream whose socket takes bytes, with a position that says where to resume. */
-function end(world: StreamWorld, who: Subscriber, now: number): void {
-  const last = packetOf(Buffer.from(positionText(world, who)))
-  leave(world, who, world.timeOver())
-  who.endsAt = now
-  write(world, who, last, now)
-  who.response.end()
+/** Ends a stream that is not blocked. Its last frame is a position, from which the client resumes. */
+function end(context: StreamContext, subscriber: Subscriber, now: number): void {
+  const last = packetOf(Buffer.from(positionText(context, subscriber)))
+  release(context, subscriber, context.endReason())
+  subscriber.endsAt = now
+  write(context, subscriber, last, now)
+  subscriber.response.end()
 }
 
-/** Breaks a connection off. Of a client that takes nothing, the kernel must not keep the bytes either. */
-export function cut(world: StreamWorld, who: Subscriber, why: StreamEnd): void {
-  if (who.ended) return
-  leave(world, who, why)
-  if (why === 'client' || who.socket.remoteAddress === undefined) who.socket.destroy()
-  else who.socket.resetAndDestroy()
+/** Ends a stream by closing its connection. A reset also drops the bytes that the kernel holds for a slow client. */
+export function disconnect(context: StreamContext, subscriber: Subscriber, why: StreamEnd): void {
+  if (subscriber.ended) return
+  release(context, subscriber, why)
+  if (why === 'client' || subscriber.socket.remoteAddress === undefined) subscriber.socket.destroy()
+  else subscriber.socket.resetAndDestroy()
 }
 
-/** Gives back what a stream holds, exactly once, in whichever order its socket ends, closes or fails. */
-function leave(world: StreamWorld, who: Subscriber, why: StreamEnd): void {
-  if (who.ended) return
-  who.ended = true
-  world.counts.clients -= 1
-  world.counts.closed[why] += 1
-  who.feed.close()
-  who.slot.release()
+/** Releases what a stream holds, exactly once, in any order of its socket's events. */
+function release(context: StreamContext, subscriber: Subscriber, why: StreamEnd): void {
+  if (subscriber.ended) return
+  subscriber.ended = true
+  context.counts.clients -= 1
+  context.counts.closed[why] += 1
+  subscriber.feed.close()
+  subscriber.slot.release()
 }

@@ -20,7 +20,7 @@ suite('a subscription', () => {
     ['application/x-ndjson;q=x', 'sse'],
     [`${'a/b,'.repeat(40)}application/x-ndjson`, 'sse'],
   ] as const) {
-    test(`with Accept ${JSON.stringify(accept)?.slice(0, 60) ?? 'absent'} is answered in ${framing}`, () => {
+    test(`with ${JSON.stringify(accept)?.slice(0, 60) ?? 'no'} Accept is framed as ${framing}`, () => {
       assert.equal(framingOf(accept), framing)
     })
   }

@@ -7,17 +7,17 @@ import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
 import type { RouteRequest } from '../http/route.ts'
 import type { StreamFraming } from './stream-frame.ts'
 
-/** What a client asks of the stream. */
+/** A parsed request of a stream. */
 export type Subscription = Readonly<{
   filter: LogFilter
   framing: StreamFraming
-  /** The exclusive cursor; null = live from the head. */
+  /** The exclusive cursor; null starts live at the head. */
   after: Seq | null
-  /** Where the cursor came from, by the name that a problem gives it. */
+  /** Name of the parameter or header that gave the cursor, for problems. */
   cursorName: 'after' | 'Last-Event-ID'
 }>
 
-/** Reads a subscription from a request whose query fits the endpoint's table. `Last-Event-ID` beats `after`. */
+/** Parses a subscription from a request whose query is checked. `Last-Event-ID` takes precedence over `after`. */
 export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
   const types = query.list('type')
@@ -48,18 +48,18 @@ const INVALID_LAST_EVENT_ID: Problem = {
   errors: [{ parameter: 'Last-Event-ID', message: LAST_EVENT_ID_MESSAGE }],
 }
 
-/** JSON lines for whoever names them and prefers them to Server-Sent Events; these for everyone else. */
+/** Framing for an `Accept` header: JSON lines when it prefers them by name, otherwise Server-Sent Events. */
 export function framingOf(accept: string | undefined): StreamFraming {
   if (accept === undefined) return 'sse'
   const wanted = qualityOf(accept, 'application/x-ndjson')
   return wanted > 0 && wanted > qualityOf(accept, 'text/event-stream') ? 'ndjson' : 'sse'
 }
 
-/** Entries of an `Accept` that are looked at. */
+/** Number of entries of an `Accept` header that are read. */
 const ACCEPT_ENTRIES_MAX = 32
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** The quality by which an `Accept` names a media type itself, 0 when it does not. */
+/** Quality that an `Accept` header gives a media type by name; 0 when it does not name it. */
 function qualityOf(accept: string, type: string): number {
   for (const entry of accept.toLowerCase().split(',', ACCEPT_ENTRIES_MAX)) {
     const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())

@@ -4,7 +4,7 @@ import { until } from '../../../test/stage/stream-client.ts'
 import { openTurns } from './turns.ts'
 
 suite('turns', () => {
-  test('are given in order, one by one, and never within the call that asks', async () => {
+  test('are given in order, one by one, and never within the call that adds one', async () => {
     const taken: string[] = []
     const turns = openTurns<string>({
       monotonicMs: () => performance.now(),
@@ -17,7 +17,7 @@ suite('turns', () => {
     assert.deepEqual(taken, ['a', 'b', 'c'])
   })
 
-  test('go round when every step has another after it', async () => {
+  test('go round when every step adds another', async () => {
     const taken: string[] = []
     const turns = openTurns<string>({
       monotonicMs: () => performance.now(),
@@ -62,7 +62,7 @@ suite('turns', () => {
     assert.ok(taken.live === 2 * taken.history && taken.history > 0)
   })
 
-  test('of thousands are all given', async () => {
+  test('are given to thousands of subscribers in order', async () => {
     let taken = 0
     const turns = openTurns<number>({
       monotonicMs: () => performance.now(),
@@ -76,7 +76,7 @@ suite('turns', () => {
     await until(() => taken === 20_000)
   })
 
-  test('that are dropped are not given', async () => {
+  test('are not given after the queues are closed', async () => {
     let taken = 0
     const turns = openTurns<string>({
       monotonicMs: () => performance.now(),

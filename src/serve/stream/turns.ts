@@ -1,27 +1,27 @@
-/** Subscribers at the head, or those on their way to it. */
+/** Queue of the subscribers at the head, or of those that still read history. */
 export type Lane = 'live' | 'history'
 
-/** Gives everyone who waits a turn, in order, and the event loop back in between. */
+/** Queues of turns, run in order in slices of the event loop. */
 export type Turns<T> = Readonly<{
-  /** Queues one turn. It never runs within this call. */
+  /** Queues one turn, which never runs within this call. */
   add(who: T, lane: Lane): void
-  /** How many turns of a lane are queued. */
+  /** Number of queued turns of a lane. */
   waiting(lane: Lane): number
-  /** Drops every turn that is queued. */
+  /** Drops all queued turns. */
   close(): void
 }>
 
 /**
- * Opens the queues of turns. `take` does one short step, at the moment `now` of the clock, and may add the same
- * subscriber again: it then waits behind all others of its lane. In one turn of the event loop the live lane has its
- * slice first, then history has its own, so that neither starves the other or the rest of the node.
+ * Opens the queues of turns. `take` does one short step and may add its subscriber again, at the end of its lane.
+ * In each turn of the event loop the live lane runs for its slice, then history for its own. So neither lane starves
+ * the other or the rest of the node.
  */
 export function openTurns<T>(
   settings: Readonly<{
     monotonicMs: () => number
     sliceMs: Readonly<Record<Lane, number>>
     take: (who: T, now: number) => void
-    /** Called when the last turn of the live lane has been taken. */
+    /** Called when the live lane has become empty. */
     liveEmptied?: () => void
   }>,
 ): Turns<T> {
@@ -45,7 +45,7 @@ export function openTurns<T>(
   }
 
   function run(): void {
-    // Cleared first: what a step adds, or what is left by one that throws, gets its turn all the same.
+    // Cleared first, so that turns added by a step, or left over when a step throws, are scheduled.
     due = null
     try {
       runLive()
@@ -81,10 +81,10 @@ type Queue<T> = Readonly<{
   clear(): void
 }>
 
-/** Taken entries that a queue carries along before it is compacted. */
+/** Number of taken entries after which a queue is compacted. */
 const TAKEN_MAX = 1_024
 
-/** First in, first out. `Array.shift` alone moves every entry, which thousands of subscribers would feel. */
+/** Opens a FIFO queue. `Array.shift` would move all entries, which is slow with thousands of subscribers. */
 function openQueue<T>(): Queue<T> {
   let entries: T[] = []
   let taken = 0
