@@ -20,7 +20,7 @@ import { apiRoutes } from '../../src/serve/api/api-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
-import { frontRoutes } from '../../src/serve/api/root-routes.ts'
+import { rootRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
@@ -35,11 +35,11 @@ import { DEFAULT_SITE } from '../../src/web/markup/site.ts'
 import { fetchDescribed } from './described.ts'
 import { testSigner } from '../story/signing.ts'
 
-/** The first event of the stage's story; the present is two days later. */
+/** Moment of the first event of the stage's story. The present is two days later. */
 export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
 
-/** An event of a story, as it is told to the log. */
-export type Told = Readonly<{
+/** An event of a story, before the log appends it. */
+export type StoryEvent = Readonly<{
   type: EventType
   kind: string
   contestId?: number
@@ -52,8 +52,8 @@ const MONTH = parseMonth('2026-09') ?? undefined
 
 const STREAMS_MAX = 1_000
 
-/** A contest from its plan to its prizes, another that is planned, and a month's loyalty reward to come. */
-const STORY: readonly Told[] = [
+/** Default story: a contest up to its prizes, a planned contest, and a scheduled loyalty month. */
+const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000' },
   plan(1, 'First', HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 1 },
@@ -77,21 +77,21 @@ const STORY: readonly Told[] = [
       ]),
 ]
 
-/** A contest is planned to open so long after the launch, for a day. */
-export function plan(id: number, title: string | null, opensInMs: number): Told {
+/** The plan of a contest that opens `opensInMs` after the launch and lasts a day. */
+export function plan(id: number, title: string | null, opensInMs: number): StoryEvent {
   const opensAt = msOf(LAUNCH + opensInMs)
   const details = { ...(title === null ? {} : { title }), opensAt, closesAt: msOf(opensAt + DAY_MS) }
   return { type: 'contest', kind: 'scheduled', contestId: id, details }
 }
 
-function draftOf(told: Told): Draft {
-  const kots = told.kots === undefined ? null : (parseDraftAmount(told.kots) ?? null)
-  const contestId = told.contestId === undefined ? null : contestIdOf(told.contestId)
-  const { type, kind, tx = null, details = null } = told
+function draftOf(event: StoryEvent): Draft {
+  const kots = event.kots === undefined ? null : (parseDraftAmount(event.kots) ?? null)
+  const contestId = event.contestId === undefined ? null : contestIdOf(event.contestId)
+  const { type, kind, tx = null, details = null } = event
   return { ref: null, atMs: null, type, kind, contestId, kots, tx, details }
 }
 
-/** A log that tells the story and the API over it, on a free port of the loopback. */
+/** A log with a story, and a server of its API and pages on a free local port. */
 export type ApiStage = AsyncDisposable &
   Readonly<{
     port: number
@@ -100,8 +100,8 @@ export type ApiStage = AsyncDisposable &
     metrics: Registry
     /** Appends `count` trades, a minute apart, in one commit. */
     trade(count: number): void
-    /** Appends what goes on in the story, a minute apart, in one commit. */
-    tell(story: readonly Told[]): void
+    /** Appends events, a minute apart, in one commit. */
+    append(events: readonly StoryEvent[]): void
     /** Moves the wall clock of the service. */
     setNow(now: Ms): void
     setUnready(problem: Problem | undefined): void
@@ -114,11 +114,11 @@ export type ApiStageSettings = Readonly<{
   routes?: readonly Route[]
   server?: Partial<ServerSettings>
   site?: Partial<Site>
-  /** How far apart events are: a minute when nothing is said. */
+  /** Time between events; a minute by default. */
   apartMs?: number
-  /** What the log tells, an event a minute; a contest, another and a loyalty month when nothing is said. */
-  story?: readonly Told[]
-  /** Whether the log can be followed too, as an open page does. */
+  /** Events of the log; `STORY` by default. */
+  story?: readonly StoryEvent[]
+  /** Whether the server has the stream. */
   streams?: boolean
 }>
 
@@ -147,7 +147,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
-  // Its address is known once it listens, as that of a service is.
+  // Its URL is set below, when the port is known.
   const site = { ...DEFAULT_SITE, ...settings.site }
   const web = openWeb(api, {
     identity: reader.identity,
@@ -169,7 +169,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   })
   const router = openRouter([
     ...api,
-    ...frontRoutes(),
+    ...rootRoutes(),
     ...web.routes,
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),
@@ -189,7 +189,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     {
       identity: reader.identity,
       router,
-      // In this thread: a test moves the clock and the head between two requests.
+      // In this thread, because tests move the clock and the head between requests.
       answer: (_caller, question) => answerer(question),
       callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
       counters: settings.counters ?? null,
@@ -209,7 +209,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     metrics: registry,
     trade: (count) =>
       append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
-    tell: (told) => append(told.map(draftOf)),
+    append: (events) => append(events.map(draftOf)),
     setNow: (ms) => {
       now = ms
     },

@@ -10,20 +10,20 @@ import { openRelay } from './relay.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 20)
 
-/** A service behind a relay, with a browser in front of it. */
+/** A service, a relay to it, and a browser. */
 export type LiveStage = AsyncDisposable &
   Readonly<{
     service: ModelService
     relay: Relay
     browser: Browser
-    /** How many events have been published. */
+    /** Number of published events. */
     published(): number
-    /** Publishes so many trades. */
+    /** Publishes `count` trades. */
     publish(count: number): Promise<void>
-    /** Something new on every page: a contest, its pool, two prizes of it, and a payout of one. */
+    /** Publishes something for every page: a contest, its pool, two prizes, and a payout of one. */
     change(): Promise<void>
-    /** Publishes one event of a kind. */
-    tell(draft: Omit<ModelDraft, 'ref'>): Promise<void>
+    /** Publishes one event. */
+    append(draft: Omit<ModelDraft, 'ref'>): Promise<void>
   }>
 
 export async function openLiveStage(): Promise<LiveStage> {
@@ -68,7 +68,7 @@ export async function openLiveStage(): Promise<LiveStage> {
     published: () => published,
     publish,
     change,
-    tell: (draft) => publishAll([draft]),
+    append: (draft) => publishAll([draft]),
     async [Symbol.asyncDispose]() {
       await browser[Symbol.asyncDispose]()
       await relay[Symbol.asyncDispose]()
@@ -79,13 +79,15 @@ export async function openLiveStage(): Promise<LiveStage> {
 
 export const list = 'tbody[data-live-rows]'
 
-/** The seqs of the rows of the list, from above. */
+/** Seqs of the rows of the list, from top to bottom. */
 export async function seqsOf(page: Page): Promise<readonly number[]> {
   return (await page.locator(`${list} a.seq`).allTextContents()).map((text) => Number(text.slice(1)))
 }
 
+/** Waits until the first row of the list is event `seq`. */
 export const shows = (page: Page, seq: number): Promise<void> =>
   page.locator(`${list} tr:first-child a.seq`, { hasText: `#${seq}` }).waitFor()
 
+/** Waits until the note of the live page contains `words`. */
 export const says = (page: Page, words: string | RegExp): Promise<void> =>
   page.locator('#live span', { hasText: words }).waitFor()

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { parseDraftPrice } from '../../src/protocol/amount.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
-import type { ApiStage, Told } from '../stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 
 const BYTES_MAX = 30 * 1024
@@ -31,9 +31,9 @@ function priced(digits: string): Details {
 }
 
 /** Ninety days in which something is spent, won, paid, burned and priced every hour. */
-function ninetyDays(): readonly Told[] {
+function ninetyDays(): readonly StoryEvent[] {
   const amount = amounts()
-  const round = (): readonly Told[] => {
+  const round = (): readonly StoryEvent[] => {
     const won = amount()
     return [
       { type: 'play', kind: 'entry', contestId: 1, kots: amount() },

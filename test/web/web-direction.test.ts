@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
-import type { Told } from '../stage/api-stage.ts'
+import type { StoryEvent } from '../stage/api-stage.ts'
 
 /** Of an old store: the door refuses such a title today. */
 const TURNED = 'Autumn\u202E round\u2069'
 const HEBREW = 'סיבוב הסתיו'
-const STORY: readonly Told[] = [
+const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000' },
   plan(12, TURNED, HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 12 },

@@ -172,7 +172,7 @@ suite('an open page', () => {
     const { page } = sight
     await says(page, /^Live$/)
     assert.equal(await page.locator(list).count(), 0)
-    await stage.tell({ type: 'burn', kind: 'platform_income', kots: '1' })
+    await stage.append({ type: 'burn', kind: 'platform_income', kots: '1' })
     await shows(page, stage.published())
   })
 

@@ -131,7 +131,7 @@ suite('the sitemap', () => {
   test('follows the log within a minute', async () => {
     await using told = await openApiStage({ story: [plan(1, null, HOUR_MS)] })
     const first = namedIn(await textOf('/sitemap.xml', told)).length
-    told.tell([plan(2, null, HOUR_MS)])
+    told.append([plan(2, null, HOUR_MS)])
     told.setNow(msOf(LAUNCH + 3 * DAY_MS))
     assert.equal(namedIn(await textOf('/sitemap.xml', told)).length, first + 1)
   })

@@ -4,7 +4,7 @@ import { openAnswerCache } from '../../serve/http/answer-cache.ts'
 import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
-import { frontRoutes } from '../../serve/api/root-routes.ts'
+import { rootRoutes } from '../../serve/api/root-routes.ts'
 import type { Route } from '../../serve/http/route.ts'
 import { openAssets } from '../../web/assets/assets.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
@@ -29,5 +29,5 @@ export function frontRoutesOf(
     assets: openAssets(scripts),
     present: (now) => etag(reader.head().seq, floorTo(now, MINUTE_MS)),
   })
-  return { api: [...api, ...frontRoutes()], web }
+  return { api: [...api, ...rootRoutes()], web }
 }

@@ -17,10 +17,10 @@ import type { NodeReport } from './status-route.ts'
 import { statusReply } from './status-route.ts'
 import { summaryReply } from './summary-route.ts'
 
-/** The stream and the archive have folders of their own. */
+/** Endpoints other than those of the stream and the archive. */
 type ApiEndpoint = Exclude<EndpointId, FileEndpoint | 'stream'>
 
-/** Every route of the API but the stream's and the archive's. */
+/** Routes of the API, except for the stream and the archive. */
 export function apiRoutes(desk: Desk, node: NodeReport): readonly AnswerRoute[] {
   const replies: EndpointReplies<Exclude<ApiEndpoint, 'events'>> = {
     summary: summaryReply(desk),

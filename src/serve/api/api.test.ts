@@ -47,7 +47,7 @@ suite('the API', () => {
     ['/api/v1/status', 'Status', REVALIDATE],
   ]
   for (const [path, answer, cacheControl] of addresses) {
-    test(`${path} answers a ${answer}, kept as ${cacheControl}`, async () => {
+    test(`${path} answers a ${answer} with Cache-Control ${cacheControl}`, async () => {
       const response = await stage.get(path)
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
@@ -70,7 +70,7 @@ suite('the API', () => {
     })
   }
 
-  test('has an address for every row of the table but the stream’s and the archive’s', async () => {
+  test('answers every endpoint of the table except for the stream and the archive', async () => {
     for (const { id, path } of ENDPOINTS) {
       if (/^(?:stream|archive|log)/.test(id)) continue
       const response = await stage.get(path.replace('{type}', 'payout').replace(/\{\w+\}/, '1'))
@@ -79,7 +79,7 @@ suite('the API', () => {
     }
   })
 
-  test('sends no header of its own that the OpenAPI document does not describe', async () => {
+  test('sends only headers that the OpenAPI document describes', async () => {
     const own = /^(?:daybook-|etag$|link$|ratelimit|content-disposition$)/
     const document: unknown = await (await stage.get('/api/v1/openapi.json')).json()
     const { paths } = document as {
@@ -127,8 +127,8 @@ suite('the API', () => {
     ['/api/v1/nothing', 404, 'not-found'],
   ]
   for (const [path, status, code] of refused) {
-    test(`${path} is refused with ${status} ${code}, and nobody keeps that`, async () => {
-      // A condition counts only where the answer without it would be one that can be held.
+    test(`${path} is refused with ${status} ${code}, uncached`, async () => {
+      // A problem is sent even when `If-None-Match` is the ETag of another answer.
       const elsewhere = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
       assert.equal((await stage.get(path, { 'If-None-Match': elsewhere })).status, status)
       const response = await stage.get(path, { 'If-None-Match': '*' })
@@ -143,7 +143,7 @@ suite('the API', () => {
     })
   }
 
-  test('explains each problem at the address of its type', async () => {
+  test('explains a problem at the URL of its type', async () => {
     const response = await stage.get('/api/problems/cursor-ahead')
     assert.equal(response.status, 200)
     assert.equal(((await response.json()) as { code: string }).code, 'cursor-ahead')
@@ -161,7 +161,7 @@ suite('the API', () => {
     }
   })
 
-  test('compresses what is long enough, says so, and gives no strong ETag for it', async () => {
+  test('compresses long answers and gives them a weak ETag', async () => {
     for (const coding of ['gzip', 'br', 'zstd']) {
       const response = await stage.get('/api/v1/event-types', { 'Accept-Encoding': coding })
       assert.equal(response.headers.get('content-encoding'), coding)
@@ -184,7 +184,7 @@ suite('the API', () => {
     assert.match(feed, /UID:loyalty-2026-09@daybook\.test\/api\r\n/)
   })
 
-  test('says nothing of itself while it is not ready, but for a reason', async () => {
+  test('answers only the reason while the node is not ready', async () => {
     stage.setUnready({ code: 'not-ready', detail: 'The log is being checked.', retryAfterSeconds: 5 })
     const response = await stage.get('/api/v1/summary')
     stage.setUnready(undefined)
@@ -195,7 +195,7 @@ suite('the API', () => {
 })
 
 suite('an answer that depends on the present', () => {
-  test('has another ETag in another minute, and the same within one', async () => {
+  test('changes its ETag with the minute, and not within it', async () => {
     await using stage = await openApiStage()
     const etagOf = async (path: string) => (await stage.get(path)).headers.get('etag')
     const paths = ['/api/v1/payouts', '/api/v1/status', '/api/v1/flows', '/api/v1/patterns', '/api/v1/funds']
@@ -214,7 +214,7 @@ suite('an answer that depends on the present', () => {
     assert.equal(await etagOf('/api/v1/summary'), summary)
   })
 
-  test('has another ETag at another head', async () => {
+  test('changes its ETag with the head', async () => {
     await using stage = await openApiStage()
     const first = await stage.get('/api/v1/summary')
     stage.trade(1)

@@ -24,20 +24,20 @@ suite('the calendar feed', () => {
   const feed = openScheduleCalendar('example.org/daybook')(scheduleOf('Grand Cup'))
   const values = (name: string): readonly string[] => valuesOf(feed, name)
 
-  test('is a calendar', () => assertCalendar(feed))
+  test('is a valid calendar', () => assertCalendar(feed))
 
-  test('names what made it in the form of a public identifier', () => {
+  test('names its product as a formal public identifier', () => {
     assert.deepEqual(values('PRODID'), ['-//Daybook//Schedule//EN'])
     assert.deepEqual(values('VERSION'), ['2.0'])
   })
 
-  test('gives each event a moment without a length: an end that is not later is not allowed', () => {
+  test('gives each event a start and no end', () => {
     assert.deepEqual(values('DTSTART'), ['20261003T120000Z', '20261003T120000Z', '20261003T120000Z'])
     assert.deepEqual(values('DTEND'), [])
     assert.deepEqual(values('DTSTAMP').length, 3)
   })
 
-  test('gives each event an identifier of its own', () => {
+  test('gives each event a unique identifier', () => {
     assert.deepEqual(values('UID'), [
       'contest-7-opens@example.org/daybook',
       'contest-7-closes@example.org/daybook',
@@ -45,7 +45,7 @@ suite('the calendar feed', () => {
     ])
   })
 
-  test('escapes titles, and folds lines at 75 octets and never within a character', () => {
+  test('escapes titles, and folds lines at 75 octets between characters', () => {
     const title = `A; b, c \\ ${'日本語🎉é'.repeat(30)}`
     const long = openScheduleCalendar('example.org')(scheduleOf(title))
     assertCalendar(long)
@@ -54,7 +54,7 @@ suite('the calendar feed', () => {
   })
 })
 
-/** The opening of so many contests, the last to open first, and a closing before all of them. */
+/** A schedule with `count` openings in descending order, and a closing before all of them. */
 function manyPlans(count: number, asOfMs: Ms = AT): Schedule {
   const planned = (contestId: number): Schedule['opens'][number] => {
     const atMs = msOf(AT + contestId * HOUR_MS)
@@ -69,7 +69,7 @@ function manyPlans(count: number, asOfMs: Ms = AT): Schedule {
 }
 
 suite('the calendar feed of many plans', () => {
-  test('names the soonest, and says that there are more', () => {
+  test('has only the soonest and says so', () => {
     const feed = openScheduleCalendar('example.org')(manyPlans(10_200))
     assertCalendar(feed)
     const ids = valuesOf(feed, 'UID')
@@ -79,11 +79,11 @@ suite('the calendar feed of many plans', () => {
     assert.match(feed.replaceAll('\r\n ', ''), /X-WR-CALDESC:[^\r]* Only the soonest 500 are named\./)
   })
 
-  test('does not say so where it names all', () => {
+  test('with all of them does not say so', () => {
     assert.doesNotMatch(openScheduleCalendar('example.org')(manyPlans(3)), /Only the soonest/)
   })
 
-  test('is stamped anew at each event, and made anew only when a plan is another', () => {
+  test('gets a new stamp with each event, and is formatted again only when a plan changes', () => {
     const kept = openScheduleCalendar('example.org')
     const anew = (schedule: Schedule): string => openScheduleCalendar('example.org')(schedule)
     const timed = (make: () => string): number => {

@@ -3,7 +3,7 @@ import type { Planned, Schedule } from '../../protocol/resources.ts'
 import type { Calendar, CalendarMoment } from './icalendar.ts'
 import { openCalendar } from './icalendar.ts'
 
-/** The schedule as an iCalendar feed; the same schedule gives the same bytes, and a moved date keeps its UID. */
+/** Opens a formatter of the schedule as an iCalendar feed. A moved date keeps its UID. */
 export function openScheduleCalendar(origin: string): (schedule: Schedule) => string {
   const format = openCalendar()
   return (schedule) => format(calendarOf(schedule, origin))

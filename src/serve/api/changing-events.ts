@@ -4,8 +4,8 @@ import type { EventType } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
 
-// Which events can change which answer. An answer's ETag names the newest of them, so that events elsewhere leave it as
-// it is. A correction has the type of what it corrects as its kind; one of a payout may be of any payout.
+// Predicates of the events that can change an answer. The answer's ETag names the newest of them, so other events keep
+// the ETag. The kind of a correction is the type of the corrected event; a corrected payout may be of any kind.
 
 type Kind = Pick<KindSeen, 'type' | 'kind'>
 
@@ -33,8 +33,8 @@ export function newestOfContest(books: Books, contestId: number): Seq {
 }
 
 /**
- * Of the newest events of two sorts the earlier: no event of both came after it. One that is of both moves it to its
- * own seq.
+ * The lower of two seqs. Given the newest event of each of two filters, no event that passes both is newer than the
+ * lower one.
  */
 export function earlier(a: Seq, b: Seq): Seq {
   return a < b ? a : b
@@ -54,12 +54,12 @@ export function changesLoyalty({ type, kind }: Kind): boolean {
   return OF_LOYALTY.has(cause) || cause === 'payout'
 }
 
-/** Planned times, states, and the loyalty payments to come. */
+/** Whether an event can change planned times, contest states, or the next loyalty payment. */
 export function changesSchedule(kind: Kind): boolean {
   return kind.type === 'contest' || changesLoyalty(kind)
 }
 
-/** The type whose figures an event moves: of a correction that of the corrected event. */
+/** Type of the event, or of the event that it corrects. */
 function causeOf({ type, kind }: Kind): string {
   return type === 'correction' ? kind : type
 }

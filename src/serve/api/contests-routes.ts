@@ -7,7 +7,7 @@ import { jsonProjection, project } from '../http/projection.ts'
 import { changesContests, newestOf } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
-/** `/contests`, one contest, and its ledger. */
+/** Replies of `/contests`, one contest, and its ledger. */
 export function contestReplies(desk: Desk): EndpointReplies<'contests' | 'contest' | 'contestLedger'> {
   return {
     contests: (ask) =>

@@ -10,13 +10,13 @@ import type { RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
-/** The head tells who asks whether there will be one. */
+/** Problem of an unknown seq. The head shows whether the event is still to come. */
 function noEvent(head: Seq): Problem {
   const detail = 'No event has this seq, or not yet.'
   return { code: 'event-not-found', detail, members: { head } }
 }
 
-/** `/events/{seq}` and its details, the bytes of the log for ever, and what set it right since. */
+/** Replies of one event, `/events/{seq}`: its line and details, which never change, and its corrections. */
 export function eventReplies(desk: Desk): EndpointReplies<'event' | 'eventDetails' | 'eventCorrections'> {
   return {
     event: (ask) => lineReply(desk, ask, (snapshot, seq) => snapshot.line(seq)),
@@ -26,7 +26,7 @@ export function eventReplies(desk: Desk): EndpointReplies<'event' | 'eventDetail
         const seq = parseSeq(ask.segments['seq'] ?? '')
         if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq))
         const correction = books.correction(seq)
-        // The correction comes after the event, and what takes the event's place after the correction.
+        // The event, its correction and its restatement follow each other.
         const changedBy = correction?.restatement ?? correction?.by ?? seq
         const compute = () => parsed(jsonProjection(eventCorrections(books, seq)))
         return parsed({ ground: 'log', changedBy, compute })

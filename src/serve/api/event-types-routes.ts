@@ -19,10 +19,10 @@ const NO_TYPE: Problem = {
   detail: `There is no such type of event. There are ${EVENT_TYPES.join(', ')}.`,
 }
 
-/** `/event-types` and the schema of each: derived from the rules that admit events, so that the two cannot differ. */
+/** Replies of `/event-types` and of each type's schema, derived from the rules of admission. */
 export function eventTypeReplies(desk: Desk): EndpointReplies<'eventTypes' | 'eventType'> {
   const { chain } = desk.reader.identity
-  // They change with the build alone.
+  // Schemas change only with the build.
   const schemas = new Map(
     Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
@@ -30,7 +30,7 @@ export function eventTypeReplies(desk: Desk): EndpointReplies<'eventTypes' | 'ev
     eventTypes: (ask) =>
       project(desk, ask, ({ head, kinds }) => {
         const seen = kinds()
-        // Kinds are numbered as they appear.
+        // `kinds` is in the order of first appearance.
         const changedBy = seen.at(-1)?.firstSeq ?? BEFORE_FIRST
         return parsed({
           ground: 'log',
@@ -46,7 +46,7 @@ export function eventTypeReplies(desk: Desk): EndpointReplies<'eventTypes' | 'ev
   }
 }
 
-/** The catalogue as of a head, with the kinds seen up to it. */
+/** The catalogue of event types as of a head, with the kinds seen up to it. */
 export function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTypes {
   const schemas = eventSchemas(chain)
   return {

@@ -6,18 +6,19 @@ import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
 import type { ParsedQuery } from '../http/query.ts'
+import { earlier } from './changing-events.ts'
 
-/** A page of `/events` as it was asked for, its moments resolved to seqs. */
+/** Range of a requested page of `/events`, with its moments resolved to seqs. */
 export type EventsRange = Readonly<{
   filter: LogFilter
-  /** The transaction that events must name. */
+  /** Transaction that the events name; null for any. */
   tx: string | null
   order: 'asc' | 'desc'
   /** Exclusive bounds; `before` is at most head + 1. */
   after: Seq
   before: Seq
   limit: number
-  /** Whether a `before` that is no greater than head + 1 was given: then a descending page never changes. */
+  /** Whether the query has a `before` of at most head + 1, so that a descending page never changes. */
   anchored: boolean
 }>
 
@@ -60,10 +61,6 @@ function filterOf(query: ParsedQuery): LogFilter {
 
 function later(a: Seq, b: Seq): Seq {
   return a > b ? a : b
-}
-
-function earlier(a: Seq, b: Seq): Seq {
-  return a < b ? a : b
 }
 
 function cursorAhead(head: Seq): Problem {

@@ -9,7 +9,7 @@ import { seqOf } from '../../protocol/seq.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
-/** Longer than a page may examine: the story's thirteen events, then trades. */
+/** Length of a log with more events than a page may scan: the thirteen of the story, then trades. */
 const HEAD: number = 13 + PAGE_SCAN_MAX
 
 type Page = EventsPage & Readonly<{ headers: Headers; text: string }>
@@ -36,14 +36,14 @@ suite('a page of /events', () => {
     return Buffer.from(line ?? []).toString()
   }
 
-  test('holds the very bytes of the log, and the page after them', async () => {
+  test('has the exact lines of the log, then `page`', async () => {
     const { text } = await page('?after=1&limit=2')
     const paging =
       '{"after":1,"limit":2,"count":2,"scannedTo":3,"hasMore":true,"next":"/api/v1/events?after=3&limit=2"}'
     assert.equal(text, `{"events":[${lineOf(2)},${lineOf(3)}],"page":${paging}}`)
   })
 
-  test('leads by its links from the first event to the last, each once', async () => {
+  test('links from the first event to the last, each once', async () => {
     const met: number[] = []
     let path: string | null = '/api/v1/events?limit=7000&type=contest,trade'
     while (path !== null) {
@@ -57,7 +57,7 @@ suite('a page of /events', () => {
     assert.deepEqual(met, [2, 3, 7, 12, ...trades])
   })
 
-  test('leads backwards from the last event to the first, each once', async () => {
+  test('in descending order links from the last event to the first, each once', async () => {
     const met: number[] = []
     let path: string | null = '/api/v1/events?order=desc&limit=9000'
     while (path !== null) {
@@ -72,7 +72,7 @@ suite('a page of /events', () => {
     )
   })
 
-  test('examines so many events and then ends, perhaps empty, saying how far it has come', async () => {
+  test('ends, perhaps empty, after the most events that it may scan, and names the last one scanned', async () => {
     const first = await page('?kind=never_was')
     assert.equal(first.page.count, 0)
     assert.equal(first.page.scannedTo, PAGE_SCAN_MAX)
@@ -104,7 +104,7 @@ suite('a page of /events', () => {
     assert.deepEqual(seqs(await page(`?from=${third}&before=5&order=desc`)), [4, 3])
   })
 
-  test('between bounds that do not meet is empty and the end', async () => {
+  test('between reversed bounds is empty and the last', async () => {
     for (const query of ['?after=10&to=0', `?after=10&to=${LAUNCH + 1}`, '?after=9&order=desc&before=3']) {
       const { page: paging } = await page(query)
       assert.equal(paging.count, 0, query)
@@ -113,30 +113,30 @@ suite('a page of /events', () => {
     }
   })
 
-  test('backwards from beyond the head is not kept for ever', async () => {
+  test('in descending order from beyond the head is not immutable', async () => {
     const at = (bound: number) => page(`?order=desc&limit=1&before=${bound}`)
     assert.equal((await at(HEAD + 1)).headers.get('cache-control'), IMMUTABLE)
     assert.equal((await at(HEAD + 2)).headers.get('cache-control'), REVALIDATE)
   })
 
-  test('keeps what carries an amount when nonzero is asked for', async () => {
+  test('with nonzero has only events with an amount', async () => {
     assert.deepEqual(seqs(await page('?nonzero=1&limit=4')), [1, 4, 5, 6])
   })
 
-  test('of one contest or one kind holds no other', async () => {
+  test('of one contest or kind has no others', async () => {
     assert.deepEqual(seqs(await page('?contestId=2')), [12])
     assert.deepEqual(seqs(await page('?kind=voter_share&type=prize')), [9])
     assert.deepEqual(seqs(await page('?type=loyalty,burn')), [11, 13])
   })
 
-  test('ahead of the head is refused with the head', async () => {
+  test('after a seq beyond the head is refused, and the problem names the head', async () => {
     const response = await stage.get(`/api/v1/events?after=${HEAD + 1}`)
     const problem = (await response.json()) as { code: string; head: number }
     assert.deepEqual([response.status, problem.code, problem.head], [400, 'cursor-ahead', HEAD])
     assert.equal((await page(`?after=${HEAD}`)).page.hasMore, false)
   })
 
-  test('as CSV says in headers what JSON says in `page`', async () => {
+  test('as CSV has the fields of `page` as headers', async () => {
     const response = await stage.get('/api/v1/events?format=csv&limit=4')
     const text = await response.text()
     assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
@@ -151,7 +151,7 @@ suite('a page of /events', () => {
     assert.deepEqual([rows.length, rows[5]], [6, ''])
   })
 
-  test('that never changes has the ETag of its bytes; another says nothing was computed', async () => {
+  test('that never changes has an ETag of its bytes; another has one that is known before computing', async () => {
     const first = await page('?limit=2')
     const again = await stage.get('/api/v1/events?limit=2', {
       'If-None-Match': first.headers.get('etag') ?? '',
@@ -166,7 +166,7 @@ suite('a page of /events', () => {
   })
 })
 
-test('an event and its details stand at their own addresses, byte for byte', async () => {
+test('an event and its details have their own URLs, with the bytes of the log', async () => {
   await using stage = await openApiStage()
   const event = await stage.get('/api/v1/events/8')
   const line = stage.reader.snapshot((snapshot) => snapshot.line(seqOf(8)))
@@ -177,7 +177,7 @@ test('an event and its details stand at their own addresses, byte for byte', asy
   assert.equal(await none.text(), '{"seq":1,"details":null}')
 })
 
-test('an event is at its address as soon as it is committed', async () => {
+test('an event is served as soon as it is committed', async () => {
   await using stage = await openApiStage()
   assert.equal((await stage.get('/api/v1/events/14')).status, 404)
   stage.trade(1)

@@ -20,9 +20,9 @@ const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
 const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
-/** `/events`: pages of the log's own bytes, as JSON or CSV. */
+/** Route of `/events`: pages of the stored lines, as JSON or CSV. */
 export function eventsRoute(desk: Desk): AnswerRoute {
-  // Apart from what is computed, which whoever reads the log page by page must not push out.
+  // A cache of its own, so that a reader of the whole log does not evict computed answers.
   const pages = openAnswerCache(PAGES_BYTES_MAX)
   const route = endpointRoute('events', (ask) =>
     desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),
@@ -30,14 +30,14 @@ export function eventsRoute(desk: Desk): AnswerRoute {
   return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
 }
 
-/** A page of the default length that examines no more than it returns. */
+/** Whether a page has the default length at most and scans only the events that it returns. */
 function isBrief(query: ParsedQuery): boolean {
   const filters = ['type', 'kind', 'contestId', 'tx', 'nonzero']
   const limit = query.integer('limit') ?? PAGE_LIMIT_DEFAULT
   return limit <= PAGE_LIMIT_DEFAULT && !filters.some((name) => query.has(name))
 }
 
-/** The parameters as this log takes them: a transaction as its own chain writes it. */
+/** Parameters for this log: `tx` takes only the form of its chain. */
 function parametersOf(table: readonly Parameter[], chain: Chain): readonly Parameter[] {
   return table.map((row) => (row.form.is === 'tx' ? { ...row, form: { is: 'tx', chains: [chain] } } : row))
 }
@@ -49,7 +49,7 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
 
-  // Those who ask for the same page meanwhile share its bytes, and so each compressed form of them.
+  // Requests for the same page at the same head share its bytes and their compressed forms.
   const key = `${ask.path}${ask.query.format()} ${etag} ${snapshot.head.seq}`
   const shared = desk.cache.get(key)
   if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
@@ -73,8 +73,8 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
 }
 
 /**
- * The last event that could change the page, `scannedTo` apart. Ascending from a seq it is the newest of those that the
- * filter lets in; a bound that moves with the head, or that only looking finds, makes it the head.
+ * Seq of the newest event that can change the page, apart from `scannedTo`. For an ascending page between seqs it is
+ * the newest event that passes the filter. For a descending page, a transaction or a range of time it is the head.
  */
 function changedBy(
   { head, kinds, books }: Snapshot,
@@ -91,26 +91,23 @@ function changedBy(
   return contestId === null ? ofKinds : earlier(ofKinds, newestOfContest(books, contestId))
 }
 
-/** A page without `Daybook-Seq` holds nothing that changes. */
-function replyOf(body: Uint8Array, kept: Readonly<Record<string, string>>, etag: string): Reply {
-  const { 'Content-Type': type = JSON_TYPE, ...headers } = kept
+/** Reply with a page. A page without `Daybook-Seq` never changes. */
+function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>, etag: string): Reply {
+  const { 'Content-Type': type = JSON_TYPE, ...headers } = allHeaders
   const settled = headers['Daybook-Seq'] === undefined
   return settled
     ? { is: 'body', keep: 'immutable', etag: 'of-content', type, body, headers }
     : { is: 'body', keep: 'revalidate', etag, type, body, headers }
 }
 
-/** A stretch of no length is nothing to walk: a bound may lie beyond the other. */
+/** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
 function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): Walked {
   const { order, after, before } = range
   if (before - after > 1) return snapshot.walk({ ...range, scanMax: PAGE_SCAN_MAX }, framing)
   return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
 }
 
-/**
- * What is below the head never changes; what reaches the head may be longer when it is asked for again.
- * An ascending page that goes on ends below the head, and so does a descending one from a given seq.
- */
+/** Whether the page never changes: it ends below the head, so no later event can join it. */
 function isSettled({ order, anchored }: EventsRange, { hasMore }: Walked): boolean {
   return order === 'asc' ? hasMore : anchored
 }
@@ -121,7 +118,7 @@ function nextOf(ask: RouteRequest, { order }: EventsRange, { hasMore, scannedTo 
   return `${ask.path}${ask.query.format(order === 'asc' ? { after: cursor } : { before: cursor })}`
 }
 
-/** The store's bytes with the page around them: no event is parsed or written again. */
+/** The stored lines with the JSON of the page around them. No event is parsed. */
 function pageOf(range: EventsRange, walked: Walked, next: string | null): Uint8Array {
   const { order, after, before, limit } = range
   const { count, scannedTo, hasMore } = walked
@@ -134,7 +131,7 @@ function pageOf(range: EventsRange, walked: Walked, next: string | null): Uint8A
   ])
 }
 
-/** What a CSV has no room for. */
+/** Headers with the fields of `page` that CSV cannot carry. */
 function csvHeaders({ order, after, before }: EventsRange, walked: Walked): Readonly<Record<string, string>> {
   const { scannedTo, hasMore } = walked
   const [first, last] = order === 'asc' ? [after + 1, scannedTo] : [scannedTo, before - 1]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../test/stage/api-stage.ts'
 import { HOUR_MS } from '../../protocol/moment.ts'
 import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
@@ -9,13 +9,13 @@ import { seqOf } from '../../protocol/seq.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
-/** Names more events than a page examines. */
+/** A transaction with more events than a page scans. */
 const BUSY = 'everything:at-once'
 
-const trade = (tx: string, kots = '1', kind = 'buy'): Told => ({ type: 'trade', kind, kots, tx })
+const trade = (tx: string, kots = '1', kind = 'buy'): StoryEvent => ({ type: 'trade', kind, kots, tx })
 
-/** Two prizes paid by one transaction, one of them by mistake, and put right by another. */
-const STORY: readonly Told[] = [
+/** Two prizes paid by one transaction, one of them wrongly, and the correction by another transaction. */
+const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000', tx: 'deposit-01' },
   plan(1, 'First', HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 1 },
@@ -64,7 +64,7 @@ suite('a page of one transaction', () => {
   ])[] = [
     ['?tx=both-paid', [8, 9], HEAD, false],
     ['?tx=nobody-paid', [], HEAD, false],
-    // What is written in another case is another transaction.
+    // Transactions are case-sensitive.
     ['?tx=Both-paid', [], HEAD, false],
     ['?tx=both-paid&kind=runner_up', [9], HEAD, false],
     ['?tx=both-paid&type=burn', [], HEAD, false],
@@ -77,11 +77,11 @@ suite('a page of one transaction', () => {
     ['?tx=both-paid&order=desc', [9, 8], 1, false],
     ['?tx=both-paid&order=desc&before=9', [8], 1, false],
     ['?tx=both-paid&order=desc&limit=1', [9], 9, true],
-    // What is corrected named its transaction all the same; what corrects it names none.
+    // A corrected event still names its transaction; the correction names none.
     ['?tx=paid-again', [11], HEAD, false],
   ]
   for (const [query, expected, scannedTo, hasMore] of found) {
-    test(`asked for with ${query} has looked as far as ${scannedTo}`, async () => {
+    test(`with ${query} is scanned to ${scannedTo}`, async () => {
       const one = await page(query)
       assert.deepEqual(seqs(one), expected)
       const { count, next } = one.page
@@ -93,7 +93,7 @@ suite('a page of one transaction', () => {
     })
   }
 
-  test('leads from one to the next and then to the end', async () => {
+  test('links to the next and then ends', async () => {
     const first = await page('?tx=both-paid&limit=1')
     assert.equal(first.page.next, '/api/v1/events?after=8&tx=both-paid&limit=1')
     const second = await page('?after=8&tx=both-paid&limit=1')
@@ -102,7 +102,7 @@ suite('a page of one transaction', () => {
     assert.deepEqual([seqs(last), last.page.scannedTo, last.page.hasMore], [[], HEAD, false])
   })
 
-  test('is kept for ever when it is full or ends at a seq that was given, and asked again otherwise', async () => {
+  test('is immutable when it is full or ends at a given seq, and revalidated otherwise', async () => {
     const keeps = async (query: string): Promise<string | null> =>
       (await page(query)).headers.get('cache-control')
     assert.equal(await keeps('?tx=both-paid&limit=2'), IMMUTABLE)
@@ -123,7 +123,7 @@ suite('a page of one transaction', () => {
     assert.equal(response.headers.get('daybook-has-more'), 'false')
   })
 
-  test('as CSV starts no formula in a spreadsheet', async () => {
+  test('as CSV has no cell that starts a formula', async () => {
     await using own = await openApiStage({
       story: [{ type: 'trade', kind: 'buy', kots: '1', tx: '-1-cmd_calc' }],
     })
@@ -133,7 +133,7 @@ suite('a page of one transaction', () => {
   })
 
   for (const sent of ['', 'short', 'a'.repeat(129), 'with%20blank', '%22%7D', 'both-paid%0A']) {
-    test(`written as ${JSON.stringify(sent.slice(0, 14))}, which the chain does not write, is refused unrepeated`, async () => {
+    test(`of ${JSON.stringify(sent.slice(0, 14))}, no form of the chain, is refused without an echo`, async () => {
       const response = await stage.get(`/api/v1/events?tx=${sent}`)
       const text = await response.text()
       assert.equal(response.status, 400)
@@ -148,19 +148,19 @@ suite('a page of one transaction', () => {
     })
   }
 
-  test('is not for the stream', async () => {
+  test('is not offered by the stream', async () => {
     const response = await stage.get('/api/v1/stream?tx=both-paid')
     assert.equal(response.status, 400)
     assert.equal(((await response.json()) as { code: string }).code, 'unknown-parameter')
   })
 
-  test('published after it was asked for is found when it is asked for again', async () => {
+  test('has an event that is published after the first request', async () => {
     await using other = await openApiStage({ story: [...STORY, trade('both-paid')] })
     assert.deepEqual(seqs(await pageOf(other, '?tx=both-paid')), [8, 9, HEAD + 1])
   })
 })
 
-suite('a transaction that names more events than a page examines', () => {
+suite('a transaction with more events than a page scans', () => {
   const COUNT = PAGE_SCAN_MAX + 5
   let stage: ApiStage
   before(async () => {
@@ -171,7 +171,7 @@ suite('a transaction that names more events than a page examines', () => {
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  test('is examined so far and then on, forwards and backwards', async () => {
+  test('is scanned over several pages, in either order', async () => {
     const first = await pageOf(stage, `?tx=${BUSY}&kind=sell`)
     assert.deepEqual([seqs(first), first.page.scannedTo, first.page.hasMore], [[], PAGE_SCAN_MAX + 1, true])
     assert.equal(first.headers.get('cache-control'), IMMUTABLE)

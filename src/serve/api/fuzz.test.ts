@@ -9,7 +9,7 @@ import { PROBLEMS } from '../../protocol/problem.ts'
 import { resourceSchema } from '../describe/resource-schemas.ts'
 
 const ELSEWHERE = /^(?:stream|archive|log)/
-/** In whatever is hostile, to be found again if an answer repeats it; no name that a problem would repeat. */
+/** Part of every hostile value, so that an answer that echoes it is found. */
 const MARK = 'q7-Zx'
 
 const times = fc.oneof(
@@ -87,14 +87,14 @@ const questions = fc.constantFrom(...ENDPOINTS.filter(({ id }) => !ELSEWHERE.tes
   return fc.record({ endpoint: fc.constant(endpoint), key: keys, pairs, strangers, strange: fc.boolean() })
 })
 
-suite('any question to the API', () => {
+suite('any request to the API', () => {
   let stage: ApiStage
   before(async () => {
     stage = await openApiStage()
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  test('has an answer that fits its schema, or a problem that fits the fault and repeats nothing', async () => {
+  test('gets an answer that fits its schema, or a fitting problem that echoes nothing', async () => {
     const seen = new Map<number, number>()
     await fc.assert(
       fc.asyncProperty(questions, async ({ endpoint, key, pairs, strangers, strange }) => {

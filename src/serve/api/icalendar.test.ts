@@ -7,7 +7,7 @@ import { openCalendar } from './icalendar.ts'
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 })
 
 suite('a calendar', () => {
-  test('is written as the library writes it, whatever the words', () => {
+  test('has the same lines as the library writes, for any text', () => {
     fc.assert(
       fc.property(words, fc.array(fc.tuple(words, words, fc.nat()), { maxLength: 4 }), (name, entries) => {
         const moments = entries.map(([summary, description, atMs], index) => {

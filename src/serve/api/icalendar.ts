@@ -4,44 +4,47 @@ import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'
 
-/** A calendar that is asked for again and again: the same moments give the same bytes. */
+/** A calendar feed. */
 export type Calendar = Readonly<{
   name: string
   description: string
-  /** What of Daybook it is, for the identifier of what made it. */
+  /** Product name in `PRODID`. */
   product: string
-  /** The name of the log, which every identifier ends with. */
+  /** Origin of the log; the end of every UID. */
   origin: string
-  /** The last event counted: a stamp of the clock would make every answer another one. */
+  /** Moment of the last event, used as `DTSTAMP`. The clock would change the bytes of every answer. */
   asOfMs: number | null
-  /** Of more than `CALENDAR_ENTRIES_MAX` the soonest stand in it, in this order. */
+  /** Entries in the order of the feed. Above `CALENDAR_ENTRIES_MAX` only the soonest are written. */
   moments: readonly CalendarMoment[]
 }>
 
-/** One moment of it; what is moved, or written otherwise, keeps its `id`. */
+/** An entry of a calendar. A moved or reworded entry keeps its `id`. */
 export type CalendarMoment = Readonly<{
   id: string
   atMs: number
   summary: string
   description?: string
-  /** The page that says more. */
+  /** Page about the entry. */
   url?: string
 }>
 
 const LINE_END = '\r\n'
 
-/** Formats iCalendar feeds (RFC 5545, RFC 7986), and keeps the last: as long as it says the same, newer events only stamp it anew. */
+/**
+ * Opens a formatter of iCalendar feeds (RFC 5545, RFC 7986). It caches the last feed and replaces only the stamps while
+ * the content is the same.
+ */
 export function openCalendar(): (calendar: Calendar) => string {
-  let kept: Readonly<{ key: string; text: string }> | undefined
+  let cached: Readonly<{ key: string; text: string }> | undefined
   return (calendar) => {
-    const { asOfMs, ...content } = cut(calendar)
+    const { asOfMs, ...content } = shortened(calendar)
     const key = JSON.stringify(content)
-    if (kept?.key !== key) kept = { key, text: unstamped(content) }
-    return stamped(kept.text, asOfMs)
+    if (cached?.key !== key) cached = { key, text: unstamped(content) }
+    return stamped(cached.text, asOfMs)
   }
 }
 
-function cut(calendar: Calendar): Calendar {
+function shortened(calendar: Calendar): Calendar {
   const { moments, description } = calendar
   if (moments.length <= CALENDAR_ENTRIES_MAX) return calendar
   const inOrder = moments.toSorted((a, b) => a.atMs - b.atMs)
@@ -53,26 +56,26 @@ function cut(calendar: Calendar): Calendar {
   }
 }
 
-/** A calendar whose entries are all stamped with the moment 0: making it costs far more than stamping it. */
+/** Formats a calendar with the stamp 0 in all entries. Formatting costs far more than replacing the stamps. */
 function unstamped({ name, description, product, origin, moments }: Omit<Calendar, 'asOfMs'>): string {
   const stamp = new Date(0)
   const prodId = { company: 'Daybook', product, language: 'EN' }
   const calendar = ical({ name, description, prodId, ttl: HOUR_MS / SECOND_MS })
   const empty = calendar.toString()
   const head = empty.slice(0, empty.lastIndexOf(END))
-  const entries = moments.map(({ id, atMs, ...said }) =>
-    // Without an end: one that is not later than the start is no valid end (RFC 5545, section 3.8.2.2).
-    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), ...said }).toString(),
+  const entries = moments.map(({ id, atMs, ...texts }) =>
+    // Without `DTEND`, which must be later than `DTSTART` (RFC 5545, section 3.8.2.2).
+    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), ...texts }).toString(),
   )
   return `${head}${entries.join('').split(LINE_END).map(folded).join(LINE_END)}${END}${LINE_END}`
 }
 
 const END = 'END:VCALENDAR'
 
-/** Octets of a line without its end: the library folds so too, but makes an encoder for each character. */
+/** Octets of a line without its end. The library folds too, but slowly: it makes an encoder for each character. */
 const LINE_BYTES_MAX = 74
 
-/** A line folded between characters (RFC 5545, section 3.1). */
+/** Folds a line between characters (RFC 5545, section 3.1). */
 function folded(line: string): string {
   if (Buffer.byteLength(line) <= LINE_BYTES_MAX) return line
   let text = ''

@@ -6,7 +6,7 @@ import { jsonProjection, project } from '../http/projection.ts'
 import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
-/** `/payouts`, what is won and not yet paid, and `/loyalty/runs`. */
+/** Replies of `/payouts`, the unpaid prizes, and of `/loyalty/runs`. */
 export function paymentReplies(desk: Desk): EndpointReplies<'payouts' | 'loyaltyRuns'> {
   return {
     payouts: (ask) =>

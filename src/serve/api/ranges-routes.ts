@@ -11,7 +11,7 @@ import type { Desk, Ground } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
-/** `/flows`, `/funds` and `/patterns`: what is asked of a range of time. */
+/** Replies of `/flows`, `/funds` and `/patterns`, the answers about a range of time. */
 export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'patterns'> {
   return {
     flows: (ask) =>
@@ -25,7 +25,7 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
       project(desk, ask, ({ books }) => {
         const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
         if (!range.ok) return range
-        // `now` is in every answer, so none of them is ever settled.
+        // Every answer contains `now`, so none is ever settled.
         const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
         return parsed({ ground, compute: () => parsed(jsonProjection(funds(books, range.value))) })
       }),
@@ -44,14 +44,14 @@ function rangeOf(query: ParsedQuery): Parameters<typeof resolveRange>[0] {
   return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
 }
 
-/** A range that the address alone determines and that is settled gives the same answer for ever. */
+/** Caching of a range. A range that the URL fixes and that has ended gives the same answer for ever. */
 function groundOf(query: ParsedQuery, head: Head, toMs: Ms): Ground {
   const stated = query.has('from') || query.has('to')
   if (stated && isSettledBefore(head, toMs)) return 'settled'
   return isOpenEnded(query) ? 'minute' : 'log'
 }
 
-/** Without `to` the range ends with the present bucket. */
+/** Whether the range ends with the present bucket, because it has no `to`. */
 function isOpenEnded(query: ParsedQuery): boolean {
   return !query.has('to')
 }

@@ -5,8 +5,8 @@ import type { AnswerRoute } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { PROBLEM_BASE } from '../http/problem-document.ts'
 
-/** Addresses outside the API that are no pages: a way in for language models, and what a problem's `type` points to. */
-export function frontRoutes(): readonly AnswerRoute[] {
+/** Routes outside the API that are no pages: `/llms.txt`, and the explanations that a problem's `type` links to. */
+export function rootRoutes(): readonly AnswerRoute[] {
   return [llmsRoute(), problemExplanations()]
 }
 

@@ -7,7 +7,7 @@ import { changesSchedule, newestOf } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
-/** `/schedule`, and the same as a calendar feed. */
+/** Replies of `/schedule` and of its calendar feed. */
 export function scheduleReplies(desk: Desk): EndpointReplies<'schedule' | 'scheduleCalendar'> {
   const calendar = openScheduleCalendar(desk.reader.identity.origin)
   return {

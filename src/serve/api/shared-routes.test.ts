@@ -10,7 +10,7 @@ import type { RouteRequest } from '../http/route.ts'
 import { openRouter } from '../http/router.ts'
 import { apiRoutes } from './api-routes.ts'
 
-suite('an answer is computed once, and compressed once in each coding, for all who ask meanwhile', () => {
+suite('an answer is computed once, and compressed once in each coding, until the head moves', () => {
   for (const target of [
     '/api/v1/summary',
     '/api/v1/flows?bucket=hour',

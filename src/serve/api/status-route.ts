@@ -6,10 +6,10 @@ import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 
-/** What a node says of itself beside its log. */
+/** Report of a node about itself. */
 export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>
 
-/** `/status`: the head and its age, as of the present minute. */
+/** Reply of `/status`: the head and its age as of the present minute. */
 export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   const { id, origin, chain, simulated } = desk.reader.identity
   return (ask) =>
@@ -17,7 +17,7 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
       parsed({
         ground: 'minute',
         compute() {
-          // The head may be newer than the minute's beginning: its age is then nothing.
+          // The head may be newer than the start of the minute; then its age is 0.
           const ageMs = head.atMs === null ? null : Math.max(0, present - head.atMs)
           const status: Status = {
             asOf: asOf(head),

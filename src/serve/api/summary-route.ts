@@ -4,14 +4,14 @@ import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 
-/** `/summary`: kept for ever once the moment asked for is settled. */
+/** Reply of `/summary`, immutable once the requested moment is settled. */
 export function summaryReply(desk: Desk): RouteReply {
   return (ask) => {
     const at = ask.query.time('at') ?? null
     return project(desk, ask, ({ books }) => {
-      // The present to the millisecond: a moment that has just passed is not in the future.
-      const come = resolveMoment(at, ask.now, books.head)
-      if (!come.ok) return come
+      // Compared with the exact present, so that a moment that has just passed is accepted.
+      const moment = resolveMoment(at, ask.now, books.head)
+      if (!moment.ok) return moment
       const ground = isSummarySettled(books.head, at) ? 'settled' : 'log'
       return parsed({ ground, compute: () => mapped(summary(books, at, ask.now), jsonProjection) })
     })

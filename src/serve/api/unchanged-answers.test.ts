@@ -1,41 +1,45 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../test/stage/api-stage.ts'
 import { HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 const month = parseMonth('2026-10')
 const monthOfRun = month === undefined ? {} : { month }
-const trade: Told = { type: 'trade', kind: 'buy', kots: '1' }
-const burn: Told = { type: 'burn', kind: 'platform_income', kots: '1' }
-/** Of the stage's story: contest 1 pays, contest 2 is upcoming. */
-const sponsor = (contestId: number): Told => ({ type: 'pool', kind: 'sponsor', contestId, kots: '5' })
-const prize: Told = { type: 'prize', kind: 'winner', contestId: 1, kots: '1' }
-const hold: Told = {
+const trade: StoryEvent = { type: 'trade', kind: 'buy', kots: '1' }
+const burn: StoryEvent = { type: 'burn', kind: 'platform_income', kots: '1' }
+/** In the stage's story contest 1 is paying and contest 2 is upcoming. */
+const sponsor = (contestId: number): StoryEvent => ({ type: 'pool', kind: 'sponsor', contestId, kots: '5' })
+const prize: StoryEvent = { type: 'prize', kind: 'winner', contestId: 1, kots: '1' }
+const hold: StoryEvent = {
   type: 'hold',
   kind: 'winner',
   contestId: 1,
   details: { reviewUntil: msOf(LAUNCH + HOUR_MS) },
 }
-const restated: Told = {
+const restated: StoryEvent = {
   type: 'play',
   kind: 'vote',
   contestId: 1,
   kots: '2',
   details: { restates: seqOf(5) },
 }
-const corrected: Told = {
+const corrected: StoryEvent = {
   type: 'correction',
   kind: 'play',
   contestId: 1,
   kots: '-2.25',
   details: { corrects: seqOf(5) },
 }
-const entry: Told = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
+const entry: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
 
-/** Of each answer, events elsewhere that leave it as it is, and events that each change it. */
-const ANSWERS: readonly (readonly [path: string, elsewhere: readonly Told[], changing: readonly Told[]])[] = [
+/** For each answer, events that leave it unchanged, and events that each change it. */
+const ANSWERS: readonly (readonly [
+  path: string,
+  elsewhere: readonly StoryEvent[],
+  changing: readonly StoryEvent[],
+])[] = [
   ['/contests/1', [trade, sponsor(2), plan(3, 'Third', 0)], [sponsor(1), corrected, hold]],
   ['/contests/1/ledger', [trade, sponsor(2), burn], [sponsor(1), prize]],
   ['/contests/1/ledger?limit=1', [trade, sponsor(2)], [corrected]],
@@ -66,35 +70,35 @@ const ANSWERS: readonly (readonly [path: string, elsewhere: readonly Told[], cha
   ['/archive/SHA256SUMS', [trade, entry], []],
 ]
 
-/** Answers that every event changes, or may. */
+/** Answers that any event may change. */
 const OF_THE_HEAD = ['/summary', '/events', '/events?contestId=2&order=desc', '/archive', '/status'] as const
 
 async function etagOf(stage: ApiStage, path: string): Promise<string> {
   return (await stage.get(`/api/v1${path}`)).headers.get('etag') ?? ''
 }
 
-suite('the ETag of an answer names what the answer depends on', () => {
+suite('the ETag of an answer changes only with the events that the answer depends on', () => {
   for (const [path, elsewhere, changing] of ANSWERS) {
-    test(`${path} is unchanged after events elsewhere, and says up to where`, async () => {
+    test(`${path} keeps its ETag after other events, and names the new head`, async () => {
       await using stage = await openApiStage()
       const before = await stage.get(`/api/v1${path}`)
       const tag = before.headers.get('etag') ?? ''
       const shown = stableOf(await before.text())
       for (const event of elsewhere) {
-        stage.tell([event])
+        stage.append([event])
         const response = await stage.get(`/api/v1${path}`, { 'If-None-Match': tag })
         assert.equal(response.status, 304, `after ${event.type}/${event.kind}`)
         const head = stage.reader.head().seq
         assert.equal(response.headers.get('daybook-seq'), String(head))
         const whole = await stage.get(`/api/v1${path}`)
-        // Who asks without the ETag is told as of the head, in an answer that says the same.
+        // Without `If-None-Match` the answer is as of the head and has the same content.
         assert.equal(whole.headers.get('daybook-seq'), String(head))
         assert.equal(whole.headers.get('etag'), tag)
         assert.equal(stableOf(await whole.text()), shown)
       }
       for (const event of changing) {
         const former = await etagOf(stage, path)
-        stage.tell([event])
+        stage.append([event])
         const response = await stage.get(`/api/v1${path}`, { 'If-None-Match': former })
         assert.equal(response.status, 200, `after ${event.type}/${event.kind}`)
         assert.notEqual(response.headers.get('etag'), former)
@@ -103,16 +107,16 @@ suite('the ETag of an answer names what the answer depends on', () => {
   }
 
   for (const path of OF_THE_HEAD) {
-    test(`${path} is another after each event`, async () => {
+    test(`${path} changes its ETag with each event`, async () => {
       await using stage = await openApiStage()
       const former = await etagOf(stage, path)
-      stage.tell([trade])
+      stage.append([trade])
       assert.notEqual(await etagOf(stage, path), former)
     })
   }
 })
 
-/** An answer without what says only how far the log has come. */
+/** An answer without the parts that only say how long the log is. */
 function stableOf(body: string): string {
   return body
     .replace(/"asOf":\{[^}]*\}/, '')

@@ -18,7 +18,7 @@ suite('the archive over HTTP', () => {
   })
   after(() => node[Symbol.asyncDispose]())
 
-  test('lists every month, the empty and the open one too', async () => {
+  test('lists every month, also the empty and the open one', async () => {
     const response = await get('')
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
@@ -43,7 +43,7 @@ suite('the archive over HTTP', () => {
     assert.equal((await get('', { 'if-none-match': etag })).status, 304)
   })
 
-  test('has a manifest and digests of closed months that sha256sum reads', async () => {
+  test('has manifests of closed months, and their digests for sha256sum', async () => {
     const response = await get('/SHA256SUMS')
     const sums = await response.text()
     assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
@@ -75,7 +75,7 @@ suite('the archive over HTTP', () => {
     'CON.jsonl.gz',
     'sha256sums',
   ]) {
-    test(`has nothing under ${name}`, async () => {
+    test(`has no file ${name}`, async () => {
       const response = await get(`/${name}`)
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('cache-control'), 'no-store')
@@ -83,14 +83,14 @@ suite('the archive over HTTP', () => {
     })
   }
 
-  test('opens no file for a name that would leave the archive', async () => {
+  test('refuses a path that leaves the archive', async () => {
     for (const name of ['/..%2f..%2fetc%2fpasswd', '/2026-09.jsonl.gz%00.txt', '/2026-09.jsonl.gz/x']) {
       assert.equal((await get(name)).status, 404)
     }
     assert.equal((await get(`/2026-09.jsonl.gz?from=1`)).status, 400)
   })
 
-  test('sends the open month up to the head, and its ETag moves with the head', async () => {
+  test('sends the open month up to the head, with an ETag that changes with the head', async () => {
     const name = '/2026-11.jsonl.gz'
     const response = await get(name)
     assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')

@@ -1,7 +1,6 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Month } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { endpointPlace, endpointRoutes } from '../http/endpoint-route.ts'
@@ -12,11 +11,11 @@ import { JSON_TYPE } from '../http/projection.ts'
 import { parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
-import { treeReplies } from './tree-routes.ts'
+import { revalidated, treeReplies } from './tree-routes.ts'
 
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
-/** The routes of the archive: its index, the months' files and manifests, `SHA256SUMS`, and the log's own files. */
+/** Routes of the archive: index, month files, manifests, `SHA256SUMS`, and the tree files. */
 export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
   const replies: EndpointReplies<Exclude<FileEndpoint, 'archiveFile'>> = {
@@ -47,24 +46,25 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
 
 function indexReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
-    const kept = present(snapshot.head.seq, presentEtag)
-    if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
+    const caching = revalidated(snapshot.head.seq, presentEtag(snapshot.head.seq))
+    if (ask.holds(caching.etag)) return { is: 'unchanged', ...caching }
     const body = JSON.stringify(archiveIndex(snapshot.months()))
-    return { is: 'body', type: JSON_TYPE, body, ...kept }
+    return { is: 'body', type: JSON_TYPE, body, ...caching }
   })
 }
 
 function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
     const months = snapshot.months()
-    // Sums come when a month closes, with the first event of the open one.
-    const kept = present(snapshot.head.seq, presentEtag, months.at(-1)?.firstSeq ?? BEFORE_FIRST)
-    if (ask.holds(kept.etag)) return { is: 'unchanged', ...kept }
-    return { is: 'body', type: SUMS_TYPE, body: sha256Sums(months), ...kept }
+    // The sums change only when a month closes, which the first event of the open month does.
+    const changedBy = months.at(-1)?.firstSeq ?? BEFORE_FIRST
+    const caching = revalidated(snapshot.head.seq, presentEtag(changedBy))
+    if (ask.holds(caching.etag)) return { is: 'unchanged', ...caching }
+    return { is: 'body', type: SUMS_TYPE, body: sha256Sums(months), ...caching }
   })
 }
 
-/** The manifest's bytes are those that were recorded: nothing is written a second time. */
+/** Sends the manifest's bytes as the commit that closed the month stored them. */
 function manifestReply(log: LogReader, month: Month): Reply {
   const manifest = log.snapshot((snapshot) => snapshot.month(month))?.manifest
   if (manifest === undefined) return monthNotFound()
@@ -73,13 +73,4 @@ function manifestReply(log: LogReader, month: Month): Reply {
     return problemReply({ code: 'month-not-found', detail })
   }
   return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body: manifest }
-}
-
-/** How an answer as of a head may be kept, and the head it was made at. */
-function present(
-  head: Seq,
-  presentEtag: PresentEtag,
-  changedBy = head,
-): Readonly<{ keep: 'revalidate'; etag: string; headers: Readonly<Record<string, string>> }> {
-  return { keep: 'revalidate', etag: presentEtag(changedBy), headers: { 'Daybook-Seq': String(head) } }
 }

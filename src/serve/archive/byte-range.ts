@@ -1,12 +1,12 @@
-/** The bytes of a file that a request asks for: `from` inclusive, `to` exclusive; or a range that has none. */
+/** Requested bytes of a file, `from` inclusive, `to` exclusive; or a range outside the file. */
 export type ByteRange = Readonly<{ from: number; to: number }> | 'unsatisfiable'
 
-// A position may have any number of digits: clients ask "to the end" as 2^63 − 1, and the comparisons stay right.
+// Positions have any number of digits: some clients send 2^63 − 1 for the end. The comparisons below stay correct.
 const RANGE = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
 /**
- * The one range of a `Range` header over a file of `size` bytes (RFC 9110, section 14). Undefined means the whole
- * file: no header, another unit, several ranges, or one that is not well formed.
+ * Parses a `Range` header for a file of `size` bytes (RFC 9110, section 14). Undefined means the whole file: no
+ * header, another unit, several ranges, or bad syntax.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | undefined {
   const match = header === undefined ? null : RANGE.exec(header)
@@ -23,7 +23,7 @@ export function parseByteRange(header: string | undefined, size: number): ByteRa
   return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) }
 }
 
-/** Whether `If-Range` lets a range stand: only the very same strong ETag does. We send no date it could name. */
-export function stillWhole(ifRange: string | undefined, etag: string): boolean {
+/** Whether `If-Range` allows a range: it is absent or the same strong ETag. Dates never match; no answer has one. */
+export function allowsRange(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag
 }

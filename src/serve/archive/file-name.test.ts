@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { formatFileName, parseArchiveName } from './file-name.ts'
 
 suite('a name in the archive', () => {
-  test('names one thing', () => {
+  test('is a file of a month, a manifest or SHA256SUMS', () => {
     assert.deepEqual(parseArchiveName('2026-10.jsonl.gz'), { is: 'file', month: '2026-10', file: 'events' })
     assert.deepEqual(parseArchiveName('2026-10.details.jsonl.gz'), {
       is: 'file',
@@ -15,7 +15,7 @@ suite('a name in the archive', () => {
     assert.deepEqual(parseArchiveName('SHA256SUMS'), { is: 'sums' })
   })
 
-  test('of a file is read as it is written', () => {
+  test('of a month file is parsed as it is formatted', () => {
     const months = fc.tuple(fc.integer({ min: 1970, max: 9999 }), fc.integer({ min: 1, max: 12 }))
     fc.assert(
       fc.property(months, fc.constantFrom('events', 'details'), ([year, number], file) => {
@@ -25,7 +25,7 @@ suite('a name in the archive', () => {
     )
   })
 
-  test('is nothing for any other text', () => {
+  test('is undefined for any other text', () => {
     for (const name of [
       '',
       '2026-10',

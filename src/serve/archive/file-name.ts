@@ -2,7 +2,7 @@ import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 
-/** What a name below `/archive/` names. */
+/** Parsed name of a file below `/archive/`. */
 export type ArchiveName =
   | Readonly<{ is: 'file'; month: Month; file: MonthFile }>
   | Readonly<{ is: 'manifest'; month: Month }>
@@ -11,12 +11,12 @@ export type ArchiveName =
 const ENDINGS: Readonly<Record<MonthFile, string>> = { events: '.jsonl.gz', details: '.details.jsonl.gz' }
 const NAME = /^(\d{4}-\d{2})(\.jsonl\.gz|\.details\.jsonl\.gz|\.json)$/
 
-/** `2026-10.jsonl.gz`. */
+/** Name of a month file, such as `2026-10.jsonl.gz`. */
 export function formatFileName(month: string, file: MonthFile): string {
   return `${month}${ENDINGS[file]}`
 }
 
-/** The one meaning of a file's name; undefined when it has none. */
+/** Parses a name; undefined when no file can have it. */
 export function parseArchiveName(name: string): ArchiveName | undefined {
   if (name === 'SHA256SUMS') return { is: 'sums' }
   const match = NAME.exec(name)

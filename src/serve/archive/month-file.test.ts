@@ -18,7 +18,7 @@ suite('a closed month', () => {
   })
   after(() => node[Symbol.asyncDispose]())
 
-  test('sends a closed month as it is stored, whatever coding the caller takes, to be kept for ever', async () => {
+  test('is sent as it is stored, for any accepted coding, and is immutable', async () => {
     const manifest = (await (await get('/2026-09.json')).json()) as ArchiveManifest
     for (const coding of ['identity', 'gzip', 'br, gzip, zstd']) {
       const response = await get(closed, { 'accept-encoding': coding })
@@ -39,7 +39,7 @@ suite('a closed month', () => {
     }
   })
 
-  test('has in a month exactly the lines of its events and of their details, in order', async () => {
+  test('has exactly the lines of its events and of their details, in order', async () => {
     const lines = (await bytesOf(closed).then(gunzipSync)).toString().split('\n')
     assert.equal(lines.pop(), '')
     assert.equal(lines.length, 12_000)
@@ -55,7 +55,7 @@ suite('a closed month', () => {
     })
   })
 
-  test('answers what the caller holds already with 304, and HEAD with the headers alone', async () => {
+  test('answers a matching ETag with 304, and HEAD with headers only', async () => {
     const head = await get(closed, { range: 'bytes=0-9' }, 'HEAD')
     assert.equal(head.status, 200)
     assert.equal((await head.arrayBuffer()).byteLength, 0)
@@ -67,7 +67,7 @@ suite('a closed month', () => {
     assert.equal(unchanged.headers.get('vary'), null)
   })
 
-  test('takes a broken transfer up again at any byte', async () => {
+  test('resumes a broken transfer at any byte', async () => {
     const file = await bytesOf(closed)
     const etag = `"sha256-${createHash('sha256').update(file).digest('hex')}"`
     for (const [from, to] of [
@@ -85,7 +85,7 @@ suite('a closed month', () => {
     assert.ok(Buffer.from(await tail.arrayBuffer()).equals(file.subarray(-8)))
   })
 
-  test('sends the whole file for several ranges and when If-Range names another', async () => {
+  test('is sent whole for several ranges, and when If-Range has another ETag', async () => {
     for (const headers of [
       { range: 'bytes=0-1,4-5' },
       { range: 'lines=0-1' },
@@ -102,7 +102,7 @@ suite('a closed month', () => {
     }
   })
 
-  test('refuses a range outside the file with its size', async () => {
+  test('refuses a range outside the file and names its size', async () => {
     const size = (await bytesOf(closed)).length
     const response = await get(closed, { range: `bytes=${size}-` })
     assert.equal(response.status, 416)
@@ -111,13 +111,13 @@ suite('a closed month', () => {
     assert.equal(((await response.json()) as { code: string }).code, 'range-not-satisfiable')
   })
 
-  test('sends a month without events as an empty file', async () => {
+  test('without events is an empty file', async () => {
     assert.equal(gunzipSync(await bytesOf('/2026-10.jsonl.gz')).length, 0)
     const manifest = (await (await get('/2026-10.json')).json()) as ArchiveManifest
     assert.deepEqual([manifest.events, manifest.firstSeq, manifest.size], [0, null, 12_048])
   })
 
-  test('answers 500 and reports it when the store was damaged, rather than send other bytes', async () => {
+  test('answers 500 and reports an error when the store is damaged', async () => {
     const db = openForWriting(storePath(node.directory))
     const flip = 'UPDATE segments SET bytes = CAST(substr(bytes, 2) || substr(bytes, 1, 1) AS BLOB)'
     db.exec(`${flip} WHERE month = '2026-08'`)

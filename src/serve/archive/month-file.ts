@@ -4,29 +4,29 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { PresentEtag } from '../http/etag.ts'
 import type { Reply, StreamAsk } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { parseByteRange, stillWhole } from './byte-range.ts'
+import { allowsRange, parseByteRange } from './byte-range.ts'
 import { formatFileName } from './file-name.ts'
 import { monthNotFound, parseManifest } from './month-list.ts'
 
 const TYPE = 'application/gzip'
 /**
- * A transfer of which nothing is taken for so long is ended. Longer than a stream's limit: the system buffers some
- * megabytes, which a slow reader takes in before ours move again.
+ * Time without progress after which a transfer ends. Longer than the limit of a stream: the kernel buffers some
+ * megabytes, which a slow client reads before our next write.
  */
 const STALL_MS_MAX = 120_000
 
-/** Replies with one file of a month. */
+/** Reply with one file of a month. */
 export type MonthFiles = (ask: StreamAsk, month: Month, file: MonthFile) => Reply
 
 /** A stretch of a file, `from` inclusive, `to` exclusive. */
 type Stretch = Readonly<{ month: Month; file: MonthFile; layout: MonthLayout; from: number; to: number }>
 
-/** What a reply is made in: one snapshot for its headers and first bytes; later bytes come from later ones. */
+/** Context of a reply. The snapshot gives its headers and first bytes; later bytes come from later snapshots. */
 type Session = Readonly<{ log: LogReader; snapshot: Snapshot; ask: StreamAsk }>
 
-/** The files of a log's months; `presentEtag` is that of an answer as of a head. */
+/** Opens the replies for month files. `presentEtag` makes the ETags of open months. */
 export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthFiles {
-  const openLayout = rememberOpenLayouts()
+  const openLayout = cacheOpenLayouts()
   return (ask, month, file) =>
     log.snapshot((snapshot) => {
       const state = snapshot.month(month)
@@ -38,7 +38,7 @@ export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthF
     })
 }
 
-/** A closed month never changes: kept for ever, with its digest, and taken up again where a transfer broke off. */
+/** A closed month never changes: the reply is immutable, has a digest, and supports ranges. */
 function closedReply(session: Session, state: MonthState, manifestJson: string, file: MonthFile): Reply {
   const { snapshot, ask } = session
   const { month, lastSeq } = state
@@ -52,11 +52,11 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
     'Daybook-Archive-State': 'closed',
     ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
   }
-  const kept = { keep: 'immutable', etag } as const
-  if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...kept, headers }
+  const caching = { keep: 'immutable', etag } as const
+  if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...caching, headers }
 
-  // Ranges are defined for GET alone; a HEAD tells of the whole file.
-  const ranged = ask.method === 'GET' && stillWhole(ask.header('if-range'), etag)
+  // RFC 9110 defines ranges for GET only.
+  const ranged = ask.method === 'GET' && allowsRange(ask.header('if-range'), etag)
   const range = ranged ? parseByteRange(ask.header('range'), bytes) : undefined
   if (range === 'unsatisfiable') {
     const problem = { code: 'range-not-satisfiable', detail: `The file has ${bytes} bytes.` } as const
@@ -68,7 +68,7 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
   }
   const { from, to } = range ?? { from: 0, to: bytes }
   const chunks = chunksOf(session, { month, file, layout, from, to })
-  const reply = { is: 'file', type: TYPE, bytes: to - from, chunks, ...kept } as const
+  const reply = { is: 'file', type: TYPE, bytes: to - from, chunks, ...caching } as const
   if (range === undefined) return { ...reply, status: 200, headers }
   return {
     ...reply,
@@ -77,7 +77,7 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
   }
 }
 
-/** The open month as far as one head, which is pinned: what is published while it is sent is not in it. */
+/** The open month up to the head of the snapshot. Events published during the transfer are not in it. */
 function openReply(
   session: Session,
   month: Month,
@@ -92,20 +92,20 @@ function openReply(
     'Daybook-Last-Seq': head,
     'Daybook-Seq': head,
   }
-  const kept = { keep: 'revalidate', etag: present.etag, headers } as const
-  if (session.ask.holds(present.etag)) return { is: 'unchanged', compress: false, ...kept }
+  const caching = { keep: 'revalidate', etag: present.etag, headers } as const
+  if (session.ask.holds(present.etag)) return { is: 'unchanged', compress: false, ...caching }
   const layout = present.layout()
   const bytes = fileBytes(layout)
   const chunks = chunksOf(session, { month, file, layout, from: 0, to: bytes })
-  return { is: 'file', status: 200, type: TYPE, bytes, chunks, ...kept }
+  return { is: 'file', status: 200, type: TYPE, bytes, chunks, ...caching }
 }
 
-/** The bytes of a stretch, a piece at a time, each read in a snapshot of its own when the one before was taken. */
+/** Bytes of a stretch, read piece by piece, each in its own snapshot after the one before is sent. */
 function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iterable<Uint8Array> {
   if (ask.method === 'HEAD') return () => []
-  // Read before the status is sent, so that a damaged store answers 500 rather than a file cut short.
+  // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
   const first = pieceAt(snapshot, stretch, stretch.from)
-  // Without a listener of its own a response that times out closes its connection.
+  // A response that times out closes its connection, because it has no `timeout` listener.
   ask.response.setTimeout(STALL_MS_MAX)
   return function* () {
     yield first
@@ -126,11 +126,8 @@ function pieceAt(snapshot: Snapshot, { month, file, layout, to }: Stretch, at: n
     : ending.subarray(at - storedBytes, to - storedBytes)
 }
 
-/**
- * The layouts of the open month, the newest of each file kept: its ending is compressed once per head and not
- * once per request.
- */
-function rememberOpenLayouts(): (snapshot: Snapshot, month: Month, file: MonthFile) => MonthLayout {
+/** Caches the newest layout of each open file, so that its ending is compressed once for each head. */
+function cacheOpenLayouts(): (snapshot: Snapshot, month: Month, file: MonthFile) => MonthLayout {
   const newest = new Map<MonthFile, Readonly<{ head: Seq; layout: MonthLayout }>>()
   return (snapshot, month, file) => {
     const head = snapshot.head.seq

@@ -5,13 +5,13 @@ import type { Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { formatFileName } from './file-name.ts'
 
-/** The manifest as the store holds it, which is as it was written when the month closed. */
+/** Parses a manifest of the store. */
 export function parseManifest(json: string): ArchiveManifest {
   const manifest: ArchiveManifest = JSON.parse(json)
   return manifest
 }
 
-/** Every month with its sizes and digests; those of the open month are null, since they grow. */
+/** All months with their sizes and digests. Those of the open month are null. */
 export function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
   return { months: months.map(archiveMonth) }
 }
@@ -32,7 +32,7 @@ function archiveMonth({ month, manifest: json, events, firstSeq, lastSeq }: Mont
   }
 }
 
-/** The digests of all closed files in the form that `sha256sum -c` reads. */
+/** Digests of all files of closed months in the format of `sha256sum -c`. */
 export function sha256Sums(months: readonly MonthState[]): string {
   return months
     .filter((state) => state.manifest !== null)
@@ -43,7 +43,7 @@ export function sha256Sums(months: readonly MonthState[]): string {
     .join('')
 }
 
-/** What every name below `/archive/` that names no file is answered. */
+/** Reply for a name below `/archive/` that is no file. */
 export function monthNotFound(): Reply {
   return problemReply({
     code: 'month-not-found',

@@ -17,7 +17,7 @@ import { treeReplies } from './tree-routes.ts'
 
 const FORMER = { id: '0'.repeat(32), origin: 'daybook.example/log', size: 2 }
 
-suite('a log whose keys changed and that goes on from another', () => {
+suite('a log that has changed its keys and continues a former log', () => {
   let directory: string
   let log: LogReader
   before(() => {
@@ -48,22 +48,22 @@ suite('a log whose keys changed and that goes on from another', () => {
     return reply
   }
 
-  test('lists the keys of both, retired ones too, and the word of the older for the newer', async () => {
+  test('lists the keys of both logs, retired ones too, with the statement of the older key', async () => {
     const keys = JSON.parse(String((await replyOf('logKeys')).body)) as LogKeys
     assert.equal(keys.origin, `${FORMER.origin}/1`)
     assert.equal(keys.logId, log.identity.id)
     assert.deepEqual(keys.formerLogs, [FORMER])
-    const told = keys.keys.map(({ vkey, state, fromSize, toSize, statement }) => {
+    const rows = keys.keys.map(({ vkey, state, fromSize, toSize, statement }) => {
       return [vkey.split('+')[0], state, fromSize, toSize, statement === null]
     })
-    assert.deepEqual(told, [
+    assert.deepEqual(rows, [
       [FORMER.origin, 'retired', 0, 2, true],
       [`${FORMER.origin}/1`, 'retired', 2, 2, true],
       [`${FORMER.origin}/1`, 'signing', 2, null, false],
     ])
   })
 
-  test('has another ETag for its checkpoint and receipts when another key signs the same tree', async () => {
+  test('changes the ETags of its checkpoint and receipts when another key signs the same tree', async () => {
     const earlier = [await replyOf('logCheckpoint'), await replyOf('logProof')]
     const db = openForWriting(storePath(directory))
     takeKeys(db, { keys: [OTHER_KEY, TEST_KEY], acceptNewKey: false })

@@ -1,7 +1,8 @@
-import type { LogReader, Snapshot } from '../../log/store/reader.ts'
+import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
@@ -17,7 +18,7 @@ const NO_EVENT = 'No event has this seq, or not yet.'
 
 type LogFileEndpoint = Exclude<FileEndpoint, 'archive' | 'archiveFile'>
 
-/** Replies with the log's own files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
+/** Replies of the tree files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
 export function treeReplies(log: LogReader): EndpointReplies<LogFileEndpoint> {
   return {
     logCheckpoint: () => checkpointReply(log),
@@ -40,15 +41,21 @@ export function treeReplies(log: LogReader): EndpointReplies<LogFileEndpoint> {
   }
 }
 
-/** Signatures may change while the head stays, as at a change of keys: the ETag is of the content. */
+/** Its ETag is of the content, because a change of keys changes the signatures at the same head. */
 function checkpointReply(log: LogReader): Reply {
   return log.snapshot((snapshot): Reply => {
     const body = snapshot.tree.checkpoint()
-    return { is: 'body', ...present(snapshot, 'of-content'), type: NOTE_TYPE, body, compress: false }
+    return {
+      is: 'body',
+      ...revalidated(snapshot.head.seq, 'of-content'),
+      type: NOTE_TYPE,
+      body,
+      compress: false,
+    }
   })
 }
 
-/** A tile never changes. Its hashes are random bytes, which no coding makes shorter; entries are text. */
+/** Sends a tile, which never changes. Only entry bundles are compressed: hashes are random bytes. */
 function tileReply(body: Uint8Array | undefined, compress: boolean): Reply {
   if (body === undefined) return problemReply(NO_TILE)
   return { is: 'body', keep: 'immutable', etag: 'of-content', type: HASHES_TYPE, body, compress }
@@ -66,11 +73,11 @@ function keysReply(log: LogReader): Reply {
       formerLogs: former.map((log_) => ({ id: log_.id, origin: log_.origin, size: log_.size })),
     }
     const body = JSON.stringify(keys)
-    return { is: 'body', ...present(snapshot, 'of-content'), type: JSON_TYPE, body }
+    return { is: 'body', ...revalidated(snapshot.head.seq, 'of-content'), type: JSON_TYPE, body }
   })
 }
 
-/** Of one event a receipt is another only when the checkpoint is: whoever holds it costs no proof. */
+/** A receipt changes only with the checkpoint, so its ETag is the checkpoint's and a 304 computes no proof. */
 function proofReply(log: LogReader, ask: RouteRequest): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')
   return log.snapshot((snapshot): Reply => {
@@ -78,21 +85,21 @@ function proofReply(log: LogReader, ask: RouteRequest): Reply {
     if (seq === undefined || seq < 1 || seq > head) {
       return problemReply({ code: 'event-not-found', detail: NO_EVENT, members: { head } })
     }
-    const kept = present(snapshot, etagOf(snapshot.tree.checkpoint()), {
+    const caching = revalidated(head, etagOf(snapshot.tree.checkpoint()), {
       'Content-Disposition': `attachment; filename="daybook-event-${seq}.tlog-proof"`,
     })
-    if (ask.holds(kept.etag)) return { is: 'unchanged', compress: false, ...kept }
+    if (ask.holds(caching.etag)) return { is: 'unchanged', compress: false, ...caching }
     const body = snapshot.tree.receipt(seq)
     assert(body !== undefined, `seq ${seq} is in the log`)
-    return { is: 'body', ...kept, type: NOTE_TYPE, body, compress: false }
+    return { is: 'body', ...caching, type: NOTE_TYPE, body, compress: false }
   })
 }
 
-/** How an answer as of a head may be kept, and the head it was made at. */
-function present(
-  { head }: Snapshot,
+/** Caching of an answer that may change with the head: its ETag, and the head as `Daybook-Seq`. */
+export function revalidated(
+  head: Seq,
   etag: string,
   headers: Readonly<Record<string, string>> = {},
 ): Readonly<{ keep: 'revalidate'; etag: string; headers: Readonly<Record<string, string>> }> {
-  return { keep: 'revalidate', etag, headers: { 'Daybook-Seq': String(head.seq), ...headers } }
+  return { keep: 'revalidate', etag, headers: { 'Daybook-Seq': String(head), ...headers } }
 }

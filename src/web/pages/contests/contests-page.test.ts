@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Told } from '../../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
@@ -8,18 +8,24 @@ import { seqOf } from '../../../protocol/seq.ts'
 import { parseExplorer } from '../../markup/site.ts'
 
 const TX = 'transaction-0001'
-const deposit: Told = { type: 'treasury', kind: 'deposit', kots: '1000' }
-const pool: Told = { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' }
-const opened: Told = { type: 'contest', kind: 'opened', contestId: 1 }
-const closed: Told = { type: 'contest', kind: 'closed', contestId: 1 }
-const paid: Told = { type: 'contest', kind: 'paid', contestId: 1 }
-const prize: Told = { type: 'prize', kind: 'winner', contestId: 1, kots: '100' }
+const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+const pool: StoryEvent = { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' }
+const opened: StoryEvent = { type: 'contest', kind: 'opened', contestId: 1 }
+const closed: StoryEvent = { type: 'contest', kind: 'closed', contestId: 1 }
+const paid: StoryEvent = { type: 'contest', kind: 'paid', contestId: 1 }
+const prize: StoryEvent = { type: 'prize', kind: 'winner', contestId: 1, kots: '100' }
 const running = [deposit, plan(1, 'First', HOUR_MS), opened, pool]
 
-const payout = (kots: string, kind = 'winner'): Told => ({ type: 'payout', kind, contestId: 1, kots, tx: TX })
+const payout = (kots: string, kind = 'winner'): StoryEvent => ({
+  type: 'payout',
+  kind,
+  contestId: 1,
+  kots,
+  tx: TX,
+})
 
 /** A page of a log that tells this, held against its JSON on the way. */
-async function see(path: string, story: readonly Told[]): Promise<string> {
+async function see(path: string, story: readonly StoryEvent[]): Promise<string> {
   const explorer = parseExplorer('https://explorer.example/tx/{tx}?of={tx}')
   assert.ok(explorer !== undefined)
   await using stage = await openApiStage({ story, site: { explorers: [explorer] } })
@@ -30,7 +36,7 @@ async function see(path: string, story: readonly Told[]): Promise<string> {
 }
 
 /** The text of a page's first sentence. */
-async function verdict(story: readonly Told[]): Promise<string> {
+async function verdict(story: readonly StoryEvent[]): Promise<string> {
   const page = await see('/contests/1/ledger', story)
   const lead = /<p class="lead"[^>]*>([^]*?)<\/p>/.exec(page)?.[1] ?? ''
   return lead
@@ -40,7 +46,7 @@ async function verdict(story: readonly Told[]): Promise<string> {
 }
 
 suite("a contest's ledger begins with whether everybody was paid:", () => {
-  const verdicts: readonly (readonly [when: string, story: readonly Told[], said: string])[] = [
+  const verdicts: readonly (readonly [when: string, story: readonly StoryEvent[], said: string])[] = [
     [
       'before it opens',
       [plan(1, 'First', HOUR_MS)],
@@ -92,7 +98,7 @@ suite("a contest's ledger begins with whether everybody was paid:", () => {
 })
 
 suite('the list of contests', () => {
-  const cancelled: readonly Told[] = [
+  const cancelled: readonly StoryEvent[] = [
     deposit,
     plan(1, 'First', HOUR_MS),
     pool,
@@ -155,8 +161,8 @@ suite("a contest's ledger", () => {
   })
 
   test('counts one entry and one play as one', async () => {
-    const entry: Told = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
-    const said = async (story: readonly Told[]): Promise<string> => {
+    const entry: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
+    const said = async (story: readonly StoryEvent[]): Promise<string> => {
       const page = await see('/contests/1/ledger', story)
       return page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
     }
@@ -242,7 +248,7 @@ suite('the contests', () => {
   })
 
   test('that were cancelled were never opened', async () => {
-    const story: readonly Told[] = [
+    const story: readonly StoryEvent[] = [
       plan(1, 'First', HOUR_MS),
       { type: 'contest', kind: 'cancelled', contestId: 1 },
     ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
@@ -8,7 +8,7 @@ import { seqOf } from '../../../protocol/seq.ts'
 
 const REVALIDATE = 'public, max-age=0, must-revalidate'
 
-const STORY: readonly Told[] = [
+const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000' },
   plan(5, 'Fifth', HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 5 },
@@ -96,7 +96,7 @@ suite('the page of an event', () => {
     assert.match(await first.text(), /Not corrected up to event/)
     const held = { 'If-None-Match': first.headers.get('etag') ?? '' }
     assert.equal((await own.get('/events/4', held)).status, 304)
-    own.tell(STORY.slice(4, 6))
+    own.append(STORY.slice(4, 6))
     const second = await own.get('/events/4', held)
     assert.equal(second.status, 200)
     assert.match(await second.text(), /Corrected by/)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
 import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
 
 /** A contest that has closed, with a pool for its prizes. */
-const CLOSED: readonly Told[] = [
+const CLOSED: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '50000' },
   plan(1, 'First', HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 1 },
@@ -16,7 +16,7 @@ const CLOSED: readonly Told[] = [
 ]
 
 /** Prizes of terms of their own, each available a minute after the one before; the first on the launch's day. */
-const prizes = (count: number, firstMs: number = LAUNCH): readonly Told[] =>
+const prizes = (count: number, firstMs: number = LAUNCH): readonly StoryEvent[] =>
   Array.from({ length: count }, (_, index) => ({
     type: 'prize',
     kind: 'winner',
@@ -103,7 +103,7 @@ suite('what is not yet paid, of more than a page reads,', () => {
 })
 
 suite('contests, of more than a page reads,', () => {
-  const many = (count: number, kind: 'scheduled' | 'opened'): readonly Told[] =>
+  const many = (count: number, kind: 'scheduled' | 'opened'): readonly StoryEvent[] =>
     Array.from({ length: count }, (_, index) =>
       kind === 'scheduled'
         ? plan(index + 1, null, HOUR_MS + index * MINUTE_MS)

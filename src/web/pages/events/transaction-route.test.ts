@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 
-const trade = (tx: string): Told => ({ type: 'trade', kind: 'buy', kots: '1', tx })
+const trade = (tx: string): StoryEvent => ({ type: 'trade', kind: 'buy', kots: '1', tx })
 
 let stage: ApiStage
 before(async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Told } from '../../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { parseMonth } from '../../../protocol/moment.ts'
 import type { LoyaltyRuns } from '../../../protocol/resources.ts'
 
 /** A month's reward from its input to its result. */
-function rewarded(name: string, kots: string): readonly Told[] {
+function rewarded(name: string, kots: string): readonly StoryEvent[] {
   const month = parseMonth(name)
   assert.ok(month !== undefined)
   const digest = `sha256:${'1a'.repeat(32)}`
@@ -17,9 +17,9 @@ function rewarded(name: string, kots: string): readonly Told[] {
   ]
 }
 
-const DEPOSIT: Told = { type: 'treasury', kind: 'deposit', kots: '1000' }
-const ACCRUAL: Told = { type: 'loyalty', kind: 'accrual', kots: '900' }
-const THREE: readonly Told[] = [
+const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+const ACCRUAL: StoryEvent = { type: 'loyalty', kind: 'accrual', kots: '900' }
+const THREE: readonly StoryEvent[] = [
   DEPOSIT,
   ACCRUAL,
   ...rewarded('2026-07', '100'),

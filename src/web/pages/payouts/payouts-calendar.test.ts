@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertCalendar, valuesOf } from '../../../../test/stage/icalendar.ts'
 import type { Ms } from '../../../protocol/moment.ts'
@@ -11,14 +11,19 @@ import { CALENDAR_ROWS_MAX } from './payouts-calendar.ts'
 const day = (days: number): Ms => msOf(LAUNCH + days * DAY_MS)
 
 /** A contest that has closed, with a pool for its prizes. */
-const closed = (contestId: number, title: string | null): readonly Told[] => [
+const closed = (contestId: number, title: string | null): readonly StoryEvent[] => [
   plan(contestId, title, HOUR_MS),
   { type: 'contest', kind: 'opened', contestId },
   { type: 'pool', kind: 'top_up', contestId, kots: '500' },
   { type: 'contest', kind: 'closed', contestId },
 ]
 
-const prize = (contestId: number, kind: string, kots: string, details: Told['details'] = {}): Told => ({
+const prize = (
+  contestId: number,
+  kind: string,
+  kots: string,
+  details: StoryEvent['details'] = {},
+): StoryEvent => ({
   type: 'prize',
   kind,
   contestId,
@@ -26,7 +31,7 @@ const prize = (contestId: number, kind: string, kots: string, details: Told['det
   details,
 })
 
-const STORY: readonly Told[] = [
+const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '2000' },
   ...closed(1, 'First; of all, and best'),
   ...closed(2, null),
@@ -102,7 +107,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(feed, 'DTSTART')[0], '20261010T000000Z')
     assert.match(feed.replaceAll('\r\n ', ''), /Only the soonest 500 are named/)
     // One row more is not looked at, and the calendar says so.
-    stage.tell([prize(1, 'winner', '0.1', { unlocksAt: day(8) })])
+    stage.append([prize(1, 'winner', '0.1', { unlocksAt: day(8) })])
     const longer = await read(stage, '/payouts.ics')
     assert.equal(valuesOf(longer, 'DTSTART')[0], '20261010T000000Z')
     assert.match(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
-const CLOSED: readonly Told[] = [
+const CLOSED: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000' },
   plan(1, 'First', HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: 1 },
@@ -13,7 +13,7 @@ const CLOSED: readonly Told[] = [
   { type: 'contest', kind: 'closed', contestId: 1 },
 ]
 
-const prize = (kind: string, kots: string, details: Told['details'] = {}): Told => ({
+const prize = (kind: string, kots: string, details: StoryEvent['details'] = {}): StoryEvent => ({
   type: 'prize',
   kind,
   contestId: 1,
@@ -28,7 +28,7 @@ async function seeOn(stage: ApiStage, path: string): Promise<string> {
   return page
 }
 
-async function see(path: string, story: readonly Told[]): Promise<string> {
+async function see(path: string, story: readonly StoryEvent[]): Promise<string> {
   await using stage = await openApiStage({ story })
   return await seeOn(stage, path)
 }
@@ -48,7 +48,7 @@ suite('what is not yet paid', () => {
     assert.match(page, /with every payout of it/)
   })
 
-  const unwon: readonly (readonly [state: string, story: readonly Told[], said: RegExp])[] = [
+  const unwon: readonly (readonly [state: string, story: readonly StoryEvent[], said: RegExp])[] = [
     ['is planned', CLOSED.slice(0, 2), /Nothing has been won yet: it is planned to open at <time/],
     ['is running', CLOSED.slice(0, 3), /Nothing has been won yet: prizes are won once it has closed/],
     ['closed without a winner', CLOSED, /No prize was won in this contest\./],

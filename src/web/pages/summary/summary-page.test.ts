@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage, Told } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
@@ -31,11 +31,11 @@ suite('the summary', () => {
   })
 
   test('lists what runs by when it closes, then what pays', async () => {
-    const opened = (id: number, hours: number): readonly Told[] => [
+    const opened = (id: number, hours: number): readonly StoryEvent[] => [
       plan(id, null, hours * HOUR_MS),
       { type: 'contest', kind: 'opened', contestId: id },
     ]
-    const story: readonly Told[] = [
+    const story: readonly StoryEvent[] = [
       ...opened(1, 3),
       ...opened(2, 1),
       ...opened(3, 2),
@@ -91,7 +91,7 @@ suite('the summary of a past moment', () => {
     later.trade(2 * 24 * 60)
     const first = await (await later.get(path)).text()
     assert.equal(first.match(/<dd class="drawn">/g)?.length, 7)
-    later.tell([{ type: 'treasury', kind: 'deposit', kots: '5' }])
+    later.append([{ type: 'treasury', kind: 'deposit', kots: '5' }])
     assert.equal(await (await later.get(path)).text(), first)
   })
 
