@@ -1,11 +1,11 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import type { Given } from '../../client/endpoint-query.ts'
-import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import { ENDPOINTS, isRaw } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { asking, openClient } from '../terminal/client.ts'
 import { listOf, optionOf, wholeBetween } from '../terminal/options.ts'
@@ -15,11 +15,6 @@ import { timeOption } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-type Endpoint = (typeof ENDPOINTS)[number]
-
-/** Ways out that `get` leaves to others: the stream to `tail`, files to `pull`, tiles to `verify`. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['stream', 'archiveFile', 'logTile', 'logEntries'])
-
 /** `daybook get`: a command for each endpoint, with the options that its parameters are. */
 export function addGetCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
   const parent = program
@@ -27,8 +22,8 @@ export function addGetCommands(program: Command, world: World, done: (code: Exit
     .description('print one answer of the API: a table on a terminal, its JSON as it came elsewhere')
     .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
   for (const endpoint of ENDPOINTS) {
-    const { id } = endpoint
-    if (isEndpointId(id) && !ELSEWHERE.has(id)) parent.addCommand(endpointCommand(id, endpoint, world, done))
+    // `tail` reads the stream, `pull` the files, `verify` the tiles.
+    if (!isRaw(endpoint.id)) parent.addCommand(endpointCommand(endpoint, world, done))
   }
 }
 
@@ -37,13 +32,8 @@ export function dashed(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-function isEndpointId(id: string): id is EndpointId {
-  return Object.hasOwn(ENDPOINT_PATHS, id)
-}
-
 function endpointCommand(
-  id: EndpointId,
-  { meaning, path, parameters }: Endpoint,
+  { id, meaning, path, parameters }: Endpoint,
   world: World,
   done: (code: ExitCode) => void,
 ): Command {

@@ -25,10 +25,6 @@ export function endpointOf(id: EndpointId): Endpoint {
   return found
 }
 
-export function isEndpointId(id: string): id is EndpointId {
-  return BY_ID.has(id)
-}
-
 const RAW: ReadonlySet<string> = new Set<RawType>([
   'application/gzip',
   'application/octet-stream',
@@ -60,6 +56,6 @@ function parameterOf(id: EndpointId, name: string): Parameter {
   return { name, ...found }
 }
 
-function hasParameters(id: EndpointId): id is EndpointWithParameters {
+export function hasParameters(id: EndpointId): id is EndpointWithParameters {
   return ENDPOINT_ROWS[id].parameters.length > 0
 }

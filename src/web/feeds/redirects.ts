@@ -1,4 +1,6 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
+import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoint-rows.ts'
+import { keysOf } from '../../protocol/brand.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
@@ -6,6 +8,7 @@ import { parseContestId } from '../../protocol/seq.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
+import { endpointPagePath } from '../frame/page.ts'
 import type { Api } from '../frame/answers.ts'
 import { badgeOf } from './badge.ts'
 import type { Site } from '../markup/site.ts'
@@ -23,27 +26,41 @@ type BadgeSettings = Readonly<{ site: Site; identity: LogIdentity }>
 
 /** Routes that redirect to a page, the badge of a contest, and the calendar under the schedule page's path. */
 export function redirectRoutes(api: Api, refuse: Refuse, settings: BadgeSettings): readonly AnswerRoute[] {
+  const redirects = keysOf(TARGETS).flatMap((id) => {
+    const target = TARGETS[id]
+    return target === null ? [] : [redirectRoute(endpointPagePath(id), target, refuse)]
+  })
   return [
     contestRoute(api, refuse, settings),
     calendarRoute(api),
-    ...REDIRECTS.map((redirect) => redirectRoute(redirect, refuse)),
+    ...redirects,
+    redirectRoute('/log/{rest...}', () => '/verify', refuse),
   ]
 }
 
-/** Redirects from API paths without a page, less `/api/v1`, to the page about them or to the API. */
-const REDIRECTS: readonly (readonly [path: string, to: (segments: RouteRequest['segments']) => string])[] = [
-  ['/events/{seq}/details', ({ seq = '' }) => `/events/${seq}`],
-  ['/events/{seq}/corrections', ({ seq = '' }) => `/events/${seq}`],
-  ['/event-types', () => '/api#eventTypes'],
-  ['/event-types/{type}', () => '/api#eventType'],
-  ['/archive/{file}', () => '/archive'],
-  ['/log/proof/{seq}', ({ seq = '' }) => `/verify?seq=${seq}`],
-  ['/log/{rest...}', () => '/verify'],
-  ['/openapi.json', () => ENDPOINT_PATHS.openapi],
-  ['/asyncapi.json', () => ENDPOINT_PATHS.asyncapi],
-]
+type Target = (segments: RouteRequest['segments']) => string
 
-function redirectRoute([path, to]: (typeof REDIRECTS)[number], refuse: Refuse): AnswerRoute {
+/** Redirect target of each API path without a page, less `/api/v1`; null where another route has the path. */
+const TARGETS: Readonly<Record<EndpointWithoutPage, Target | null>> = {
+  contest: null,
+  scheduleCalendar: null,
+  eventDetails: ({ seq = '' }) => `/events/${seq}`,
+  eventCorrections: ({ seq = '' }) => `/events/${seq}`,
+  stream: null,
+  archiveFile: () => '/archive',
+  // Redirected with everything else under `/log`.
+  logCheckpoint: null,
+  logTile: null,
+  logEntries: null,
+  logKeys: null,
+  logProof: ({ seq = '' }) => `/verify?seq=${seq}`,
+  eventTypes: () => '/api#eventTypes',
+  eventType: () => '/api#eventType',
+  openapi: () => ENDPOINT_PATHS.openapi,
+  asyncapi: () => ENDPOINT_PATHS.asyncapi,
+}
+
+function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRoute {
   return {
     path,
     parameters: [],
@@ -51,7 +68,7 @@ function redirectRoute([path, to]: (typeof REDIRECTS)[number], refuse: Refuse): 
     handle(ask) {
       // A redirect would repeat a wallet address in the path.
       if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '')
-      return { is: 'elsewhere', status: 308, location: to(ask.segments) }
+      return { is: 'elsewhere', status: 308, location: target(ask.segments) }
     },
   }
 }

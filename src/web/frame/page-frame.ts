@@ -1,34 +1,35 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
+import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import { eventLink } from '../markup/amount-html.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
+import { endpointPagePath } from './page.ts'
 import { ICON_HREF } from './icon.ts'
 import { momentOf, momentText } from '../markup/moment-html.ts'
 import { describedIn, leadIn } from '../markup/page-lead.ts'
 import type { Site } from '../markup/site.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
-/** The pages that the navigation names, in its order; one that is not there is left out. */
-const NAVIGATION: readonly (readonly [path: string, label: string])[] = [
-  ['/summary', 'Summary'],
+type Link = readonly [path: string, label: string]
+
+const ENDPOINT_LINKS: readonly Link[] = ENDPOINTS.flatMap(({ id, page }): readonly Link[] =>
+  page === null || page.menu === null ? [] : [[endpointPagePath(id), page.menu]],
+)
+
+/** Links of the navigation, in its order. A link whose page is absent is left out. */
+const NAVIGATION: readonly Link[] = [
+  ...ENDPOINT_LINKS.slice(0, 1),
   // What a reader wants first is what is new.
   ['/stream', 'Events'],
-  ['/contests', 'Contests'],
-  ['/schedule', 'Schedule'],
-  ['/payouts', 'Unpaid'],
-  ['/flows', 'Flows'],
-  ['/funds', 'Funds'],
-  ['/loyalty/runs', 'Loyalty'],
-  ['/patterns', 'Patterns'],
-  ['/archive', 'Archive'],
+  ...ENDPOINT_LINKS.slice(1),
   ['/api', 'API'],
   ['/verify', 'Verify'],
 ]
 
 /** Further pages that the footer names. */
-const FOOTER: readonly (readonly [path: string, label: string])[] = [
+const FOOTER: readonly Link[] = [
   ['/status', 'Status'],
   ['/about', 'About'],
 ]

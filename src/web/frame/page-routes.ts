@@ -20,6 +20,7 @@ import type { PageCache } from './page-cache.ts'
 import type { PageForm } from './page-forms.ts'
 import { asOfIn, goesOn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
+import { endpointPagePath } from './page.ts'
 import { ROWS_ASKED_MAX, rowsAsked } from './rows-asked.ts'
 import type { Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
@@ -36,11 +37,11 @@ export type Web = Readonly<{
   present(now: Ms): string
 }>
 
-/** `/flows` for `/api/v1/flows`: the one rule of addresses. */
+/** Path of a page: its own, or that of its endpoint. */
 export function pagePath(page: AnyPage): string {
   if (page.path !== undefined) return page.path
   assert(page.endpoint !== null, 'a page of no endpoint has a path of its own')
-  return ENDPOINT_PATHS[page.endpoint].slice('/api/v1'.length)
+  return endpointPagePath(page.endpoint)
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }

@@ -1,7 +1,9 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
+import type { AnswerOf } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { ParsedQuery } from '../../serve/http/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
@@ -88,6 +90,14 @@ export type Page<Answer> = Readonly<{
   /** What of it others may show, beside the picture that it is with `.svg`. */
   embedded?(answer: Answer, view: View): readonly Embedded[]
 }>
+
+/** The page of one endpoint, with that endpoint's answer. */
+export type EndpointPage<Id extends EndpointId> = Page<AnswerOf<Id>> & Readonly<{ endpoint: Id }>
+
+/** Path of an endpoint's page: `/flows` for `/api/v1/flows`. */
+export function endpointPagePath(id: EndpointId): string {
+  return ENDPOINT_PATHS[id].slice('/api/v1'.length)
+}
 
 /** Any page: the routes hand it what its own endpoint answers. */
 export type AnyPage = Page<unknown>

@@ -1,3 +1,5 @@
+import type { RawEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+
 /** Request to the API, in the parts that the typed client takes. */
 export type Call = Readonly<{
   id: string
@@ -11,7 +13,7 @@ export type Call = Readonly<{
 }>
 
 /** Endpoints that answer with bytes, not text. */
-export const BYTES: ReadonlySet<string> = new Set(['logTile', 'logEntries'])
+export const BYTES: ReadonlySet<string> = new Set<RawEndpoint>(['logTile', 'logEntries'])
 
 /** TypeScript program that makes the request with this project's client. */
 export function typescriptOf(call: Call): string {

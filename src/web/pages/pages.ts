@@ -1,3 +1,4 @@
+import type { EndpointWithPage } from '../../protocol/endpoints/endpoint-rows.ts'
 import { aboutPage } from './about-page.ts'
 import { apiPage } from '../reference/api-page.ts'
 import { archivePage } from './archive/archive-page.ts'
@@ -10,7 +11,7 @@ import { findPage } from './find-page.ts'
 import { flowsPage } from './ranges/flows-page.ts'
 import { fundsPage } from './ranges/funds-page.ts'
 import { loyaltyPage } from './loyalty/loyalty-page.ts'
-import type { AnyPage } from '../frame/page.ts'
+import type { AnyPage, EndpointPage } from '../frame/page.ts'
 import { patternsPage } from './ranges/patterns-page.ts'
 import { payoutsPage } from './payouts/payouts-page.ts'
 import { schedulePage } from './schedule/schedule-page.ts'
@@ -19,26 +20,33 @@ import { streamPage } from './events/stream-page.ts'
 import { homePage, summaryPage } from './summary/summary-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
 
-/** Every page. The test of parity walks them all. */
-export const PAGES: readonly AnyPage[] = [
-  homePage,
-  summaryPage,
-  comparePage,
-  contestsPage,
-  contestLedgerPage,
-  payoutsPage,
-  schedulePage,
-  flowsPage,
-  fundsPage,
-  patternsPage,
-  findPage,
-  statusPage,
-  aboutPage,
-  apiPage,
-  archivePage,
-  loyaltyPage,
-  eventsPage,
-  streamPage,
-  eventPage,
-  verifyPage,
-]
+/** Pages that are not the page of an endpoint under its path. */
+type OtherPage = 'home' | 'compare' | 'find' | 'about' | 'api' | 'stream' | 'verify'
+
+const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonly<
+  Record<OtherPage, AnyPage>
+> = {
+  home: homePage,
+  summary: summaryPage,
+  compare: comparePage,
+  contests: contestsPage,
+  contestLedger: contestLedgerPage,
+  payouts: payoutsPage,
+  schedule: schedulePage,
+  flows: flowsPage,
+  funds: fundsPage,
+  patterns: patternsPage,
+  find: findPage,
+  status: statusPage,
+  about: aboutPage,
+  api: apiPage,
+  archive: archivePage,
+  loyaltyRuns: loyaltyPage,
+  events: eventsPage,
+  stream: streamPage,
+  event: eventPage,
+  verify: verifyPage,
+}
+
+/** Every page, in the order of the sitemap. */
+export const PAGES: readonly AnyPage[] = Object.values(BY_NAME)

@@ -3,11 +3,11 @@ import { countHtml, eventLink } from '../markup/amount-html.ts'
 import type { Html, Part } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentOf, momentOrNone } from '../markup/moment-html.ts'
-import type { Page } from '../frame/page.ts'
+import type { EndpointPage } from '../frame/page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
 /** `/status`: whether the service keeps up, and what it is. */
-export const statusPage: Page<Status> = {
+export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
   news: true,
   title: () => 'Status',

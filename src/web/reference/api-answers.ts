@@ -1,7 +1,9 @@
 import type { ContestWire } from '../../protocol/resources.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { EndpointId } from '../../protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { hasParameters } from '../../protocol/endpoints/endpoints.ts'
+import type { EndpointWithParameters } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { EndpointId, PathPart } from '../../protocol/paths.ts'
+import { pathParts } from '../../protocol/paths.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { fill } from '../frame/answers.ts'
 import type { DocumentedEndpoint } from '../frame/api-document.ts'
@@ -33,7 +35,7 @@ export type ExampleAnswer = Readonly<{
 type Subjects = Readonly<{ head: EventWire; event: EventWire; contest: ContestWire | undefined }>
 
 /** The descriptions themselves are no examples: the page is made of them. */
-const UNSHOWN: ReadonlySet<string> = new Set(['openapi', 'asyncapi', 'archiveFile'])
+const UNSHOWN: ReadonlySet<string> = new Set<EndpointId>(['openapi', 'asyncapi', 'archiveFile'])
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/schema+json'])
 const TILE_WIDTH = 256
 
@@ -76,17 +78,14 @@ async function subjectsOf(asking: Asking): Promise<Subjects | null> {
 }
 
 /** A question that is answered with little; null of an endpoint for which the log has nothing yet. */
-function askedOf(
-  { operationId, parameters }: DocumentedEndpoint,
-  subjects: Subjects | null,
-): ApiRequest | null {
-  const places = parameters.filter((one) => one.in === 'path')
-  if (subjects === null) return places.length === 0 && operationId !== 'stream' ? {} : null
+function askedOf({ operationId, path }: DocumentedEndpoint, subjects: Subjects | null): ApiRequest | null {
+  const parts = pathParts(path)
+  if (subjects === null) return parts.length === 0 && operationId !== 'stream' ? {} : null
   const { head, event, contest } = subjects
   const day = head.atMs - (head.atMs % DAY_MS)
   const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
   const tile = head.seq < TILE_WIDTH ? `000.p/${head.seq}` : '000'
-  const known: Readonly<Record<string, string | undefined>> = {
+  const known: Readonly<Record<PathPart, string | undefined>> = {
     id: contest === undefined ? undefined : String(contest.id),
     seq: String(event.seq),
     file: `${head.at.slice(0, 7)}.jsonl.gz`,
@@ -94,10 +93,11 @@ function askedOf(
     level: '0',
     tile,
   }
-  const segments = Object.fromEntries(places.map(({ name }) => [name, known[name] ?? '']))
+  const segments = Object.fromEntries(parts.map((name) => [name, known[name] ?? '']))
   if (Object.values(segments).includes('')) return null
   const range = `from=${date(day - 2 * DAY_MS)}&to=${date(day)}`
-  const queries: Readonly<Record<string, string>> = {
+  const queries: Readonly<Record<EndpointWithParameters, string>> = {
+    summary: '',
     contests: 'limit=1',
     contestLedger: 'limit=2',
     payouts: 'limit=1',
@@ -107,7 +107,7 @@ function askedOf(
     events: 'type=payout&order=desc&limit=2',
     stream: `after=${head.seq - 1}`,
   }
-  return { segments, query: queries[operationId] ?? '' }
+  return { segments, query: hasParameters(operationId) ? queries[operationId] : '' }
 }
 
 /** What the service answers now, where that is read as it is; null of everything else. */
@@ -118,7 +118,7 @@ async function answerOf(
 ): Promise<ExampleAnswer | null> {
   const { operationId: id } = endpoint
   const type = mediaOf(endpoint)[0]?.[0] ?? ''
-  if (question.of === 'sample' || !JSON_TYPES.has(type) || !isEndpointId(id) || UNSHOWN.has(id)) return null
+  if (question.of === 'sample' || !JSON_TYPES.has(type) || UNSHOWN.has(id)) return null
   const answered = await asking.ask(id, question)
   if (!answered.ok) return null
   const text = JSON.stringify(answered.value.value, null, 2)
@@ -139,8 +139,4 @@ function answerOfSample(endpoint: DocumentedEndpoint): ExampleAnswer | null {
   const { type, value } = example
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   return { type, text, of: 'sample', request: requestOf(endpoint) }
-}
-
-function isEndpointId(id: string): id is EndpointId {
-  return Object.hasOwn(ENDPOINT_PATHS, id)
 }

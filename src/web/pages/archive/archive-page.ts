@@ -4,12 +4,12 @@ import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/archive`: every event there has been, a file for each month. */
-export const archivePage: Page<ArchiveIndex> = {
+export const archivePage: EndpointPage<'archive'> = {
   endpoint: 'archive',
   title: () => 'Archive',
   csv: tableOf,

@@ -17,7 +17,7 @@ import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
 import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
 import { percentOf } from '../../charts/share.ts'
@@ -28,7 +28,7 @@ import { unpaidTable } from '../payouts/unpaid-table.ts'
 const OPEN_SHOWN = 200
 
 /** `/contests/{id}/ledger`: whether everybody was paid, and by which transactions. */
-export const contestLedgerPage: Page<ContestLedger> = {
+export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
   rows: ROWS_ASKED_MAX,
   further: true,

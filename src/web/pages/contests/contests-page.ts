@@ -9,7 +9,7 @@ import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
@@ -17,7 +17,7 @@ import type { AnswerTable } from '../../markup/table.ts'
 const ROWS_SHOWN = 50
 
 /** `/contests`: all of them or those of a state, newest first. */
-export const contestsPage: Page<Contests> = {
+export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
   rows: ROWS_SHOWN,
   further: true,

@@ -7,7 +7,7 @@ import type { Further } from '../../frame/further.ts'
 import { further } from '../../frame/further.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { addressAt } from '../../markup/site.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
@@ -15,7 +15,7 @@ import { copyButton } from '../../frame/view-bar.ts'
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
 /** `/events/{seq}`: one event as it stands in the log for ever, and whether a later one took it back. */
-export const eventPage: Page<EventWire> = {
+export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
   further: true,
   title: ({ seq }) => `Event #${seq}`,

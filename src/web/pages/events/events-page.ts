@@ -7,11 +7,11 @@ import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { NOT_FINAL } from './transaction-route.ts'
 
 /** `/events`: the log by pages, filtered. */
-export const eventsPage: Page<EventsPage> = {
+export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
   news: true,
   title: (_, { query }) => eventsTitle(query.list('type')),

@@ -4,12 +4,12 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { rewardChart, rewardPicture } from './loyalty-chart.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/loyalty/runs`: each month's reward, with the digests by which its files are checked. */
-export const loyaltyPage: Page<LoyaltyRuns> = {
+export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
   title: () => 'Loyalty rewards',
   csv: tableOf,

@@ -6,7 +6,7 @@ import { further, jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
 import { daysChart, daysPicture, isWhole, waitingTable } from './payouts-days.ts'
 import { nothingOpen } from './payouts-none.ts'
@@ -28,7 +28,7 @@ const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
 }
 
 /** `/payouts`: what was won and is not paid yet, and when it will be. */
-export const payoutsPage: Page<Payouts> = {
+export const payoutsPage: EndpointPage<'payouts'> = {
   endpoint: 'payouts',
   rows: ROWS_ASKED_MAX,
   pictureRows: ROWS_ASKED_MAX,

@@ -9,14 +9,14 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { bucketOf, momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { percentOf } from '../../charts/share.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/flows`: what was spent, paid and burned, bucket by bucket. */
-export const flowsPage: Page<Flows> = {
+export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   further: true,
   island: 'chart',

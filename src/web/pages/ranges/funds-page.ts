@@ -9,7 +9,7 @@ import type { SeriesStyle } from '../../charts/chart-plot.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentText } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { ratioOf } from '../../charts/share.ts'
@@ -31,7 +31,7 @@ const FUNDS: readonly Fund[] = [
 ]
 
 /** `/funds`: what stands in each fund, now and at the end of each bucket. */
-export const fundsPage: Page<Funds> = {
+export const fundsPage: EndpointPage<'funds'> = {
   endpoint: 'funds',
   further: true,
   island: 'chart',

@@ -8,7 +8,7 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
 import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { offsetSelect, offsetText } from '../../markup/time-offset.ts'
@@ -25,7 +25,7 @@ const MEASURES: readonly (readonly [measure: Measure, name: string])[] = [
 const KINDS_MAX = 8
 
 /** `/patterns`: when in the week people play. */
-export const patternsPage: Page<Patterns> = {
+export const patternsPage: EndpointPage<'patterns'> = {
   endpoint: 'patterns',
   island: 'patterns',
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,

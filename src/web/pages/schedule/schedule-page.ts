@@ -5,7 +5,7 @@ import { jsonLine } from '../../frame/further.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import type { Open } from './schedule-timeline.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
 import type { AnswerTable } from '../../markup/table.ts'
@@ -14,7 +14,7 @@ import type { AnswerTable } from '../../markup/table.ts'
 const PLANS_SHOWN = 200
 
 /** `/schedule`: what is planned, day by day. */
-export const schedulePage: Page<Schedule> = {
+export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
   news: true,
   further: true,

@@ -4,7 +4,7 @@ import { eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import type { Page, View } from '../../frame/page.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 import { askBefore, figuresOf } from './summary-figures.ts'
 import { flowsOf, flowsPicture } from './summary-flows.ts'
@@ -13,7 +13,7 @@ import { travelOf } from './summary-travel.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/summary`: the headline figures, now or as of a past moment. */
-export const summaryPage: Page<Summary> = {
+export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
   news: true,
   further: true,
@@ -45,7 +45,7 @@ function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
 }
 
 /** `/`: the same. */
-export const homePage: Page<Summary> = { ...summaryPage, path: '/' }
+export const homePage: EndpointPage<'summary'> = { ...summaryPage, path: '/' }
 
 /** The event that the log begins with; null before it. */
 async function firstEvent(view: View): Promise<EventWire | null> {
