@@ -82,7 +82,7 @@ suite('a mistake of the user', () => {
     const ended = await daybook('demo', '--data', at('newer'), ...ports)
     assert.equal(ended.code, 1, ended.said)
     assert.ok(isOneLine(ended), ended.said)
-    assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000, `), ended.said)
+    assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000; `), ended.said)
     assert.match(ended.said, / remove the folder, and a start makes it anew\n$/)
   })
 

@@ -30,41 +30,38 @@ import { encodeTotalsRow, nextChunk } from './books/totals-rows.ts'
 import type { TreeWriter } from './tree/tree-writer.ts'
 import { openTreeWriter } from './tree/tree-writer.ts'
 
-/** What `append` keeps beside the event: the ref and the digest of its content, null in an import without ref. */
-export type Named = Readonly<{ ref: string; digest: Uint8Array }> | null
+/** The operator's ref of a draft and the digest of its content; null in an import without refs. */
+type Named = Readonly<{ ref: string; digest: Uint8Array }> | null
 
-/** The book's one writer. A batch is appended draft by draft, then kept whole or dropped whole. */
+/** The log's only writer. A batch is appended draft by draft, then kept whole or dropped whole. */
 export type Appender = Readonly<{
-  /** The books with everything appended so far, for checks before the next draft. */
+  /** The fold of everything appended so far, for checks before the next draft. */
   fold(): Fold
   /** The last event appended, kept or not. */
   head(): Head
-  /** The seq under which a draft of this ref was published, with its digest. */
+  /** The seq and digest of the draft that was published with this ref. */
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
-  /** Makes the draft an event: the next seq, and `at` = the later of `atMs` and the last event's. */
+  /** Makes the draft an event: it gets the next seq, and `at` is the later of `atMs` and the last event's `at`. */
   append(draft: Draft, named: Named, atMs: Ms): DaybookEvent
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
   keep(): void
-  /** Forgets the batch; what was kept before stays. */
+  /** Forgets the batch. Batches that were kept before stay. */
   drop(): void
   begin(): void
-  /** Makes everything kept durable and visible at once: it is on the disk when this returns. */
+  /** Makes all kept batches durable and visible at once. They are on the disk when this returns. */
   commit(): Head
-  /** The signed note of the tree up to the last commit of this appender; it has made one. */
+  /** The signed note of the tree at this appender's last commit. Throws before its first commit. */
   checkpoint(): string
   /** Undoes everything since `begin`. */
   rollback(): void
 }>
 
-/** All that an appended and not yet kept batch changes in memory. */
+/** Everything in memory that a batch changes before it is kept. */
 type State = Readonly<{ fold: Fold; head: Head; chunk: Chunk | null; weeks: WeekBuilder }>
 
 type Trees = typeof openTreeWriter
 
-/**
- * Opens the log for its one writer, which signs every tree that it makes visible. Another `openTree` is for measuring
- * what the tree costs.
- */
+/** Opens the log for its only writer, which signs the tree at every commit. A benchmark passes its own `openTree`. */
 export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees = openTreeWriter): Appender {
   const shelf = openStoreShelf(db)
   const prefix = openPrefixReader(db)
@@ -102,7 +99,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
     inserts.forget()
     archive.drop()
     tree.drop()
-    // Lot books were changed in place: they are read again.
+    // The dropped batch changed contests and lots in place, so they are read again.
     state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
   }
 
@@ -134,7 +131,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
   }
 }
 
-/** Makes the lines and the leaf of an entry, once and for ever. */
+/** Writes an entry's line, details line, leaf and ref. */
 function insertEntry({ event, details }: Entry, named: Named, tree: TreeWriter, inserts: Inserts): void {
   const line = formatEvent(event)
   const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
@@ -145,7 +142,7 @@ function insertEntry({ event, details }: Entry, named: Named, tree: TreeWriter, 
   if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
 }
 
-/** Looks a ref up, in the batch first and then in the store. */
+/** Looks a ref up in the batch, then in the store. */
 function openPublished(db: DatabaseSync, inserts: Inserts): Appender['published'] {
   const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
   return (ref) => {
@@ -154,7 +151,7 @@ function openPublished(db: DatabaseSync, inserts: Inserts): Appender['published'
   }
 }
 
-/** The fold changes its tally in place, so what is kept for `drop` must not share it. */
+/** Copies the tally, which the fold changes in place, so that `drop` can return to the former one. */
 function withOwnTally(state: State): State {
   return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
 }
@@ -169,7 +166,7 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State 
   }
 }
 
-/** The chunk of an event that is about to be counted; its row is written when the event begins it. */
+/** The chunk of the next event. Writes the chunk's row when the event begins it. */
 function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, inserts: Inserts): Chunk {
   if (chunk !== null && !beginsChunk(head.atMs, seq - chunk.seq, atMs)) return chunk
   const id = nextChunk(chunk?.id ?? null, atMs)
@@ -177,7 +174,7 @@ function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, i
   return { id, seq }
 }
 
-/** Notes the activity before each quarter of an hour that `at` has reached; writes a week's rows when it ends. */
+/** Adds the activity before each quarter of an hour up to `at`. Writes the rows of a week when it ends. */
 function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, inserts: Inserts): WeekBuilder {
   if (at < nextQuarter(weeks) && weeks.week !== null) return weeks
   const { builder, ended } = advance(weeks, at, activityOf(tally))
@@ -188,7 +185,7 @@ function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, inserts: Inserts): 
   return builder
 }
 
-/** What the present week has reached, out of the prefix totals: at most 672 look-ups at a start. */
+/** The sums of the current week so far, from the prefix totals: at most 672 look-ups at a start. */
 function loadWeeks(db: DatabaseSync, prefix: PrefixReader): WeekBuilder {
   const { atMs } = prefix.head()
   if (atMs === null) return NO_WEEK

@@ -15,23 +15,23 @@ import { readVerifiers } from './tree/signing-keys.ts'
 import { readIdentity } from './store/store.ts'
 import { HASHER } from './tree/tree-hasher.ts'
 
-/** Events hashed in one slice: about a millisecond of one thread. */
+/** Events hashed in one slice, which takes about a millisecond. */
 const SLICE_EVENTS = 256
 
-/** How far an audit is: events hashed so far, of how many there were at the last look; `fault` ends it. */
+/** Progress of an audit: events hashed, and events in the log at the last look. A `fault` ends the audit. */
 export type AuditState = Readonly<{ checked: number; events: number; done: boolean; fault: LogFault | null }>
 
-export type StoreAuditSettings = Readonly<{
-  /** Reads the high-water mark; null where the log is not held against one. */
+type StoreAuditSettings = Readonly<{
+  /** Reads the high-water mark; null when the log has none to be compared with. */
   mark(): HighWater | null
-  /** Verifies the signature of every commit: some 60 µs each. Else those of the months and the newest one. */
+  /** Verifies the signature of every commit, about 60 µs each; otherwise only those of months and the newest one. */
   everySignature: boolean
 }>
 
 /**
- * Hashes the whole log again, slice by slice, each in a read transaction of its own: every leaf against its line,
- * every stored hash of the tree against the leaves, and at the end of the log every month's checkpoint, the newest
- * signature and the high-water mark against the tree. The log may grow meanwhile. Memory does not grow with it.
+ * Hashes the whole log again, one slice a call, each slice in its own read transaction. Compares every leaf with its
+ * line and every stored hash with the leaves; at the end compares the months' checkpoints, the newest signature and the
+ * high-water mark with the tree. The log may grow during the audit. Memory use does not depend on its length.
  */
 export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAuditSettings): () => AuditState {
   const frontier = emptyFrontier()
@@ -67,13 +67,13 @@ export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAudit
       return { checked: frontier.size, events: headOf(db), done, fault }
     })
     if (!state.done || state.fault !== null) return state
-    // Read before the snapshot that it is held against: the log is never behind its mark.
+    // Read before the snapshot: the store is never behind its mark, so an older mark cannot be ahead of it.
     const marked = mark()
     return inSnapshot(db, frontier, () => ({ ...state, fault: faultAtEnd(db, marked) }))
   }
 }
 
-/** Whether a signature is of the tree of this size and root. */
+/** Gives a function that verifies the signature of the tree of a size and root. */
 function openSignatures(db: DatabaseSync): (signature: Uint8Array, size: number, root: Hash) => boolean {
   const identity = readIdentity(db)
   const keys = readVerifiers(db)
@@ -87,7 +87,7 @@ function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {
   return faultOfSpan(wrong, 'the stored tree is not that of the events')
 }
 
-/** Asks in one read transaction. A store that cannot be read is at fault where it is read. */
+/** Runs `ask` in one read transaction. An error of SQLite becomes a fault of the next event. */
 function inSnapshot(
   db: DatabaseSync,
   { size }: Readonly<{ size: number }>,

@@ -17,8 +17,7 @@ import { openTreeReader } from './tree/tree-reader.ts'
 import { openWalk } from './walk.ts'
 
 /**
- * Opens the log of a data directory for one thread's reading. `cell` is where the writer shows its head; a log
- * without a writer does without.
+ * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.
  */
 export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
   const db = openForReading(storePath(dataDirectory))
@@ -47,7 +46,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
     return answer
   }
 
-  /** Before the answer leaves, the stream of this thread has queued what the answer has seen. */
+  /** Moves this thread's head and tells its listeners, so that streams are never behind an answer. */
   function moveTo(seen: Head): void {
     if (seen.seq <= head.seq) return
     head = seen
@@ -73,7 +72,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
   }
 }
 
-/** Gives what one read transaction sees, made of statements that are prepared once. */
+/** Prepares the statements once and gives a function that makes the snapshot of the open read transaction. */
 function snapshots(db: DatabaseSync): () => Snapshot {
   const prefix = openPrefixReader(db)
   const books = openBooks(db, prefix)

@@ -7,7 +7,7 @@ import { bytes, number, text } from './store/codec.ts'
 import type { LogFilter, Framing, Walk, Walked } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
-/** Each framing as an SQL expression over a row: the matches leave the store as one blob, never as objects. */
+/** SQL expression of each framing. SQLite joins the matching lines into one blob, so that no row becomes an object. */
 const EXPRESSIONS: Readonly<Record<Framing, string>> = {
   json: "group_concat(line, ',')",
   ndjson: "group_concat(line || char(10), '')",
@@ -15,13 +15,13 @@ const EXPRESSIONS: Readonly<Record<Framing, string>> = {
   csv: "group_concat(line || char(10), '')",
 }
 
-/** A line as a CSV row. Its values come from closed alphabets without comma, quote or line break. */
+/** The fields of an event line, for its CSV row. None of their values can contain a comma, quote or line break. */
 const CSV_LINE =
   /\{"seq":(\d+),"type":"(\w+)","kind":"(\w+)","at":"([^"]+)","atMs":(\d+),"contestId":(null|\d+),"kots":(null|"[^"]*"),"tx":(null|"[^"]*")\}\n/g
 
 const NOTHING = new Uint8Array(0)
 
-/** Opens the walk over a store's events: a page, a history of the stream, a CSV, each with its framing. */
+/** Opens the walk that reads events for pages, streams and CSV files. */
 export function openWalk(
   db: DatabaseSync,
   keyOf: typeof txKey = txKey,
@@ -29,7 +29,7 @@ export function openWalk(
   const prepared = openStatements(db)
   const codes = db.prepare('SELECT code, type, kind FROM kinds')
 
-  /** The codes that a filter lets in, as one JSON parameter; null = every. */
+  /** The codes that match a filter, as one JSON parameter; null when all match. */
   function codesOf({ types, kind }: LogFilter): string | null {
     if (types === null && kind === null) return null
     const matching = codes
@@ -76,7 +76,7 @@ function openStatements(db: DatabaseSync): (sql: string) => StatementSync {
   }
 }
 
-/** The stretch that is examined, both ends exclusive: from `after` upwards, or from `before` downwards. */
+/** The range of seqs to examine, both ends exclusive: from `after` upwards, or from `before` downwards. */
 function stretchOf({ tx, order, after, before, scanMax }: Walk): Readonly<{ low: number; high: number }> {
   if (tx !== null) return { low: after, high: before }
   return order === 'asc'
@@ -86,11 +86,11 @@ function stretchOf({ tx, order, after, before, scanMax }: Walk): Readonly<{ low:
 
 const DIRECTIONS = { asc: 'ASC', desc: 'DESC' } as const
 
-/** The events that name a transaction: the index has those of its key, and their lines say whether it is theirs. */
+/** Events that name a transaction. Index keys can collide, so the end of the line is compared too. */
 const NAMED = `tx_events AS t CROSS JOIN events AS e ON e.seq = t.seq
   WHERE t.key = ? AND t.seq > ? AND t.seq < ? AND substr(e.line, -length(?4)) = ?4`
 
-/** The last event to be examined of those that name a transaction, where there are so many. */
+/** The event at which a walk over a transaction's events reaches `scanMax`, if it has so many. */
 const LAST_NAMED = {
   asc: `SELECT e.seq AS last FROM ${NAMED} ORDER BY t.seq ASC LIMIT 1 OFFSET ?`,
   desc: `SELECT e.seq AS first FROM ${NAMED} ORDER BY t.seq DESC LIMIT 1 OFFSET ?`,
@@ -105,7 +105,7 @@ function statementOf({ filter, tx, order }: Walk, ofCodes: boolean, framing: Fra
     ...(filter.nonzero ? ['nonzero = 1'] : []),
   ]
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-  // Those that name a transaction come in order already, and sorted anew they would all be read first.
+  // The index already gives a transaction's events in order; an ORDER BY here would read all of them first.
   const matches =
     tx === null
       ? `events ${where} ORDER BY seq ${direction}`

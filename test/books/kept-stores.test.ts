@@ -56,7 +56,9 @@ suite('the kept stores', () => {
   for (const schema of keptSchemas().slice(0, -1)) {
     test(`of schema ${schema} are refused, and the message names both versions`, () => {
       using kept = unpackKept(schema)
-      const refusal = new StoreError(`the store has schema ${schema}, this Daybook reads ${SCHEMA_VERSION}`)
+      const refusal = new StoreError(
+        `the store has schema ${schema}; this Daybook reads schema ${SCHEMA_VERSION}`,
+      )
       assert.throws(() => openForReading(storePath(kept.data)), refusal)
       assert.throws(() => openForWriting(storePath(kept.data)), refusal)
     })

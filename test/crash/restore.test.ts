@@ -122,7 +122,7 @@ suite('a backup', () => {
     for (let starts = 0; starts < 2; starts += 1) {
       assert.match(
         refusalAtStart(data) ?? '',
-        /^seq 11: the log ends at seq 10, and it was published up to seq 20/,
+        /^seq 11: the log ends at seq 10 but was published up to seq 20/,
       )
     }
     const { code, said } = await checked(data)

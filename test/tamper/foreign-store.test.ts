@@ -27,11 +27,11 @@ suite('the store of another log', () => {
       makeLog(others.data, [5, 9], { ...NEW_LOG, origin })
       copyFileSync(storePath(others.data), storePath(folder.data))
       for (const signing of [SIGNING, ACCEPT]) {
-        assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* is of another log/)
+        assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* belongs to another log/)
       }
       const { code, said } = await checked(folder.data)
       assert.equal(code, 1)
-      assert.match(said, /^seq 1: .* is of another log/m)
+      assert.match(said, /^seq 1: .* belongs to another log/m)
     })
   }
 })
@@ -48,7 +48,7 @@ suite('the high-water mark beside a store', () => {
     cpSync(join(fork, HIGH_WATER_FILE), join(folder.data, HIGH_WATER_FILE))
     assert.match(
       refusalAtStart(folder.data) ?? '',
-      /^seq 1: the log is not the one whose checkpoint was shown/,
+      /^seq 1: the log is not the one whose checkpoint was published/,
     )
     assert.equal((await checked(folder.data)).code, 1)
   })

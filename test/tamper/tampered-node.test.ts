@@ -120,7 +120,7 @@ suite('the audit of a log that is served', () => {
     [
       'the end is cut off between commits',
       (data) => change(data, (db) => db.exec('DELETE FROM events WHERE seq > 693')),
-      /^seq 694: the log ends at seq 693, and it was published up to seq 700/,
+      /^seq 694: the log ends at seq 693 but was published up to seq 700/,
     ],
     [
       'an event is put at the end',

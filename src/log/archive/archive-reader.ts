@@ -10,27 +10,27 @@ import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './
 import type { Running } from './gzip-member.ts'
 import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
 
-/** Bytes of one chunk at most. */
+/** Most bytes of a chunk. */
 export const CHUNK_BYTES_MAX: number = 1024 * 1024
 
-/** The half of the archive that a snapshot reads. Every answer is whole when it returns: no statement stays open. */
+/** The reading half of the archive, for snapshots. No statement stays open between calls. */
 export type ArchiveReader = Readonly<{
-  /** Every month from the first event's to the head's, empty ones included, ascending. */
+  /** All months from the first event's to the head's, ascending, with empty months. */
   months(head: Seq): readonly MonthState[]
   month(month: Month, head: Seq): MonthState | undefined
-  /** How a month's file stands at the head; undefined when there is no such month. */
+  /** The layout of a month's file at this head; undefined when there is no such month. */
   layout(month: Month, file: MonthFile, head: Seq): MonthLayout | undefined
   /**
-   * The first bytes of the stretch `from` (inclusive) to `to` (exclusive) of the stored bytes: at least one, at
-   * most 1 MiB. Throws outside them, and when a segment is not what was written.
+   * The first bytes of the range `from` (inclusive) to `to` (exclusive) of the stored bytes: at least one, at most 1
+   * MiB. Throws outside the stored bytes, and for a damaged segment.
    */
   chunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
 }>
 
-/** The stored part of a file: where it ends, its last seq, and the running values there. */
+/** The end of a file's stored part: its offset, last seq and running values. */
 type Stored = Readonly<{ end: number; lastSeq: number; running: Running }>
 
-/** Opens the archive for one reader of the store; a read-only database will do. */
+/** Opens the archive for one reader of the store. */
 export function openArchiveReader(db: DatabaseSync): ArchiveReader {
   const lines = openStoredLines(db)
   const allMonths = db.prepare('SELECT * FROM months ORDER BY month')
@@ -64,7 +64,7 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const running = before?.running ?? NOTHING_YET
       const storedBytes = before?.end ?? GZIP_HEADER.length
       if (state.closed || state.firstSeq === null) return { storedBytes, ending: gzipTrailer(running) }
-      // Details may lack a segment where no event had any: only the events' segments say what is sealed.
+      // A stretch without details has no segment in the details file, so only the events file says how far segments go.
       const sealed = stored(month, 'events')?.lastSeq ?? state.firstSeq - 1
       const tail = lines(file, sealed + 1, head)
       const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(runOn(running, tail))])
@@ -78,7 +78,7 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const row = segmentAt.get(month, FILE_CODES[file], at)
       const start = integerColumn(row?.['start'])
       const bytes = bytesColumn(row?.['bytes'])
-      // What is served for ever is checked each time it is read: a flipped bit must not reach a cache.
+      // Checked at each reading, because caches keep month files forever.
       if (crc32(bytes) !== integerColumn(row?.['bytes_crc'])) {
         throw new Error(`the stored segment of ${month} (${file}) at byte ${start} is damaged`)
       }

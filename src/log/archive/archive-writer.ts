@@ -20,25 +20,22 @@ import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-b
 import type { MonthFile } from '../store/reader.ts'
 import type { Signer } from '../tree/signer.ts'
 
-/** The half of the archive that the log's transaction drives. */
+/** The writing half of the archive, called in the log's transaction. */
 export type ArchiveWriter = Readonly<{
-  /**
-   * Notes the next event, in order: two comparisons, and work only where a segment or a month ends. `rootBefore`
-   * gives the root of the tree up to the event before.
-   */
+  /** Adds the next event, in order of seq. `rootBefore` gives the root of the tree up to the event before it. */
   add(event: Readonly<{ seq: Seq; atMs: Ms }>, rootBefore: () => Hash): void
   /**
-   * Does what the added events have made due: ends segments, closes months. To be called inside the transaction,
-   * when the rows of all added events are in `events` and `details`, and before the commit.
+   * Writes the segments and closes the months that the added events have ended. Must be called in the transaction, when
+   * all added events are in `events` and `details`.
    */
   flush(): void
-  /** Forgets the events added since the last flush, which are then not written. */
+  /** Forgets the events added since the last flush. */
   drop(): void
-  /** Forgets everything in memory, after a rollback of what was flushed: the store is the only truth. */
+  /** Forgets everything in memory and reads the store again, after a rollback. */
   reload(): void
 }>
 
-/** A month as its closing or its next segment needs it. `books` are null until they are needed after a start. */
+/** The open month. `books` are null after a start until they are needed. */
 type OpenMonth = {
   readonly month: Month
   readonly firstSeq: number
@@ -47,10 +44,10 @@ type OpenMonth = {
   books: Record<MonthFile, MonthBook> | null
 }
 
-/** What flush has to do: end a segment at `seq`, or begin a month with `seq` as its first. */
+/** A task for flush: end a segment at `seq`, or begin a month with `seq` as its first. */
 type Due = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
-/** Opens the archive of a log for its one writer. Reads a few rows, whatever the length of the open month. */
+/** Opens the archive of a log for its only writer. Reads a few rows, however long the open month is. */
 export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
   const store = openStore(db, signer)
   let due: Due[] = []
@@ -95,9 +92,9 @@ export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWrit
 type Store = Readonly<{
   openMonth(): OpenMonth | null
   begin(month: Month, firstSeq: number): OpenMonth
-  /** Ends a segment at `lastSeq`; nothing when one ends there already. */
+  /** Ends a segment at `lastSeq`, unless one ends there already. */
   seal(open: OpenMonth, lastSeq: number): void
-  /** Closes the month with the tree that ends with its last event, and every month without events before `next`. */
+  /** Closes the month with the tree that ends with its last event, and every empty month before `next`. */
   close(open: OpenMonth, tree: Tree, next: Month): void
 }>
 
@@ -178,7 +175,7 @@ function readOpenMonth(db: DatabaseSync): OpenMonth | null {
   return { month, firstSeq, sealed, books: null }
 }
 
-/** How a manifest states the tree at its month's end. */
+/** The fields of a manifest about the tree at the month's end. */
 type SignedTree = Pick<ArchiveManifest, 'size' | 'root' | 'checkpoint'>
 
 function signedTree(signer: Signer, { size, root }: Tree): SignedTree {
@@ -206,7 +203,7 @@ function manifestOf(
   }
 }
 
-/** Lines that lack their first or last event would be wrong for ever: so they are looked at before they are kept. */
+/** Asserts that the lines begin with seq `first` and end with `last`, because a segment never changes. */
 function assertSpan(raw: Uint8Array, first: number, last: number): void {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const lastAt = text.lastIndexOf(10, -2) + 1
@@ -214,7 +211,7 @@ function assertSpan(raw: Uint8Array, first: number, last: number): void {
   assert(raw.length > 0 && begins(0, first) && begins(lastAt, last), `events ${first} to ${last} are stored`)
 }
 
-/** The exclusive end of a month, also of the last one of the protocol, after which no month has a name. */
+/** The exclusive end of a month. `nextMonth` has no answer for the protocol's last month. */
 function endOf(month: Month): number {
   return Date.UTC(+month.slice(0, 4), +month.slice(5, 7), 1)
 }

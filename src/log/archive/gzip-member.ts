@@ -1,28 +1,28 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 
-// A month's file is one gzip member (RFC 1952) made of pieces that are joined, never compressed again:
-// the header, deflate segments that each end on a byte, an empty final block, and the trailer.
+// A month's file is one gzip member (RFC 1952) that is joined from parts and never compressed again: the header,
+// deflate segments that each end on a byte boundary, an empty final block, and the trailer.
 
-/** The ten bytes that every member begins with: deflate, no flags, mtime 0, unknown system. */
+/** The header of every member, ten bytes: deflate, no flags, mtime 0, unknown system. */
 export const GZIP_HEADER: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 
-/** An empty block of fixed codes with the final bit set: it ends the deflate stream and adds no byte to it. */
+/** An empty block with fixed codes and the final bit, which ends the deflate stream. */
 const FINAL_BLOCK = Uint8Array.of(0x03, 0x00)
 const TRAILER_BYTES = 8
 
-/** What the trailer says of the bytes so far, which is also what a file's content is known by. */
+/** CRC-32 and count of the uncompressed bytes so far, as the trailer states them. */
 export type Running = Readonly<{ crc: number; bytes: number }>
 
 export const NOTHING_YET: Running = { crc: 0, bytes: 0 }
 
-/** The running values after `raw` as well. */
+/** The running values with `raw` added. */
 export function runOn(before: Running, raw: Uint8Array): Running {
   return { crc: crc32(raw, before.crc), bytes: before.bytes + raw.length }
 }
 
 /**
- * Compresses a piece by itself to raw deflate that ends on a byte and is not final, so that pieces can be joined.
- * A function of `raw` alone under one zlib; of no bytes it makes no bytes.
+ * Compresses bytes to raw deflate that ends on a byte boundary and is not final, so that segments can be joined. The
+ * result depends only on `raw` and the version of zlib. No bytes give no bytes.
  */
 export function deflateSegment(raw: Uint8Array): Uint8Array {
   if (raw.length === 0) return new Uint8Array(0)
@@ -32,12 +32,12 @@ export function deflateSegment(raw: Uint8Array): Uint8Array {
     memLevel: 8,
     strategy: constants.Z_DEFAULT_STRATEGY,
     finishFlush: constants.Z_SYNC_FLUSH,
-    // Room for all of it: zlib may repeat the flush marker when its output buffer is full just there.
+    // Large enough for all output: zlib may repeat the flush marker when its buffer is full at that point.
     chunkSize: deflateBytesMax(raw.length),
   })
 }
 
-/** What follows the last segment: the final block, the CRC-32 and the size modulo 2^32, little-endian. */
+/** The end of a member: the final block, the CRC-32 and the size modulo 2^32, little-endian. */
 export function gzipTrailer(of: Running): Uint8Array {
   const trailer = new Uint8Array(FINAL_BLOCK.length + TRAILER_BYTES)
   trailer.set(FINAL_BLOCK)
@@ -50,7 +50,7 @@ export function gzipTrailer(of: Running): Uint8Array {
 /** The member of no bytes: the file of a month without events. */
 export const EMPTY_MEMBER: Uint8Array = Buffer.concat([GZIP_HEADER, gzipTrailer(NOTHING_YET)])
 
-/** No less than zlib's own bound for level 6, with the flush marker. */
+/** An upper bound of the compressed size, at least zlib's own bound for level 6 plus the flush marker. */
 function deflateBytesMax(rawBytes: number): number {
   return rawBytes + Math.ceil(rawBytes / 1000) + 256
 }

@@ -10,10 +10,10 @@ import type { MonthFile } from '../store/reader.ts'
 import type { Sha256State } from './sha256-state.ts'
 import { beginSha256, decodeSha256, encodeSha256, sha256Of, takeIntoSha256 } from './sha256-state.ts'
 
-/** A segment as it is stored. */
-export type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: Running }>
+/** A segment to be stored. */
+type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: Running }>
 
-/** One file of the open month, with digests of all that is stored: closing the month reads none of it again. */
+/** One file of the open month with digests of its stored part, so that closing the month need not read it again. */
 export type MonthBook = {
   running: Running
   storedBytes: number
@@ -21,14 +21,14 @@ export type MonthBook = {
   readonly gzip: Sha256State
 }
 
-/** The file of a month that has just begun. */
+/** Begins the file of a new month. */
 export function beginBook(): MonthBook {
   const gzip = beginSha256()
   takeIntoSha256(gzip, GZIP_HEADER)
   return { running: NOTHING_YET, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
 }
 
-/** Compresses the next lines of the file and takes them into its digests. */
+/** Compresses the next lines of the file and adds them to its digests. */
 export function extendBook(book: MonthBook, raw: Uint8Array): Segment {
   const bytes = deflateSegment(raw)
   const start = book.storedBytes
@@ -39,7 +39,7 @@ export function extendBook(book: MonthBook, raw: Uint8Array): Segment {
   return { start, bytes, bytesCrc: crc32(bytes), running: book.running }
 }
 
-/** The digests of the whole file and of its lines. The book is at its end: nothing may be added any more. */
+/** Ends the file and gives the digests of its lines and of its bytes. Nothing can be added afterwards. */
 export function endBook(book: MonthBook): Readonly<{ lines: Digest; gzip: Digest }> {
   const trailer = gzipTrailer(book.running)
   takeIntoSha256(book.gzip, trailer)
@@ -49,12 +49,12 @@ export function endBook(book: MonthBook): Readonly<{ lines: Digest; gzip: Digest
   }
 }
 
-/** The columns of `digests` that hold a book's. */
+/** The digests in the form of their columns in `digests`. */
 export function digestsOf({ lines, gzip }: MonthBook): readonly [lines: Uint8Array, gzip: Uint8Array] {
   return [encodeSha256(lines), encodeSha256(gzip)]
 }
 
-/** The book after a restart, out of two rows whatever the length of the month. */
+/** Reads the book after a restart, from two rows. */
 export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): MonthBook {
   const segment = db
     .prepare(

@@ -1,9 +1,9 @@
 import { assert } from '../../protocol/brand.ts'
 
-// SHA-256 (FIPS 180-4) whose state can be kept and taken up again later, which that of `node:crypto` cannot. It is
-// slower, and is used where a digest grows for a month over many starts.
+// SHA-256 (FIPS 180-4) with a state that can be stored and resumed, which `node:crypto` does not offer. It is slower,
+// and used only for digests that grow for a month over several starts.
 
-/** A digest on its way: all bytes of `tail` up to `bytes % 64` wait for a whole block. Changed in place. */
+/** An unfinished digest: the first `bytes % 64` bytes of `tail` are not hashed yet. Changed in place. */
 export type Sha256State = { readonly words: Int32Array; readonly tail: Uint8Array; bytes: number }
 
 const BLOCK_BYTES = 64
@@ -12,14 +12,14 @@ const ROUNDS = 64
 const LENGTH_BYTES = 8
 const TWO_32 = 2 ** 32
 
-/** The first 64 primes' fractional parts of a root, 32 bits of each: square roots begin, cube roots are the rounds'. */
+/** Fractional parts of the square roots (start) and cube roots (rounds) of the first 64 primes, 32 bits each. */
 const [START, ROUND_CONSTANTS] = constantsOf()
 
 export function beginSha256(): Sha256State {
   return { words: START.slice(), tail: new Uint8Array(BLOCK_BYTES), bytes: 0 }
 }
 
-/** Takes the next bytes into the digest. */
+/** Adds the next bytes to the digest. */
 export function takeIntoSha256(state: Sha256State, bytes: Uint8Array): void {
   const { words, tail } = state
   const waiting = state.bytes % BLOCK_BYTES
@@ -36,7 +36,7 @@ export function takeIntoSha256(state: Sha256State, bytes: Uint8Array): void {
   tail.set(bytes.subarray(end))
 }
 
-/** The digest of all bytes so far, in hex; the state stays as it is. */
+/** The digest of all bytes so far, in hex. The state does not change. */
 export function sha256Of({ words, tail, bytes }: Sha256State): string {
   const waiting = bytes % BLOCK_BYTES
   const padded = new Uint8Array(waiting + 1 + LENGTH_BYTES > BLOCK_BYTES ? 2 * BLOCK_BYTES : BLOCK_BYTES)
@@ -50,7 +50,7 @@ export function sha256Of({ words, tail, bytes }: Sha256State): string {
   return Array.from(last, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** The state as bytes: its words, and what waits for a whole block. */
+/** Encodes the state: its words, then the bytes that are not hashed yet. */
 export function encodeSha256({ words, tail, bytes }: Sha256State): Uint8Array {
   const encoded = new Uint8Array(WORDS * 4 + (bytes % BLOCK_BYTES))
   const view = new DataView(encoded.buffer)
@@ -59,7 +59,7 @@ export function encodeSha256({ words, tail, bytes }: Sha256State): Uint8Array {
   return encoded
 }
 
-/** The state after `bytes` bytes. Throws when it cannot be of so many. */
+/** Decodes the state after `bytes` bytes. Throws when its length does not fit that count. */
 export function decodeSha256(encoded: Uint8Array, bytes: number): Sha256State {
   assert(encoded.length === WORDS * 4 + (bytes % BLOCK_BYTES), `a stored digest is of ${bytes} bytes`)
   const view = new DataView(encoded.buffer, encoded.byteOffset)
@@ -70,7 +70,7 @@ export function decodeSha256(encoded: Uint8Array, bytes: number): Sha256State {
 
 const schedule = new Int32Array(ROUNDS)
 
-/** The compression function over whole blocks from `from` to `to`. */
+/** Applies the compression function to the blocks from `from` to `to`. */
 function takeBlocks(words: Int32Array, bytes: Uint8Array, from: number, to: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const w = schedule
@@ -128,7 +128,9 @@ function constantsOf(): readonly [start: Int32Array, rounds: Int32Array] {
   ]
 }
 
-/** The first 32 bits of the fraction of a prime's square or cube root: floats would round the last. */
+/**
+ * The first 32 bits of the fraction of a prime's square or cube root. Computed with integers, as floats would round.
+ */
 function fractionOfRoot(prime: number, degree: 2 | 3): number {
   const scaled = BigInt(prime) << BigInt(32 * degree)
   let root = 0n

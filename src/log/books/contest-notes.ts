@@ -4,26 +4,26 @@ import { assert } from '../../protocol/brand.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
 
-/** Contests kept decoded in memory between batches; all are written before any is let go. */
+/** Contests in the cache. When it is full, all are written and then all are removed. */
 const CONTESTS_KNOWN_MAX = 10_000
 
-/** Columns with an index: an update leaves them out, so that no page of the index is written. */
+/** Columns with an index. Updates leave them out, so that no page of the index is written. */
 const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status']
 
-/** The contests that the writer's transaction changes, as they now are. */
+/** A write-back cache of contests for the writer. */
 export type ContestNotes = Readonly<{
-  /** A contest noted or written lately; undefined when only the store knows. */
+  /** A contest in the cache; undefined when only the store may have it. */
   known(id: ContestId): ContestState | undefined
   note(changed: ContestState): void
-  /** Writes the rows of all that were noted: to be called before the commit. */
+  /** Writes the rows of all noted contests. Must be called before the commit. */
   flush(): void
   /** Forgets everything, after a rollback. */
   forget(): void
 }>
 
 /**
- * Many requests of one commit play in the same contests: a contest's row is written once a commit, and its status,
- * which has an index, only when it may be another.
+ * Opens the cache. The requests of one commit often share contests, so a contest's row is written once a commit. Its
+ * status, which has an index, is written only when it may have changed.
  */
 export function openContestNotes(db: DatabaseSync): ContestNotes {
   const insert = `INSERT INTO contests (${CONTEST_COLUMNS.join(', ')})
@@ -34,13 +34,13 @@ export function openContestNotes(db: DatabaseSync): ContestNotes {
   const moving = db.prepare(insert + setting([...unindexed, 'status']))
   const staying = db.prepare(insert + setting(unindexed))
   const contests = new Map<ContestId, ContestState>()
-  /** What is to be written; true where the stored status may be another. */
+  /** Contests to be written; true when the stored status may differ. */
   const noted = new Map<ContestId, boolean>()
 
   function flush(): void {
     for (const [id, moved] of noted) {
       const contest = contests.get(id)
-      assert(contest !== undefined, `contest ${id}, which is to be written, is known`)
+      assert(contest !== undefined, `contest ${id} is in the cache until it is written`)
       const statement = moved ? moving : staying
       statement.run(...valuesOf(contest))
     }

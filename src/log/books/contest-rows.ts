@@ -12,14 +12,14 @@ import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { decodeAmount, msOrNull, number, text } from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
 
-// A contest's row has the fields of its wire form, amounts and counts as the wire writes them: a list of ten thousand
-// contests makes no bigint. `sums` has what the ledger shows beside them, pool and prizes by kind.
+// A contest's row has the fields of its wire form, with amounts and counts as on the wire, so that a list of contests
+// needs no bigint. `sums` has the pool and the prizes by kind, which only the contest's own ledger shows.
 
-/** The columns that `wireOfValues` reads, in its order. */
+/** The columns that `wireOfValues` reads, in order. */
 export const WIRE_COLUMNS =
   'id, title, status, opens_at, closes_at, opened_at, closed_at, paid_at, pool, entries, plays, spent, owed, redeemed, not_redeemed'
 
-/** All columns, in the order of `valuesOf`. */
+/** All columns in the order of `valuesOf`. */
 export const CONTEST_COLUMNS: readonly string[] = [
   ...WIRE_COLUMNS.split(', '),
   'scheduled_seq',
@@ -33,7 +33,7 @@ type StoredSums = Readonly<{
   prizes: readonly (readonly [kind: string, owed: string, redeemed: string, expired: string])[]
 }>
 
-/** A contest's values in the order of `CONTEST_COLUMNS`. */
+/** The values of a contest in the order of `CONTEST_COLUMNS`. */
 export function valuesOf(contest: ContestState): readonly SQLInputValue[] {
   const prizes = prizeTotals(contest)
   return [
@@ -74,7 +74,7 @@ function formatSums({ poolIn, poolOut, prizes }: ContestState): string {
   return JSON.stringify(stored)
 }
 
-/** A contest out of all of its columns. */
+/** The contest of a row with all columns. */
 export function contestOfRow(row: Row): ContestState {
   const sums: StoredSums = JSON.parse(text(row, 'sums'))
   const mapOf = (pairs: StoredSums['in']): ReadonlyMap<string, Amount> =>
@@ -104,7 +104,7 @@ export function contestOfRow(row: Row): ContestState {
   }
 }
 
-/** A contest's wire form out of the values of `WIRE_COLUMNS`. */
+/** The wire form of a contest from the values of `WIRE_COLUMNS`. */
 export function wireOfValues(values: readonly SQLOutputValue[]): ContestWire {
   const [id, title, status, opensAt, closesAt, openedAt, closedAt, paidAt, ...figures] = values
   const [pool, entries, plays, spentOnPlay, owed, redeemed, notRedeemed] = figures

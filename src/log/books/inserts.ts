@@ -9,21 +9,20 @@ import type { Row } from '../store/codec.ts'
 import { number, text } from '../store/codec.ts'
 import { txKey } from '../store/tx-index.ts'
 
-/** The rows of a batch that only grow the log: gathered while it is appended, written when it is kept. */
+/** The rows that a batch inserts: collected while it is appended, written when it is kept. */
 export type Inserts = Readonly<{
-  /** The event with its line, and the hash of its leaf. */
   event(event: DaybookEvent, line: string, leaf: Hash): void
   treeHash(hash: LevelHash): void
   details(seq: Seq, line: string): void
   ref(seq: Seq, ref: string, digest: Uint8Array): void
   totals(id: number, atMs: Ms, row: Uint8Array): void
   week(q: Ms, row: Uint8Array): void
-  /** The ref's row when it was gathered in this batch. */
+  /** The row of a ref that belongs to this batch. */
   refInBatch(ref: string): Row | undefined
   isEmpty(): boolean
   write(): void
   forget(): void
-  /** Forgets the batch and reads the kinds anew, after a rollback. */
+  /** Forgets the batch and reads the kinds again, after a rollback. */
   reload(): void
 }>
 
@@ -41,7 +40,7 @@ export function openInserts(db: DatabaseSync): Inserts {
   let codes = readCodes(db)
   let batch = emptyBatch()
 
-  /** Kinds are numbered in the order of their first event, so a dropped batch must not leave one behind. */
+  /** Code of a kind. Codes follow the order of first events, so they are given when a batch is kept. */
   function codeOf({ type, kind, seq }: DaybookEvent): number {
     const name = `${type}/${kind}`
     const known = codes.get(name)

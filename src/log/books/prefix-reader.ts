@@ -15,28 +15,28 @@ import type { RowBefore, TotalsReader } from './totals-reader.ts'
 import { openTotalsReader } from './totals-reader.ts'
 import type { Chunk } from './totals-rows.ts'
 
-/** The prefix totals as they stand in the store, inside the caller's read transaction. */
+/** Reads the prefix totals, in the caller's read transaction. */
 export type PrefixReader = Readonly<{
   head(): Head
   firstAtMs(): Ms | null
-  /** The figures with every event of the log. */
+  /** The totals of all events. */
   newest(): Tally
-  /** The chunk to which the last event belongs; null on an empty log. */
+  /** The chunk of the last event; null on an empty log. */
   newestChunk(): Chunk | null
-  /** The figures with every event before `ms`. */
+  /** The totals of all events before `ms`. */
   totalsBefore(ms: Ms): AsOfTotals
-  /** The same before each of `bounds`, whole minutes that never decrease. */
+  /** The same for each of `bounds`: whole minutes in ascending order. */
   totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
-  /** The last seq whose event lies before `ms`; 0 when there is none. */
+  /** The seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
-  /** The kinds of play in the order in which they first appeared. */
+  /** The kinds of play, in the order of their first events. */
   playKinds(): readonly string[]
   weekShelf: WeekShelf
 }>
 
 type Statements = ReturnType<typeof prepare>
 
-/** Opens the prefix totals of a store. Nothing of them is loaded. */
+/** Opens the prefix totals of a store. Loads none of them. */
 export function openPrefixReader(db: DatabaseSync): PrefixReader {
   const sql = prepare(db)
   const shelf = replayShelf(db)
@@ -45,7 +45,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   const kindsOf = knownKinds(sql)
   const rows = openTotalsReader(db, kindsOf)
 
-  /** The row's figures with the events from the row's seq on that lie before `before`. */
+  /** The totals of a row, with the events from its seq on that are before `before`. */
   function replayed(row: RowBefore, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
     const tally = tallyOf(row.totals)
     let seq = seqOf(row.seq - 1)
@@ -81,7 +81,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   function totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[] {
     const each = rows.firstFromEach(bounds).map((row) => asOfRow(sql, row))
     if (each.length >= bounds.length) return each
-    // Past the last row every bound has all of the log before it.
+    // All events are before a bound that is after the last row.
     const all = totalsBefore(boundOf(bounds.at(-1) ?? 0))
     return bounds.map((_, index) => each[index] ?? all)
   }
@@ -129,7 +129,7 @@ function asOf(sql: Statements, seq: Seq, totals: Totals): AsOfTotals {
   return { seq, head: () => ({ seq, atMs: atOf(sql, seq) }), totals }
 }
 
-/** What comes before the row's seq. */
+/** The totals before a row's seq. */
 function asOfRow(sql: Statements, { seq, totals }: RowBefore): AsOfTotals {
   return asOf(sql, seqOf(seq - 1), totals)
 }
@@ -139,8 +139,8 @@ function readKinds(sql: Statements): readonly string[] {
 }
 
 /**
- * Gives the kinds of play, at least the first `count`. Kinds are only ever added at the end, so they are read
- * anew when a row has more of them than are known, and not for each of an answer's thousand rows.
+ * Gives the kinds of play, at least the first `count`. They are cached, and read again when `count` is more than the
+ * cache has: kinds are only added at the end.
  */
 function knownKinds(sql: Statements): (count: number) => readonly string[] {
   let known: readonly string[] = []
@@ -151,7 +151,7 @@ function knownKinds(sql: Statements): (count: number) => readonly string[] {
 }
 
 function seqBefore(sql: Statements, rows: TotalsReader, ms: Ms): Seq {
-  // The row before `ms` begins the chunk in which the answer lies: at most 256 events are looked at.
+  // The row before `ms` begins the chunk of the answer, so at most 256 events are read.
   const row = rows.lastBefore(ms)
   if (row === undefined) return BEFORE_FIRST
   const first = sql.firstFrom.get(row.seq, ms)
@@ -171,7 +171,7 @@ function weekShelf(
       return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
     },
     weekWithRows(week) {
-      // Rows come by whole weeks: the last row at or before a Monday is of that week or of the newest before it.
+      // Rows are stored for whole weeks, so the last row up to a Monday belongs to that week or the newest before it.
       const row = sql.weekWithRows.get(week)
       return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
     },

@@ -23,21 +23,18 @@ import type { ContestNotes } from './contest-notes.ts'
 import { openContestNotes } from './contest-notes.ts'
 import { openUnpaidWriter } from './unpaid-writer.ts'
 
-/** Where the writer's fold finds what it does not hold, and where its changes go. */
-export type StoreShelf = Readonly<{
+/** The tables of the books, as the writer's fold reads them and as its changes are written to them. */
+type StoreShelf = Readonly<{
   shelf: Shelf
-  /**
-   * Takes the changes of a batch that ends at `at` (null on an empty log), inside the caller's transaction: the shelf
-   * gives them back from now on.
-   */
+  /** Writes the changes of a batch whose last event is at `at` (null on an empty log), in the caller's transaction. */
   put(changes: Changes, at: Ms | null): void
-  /** Writes what `put` has only noted; to be called before the transaction's commit. */
+  /** Writes the contests, which `put` only caches. Must be called before the commit. */
   flush(): void
-  /** Forgets what is cached, after the transaction that wrote it was rolled back. */
+  /** Empties the caches, after a rollback. */
   forget(): void
 }>
 
-/** Reads one entry of the log. */
+/** Gives a function that reads one entry of the log. */
 function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
   const select = db.prepare(
     'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq = ?',
@@ -48,19 +45,19 @@ function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
   }
 }
 
-/** An entry out of its line and its details' line (null when it has none). */
+/** The entry of a row with its line and its details line (null without details). */
 export function entryOfRow(row: Row): Entry {
   const line = row['details']
   const details: Details | null = typeof line === 'string' ? parseDetails(detailsJson(line)) : null
   return { event: parseEvent(text(row, 'line')), details }
 }
 
-/** The object inside a details' line. */
+/** The JSON object inside a details line. */
 function detailsJson(line: string): string {
   return line.slice(line.indexOf(',"details":') + ',"details":'.length, -1)
 }
 
-/** What a reader looks up to count the few events after a row of prefix totals. */
+/** Opens the look-ups with which a reader replays the few events after a row of prefix totals. */
 export function replayShelf(db: DatabaseSync): ReplayShelf {
   const move = db.prepare('SELECT from_status, to_status FROM moves WHERE seq = ?')
   const price = db.prepare(
@@ -109,7 +106,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
     `SELECT seq, lot, amount FROM takes
      WHERE contest = (SELECT contest FROM events WHERE seq = ?1) AND seq = ?1 AND lot > 0`,
   )
-  // All takes of the contest are gone through: only what was paid of a prize that is corrected is asked for by its lot.
+  // Scans all takes of the contest. That is rare: only the correction of a prize looks takes up by lot.
   const takesFrom = db.prepare(
     'SELECT seq, lot, amount FROM takes WHERE contest = (SELECT contest FROM lots WHERE seq = ?1) AND lot = ?1',
   )
@@ -161,7 +158,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   }
 }
 
-/** Writes all of a batch's changes but its contests and lots. */
+/** Gives a function that writes the changes of a batch, except its contests and lots. */
 function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const take = db.prepare('INSERT OR REPLACE INTO takes (contest, seq, lot, amount) VALUES (?, ?, ?, ?)')
   const untake = db.prepare('DELETE FROM takes WHERE contest = ? AND seq = ? AND lot = ?')

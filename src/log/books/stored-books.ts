@@ -10,7 +10,7 @@ import { contestOfRow, WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openUnpaid } from './unpaid-reader.ts'
 
-/** The books as the store has them, inside the caller's read transaction. */
+/** Opens the books of a store. The function reads them in the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
   const listings = openListings(db, prefix)
   return () => {
@@ -61,7 +61,7 @@ function openListings(
       const row = after === null ? undefined : scheduled.get(after)
       const before = row === undefined ? Number.MAX_SAFE_INTEGER : number(row, 'scheduled_seq')
       if (after !== null && row === undefined) return []
-      // One ordered list per status: none is longer than the page, and no row of another status is read.
+      // One query for each status, so that no row of another status is read.
       const lists =
         statuses === null
           ? [valuesOf(contests.all(before, limit))]
@@ -83,12 +83,12 @@ function openListings(
   }
 }
 
-/** Rows of a statement that returns arrays, which the types of `all` do not know. */
+/** The rows of a statement that returns arrays. The types of `all` do not cover it. */
 function valuesOf(rows: readonly unknown[]): readonly (readonly SQLOutputValue[])[] {
   return rows.filter(Array.isArray)
 }
 
-/** The seq stands after the columns of the wire. */
+/** Newest first, by the `scheduled_seq` at the end of each row. */
 function byScheduled(a: readonly SQLOutputValue[], b: readonly SQLOutputValue[]): number {
   return Number(b.at(-1)) - Number(a.at(-1))
 }

@@ -10,19 +10,19 @@ import type { Row } from '../store/codec.ts'
 import type { Chunk } from './totals-rows.ts'
 import { firstChunkFrom, totalsRowAt } from './totals-rows.ts'
 
-/** A row of prefix totals: the figures before the event `seq`, which begins a chunk. */
+/** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
 export type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
 
-/** The rows of prefix totals by the moments at which their chunks begin. */
+/** Finds rows of prefix totals by the moments at which their chunks begin. */
 export type TotalsReader = Readonly<{
-  /** That of the first chunk at or after a whole minute; undefined past the last. */
+  /** The row of the first chunk at or after a whole minute; undefined when there is none. */
   firstFrom(minute: Ms): RowBefore | undefined
-  /** The same for each of `minutes`, which never decrease; those past the last are left out. */
+  /** The same for each of `minutes`, in ascending order. Minutes after the last chunk have no row. */
   firstFromEach(minutes: readonly Ms[]): readonly RowBefore[]
-  /** That of the newest chunk which begins before `ms`. */
+  /** The row of the last chunk that begins before `ms`. */
   lastBefore(ms: Ms): RowBefore | undefined
   newest(): RowBefore | undefined
-  /** The chunk to which the log's last event belongs; null on an empty log. */
+  /** The chunk of the log's last event; null on an empty log. */
   newestChunk(): Chunk | null
 }>
 
@@ -39,7 +39,7 @@ export function openTotalsReader(db: DatabaseSync, kindsOf: KindsOf): TotalsRead
   return {
     firstFrom: (minute) => rowIn(sql.firstFrom.get(firstChunkFrom(minute))),
     firstFromEach(minutes) {
-      // As one blob, read where they lie: an array of its own for each of a thousand rows costs more than finding them.
+      // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
       const found = sql.firstFromEach.get(JSON.stringify(minutes.map(firstChunkFrom)))
       if (found === undefined || found['rows'] === null) return []
       const view = viewOf(found, 'rows')
@@ -73,7 +73,7 @@ function prepare(db: DatabaseSync) {
       `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
        FROM json_each(?)`,
     ),
-    // Of the chunks of one minute, those that begin later in it are passed over.
+    // `at` excludes the chunks of the same minute that begin later.
     lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
     newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
   }

@@ -6,29 +6,29 @@ import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
-/** Chunks that may begin within one minute: 2^28 events of it at least. */
+/** Chunks that can begin within one minute. A minute with so many has at least 2^28 events. */
 const CHUNKS_OF_MINUTE_MAX = 2 ** 20
-/** The seq (64 bits), then how many bytes of figures follow (16 bits), both little-endian. */
+/** The header of a row: the seq (64 bits) and the byte length of the figures (16 bits), both little-endian. */
 const HEAD_BYTES = 10
 const LENGTH_AT = 8
 const TWO_32 = 2 ** 32
 
-/** The events from `seq` on that have one row of prefix totals before them. */
+/** Consecutive events that share one row of prefix totals. The first has this seq. */
 export type Chunk = Readonly<{ id: number; seq: Seq }>
 
-/** A row of prefix totals: the figures before the event `seq`, at a place of bytes that may hold many rows. */
-export type TotalsRow = Readonly<{ seq: Seq; figuresAt: number; figuresEnd: number }>
+/** Position of a row's figures in bytes that may hold many rows. The figures are those before the event `seq`. */
+type TotalsRow = Readonly<{ seq: Seq; figuresAt: number; figuresEnd: number }>
 
 /**
- * The least id that a chunk which begins at or after a whole minute can have. Ids grow with minutes and within them:
- * the tree of the rows themselves finds a moment, and no index beside it needs to.
+ * The least id of a chunk that begins at or after a whole minute. Ids ascend with time, so that a moment is found by
+ * the primary key, without an index.
  */
 export function firstChunkFrom(minute: Ms): number {
   assert(minute % MINUTE_MS === 0, `${minute} is a whole minute`)
   return (minute / MINUTE_MS) * CHUNKS_OF_MINUTE_MAX
 }
 
-/** The id of a chunk that begins at `at`, after the chunk `last` (null for the log's first). */
+/** The id of a chunk that begins at `at` and follows the chunk `last` (null for the first). */
 export function nextChunk(last: number | null, at: Ms): number {
   const first = firstChunkFrom(floorTo(at, MINUTE_MS))
   const next = last === null ? first : Math.max(first, last + 1)
@@ -36,7 +36,7 @@ export function nextChunk(last: number | null, at: Ms): number {
   return next
 }
 
-/** A row as bytes that tell their own length, so that many can leave the store as one blob. */
+/** Encodes a row. It contains its own length, so that many rows can be joined into one blob. */
 export function encodeTotalsRow(seq: Seq, tally: Tally): Uint8Array {
   const figures = encodeTally(tally)
   const row = new Uint8Array(HEAD_BYTES + figures.byteLength)
@@ -48,7 +48,7 @@ export function encodeTotalsRow(seq: Seq, tally: Tally): Uint8Array {
   return row
 }
 
-/** The row at a place; throws when the bytes end before it does. */
+/** The row at an offset. Throws when the bytes end before the row does. */
 export function totalsRowAt(view: DataView, at: number): TotalsRow {
   const seq = seqOf(view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true))
   const figuresAt = at + HEAD_BYTES

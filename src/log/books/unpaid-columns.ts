@@ -6,16 +6,16 @@ import { recordOf } from '../../protocol/brand.ts'
 import type { Row } from '../store/codec.ts'
 import { decodeAmount, text } from '../store/codec.ts'
 
-// The columns of `unpaid_sums`: null for nothing, an integer where 64 bits hold the sum, else its digits as text.
-// SQLite's `sum()` throws past 64 bits, so that rows are added up in halves of 32 bits, and texts one by one.
+// A column of `unpaid_sums` is null for zero, an integer when 64 bits hold the sum, and decimal text otherwise.
+// SQLite's `sum()` throws past 64 bits, so integers are added up in halves of 32 bits, and texts one by one.
 
-/** The sums of all contests together stand under this number. */
+/** The contest number of the sums over all contests. */
 export const ALL_CONTESTS = 0
 
 const INT64_MAX = (1n << 63n) - 1n
 const HALF_BITS = 32n
 
-/** A row of sums, a column each, from a statement that reads integers as `bigint`. */
+/** The sums of a row. The statement must read integers as `bigint`. */
 export function unpaidSumsOf(row: Row): UnpaidSums {
   return recordOf(UNPAID_SUMS, (name) => {
     const sum = row[name]
@@ -24,13 +24,13 @@ export function unpaidSumsOf(row: Row): UnpaidSums {
   })
 }
 
-/** A sum in the fewest bytes: short rows split few pages. */
+/** Formats a sum in the fewest bytes, so that few pages split. */
 export function formatSum(amount: Amount): bigint | string | null {
   if (amount === ZERO) return null
   return amount <= INT64_MAX && amount >= -INT64_MAX ? amount : String(amount)
 }
 
-/** The columns of a statement that adds up rows of sums; `addedSumsOf` reads its one row. */
+/** The columns of a query that adds up rows of sums. `addedSumsOf` reads its result. */
 export const ADDED_SUMS: string = UNPAID_SUMS.flatMap((name) => [
   `sum(CASE typeof(${name}) WHEN 'integer' THEN ${name} >> ${HALF_BITS} END) AS ${name}_high`,
   `sum(CASE typeof(${name}) WHEN 'integer' THEN ${name} & ${(1n << HALF_BITS) - 1n} END) AS ${name}_low`,

@@ -24,7 +24,7 @@ import { ADDED_SUMS, addedSumsOf, ALL_CONTESTS } from './unpaid-columns.ts'
 
 const ROW_COLUMNS = 'seq, contest, kind, terms, kots'
 
-/** What is unpaid as it stands in the store, inside the caller's read transaction. */
+/** Opens the unpaid prizes of a store. They are read in the caller's read transaction. */
 export function openUnpaid(
   db: DatabaseSync,
   { head, newest }: Pick<PrefixReader, 'head' | 'newest'>,
@@ -40,7 +40,7 @@ export function openUnpaid(
   )
   sums.setReadBigInts(true)
 
-  /** The sums tell all that is read at `now`, unless the reader's clock is far behind the log. */
+  /** Whether the stored sums suffice for `now`. They do, unless the reader's clock is far behind the log. */
   function sumsTell(now: Ms): boolean {
     const { atMs } = head()
     return atMs === null || now >= sumsTellFrom(atMs)

@@ -19,18 +19,18 @@ import { ALL_CONTESTS, formatSum, unpaidSumsOf } from './unpaid-columns.ts'
 
 type ChangedLots = Pick<Changes, 'lots' | 'holds' | 'unpaid' | 'lotMoments'>
 
-/** Where lots and holds are written, and with them what is unpaid. */
-export type UnpaidWriter = Readonly<{
-  /** Writes what a batch changed; `at` is the moment of the batch's last event. */
+/** Writes lots, holds and unpaid prizes. */
+type UnpaidWriter = Readonly<{
+  /** Writes the changes of a batch; `at` is the moment of its last event. */
   write(changed: ChangedLots, at: Ms): void
-  /** To be called after a rollback. */
+  /** Empties the cache, after a rollback. */
   forget(): void
 }>
 
 /**
- * Writes lots and holds, and with them the rows and sums of what is unpaid. Rows follow from lots and holds alone. Sums
- * follow from the rows and a moment: of all contests that of the log's last event, of one contest that of the last event
- * that could change its lots. So they are the same whether events come in one batch or in many.
+ * Opens the writer of lots, holds, and the rows and sums of unpaid prizes. Rows depend only on lots and holds. Sums
+ * depend on the rows and on a moment: that of the log's last event for all contests, that of the last event that could
+ * change its lots for one contest. So they do not depend on how events are divided into batches.
  */
 export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   const sql = prepare(db)
@@ -56,7 +56,7 @@ export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   }
 }
 
-/** Writes of a lot only what may be another: an index that nothing changes in is a page that is not written. */
+/** Writes the columns of a lot that can have changed. Leaving `open` out saves writing a page of its index. */
 function writeLot(sql: Statements, lot: Lot): void {
   const { seq, contestId, kind, atMs, unlocksAt, claim } = lot
   const open = lot.unpaid === ZERO ? null : 1
@@ -72,12 +72,12 @@ function writeLot(sql: Statements, lot: Lot): void {
 function writeRows(sql: Statements, changes: readonly RowChange[]): void {
   for (const { before, after } of changes)
     if (before !== null && before.first !== after?.first) sql.removeRow.run(before.first)
-  // After all that are removed: a lot whose terms change may be the first of one row before and of another after.
+  // After all removals: a lot whose terms change can be the first of one row before and of another after.
   for (const { contestId, kind, terms, before, after } of changes) {
     if (after === null) continue
     const { first } = after
     const kots = String(after.unpaid)
-    // An update leaves the index of contests as it is.
+    // An update does not write the index of contests.
     if (before?.first !== first) sql.addRow.run(first, contestId, kind, formatTerms(terms), kots)
     else if (before.unpaid !== after.unpaid) sql.changeRow.run(kots, first)
   }

@@ -2,16 +2,17 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
 import type { MonthFile } from './reader.ts'
 
-/** A segment ends at every seq divisible by this, and at its month's end. Part of the public format. */
+/** Segments end at every seq divisible by this, and at the month's end. Part of the public format. */
 export const SEGMENT_SEQS = 4096
 
 /**
- * The archive's tables, in the same database as the events, so that a month closes in the very commit that
- * publishes an event of a later one. A month has a row from its first event on; `last_seq`, `events` and
- * `manifest` are filled in when it closes. Of a segment, `start` is its first byte's place in the file, `crc`
- * and `raw_bytes` are those of the file's lines up to its end, and `bytes_crc` is of its own bytes. A segment
- * without lines has no row. `digests` has, of the month that got a segment last, the states of SHA-256 over its stored
- * lines and over its stored bytes, so that a restart takes them up without reading the month.
+ * The archive's tables. They are in the store, so that a month closes in the commit of the first event after it.
+ *
+ * - `months`: a row from the month's first event on. `last_seq`, `events` and `manifest` are set when it closes.
+ * - `segments`: `start` is the offset of a segment in the file. `crc` and `raw_bytes` are those of the file's lines up
+ *   to the end of the segment; `bytes_crc` is that of the segment's own bytes. A segment without lines has no row.
+ * - `digests`: unfinished SHA-256 states over the stored lines and bytes of the newest month with a segment, so that a
+ *   restart need not read the month.
  */
 export const ARCHIVE_TABLES: string = `
   CREATE TABLE months(
@@ -43,14 +44,14 @@ export const ARCHIVE_TABLES: string = `
 
 export const MONTH_FILES: readonly MonthFile[] = ['events', 'details']
 
-/** How a file of a month is written in the column `file`. */
+/** Codes of the files in the column `file`. */
 export const FILE_CODES: Readonly<Record<MonthFile, number>> = { events: 0, details: 1 }
 
-/** Reads the lines of seqs `first` to `last` (both inclusive) of one file, each ended by a newline. */
+/** Reads the lines of one file from seq `first` to `last`, both inclusive, each with its newline. */
 export type LinesOf = (file: MonthFile, first: number, last: number) => Uint8Array
 
 export function openStoredLines(db: DatabaseSync): LinesOf {
-  // The whole block comes as one blob: no string is made of a line on its way.
+  // SQLite joins the lines into one blob, so that no line becomes a string.
   const prepare = (table: MonthFile) =>
     db.prepare(`
       SELECT CAST(group_concat(line, char(10)) || char(10) AS BLOB) AS lines
@@ -62,13 +63,13 @@ export function openStoredLines(db: DatabaseSync): LinesOf {
   }
 }
 
-/** A column that holds an integer. */
+/** The integer in a column. */
 export function integerColumn(value: SQLOutputValue | undefined): number {
   assert(typeof value === 'number', 'a column of the archive holds an integer')
   return value
 }
 
-/** A column that holds bytes. */
+/** The bytes in a column. */
 export function bytesColumn(value: SQLOutputValue | undefined): Uint8Array {
   assert(value instanceof Uint8Array, 'a column of the archive holds bytes')
   return value

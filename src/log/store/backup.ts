@@ -4,13 +4,13 @@ import { renameDurably } from './durable-rename.ts'
 import { isBusy, LockedError } from './lock.ts'
 import { openForReading, StoreError } from './store.ts'
 
-/** Pages copied between two steps: the service writes on meanwhile. */
+/** Pages copied in one step. The service can write between steps. */
 const PAGES_A_STEP = 2_000
 const OWNER_ONLY = 0o600
 
 /**
- * Copies a store as it stands at one moment, while it is served and written. The copy is whole and on the disk
- * under its name, or nothing has that name. It may be read by its owner only: it holds the operator's refs.
+ * Copies a store as of one moment, while it is served and written. The copy gets its name when it is complete and on
+ * the disk. Only its owner may read it, because it holds the operator's refs.
  */
 export async function backupStore(
   store: string,
@@ -29,24 +29,24 @@ export async function backupStore(
   }
 }
 
-/** Makes the empty file that the copy grows in. What a killed backup has left there is removed. */
+/** Creates the empty file for the copy. Removes the file of a backup that was killed. */
 function claim(partial: string): void {
   if (existsSync(partial)) {
     refuseWritten(partial)
     remove(partial)
   }
-  // SQLite keeps the mode of a file that is there, and gives it to what it lays beside it.
+  // SQLite keeps the mode of an existing file and gives it to its other files.
   closeSync(openSync(partial, 'wx', OWNER_ONLY))
 }
 
-/** Throws a LockedError while another backup writes this file: it holds SQLite's lock on it until it ends. */
+/** Throws a LockedError when another backup is writing this file, which it locks through SQLite until it ends. */
 function refuseWritten(partial: string): void {
   const db = new DatabaseSync(partial, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
   } catch (cause) {
-    if (isBusy(cause)) throw new LockedError(`another backup writes ${partial}`, { cause })
-    // No part of a store: it is removed with no more ado.
+    if (isBusy(cause)) throw new LockedError(`another backup is writing ${partial}`, { cause })
+    // Any other error means that the file is not a database, so it can be removed.
   } finally {
     db.close()
   }
@@ -59,9 +59,8 @@ async function copyTo(
 ): Promise<void> {
   const db = openForReading(store)
   try {
-    // Without a transaction each step reads the newest state, and SQLite begins the copy anew after every commit.
-    // With it all steps read one state. The write-ahead log cannot begin anew until the transaction ends: it grows
-    // by what is published meanwhile.
+    // Without a transaction, SQLite would restart the copy after every commit. In a transaction all steps read one
+    // state. Until it ends the write-ahead log cannot be reset, and grows with each commit.
     db.exec('BEGIN; SELECT key FROM meta')
     await backup(db, partial, {
       rate: PAGES_A_STEP,
@@ -72,14 +71,14 @@ async function copyTo(
   }
 }
 
-/** Makes the copy one file and looks through it; how many events it holds. */
+/** Makes the copy a single file and checks it. Returns how many events it holds. */
 function finish(partial: string): number {
   const copy = new DatabaseSync(partial)
   try {
-    // One file is easier to keep than three: the copy leaves the write-ahead log behind.
+    // Without write-ahead log the copy is one file.
     copy.exec('PRAGMA journal_mode = DELETE')
     const found = copy.prepare('PRAGMA quick_check').get()?.['quick_check']
-    if (found !== 'ok') throw new StoreError(`the copy is not whole: ${String(found)}`)
+    if (found !== 'ok') throw new StoreError(`the copy is damaged: ${String(found)}`)
     return Number(copy.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get()?.['seq'])
   } finally {
     copy.close()

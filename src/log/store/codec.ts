@@ -7,7 +7,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 
-// Loyalty months are kept as JSON: amounts as decimal strings of billionths.
+// Loyalty months are stored as JSON, with amounts as decimal strings of billionths.
 
 type StoredOutput = Omit<LoyaltyOutput, 'total'> & Readonly<{ total: string }>
 type StoredLoyalty = Omit<LoyaltyState, 'paid' | 'outputs'> &
@@ -19,7 +19,7 @@ export function formatLoyalty(value: LoyaltyState): string {
   )
 }
 
-/** A lot's columns, without `open`, which its index has while something of it is unpaid or overpaid. */
+/** The columns of a lot that `lotOf` reads. `open` is left out: it only selects the lots of an index. */
 export const LOT_COLUMNS =
   'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, held_from, claim'
 
@@ -59,7 +59,7 @@ export function takeOf(row: Row): Take {
   }
 }
 
-/** A row as the store gives it. */
+/** A row of the store by column. */
 export type Row = Readonly<Record<string, unknown>>
 
 export function number(row: Row, column: string): number {

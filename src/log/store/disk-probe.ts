@@ -3,18 +3,18 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { storePath } from './store.ts'
 
-/** The file that a probe writes in the data directory, and removes. */
+/** Temporary file of a probe in the data directory. */
 export const PROBE_FILE = 'disk-probe'
 
-/** How the system says that a file may not grow: no space, or a limit of the size of files. */
+/** Error codes for a file that cannot grow: no space, or over the limit of file sizes. */
 const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EFBIG'])
 const CHUNK = new Uint8Array(64 * 1024)
 const OWNER_ONLY = 0o600
 
 /**
- * Tries whether the disk of a data directory is full, after a write of the store has failed: SQLite names no cause.
- * Writes and syncs a file of about so many bytes that begins where the store's largest file ends, as a limit of the
- * size of files would stop that one. False when the file can be written, or fails in any other way.
+ * Whether the disk of a data directory is full, asked after the store failed to write, because SQLite names no cause.
+ * Writes and syncs about `bytes` bytes of a sparse file at the offset where the store's larger file ends, so that a
+ * limit of file sizes has the same effect. False when that works or fails for any other reason.
  */
 export function isDiskFull(dataDirectory: string, bytes: number): boolean {
   const path = join(dataDirectory, PROBE_FILE)

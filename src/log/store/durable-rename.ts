@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Gives a file that is whole another name in its directory, in place of what has that name. When this returns both are
- * on the disk; a crash before leaves the old file under the name or the new one, never a part.
+ * Renames a complete file within its directory, over a file of that name. Content and name are on the disk when this
+ * returns. A crash before leaves the old file or the new one under the name, never a part.
  */
 export function renameDurably(from: string, to: string): void {
   sync(openSync(from, 'r+'))
@@ -11,10 +11,10 @@ export function renameDurably(from: string, to: string): void {
   syncDirectory(dirname(to))
 }
 
-/** What a system says that lets no directory be opened. */
+/** Error codes of systems on which a directory cannot be opened. */
 const UNOPENED: ReadonlySet<unknown> = new Set(['EISDIR', 'EACCES', 'EPERM'])
 
-/** Makes the names in a directory durable, where the system lets a directory be opened. */
+/** Makes the names in a directory durable, if the system can open a directory. */
 export function syncDirectory(path: string): void {
   let directory: number
   try {

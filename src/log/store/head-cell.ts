@@ -1,18 +1,18 @@
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
 
-/** The head as every thread sees it: one number in shared memory that moves once per commit. */
+/** The head in shared memory: one number that moves once per commit. */
 export type HeadCell = Readonly<{
-  /** What the other threads open the same cell with. */
+  /** The memory with which other threads open the same cell. */
   buffer: SharedArrayBuffer
   read(): Seq
-  /** Moves the head forward and wakes who waits for it; only the writer calls it, after its commit. */
+  /** Moves the head forward and wakes the waiting threads. Only the writer calls it, after its commit. */
   move(seq: Seq): void
-  /** Settles when the head is no longer `seq`, or after a second: whoever waits looks again. */
+  /** Settles when the head is no longer `seq`, or after a second. */
   moved(seq: Seq): Promise<void>
 }>
 
-/** The longest wait for a move, so that a thread that stops never waits for ever. */
+/** The longest wait for a move, so that a stopping thread does not wait forever. */
 const WAIT_MS = 1_000
 
 export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)): HeadCell {

@@ -7,8 +7,8 @@ import type { FormerLog } from './reader.ts'
 import { StoreError } from './store.ts'
 
 /**
- * The newest checkpoint that a data directory's log has shown, with the id of that log and the logs that it goes on
- * from, so that a copy of one of those is known for what it is.
+ * The newest checkpoint that the log of a data directory has published, with the ids of that log and of the logs that
+ * it continues, so that a restored copy of one of those is recognised.
  */
 export type HighWater = Readonly<{
   log: string
@@ -17,30 +17,32 @@ export type HighWater = Readonly<{
 }>
 
 /**
- * The high-water mark: a file beside the store that holds the newest checkpoint, so that a store put back from an
- * older copy, cut short or exchanged is noticed. It is written after each commit and never waits for the disk: after
- * a loss of power it may be behind the store, never ahead of it.
+ * The high-water mark: a file beside the store with the newest checkpoint, by which a start detects a store that was
+ * restored from an older copy, cut or exchanged. Written after each commit without an fsync, so after a power loss it
+ * may be behind the store, but never ahead of it.
  */
-export type HighWaterMark = Disposable &
+type HighWaterMark = Disposable &
   Readonly<{
     write(mark: HighWater): void
-    /** Makes what was written durable. */
+    /** Makes the written mark durable. */
     sync(): void
   }>
 
 export const HIGH_WATER_FILE = 'high-water'
 
-/** Bytes of each of the file's two places, which are written in turns: a torn write spoils the older mark only. */
+/**
+ * Bytes of each of the file's two places, which are written in turn: an interrupted write damages only the older mark.
+ */
 const PLACE_BYTES = 4_096
 const PLACES = [0, PLACE_BYTES] as const
 const CRC_BYTES = 4
 
-/** Former logs that a mark names, the newest ones: more would not fit its place. */
+/** Former logs in a mark, the newest ones. More would not fit its place. */
 const FORMER_MAX = 16
-/** Times that the file is read before it holds no mark: its writer may be at one place and then at the other. */
+/** Attempts to read the file. A writer may change one place and then the other while the file is read. */
 const READS_MAX = 3
 
-/** The mark of a data directory, null when nothing has been marked. Throws a StoreError when its file holds none. */
+/** Reads the mark of a data directory; null without a file. Throws a StoreError when the file holds no mark. */
 export function readHighWater(dataDirectory: string): HighWater | null {
   const path = join(dataDirectory, HIGH_WATER_FILE)
   if (!existsSync(path)) return null
@@ -48,10 +50,10 @@ export function readHighWater(dataDirectory: string): HighWater | null {
     const newest = newestOf(path)
     if (newest !== undefined) return newest.mark
   }
-  throw new StoreError(`${path} holds no high-water mark: it was changed by other hands`)
+  throw new StoreError(`${path} holds no high-water mark: something other than Daybook changed it`)
 }
 
-/** Opens the mark of a data directory for the log's one writer; there must be one (`markHighWater`). */
+/** Opens the mark of a data directory for the log's only writer. The file must exist (`markHighWater` makes it). */
 export function openHighWater(dataDirectory: string): HighWaterMark {
   const path = join(dataDirectory, HIGH_WATER_FILE)
   const file = openSync(path, 'r+')
@@ -76,8 +78,8 @@ export function markHighWater(dataDirectory: string, mark: HighWater): void {
 }
 
 /**
- * Makes the file with its first mark. It has its name when it is whole: one that holds no mark was changed by other
- * hands. Both places are filled, so that a disk that is full later has room for every other mark.
+ * Makes the file with its first mark, and gives it its name when it is complete. Both places are written, so that every
+ * later mark has its space even when the disk is full.
  */
 function create(path: string, mark: HighWater): void {
   const making = `${path}.making`
@@ -89,7 +91,7 @@ function create(path: string, mark: HighWater): void {
 
 type Placed = Readonly<{ turn: number; mark: HighWater }>
 
-/** A place is its CRC-32, then JSON of the turn and the mark, then zeros. */
+/** Formats a place: CRC-32, JSON of the turn and the mark, zeros. */
 function formatPlace({ turn, mark }: Placed): Uint8Array {
   const place = Buffer.alloc(PLACE_BYTES)
   const { log, checkpoint } = mark
@@ -114,7 +116,7 @@ function parsePlace(place: Buffer): Placed | undefined {
   try {
     return placedOf(JSON.parse(place.toString('utf8', CRC_BYTES, end < 0 ? PLACE_BYTES : end)))
   } catch {
-    // The sum of whoever wrote it is right, and it is no mark.
+    // The CRC is right but the content is not JSON, so Daybook did not write it.
     return undefined
   }
 }

@@ -2,14 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** The data directory is in the hands of another process. */
+/** Thrown when another process uses the data directory. */
 export class LockedError extends Error {
   override readonly name = 'LockedError'
 }
 
 /**
- * Takes a data directory for this process. The lock is the operating system's on a file of its own, taken
- * through SQLite: it is gone when the process is, however it ends. Throws LockedError when another holds it.
+ * Locks a data directory for this process. The lock is a file lock of the operating system, taken through SQLite, so it
+ * ends with the process. Throws a LockedError when another process has it.
  */
 export function lockDirectory(dataDirectory: string): Disposable {
   mkdirSync(dataDirectory, { recursive: true })
@@ -19,7 +19,7 @@ export function lockDirectory(dataDirectory: string): Disposable {
   } catch (cause) {
     db.close()
     if (!isBusy(cause)) throw cause
-    throw new LockedError('another process works on this data directory', { cause })
+    throw new LockedError('another process uses this data directory', { cause })
   }
   return { [Symbol.dispose]: () => db.close() }
 }

@@ -3,30 +3,30 @@ import type { Month, Ms } from '../../protocol/moment.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 
-/** What a log is, fixed when it is created. */
+/** The identity of a log, fixed when it is created. */
 export type LogIdentity = Readonly<{
-  /** Random, 32 hex digits: another log, or a restored one, has another. */
+  /** 32 random hex digits. A log that goes on after a loss gets a new id. */
   id: string
   origin: string
   chain: 'solana' | 'evm' | 'opaque'
   simulated: boolean
-  /** The logs that this one goes on from: what was lost of them was given up. The oldest first. */
+  /** Logs that this one continues after a loss, the oldest first. */
   former: readonly FormerLog[]
 }>
 
-/** A log that ended when its store was put back from an older copy; `size` events of it are in this one. */
+/** A log that ended when its store was restored from an older copy. Its first `size` events are in this log. */
 export type FormerLog = Readonly<{ id: string; origin: string; size: number }>
 
-/** A key of the log. It signs trees larger than `fromSize`, up to `toSize` when it is retired. */
+/** A key of the log. It signs trees larger than `fromSize`, up to `toSize` once it is retired. */
 export type ListedKey = Readonly<{
   vkey: string
   fromSize: number
   toSize: number | null
-  /** A signed note in which an older key vouches for this one. */
+  /** A note about this key that an older key has signed; null when none has. */
   statement: string | null
 }>
 
-/** Which events a reader asks for; null = every. */
+/** Filter of events; null matches all. */
 export type LogFilter = Readonly<{
   types: readonly EventType[] | null
   kind: string | null
@@ -34,10 +34,10 @@ export type LogFilter = Readonly<{
   nonzero: boolean
 }>
 
-/** A walk over a stretch of the log, `after` and `before` exclusive. */
+/** A walk over the seqs between `after` and `before`, both exclusive. */
 export type Walk = Readonly<{
   filter: LogFilter
-  /** The transaction that events must name: then only those that do are examined. Null = any, and none. */
+  /** The transaction that events must name, in which case only those are examined. Null matches any and none. */
   tx: string | null
   order: 'asc' | 'desc'
   after: Seq
@@ -49,7 +49,7 @@ export type Walk = Readonly<{
   scanMax: number
 }>
 
-/** How the matches of a walk are written; one shape of bytes per way out, made inside the store. */
+/** Format in which a walk returns its matches. */
 export type Framing = 'json' | 'csv' | 'sse' | 'ndjson'
 
 export type Walked = Readonly<{
@@ -57,23 +57,23 @@ export type Walked = Readonly<{
   bytes: Uint8Array
   count: number
   /**
-   * The last event's seq when `limit` was reached, else the last seq examined: with a `tx` that is the end of the
-   * stretch, unless `scanMax` events that name it were examined.
+   * The last match when `limit` was reached, otherwise the last seq examined. With a `tx` that is the end of the range,
+   * unless `scanMax` of its events were examined.
    */
   scannedTo: Seq
-  /** Whether the stretch goes on past `scannedTo`. */
+  /** Whether the range continues past `scannedTo`. */
   hasMore: boolean
 }>
 
-/** A month of the archive. An open month grows, a closed one never changes. */
+/** A month of the archive. The open month grows; a closed one never changes. */
 export type MonthState = Readonly<{
   month: Month
   closed: boolean
   events: number
   firstSeq: Seq | null
-  /** The last seq; of the open month the head. */
+  /** The last seq; the head for the open month. */
   lastSeq: Seq | null
-  /** The manifest, JSON, of a closed month. */
+  /** The manifest of a closed month, as JSON. */
   manifest: string | null
 }>
 
@@ -81,61 +81,63 @@ export type MonthState = Readonly<{
 export type MonthFile = 'events' | 'details'
 
 /**
- * A month's gzip file at one head: `storedBytes` bytes to read chunk by chunk, then `ending` (what is not stored
- * yet, compressed, and the trailer). Its size is the sum of both.
+ * A month's gzip file at one head: `storedBytes` bytes to read chunk by chunk, then `ending`. The ending is the
+ * compressed lines after the last segment, and the trailer.
  */
 export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
 
-/** A kind that has been seen, with the first and the newest event that had it. */
+/** A type and kind of the log's events, with the first and the newest seq. */
 export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq; lastSeq: Seq }>
 
-/** The tree over the events of a snapshot, as the files of C2SP tlog-tiles. Paths are those below the log's prefix. */
+/** The tree files of a snapshot (C2SP tlog-tiles). Paths are relative to the log's prefix. */
 export type TreeFiles = Readonly<{
-  /** The signed checkpoint of all events, also of none. */
+  /** The signed checkpoint. An empty log has one too. */
   checkpoint(): string
-  /** The hashes at `tile/<L>/<N>[.p/<W>]`: they never change. Undefined where the tree has no such tile. */
+  /** The hashes at `tile/<L>/<N>[.p/<W>]`, which never change. Undefined when the tree has no such tile. */
   tile(path: string): Uint8Array | undefined
-  /** The entries at `tile/entries/<N>[.p/<W>]`: they never change. Undefined where the tree has none. */
+  /** The entries at `tile/entries/<N>[.p/<W>]`, which never change. Undefined when the tree has no such bundle. */
   entries(path: string): Uint8Array | undefined
-  /** The receipt of an event: its inclusion proof and the checkpoint. Undefined when the seq is not in the log. */
+  /** The inclusion proof of an event with the checkpoint. Undefined when the seq is not in the log. */
   receipt(seq: Seq): string | undefined
 }>
 
-/** What one synchronous read transaction sees: everything up to one head. */
+/** The log up to one head, as seen in one synchronous read transaction. */
 export type Snapshot = Readonly<{
   head: Head
   books: Books
-  /** An event's exact line; undefined when the seq is not in the log. */
+  /** The line of an event, byte for byte; undefined when the seq is not in the log. */
   line(seq: Seq): Uint8Array | undefined
-  /** The details' line, `{"seq":N,"details":null}` when there are none; undefined when there is no such event. */
+  /**
+   * The details line of an event, `{"seq":N,"details":null}` without details; undefined when the seq is not in the log.
+   */
   detailsLine(seq: Seq): string | undefined
-  /** The last seq whose event has `at` < `ms`; 0 when there is none. */
+  /** The seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
   walk(walk: Walk, framing: Framing): Walked
   kinds(): readonly KindSeen[]
-  /** Every month from the first event's to the head's, empty ones included, ascending. */
+  /** All months from the first event's to the head's, ascending, with empty months. */
   months(): readonly MonthState[]
   month(month: Month): MonthState | undefined
-  /** How a month's file stands at this snapshot's head; undefined when there is no such month. */
+  /** The layout of a month's file at this head; undefined when there is no such month. */
   monthLayout(month: Month, file: MonthFile): MonthLayout | undefined
   /**
-   * The first bytes of the stretch `from` (inclusive) to `to` (exclusive) of a month's stored bytes: at least one,
-   * at most 1 MiB. Stored bytes never change, so a file begun in one snapshot may be read on in later ones.
+   * The first bytes of the range `from` (inclusive) to `to` (exclusive) of a month's stored bytes: at least one, at
+   * most 1 MiB. Stored bytes never change, so one file can be read over several snapshots.
    */
   monthChunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
   tree: TreeFiles
-  /** Every key that signs or ever signed the log, the oldest first. */
+  /** All keys that sign or have signed the log, the oldest first. */
   keys(): readonly ListedKey[]
 }>
 
-/** A log as its readers have it: one per thread. */
+/** A reader of the log. Each thread has its own. */
 export type LogReader = Readonly<{
   identity: LogIdentity
-  /** The newest head this thread has moved to; `snapshot` moves it first when a newer one is committed. */
+  /** The newest head that this thread has seen. Looks for a newer one when the head cell is ahead. */
   head(): Head
-  /** Runs `ask` in one read transaction. It must not await: no statement stays open over an await. */
+  /** Runs `ask` in one read transaction. It must not await, because no statement stays open over an await. */
   snapshot<T>(ask: (snapshot: Snapshot) => T): T
-  /** Calls back after this thread's head moved; returns the way to stop. */
+  /** Calls `listener` when this thread's head moves. Returns a function that removes it. */
   onHead(listener: (head: Head) => void): () => void
   close(): void
 }>

@@ -3,16 +3,16 @@ import type { Seq } from '../../protocol/seq.ts'
 import { number, text } from './codec.ts'
 import { openForReading, storePath } from './store.ts'
 
-/** The operator's own keys of a log. Readers have no way to them: they are never published. */
-export type Refs = Readonly<{
-  /** The seq that a ref was published as; undefined when it was not. */
+/** The operator's refs of a log. They are never published. */
+type Refs = Readonly<{
+  /** The seq of the draft with this ref; undefined when none was published. */
   seqOf(ref: string): Seq | undefined
-  /** The last ref, in the order of their characters, from `from` (inclusive) to `to` (exclusive). */
+  /** The last ref in string order from `from` (inclusive) to `to` (exclusive). */
   lastBetween(from: string, to: string): string | undefined
 }> &
   Disposable
 
-/** Opens the refs of a data directory that holds a log. */
+/** Opens the refs of the log in a data directory. */
 export function openRefs(dataDirectory: string): Refs {
   const db = openForReading(storePath(dataDirectory))
   const seq = db.prepare('SELECT seq FROM refs WHERE ref = ?')

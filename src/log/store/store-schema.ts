@@ -1,16 +1,19 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
-/** Raised when the tables change; a store with a higher one was made by a newer Daybook and is not touched. */
+/** Version of the tables, raised when they change. A store of another version is refused. */
 export const SCHEMA_VERSION = 9
 
 /**
- * The store's tables. `events` and `details` are the log itself; everything below them can be recomputed from
- * it (`daybook check` does), but `refs`, which are the operator's and never published, and `signing_keys`. Of an
- * event, `leaf` is its hash in the tree, and `signature`, on the last event of a commit, what was signed of the tree
- * up to it (`signer.ts`): beside the event they cost a commit no page of their own. `tree_hashes` holds hash `n` of
- * the tiles' levels from 1 on. In `takes`, lot 0 tells of an event that it is one of the contest's payouts; what it took
- * of which lot follows it on the same page. In `unpaid_sums`, contest 0 stands for all contests. The ids of `totals` are those of `totals-rows.ts`, the keys of `tx_events`
- * those of `tx-index.ts`.
+ * The store's tables. `events` and `details` are the log. All others can be recomputed from them, as `daybook check`
+ * does, except `refs`, `signing_keys` and signatures. `refs` are the operator's and never published.
+ *
+ * - `events`: `leaf` is the event's hash in the tree. `signature` is set on the last event of a commit (`signer.ts`).
+ *   Both share the event's page, so they cost a commit no further page.
+ * - `tree_hashes`: hash `n` of tile level 1 and up.
+ * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
+ *   which lot, and lie on the same page.
+ * - `unpaid_sums`: contest 0 is the sum over all contests.
+ * - `totals`: ids as in `totals-rows.ts`. `tx_events`: keys as in `tx-index.ts`.
  */
 export const TABLES: string = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -75,8 +78,8 @@ CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NO
 ${ARCHIVE_TABLES}`
 
 /**
- * The refs of a bulk import, in the order of their events, on its connection only. By its name it stands before the
- * store's own table, which has them in the order of their characters and takes them last, in one sort.
+ * Temporary table for the refs of a bulk import, in order of seq. It has the name of the store's table and hides it on
+ * this connection. `move` sorts the refs once and writes them to the store's table, which is ordered by ref.
  */
 export const BULK_REFS = {
   gather: 'CREATE TEMP TABLE refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT',
@@ -85,7 +88,7 @@ export const BULK_REFS = {
     DROP TABLE temp.refs`,
 } as const
 
-/** Likewise the transactions of a bulk import, whose keys come in no order at all. */
+/** The same for transactions, whose keys are in random order. */
 export const BULK_TXS = {
   gather: 'CREATE TEMP TABLE tx_events (seq INTEGER PRIMARY KEY, key INTEGER NOT NULL) STRICT',
   move: `INSERT INTO main.tx_events (key, seq) SELECT key, seq FROM temp.tx_events ORDER BY key, seq;

@@ -8,26 +8,26 @@ import type { FormerLog, LogIdentity } from './reader.ts'
 import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './store-schema.ts'
 import { text } from './codec.ts'
 
-/** SQLite below this resets its write-ahead log in a way that can lose commits. */
+/** Older versions of SQLite can lose commits when they reset the write-ahead log. */
 const SQLITE_VERSION_MIN = '3.51.3'
 /**
- * Bytes of a page of the store. A commit writes every page that it changes whole, and now and then a page that is full
- * takes its neighbours along: a quarter of SQLite's default is a quarter of that, and reads nearly as fast.
+ * Bytes of a page of the store, a quarter of SQLite's default. A commit writes every changed page whole, so small pages
+ * make commits small; reading is nearly as fast.
  */
 const PAGE_BYTES = 1_024
-/** Bytes of the write-ahead log that are kept between checkpoints. */
+/** Bytes to which the write-ahead log's file is cut after a checkpoint. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
 /**
- * Pages of it after which the commit that reaches them writes them into the store, which takes two fsyncs more: so
- * many that few commits wait for it and a page that many commits changed is written once.
+ * Pages in the write-ahead log at which a commit also checkpoints, which takes two more fsyncs. The number is large, so
+ * that few commits wait for a checkpoint and a page that many commits changed is written once.
  */
 const CHECKPOINT_PAGES = 14_000
-/** Bytes of the store's file that a reader maps into its address space: the most that SQLite in Node is built for. */
+/** Bytes of the store's file that a reader maps into memory: the most that Node's SQLite allows. */
 const MAPPED_BYTES = 0x7fff0000
 const CACHE_KIB = 32 * 1024
 const BULK_CACHE_KIB = 64 * 1024
 
-/** A store that this Daybook cannot read; the message says why. */
+/** Thrown for a store that cannot be used. The message says why. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
@@ -36,7 +36,7 @@ export const STORE_FILE = 'daybook.db'
 
 const OWNER_ONLY = 0o600
 
-/** Where the log of a data directory lies. */
+/** Path of the store in a data directory. */
 export function storePath(dataDirectory: string): string {
   return join(dataDirectory, STORE_FILE)
 }
@@ -45,13 +45,12 @@ export function hasStore(dataDirectory: string): boolean {
   return existsSync(storePath(dataDirectory))
 }
 
-/** What a new log is made with. */
+/** Identity of a log to be created, without its id. */
 export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
- * Creates an empty log in a file that does not exist yet; its id is random unless it goes on from former logs. It is
- * whole and on the disk when it has its name: a start that was cut short leaves no log behind that the next one would
- * refuse.
+ * Creates an empty log in a new file, with a random id unless `begun` gives one. The file gets its name when it is
+ * complete and on the disk, so that an interrupted start leaves no log that the next start would refuse.
  */
 export function createStore(
   path: string,
@@ -59,11 +58,11 @@ export function createStore(
   begun: Pick<LogIdentity, 'id' | 'former'> = { id: newLogId(), former: [] },
 ): void {
   mkdirSync(dirname(path), { recursive: true })
-  if (existsSync(path)) throw new Error('a new log would take the place of one that is there')
+  if (existsSync(path)) throw new Error(`${path} exists already: a new log must not replace it`)
   const making = `${path}.making`
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${making}${suffix}`, { force: true })
   const db = new DatabaseSync(making)
-  // Refs are the operator's own; what SQLite lays beside the file takes its mode.
+  // The store holds the operator's refs. SQLite gives its other files the same mode.
   chmodSync(making, OWNER_ONLY)
   try {
     checkSqlite(db)
@@ -73,17 +72,17 @@ export function createStore(
     writeIdentity(db, { ...log, ...begun })
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
-    // The last connection writes the write-ahead log into the file, and leaves one file.
+    // Closing the last connection moves the write-ahead log into the file.
     db.close()
   }
   renameDurably(making, path)
 }
 
-/** The writer's connection: every commit is on the disk before it returns. */
+/** Opens the writer's connection. Every commit is on the disk before it returns. */
 export function openForWriting(path: string): DatabaseSync {
   const db = open(path, { readOnly: false })
-  // The write-ahead log is there since the store was looked at. SQLite syncs its name with the first commit, and
-  // takes no notice when that fails: after a loss of power the log could be gone with all that it holds.
+  // The write-ahead log exists now. SQLite syncs its name with the first commit but ignores a failure, and then a
+  // power loss could remove the whole log. So its name is synced here.
   try {
     syncNames(dirname(path))
   } catch (error) {
@@ -106,7 +105,7 @@ function syncNames(directory: string): void {
   }
 }
 
-/** A reader's connection: it cannot write. */
+/** Opens a reader's connection, which cannot write. */
 export function openForReading(path: string): DatabaseSync {
   const db = open(path, { readOnly: true })
   db.exec(
@@ -116,12 +115,12 @@ export function openForReading(path: string): DatabaseSync {
 }
 
 /**
- * The connection of a bulk import, on a file that nobody else has opened and that is thrown away if the import
- * fails: no journal, no fsync until `finishBulk`, and new refs and transactions gathered beside the store, sorted on the
- * disk at the end, so that memory does not grow with the log.
+ * Opens the connection of a bulk import, on a file that nobody else uses and that is deleted if the import fails. It
+ * has no journal, and no fsync until `finishBulk`. New refs and transactions go to temporary tables, which `finishBulk`
+ * sorts on the disk, so that memory does not grow with the log.
  */
 export function openForBulk(path: string): DatabaseSync {
-  // Node's connections are defensive: SQLite then refuses to go without a journal.
+  // SQLite refuses to run without a journal on a defensive connection, which is Node's default.
   const db = open(path, { readOnly: false, defensive: false })
   setJournal(db, 'off')
   db.exec(`PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
@@ -130,19 +129,18 @@ export function openForBulk(path: string): DatabaseSync {
   return db
 }
 
-/**
- * Puts refs and transactions in their place and leaves the file as a server expects it. Throws when two refs are the same.
- */
+/** Moves refs and transactions into the store and restores its usual settings. Throws when two refs are equal. */
 export function finishBulk(db: DatabaseSync): void {
   db.exec(`${BULK_REFS.move}; ${BULK_TXS.move}`)
   db.exec('PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL')
   setJournal(db, 'wal')
 }
 
-/** SQLite answers with the journal that it has, and does not fail when it keeps the former one. */
+/** Sets the journal mode. SQLite reports no error when it keeps the former mode, so its answer is compared. */
 function setJournal(db: DatabaseSync, journal: 'off' | 'wal'): void {
   const set = db.prepare(`PRAGMA journal_mode = ${journal}`).get()?.['journal_mode']
-  if (set !== journal) throw new StoreError(`the store keeps the journal ${String(set)}, not ${journal}`)
+  if (set !== journal)
+    throw new StoreError(`the store has the journal mode ${String(set)} instead of ${journal}`)
 }
 
 export function readIdentity(db: DatabaseSync): LogIdentity {
@@ -153,7 +151,7 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
       .map((row) => [text(row, 'key'), text(row, 'value')]),
   )
   const chain = meta.get('chain') ?? ''
-  if (!isChain(chain)) throw new StoreError('the store names no chain that is known')
+  if (!isChain(chain)) throw new StoreError(`the store names an unknown chain: ${JSON.stringify(chain)}`)
   return {
     id: meta.get('id') ?? '',
     origin: meta.get('origin') ?? '',
@@ -171,7 +169,7 @@ function formerLogsOf(json: string): readonly FormerLog[] {
   }
 }
 
-/** What the log of a data directory is; it must have one. */
+/** Reads the identity of the log in a data directory. Throws when there is none. */
 export function readStoreIdentity(dataDirectory: string): LogIdentity {
   const db = openForReading(storePath(dataDirectory))
   try {
@@ -181,12 +179,12 @@ export function readStoreIdentity(dataDirectory: string): LogIdentity {
   }
 }
 
-/** A log's id: 128 random bits. */
+/** Makes a log's id: 128 random bits in hex. */
 export function newLogId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Writes what the log is, in place of what it was. */
+/** Writes the log's identity over the former one. */
 export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
   const insert = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
   insert.run('id', identity.id)
@@ -196,13 +194,13 @@ export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
   insert.run('former', JSON.stringify(identity.former))
 }
 
-/** The place in a SQLite file that says whether it has a write-ahead log (2) or none (1). */
+/** Offset in a SQLite file of the byte that says whether it uses a write-ahead log (2) or not (1). */
 const WRITE_VERSION_AT = 18
 const NO_WAL = 1
 
 /**
- * A backup has no write-ahead log. One that lies beside it is of the store that it replaced, and SQLite would write
- * pages of that into it.
+ * Throws when a file without write-ahead log has one beside it. A backup has none, so this one belongs to the store
+ * that the backup replaced, and SQLite would write pages of that store into the backup.
  */
 function refuseForeignJournal(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
@@ -214,9 +212,7 @@ function refuseForeignJournal(path: string): void {
     closeSync(file)
   }
   if (header[WRITE_VERSION_AT] !== NO_WAL) return
-  throw new StoreError(
-    `${path}-wal belongs to another store than this copy: remove it, and the -shm beside it`,
-  )
+  throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
 function open(path: string, options: Readonly<{ readOnly: boolean; defensive?: false }>): DatabaseSync {
@@ -226,7 +222,9 @@ function open(path: string, options: Readonly<{ readOnly: boolean; defensive?: f
   const version = db.prepare('PRAGMA user_version').get()?.['user_version']
   if (version !== SCHEMA_VERSION) {
     db.close()
-    throw new StoreError(`the store has schema ${String(version)}, this Daybook reads ${SCHEMA_VERSION}`)
+    throw new StoreError(
+      `the store has schema ${String(version)}; this Daybook reads schema ${SCHEMA_VERSION}`,
+    )
   }
   return db
 }

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** As many hex digits of SHA-256 as an integer of JavaScript holds: short rows split few pages. */
+/** Hex digits of SHA-256 in a key: as many as a safe integer holds. */
 const KEY_DIGITS = 12
 
 /**
- * What the index `tx_events` has a transaction under. Others may have the same: whoever finds an event by it looks at
- * the end of its line, too.
+ * Index key of a transaction in `tx_events`. Keys can collide, so a look-up also compares the end of the event's line.
  */
 export function txKey(tx: string): number {
   return Number.parseInt(hash('sha256', tx).slice(0, KEY_DIGITS), 16)
 }
 
-/** How the line of an event that names the transaction ends, and no other: no chain writes what JSON would escape. */
+/** The end of the line of every event that names the transaction. No chain's ids need escaping in JSON. */
 export function lineEndOf(tx: string): string {
   return `"tx":"${tx}"}`
 }

@@ -13,18 +13,18 @@ import { readIdentity } from '../store/store.ts'
 import { HASHER } from './tree-hasher.ts'
 
 /**
- * What is wrong with a log: the first seq that is not what was published, as near as it can be told, and why.
- * `lost` says that the log itself is right and ends too early.
+ * A fault of a log: the first seq that is not what was published, as near as can be found, and the reason. `lost` means
+ * that all stored events are right and later ones are missing.
  */
 export type LogFault = Readonly<{ seq: number; reason: string; lost: boolean }>
 
-/** The newest events whose leaves are hashed again at each start. */
+/** Newest events whose leaves are hashed again at each start. */
 const NEWEST_LEAVES = 256
 
 /**
- * What a start finds wrong, in a time that does not grow with the log: the newest leaves, the tree's frontier from
- * the stored hashes, the last checkpoint, and the high-water mark kept outside the database. Where the log's own keys
- * are at hand, only their signature of the newest tree counts: a list of keys in the store may be anybody's.
+ * Checks a log at a start, in a time that does not depend on its length: the newest leaves, the tree's frontier from
+ * the stored hashes, the newest signature and the high-water mark. With `own` keys, one of them must have signed the
+ * newest tree, because an attacker can change the list of keys in the store.
  */
 export function faultAtStart(
   db: DatabaseSync,
@@ -39,7 +39,7 @@ export function headOf(db: DatabaseSync): number {
   return Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq'] ?? 0)
 }
 
-/** The first seqs whose signature is wrong, or missing up to the head. */
+/** The first span of seqs whose signature is wrong or missing. */
 function faultOfSignatures(db: DatabaseSync, head: number, own: readonly SigningKey[]): LogFault | null {
   if (head === 0) return null
   const trees = openSignedTrees(db)
@@ -58,10 +58,10 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
   if (ownTrees.isSignedAt(head)) return null
   const after = Math.min(head - 1, ...ours.map(({ fromSize }) => fromSize))
   const wrong = ownTrees.firstWrongWithin({ after, upTo: head })
-  return faultOfSpan(wrong, 'the tree is not signed with the key that is given')
+  return faultOfSpan(wrong, 'the tree is not signed with the given key')
 }
 
-/** What the end of an audit looks at: every month's checkpoint, the newest signature, and the mark read before. */
+/** Checks at the end of an audit: every month's checkpoint, the newest signature, and the mark. */
 export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
   const head = headOf(db)
   const wrong = openSignedTrees(db).firstWrong()
@@ -76,14 +76,14 @@ export function faultOfSpan({ after, upTo }: SeqSpan, reason: string): LogFault 
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }
 
-/** The leaf of a row's event; undefined for one that is none. */
+/** The leaf of a row's event; undefined when the row is no event. */
 function leafOf(row: Row): Hash | undefined {
   const details = row['details'] === null ? null : text(row, 'details')
-  // Longer than an entry may be: it was never published so.
+  // Hashing throws for a line that is longer than an entry can be.
   return readable(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
 }
 
-/** What is wrong with the row that must be that of `seq`. */
+/** Checks that the row is that of `seq` and that its leaf is that of its lines. */
 export function faultOfRow(row: Row, seq: number): LogFault | null {
   if (number(row, 'seq') !== seq) return { seq, reason: 'the event is missing', lost: false }
   const leaf = leafOf(row)
@@ -92,11 +92,11 @@ export function faultOfRow(row: Row, seq: number): LogFault | null {
     : { seq, reason: LEAF_DIFFERS, lost: false }
 }
 
-/** Events after a seq with their details and leaves. */
+/** Query for the events after a seq, with their details and leaves. */
 export const LEAVES_AFTER = `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, e.signature AS signature, d.line AS details
   FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
 
-const LEAF_DIFFERS = 'the event is not what was published: its leaf is another'
+const LEAF_DIFFERS = 'the event is not what was published: its leaf differs'
 
 function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
   const first = Math.max(0, head - NEWEST_LEAVES)
@@ -107,18 +107,18 @@ function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
   return null
 }
 
-/** What has been shown to the world may not be more than the log holds, nor anything else. */
+/** Compares the log with its high-water mark: everything that was published must be there unchanged. */
 function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): LogFault | null {
   if (mark === null) return null
   const { id, former } = readIdentity(db)
-  // A new log that was begun after a loss was stopped before it made its first mark.
+  // A start after an accepted loss ended between the new log's commit and its first mark.
   if (former.some((log) => log.id === mark.log)) return null
   if (mark.former.some((log) => log.id === id)) {
-    const reason = 'the store is a copy from before a loss was accepted, and another log goes on from it'
+    const reason = 'the store is a copy from before a loss was accepted, and another log continues it'
     return { seq: head + 1, reason, lost: true }
   }
   if (mark.log !== id) {
-    return { seq: 1, reason: 'the high-water mark beside the store is of another log', lost: false }
+    return { seq: 1, reason: 'the high-water mark beside the store belongs to another log', lost: false }
   }
   const trees = openSignedTrees(db)
   const marked = trees.signedIn(mark.checkpoint)
@@ -126,10 +126,10 @@ function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): Lo
     return { seq: 1, reason: 'no key of this log has signed the high-water mark', lost: false }
   }
   if (marked.size > head) {
-    const reason = `the log ends at seq ${head}, and it was published up to seq ${marked.size}: the store is an older copy or was cut`
+    const reason = `the log ends at seq ${head} but was published up to seq ${marked.size}: the store is an older copy or was cut`
     return { seq: head + 1, reason, lost: true }
   }
   if (trees.holds(marked)) return null
   const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
-  return faultOfSpan(span, 'the log is not the one whose checkpoint was shown')
+  return faultOfSpan(span, 'the log is not the one whose checkpoint was published')
 }

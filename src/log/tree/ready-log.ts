@@ -21,18 +21,18 @@ import {
 import type { NewLog } from '../store/store.ts'
 import { openStoredTree } from './stored-tree.ts'
 
-/** Who signs a log from now on, and what of it its operator has said to accept. */
+/** The keys that sign a log from now on, and what its operator accepts. */
 export type Signing = Readonly<{
   keys: readonly SigningKey[]
-  /** The keys may be such as never signed this log: the former one is lost. */
+  /** Accept keys that never signed this log, because the former key is lost. */
   acceptNewKey: boolean
-  /** The store is older than what was published: what is missing is given up, and a new log begins with the rest. */
+  /** Accept a store that is older than what was published: begin a new log with the events that remain. */
   acceptLoss: boolean
 }>
 
 /**
- * Makes the log of a data directory ready for its writer: creates it where there is none, proves what a start must
- * prove, lists the keys that will sign. Throws a StoreError that says what is wrong; then nothing was changed.
+ * Prepares the log of a data directory for its writer: creates it if there is none, checks it, and lists the keys that
+ * will sign. Throws a StoreError that says what is wrong, and then has changed nothing.
  */
 export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing): void {
   const isNew = !hasStore(dataDirectory)
@@ -48,7 +48,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   }
 }
 
-/** Creates a log: a first one, or one that begins anew when the store is gone and that is accepted. */
+/** Creates the first log of a directory, or a new one when the store is gone and its loss is accepted. */
 function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): void {
   const mark = refuseLostStore(dataDirectory, acceptLoss)
   if (mark === null && acceptLoss) throw new StoreError(NOTHING_LOST)
@@ -58,16 +58,16 @@ function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): 
   createStore(storePath(dataDirectory), { ...newLog, origin }, begun)
 }
 
-/** Throws when a log was published from this directory and its store is gone; gives its mark when that is accepted. */
+/** The mark of a log whose store is gone; null when there was none. Throws unless the loss is accepted. */
 export function refuseLostStore(dataDirectory: string, acceptLoss: boolean): HighWater | null {
   const mark = readHighWater(dataDirectory)
   if (acceptLoss || mark === null) return mark
   throw new StoreError(
-    'the store is gone, and a log was published from it: put its newest copy back, or say --accept-loss',
+    'the store is gone, and a log was published from it: restore its newest backup, or use --accept-loss',
   )
 }
 
-/** Throws a StoreError when the log is not what it signed and showed, unless it only lost what may be given up. */
+/** Throws a StoreError when the log has a fault. A loss that is accepted begins a new log instead. */
 export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Signing): void {
   const { acceptLoss, keys } = signing
   const fault = faultAtStart(db, mark, keys)
@@ -78,15 +78,15 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
   if (!fault.lost) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
   if (!acceptLoss) {
     throw new StoreError(
-      `seq ${fault.seq}: ${fault.reason}. Put the newest copy back; --accept-loss gives up what is missing and begins a new log`,
+      `seq ${fault.seq}: ${fault.reason}. Restore the newest backup; --accept-loss gives up the missing events and begins a new log`,
     )
   }
   beginNewLog(db, mark, keys)
 }
 
-const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without it'
+const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
 
-/** Lists the keys, and signs the newest tree with them where they are not those that signed it. */
+/** Lists the keys, and signs the newest tree again when they have changed. */
 export function takeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
   inTransaction(db, () => {
     const { origin } = readIdentity(db)
@@ -94,7 +94,7 @@ export function takeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing,
   })
 }
 
-/** The newest signed tree of a log, as its high-water mark keeps it. */
+/** The newest signed tree of a log, in the form of its high-water mark. */
 export function newestCheckpoint(db: DatabaseSync): HighWater {
   const { id, origin, former } = readIdentity(db)
   const size = headOf(db)
@@ -112,14 +112,17 @@ export function readSignature(db: DatabaseSync, size: number): Uint8Array {
   throw new StoreError('the newest tree of the log is not signed')
 }
 
-/** What is lost was signed under the old origin: a shorter tree may only be signed under another. */
+/**
+ * Begins a new log with the events that remain. It gets another origin, because a larger tree was signed under the old
+ * one: a smaller tree with the same origin would be a fork.
+ */
 function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly SigningKey[]): void {
   inTransaction(db, () => {
     const identity = readIdentity(db)
     const size = headOf(db)
     const id = newLogId()
     const former = [...identity.former, { id: identity.id, origin: identity.origin, size }]
-    // The store is of the log before the one that was shown: what that one had beyond it is given up too.
+    // The store is a copy of the log before the marked one, which is then lost too.
     const shared = mark?.former.find((log) => log.id === identity.id)
     if (mark !== null && shared !== undefined) former.push(formerOf(mark, Math.min(size, shared.size)))
     const begun: LogIdentity = { ...identity, id, origin: originAfter(nameOfLog(identity), id), former }
@@ -129,17 +132,17 @@ function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly Si
   })
 }
 
-/** The log of a mark, of which `size` events are left. */
+/** The log of a mark as a former log with `size` events left. */
 function formerOf({ log, checkpoint }: HighWater, size: number): FormerLog {
   const read = readCheckpoint(Buffer.from(checkpoint))
   if (!read.ok) throw new StoreError('the high-water mark beside the store holds no checkpoint')
   return { id: log, origin: read.value.checkpoint.origin, size }
 }
 
-/** Hex digits of the log id that tell a new log's origin from those of the logs before it. */
+/** Hex digits of the log id at the end of the origin of a log that continues another. */
 const ORIGIN_DIGITS = 8
 
-/** The name that a log was made with, whatever was lost since. */
+/** The log's first origin, without the suffix that it has after a loss. */
 export function nameOfLog({
   origin,
   former,
@@ -151,7 +154,7 @@ function nameOfMark(mark: HighWater): string {
   return nameOfLog({ origin: formerOf(mark, 0).origin, former: mark.former })
 }
 
-/** What a log is called that goes on from one of this name. */
+/** Origin of a log that continues one of this name. */
 function originAfter(name: string, id: string): string {
   return `${name}/${id.slice(0, ORIGIN_DIGITS)}`
 }

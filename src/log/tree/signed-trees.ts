@@ -12,29 +12,29 @@ import { readIdentity } from '../store/store.ts'
 import type { StoredTree } from './stored-tree.ts'
 import { openStoredTree } from './stored-tree.ts'
 
-/** The trees that the log has signed, held against the hashes that it stores. */
-export type SignedTrees = Readonly<{
-  /** Whether the store holds a signature of the tree of this size that is right. */
+/** Comparison of the log's signatures with its stored hashes. */
+type SignedTrees = Readonly<{
+  /** Whether the store has a valid signature of the tree of this size. */
   isSignedAt(size: number): boolean
-  /** Whether the store has this tree: the root of its first `size` leaves is this one. */
+  /** Whether this tree is a prefix of the stored one. */
   holds(tree: Tree): boolean
-  /** The tree of a note that a key of the log has signed. */
+  /** The tree of a note; undefined unless keys of the log signed it. */
   signedIn(note: string): Tree | undefined
   /**
-   * The first seqs of which the stored hashes are not what was signed: after `after`, up to `upTo`. Null when every
-   * signature is right. Signatures are tried by halves, so a whole log takes some twenty of them.
+   * The first span of seqs whose stored hashes are not those that were signed; null when there is none. Signatures are
+   * searched by halves, so about twenty are verified in a long log.
    */
   firstWrong(): SeqSpan | null
-  /** The same in a stretch that is wrong: all of it when the signatures inside say nothing. */
+  /** The same within a span that is known to be wrong: all of it when it has no signature inside. */
   firstWrongWithin(stretch: SeqSpan): SeqSpan
-  /** The last seq that a signature of the store covers, right or wrong: the end of a commit or of a month. */
+  /** The last seq that has a signature, valid or not: the end of a commit or of a month. */
   lastSigned(): number
 }>
 
 /** Seqs after `after`, up to `upTo`. */
 export type SeqSpan = Readonly<{ after: number; upTo: number }>
 
-/** With `own` keys a signature counts only where one of them has made it too. */
+/** Opens the comparison. With `own` keys, a signature is valid only if one of them made a part of it. */
 export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | null = null): SignedTrees {
   const identity = readIdentity(db)
   const keys = readVerifiers(db)
@@ -52,7 +52,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
     )
   }
 
-  /** Between a signed size that is right and one that is wrong. */
+  /** Bisects between a signed size that is right and one that is wrong. */
   function narrowed(right: number, wrong: number): SeqSpan {
     let [low, high] = [right, wrong]
     for (;;) {
@@ -99,7 +99,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
 
 type Signatures = Readonly<{
   signatureOf(size: number): unknown
-  /** The newest size above `after` up to `upTo` that has a signature; 0 when none has. */
+  /** The largest size above `after` and up to `upTo` that has a signature; 0 when none has. */
   newestSigned(after: number, upTo: number): number
   oldestSigned(after: number): number | undefined
 }>
@@ -124,7 +124,9 @@ function openSignatures(db: DatabaseSync): Signatures {
 
 type MonthEnd = Readonly<{ size: number | null; checkpoint: string | null }>
 
-/** The ends of closed months and their checkpoints: null where a manifest is damaged, or a month has no event. */
+/**
+ * The ends of closed months. The checkpoint is null when the manifest is damaged, the size when a month has no event.
+ */
 function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
   const rows = db
     .prepare(
@@ -138,7 +140,7 @@ function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
   }))
 }
 
-/** What the log was called when the tree of this size was signed. */
+/** The log's origin when the tree of this size was signed. */
 export function originAt({ origin, former }: LogIdentity, size: number): string {
   return former.find((log) => size < log.size)?.origin ?? origin
 }
@@ -148,15 +150,15 @@ function isStored(stored: StoredTree, { size, root }: Tree): boolean {
   return tree !== undefined && isSame(tree.root, root)
 }
 
-/** The checkpoint of a note that one of the keys signed. */
+/** The tree of a note that these keys signed. */
 function signedIn(note: string, keys: readonly VerifierKey[]): Tree | undefined {
   const parsed = parseNote(Buffer.from(note))
   return parsed.ok && isSignedNote(parsed.value, keys) ? parseCheckpoint(parsed.value.text) : undefined
 }
 
 /**
- * A signer that makes nothing: at the end of a month it gives the note that the store has, if it is of that tree and
- * signed, and else none. Whoever makes a store again compares the two so.
+ * A signer without a key, for a store that is computed again and compared with `db`. At the end of a month it gives the
+ * note of `db` if that is a signed note of the same tree, and an empty one otherwise.
  */
 export function openKeptSigner(db: DatabaseSync): Signer {
   const keys = readVerifiers(db)
@@ -176,7 +178,7 @@ export function openKeptSigner(db: DatabaseSync): Signer {
   }
 }
 
-/** What is read of a store that may be damaged: nothing where it lacks a hash. */
+/** Reads from a store that may be damaged; undefined when reading throws. */
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -8,12 +8,12 @@ import { formatNote } from '../../tlog/note.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { KEY_ID_BYTES, verifierKey } from '../../tlog/vkey.ts'
 
-/** An Ed25519 key that signs checkpoints. It may be handed to another thread. */
+/** An Ed25519 key that signs checkpoints. It can be sent to another thread. */
 export type SigningKey = Readonly<{ privateKey: KeyObject; publicKey: Uint8Array }>
 
 /**
- * A tree's signed note, and its signature as a store keeps it: for each key its id (4 bytes) and 64 bytes of Ed25519
- * over the checkpoint's text. That is all there is to keep, since the text is made of the tree.
+ * A tree's signed note, and its signature as stored: for each key its id (4 bytes) and the Ed25519 signature (64
+ * bytes). The note's text is not stored, because it can be made from the tree.
  */
 export type SignedTree = Readonly<{ signature: Uint8Array; note: string }>
 
@@ -23,7 +23,7 @@ export type Signer = Readonly<{ sign(tree: Tree): SignedTree }>
 const ED25519_BYTES = 64
 const ITEM_BYTES = KEY_ID_BYTES + ED25519_BYTES
 
-/** The signer of the log with this origin: every key signs. */
+/** Opens a signer for the log with this origin. Every key signs each tree. */
 export function openSigner(origin: string, keys: readonly SigningKey[]): Signer {
   const named = keys.map(({ privateKey, publicKey }) => ({
     privateKey,
@@ -40,12 +40,12 @@ export function openSigner(origin: string, keys: readonly SigningKey[]): Signer 
   }
 }
 
-/** The signed note of a tree, as it was when the signature was made. */
+/** The signed note of a tree, made from its stored signature. */
 export function noteOf(origin: string, tree: Tree, signature: Uint8Array): string {
   return formatNote({ text: textOf(origin, tree), signatures: signaturesOf(origin, signature) })
 }
 
-/** Whether the signature is of this tree, by the rules of `isSignedNote`. */
+/** Whether a stored signature is valid for this tree, by the rules of `isSignedNote`. */
 export function isSigned(
   origin: string,
   tree: Tree,
@@ -57,8 +57,8 @@ export function isSigned(
 }
 
 /**
- * Whether every line of the note is of one of the keys, and right. Stricter than a reader's rule, which passes over
- * keys that it does not know: here all that has signed is listed, and another line is damage.
+ * Whether every signature of the note is valid and of one of the keys. Readers ignore signatures of unknown keys; this
+ * rule is stricter, because the log lists every key that ever signed it.
  */
 export function isSignedNote({ text, signatures }: Note, keys: readonly VerifierKey[]): boolean {
   const message = Buffer.from(text)
@@ -69,24 +69,24 @@ export function isSignedNote({ text, signatures }: Note, keys: readonly Verifier
   return signatures.length > 0 && signatures.every(isRight)
 }
 
-/** Whether one of these keys is among those that made a stored signature; nothing is verified. */
+/** Whether a stored signature names one of these keys. It is not verified. */
 export function isMadeWith(signature: Uint8Array, keys: readonly VerifierKey[]): boolean {
   return signaturesOf('', signature).some(({ keyId }) => keys.some((key) => key.keyId === keyId))
 }
 
-/** Ed25519 as the runtime has it, over raw public keys. */
+/** Verifies an Ed25519 signature with a raw public key, by Node's own crypto. */
 export function verifyRawEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: base64urlnopad.encode(publicKey) }
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature)
 }
 
-/** The key as verifiers of this log know it. */
+/** The verifier key of a public key for the log with this origin. */
 export function verifierKeyOf(origin: string, publicKey: Uint8Array): VerifierKey {
   return verifierKey(sha256, origin, 'ed25519', publicKey)
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  // Twice as fast as asking for bytes, each of which would be memory of its own.
+  // Twice as fast as `hash` with a buffer as result.
   return Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1')
 }
 

@@ -47,7 +47,7 @@ export function listedOf(
   })
 }
 
-export type KeyChange = Readonly<{
+type KeyChange = Readonly<{
   origin: string
   /** The log's size now: what comes after it is signed with these keys. */
   size: number

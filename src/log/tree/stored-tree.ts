@@ -8,11 +8,11 @@ import { TILE_WIDTH } from '../../tlog/tile.ts'
 import { bytes } from '../store/codec.ts'
 import { HASHER } from './tree-hasher.ts'
 
-/** The tree as its hashes are stored: level 0 beside the events, the others by themselves. */
+/** The tree from its stored hashes: level 0 is in `events`, the others are in `tree_hashes`. */
 export type StoredTree = Readonly<{
-  /** A tile's bytes; throws when the store does not hold all of its hashes. */
+  /** The bytes of a tile. Throws when the store lacks one of its hashes. */
   tile: ReadTile
-  /** The root of the first `size` leaves, out of the stored hashes: one tile of each level is read. */
+  /** The tree of the first `size` leaves. Reads one tile of each level. */
   at(size: number): Tree
 }>
 
@@ -32,7 +32,7 @@ export function openStoredTree(db: DatabaseSync): StoredTree {
   return { tile, at: (size) => ({ size, root: rootOf(HASHER, frontierAt(HASHER, size, tile)) }) }
 }
 
-/** The hashes of a statement as one run of bytes, which costs a fifth of a row for each, and how many are whole. */
+/** Query that joins the hashes of another into one blob, five times as fast as rows, and counts the complete ones. */
 function joinedIn(hashes: string): string {
   return `SELECT count(*) FILTER (WHERE length(hash) = ${HASH_BYTES}) AS count,
     unhex(group_concat(hex(hash), '')) AS bytes FROM (${hashes})`

@@ -16,10 +16,10 @@ import { readIdentity } from '../store/store.ts'
 import { openStoredTree } from './stored-tree.ts'
 import { HASHER } from './tree-hasher.ts'
 
-/** The signed tree of one size: its note never changes while the store is open. */
+/** A tree with its signed note, which does not change while the store is open. */
 type Signed = Readonly<{ tree: Tree; note: string }>
 
-/** Opens the tree of a store for one thread's reading; what it gives is of the first `size` events. */
+/** Opens the tree of a store for one reading thread. The function gives the tree of the first `size` events. */
 export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   const { origin } = readIdentity(db)
   const stored = openStoredTree(db)
@@ -49,7 +49,7 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
     const { tree, note } = signedAt(size)
     const proof = inclusionProof(HASHER, index, size, stored.tile)
     const row = leaf.get(index + 1)
-    // A proof that does not hold would speak against the log: the store is damaged, and nothing is answered.
+    // An invalid proof would look like a forged log. Here it means a damaged store, so nothing is answered.
     const holds =
       proof !== undefined &&
       row !== undefined &&
@@ -72,7 +72,7 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   })
 }
 
-/** An event's entry. What is kept by others for ever is held against its leaf each time that it is read. */
+/** An event's entry. It is compared with its leaf at each reading, because caches keep it forever. */
 function entryOf(row: Row): Uint8Array {
   const details = row['details'] === null ? null : text(row, 'details')
   const entry = formatEntry(text(row, 'line'), details)

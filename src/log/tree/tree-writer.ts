@@ -8,18 +8,19 @@ import type { Signer } from './signer.ts'
 import { openStoredTree } from './stored-tree.ts'
 import { HASHER } from './tree-hasher.ts'
 
-/** The half of the tree that the log's transaction drives. */
+/** The writing half of the tree, called in the log's transaction. */
 export type TreeWriter = Readonly<{
-  /** Adds the next event's leaf; gives its hash, and the hashes of higher levels that it completed. */
+  /** Adds the next event's leaf. Returns its hash and the hashes of higher levels that it completes. */
   add(line: string, details: string | null): Readonly<{ leaf: Hash; completed: readonly LevelHash[] }>
   /** The root of the tree up to the last event added. */
   root(): Hash
-  /** What was added is kept; `drop` goes back to it. */
+  /** Keeps the added leaves. */
   keep(): void
+  /** Returns to the leaves that were last kept. */
   drop(): void
-  /** Signs the tree up to `head`, the last event kept, unless it is signed already: the last step before a commit. */
+  /** Signs the tree up to `head`, the last event kept, unless it is signed already. The last step before a commit. */
   sign(head: number): void
-  /** The signed note of the newest tree that was signed here; there is one. */
+  /** The newest note that this writer signed. Throws before it has signed one. */
   checkpoint(): string
   /** Forgets everything in memory, after a rollback. */
   reload(head: number): void

@@ -2,7 +2,7 @@ import { DRAFT_DEPTH_MAX, DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { isObject } from './refusal.ts'
 
 /** JSON from outside: its value, or why there is none; `index` is the array's element at fault, where known. */
-export type JsonParsed =
+type JsonParsed =
   | Readonly<{ ok: true; value: unknown }>
   | Readonly<{ ok: false; reason: string; index?: number }>
 

@@ -19,7 +19,7 @@ import { fault, guarded, guardedTx, isFault, isObject, refusal } from './refusal
 /** A draft comes through the door, where the clock decides, or from a file of history, which says when. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
 
-export type DraftParsed = Readonly<{ ok: true; draft: Draft }> | DraftRefusal
+type DraftParsed = Readonly<{ ok: true; draft: Draft }> | DraftRefusal
 
 const KEYS = ['ref', 'at', 'type', 'kind', 'contestId', 'kots', 'tx', 'details'] as const
 type Key = (typeof KEYS)[number]

@@ -20,7 +20,7 @@ export type CommitQueue = Readonly<{
   submit(drafts: readonly Draft[]): Promise<Outcome>
 }>
 
-export type CommitQueueSettings = Readonly<{
+type CommitQueueSettings = Readonly<{
   appender: Appender
   /** `report` publishes what the books refuse, and counts it. */
   balances: 'refuse' | 'report'

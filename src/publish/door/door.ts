@@ -27,7 +27,7 @@ export const PUBLISH_REQUESTS_MAX = 64
 /** How a publish request ended, as the metrics count it. */
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
 
-export type DoorSettings = Readonly<{
+type DoorSettings = Readonly<{
   queue: CommitQueue
   chain: Chain
   /** The tokens that open the door: one, or two while they are being changed. */

@@ -30,7 +30,7 @@ export type Readiness = Readonly<{
 /** A question that only the main thread can answer. */
 export type OperationsPath = '/livez' | '/readyz' | '/metrics'
 
-export type OperationsSettings = Readonly<{
+type OperationsSettings = Readonly<{
   /** Whether a publish request would be taken now, as far as the node itself goes. */
   accepting(): boolean
   /** Asks the main thread. */

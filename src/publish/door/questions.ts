@@ -2,7 +2,7 @@
 export const LATE: unique symbol = Symbol('late')
 
 /** The questions that one thread has asked another by message, each with a time limit. */
-export type Questions<Answer> = Readonly<{
+type Questions<Answer> = Readonly<{
   /** Asks with `send`, which is given the number of the question; `LATE` when no answer comes within `msMax`. */
   ask(msMax: number, send: (id: number) => void): Promise<Answer | typeof LATE>
   /** Takes an answer in; one that comes too late is dropped. */

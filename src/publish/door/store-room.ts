@@ -4,7 +4,7 @@ export const ROOM_PROBE_MS = 500
 export const ROOM_PROBE_BYTES: number = 1024 * 1024
 
 /** Whether the store's disk has room, as the last commit found it. */
-export type StoreRoom = Readonly<{
+type StoreRoom = Readonly<{
   has(): boolean
   /** A commit was refused because the disk is full: from now on it is probed. */
   full(): void
@@ -12,7 +12,7 @@ export type StoreRoom = Readonly<{
   taken(): void
 }>
 
-export type StoreRoomSettings = Readonly<{
+type StoreRoomSettings = Readonly<{
   /** Whether the disk has room again; what it throws counts as no. */
   probe(): boolean
   /** Told when it changes. */

@@ -16,7 +16,7 @@ const WAITING_MAX = 32
 export const WRONG_SENDERS_MAX = 1_000
 
 /** `wait`: the token is wrong, and the answer is due after `ms`. `refused`: too many wrong ones wait already. */
-export type TokenVerdict =
+type TokenVerdict =
   | Readonly<{ is: 'right' }>
   | Readonly<{ is: 'wait'; ms: number }>
   | Readonly<{ is: 'refused'; retryAfterSeconds: number }>

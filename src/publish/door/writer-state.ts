@@ -3,7 +3,7 @@ import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
 
 /** What decides whether the writer takes publish requests. */
-export type WriterState = Readonly<{
+type WriterState = Readonly<{
   /** Whether a publish request would be taken now, as far as the node itself goes. */
   accepting(): boolean
   /** A commit was made. */

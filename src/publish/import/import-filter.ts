@@ -1,5 +1,5 @@
 /** A Bloom filter over refs: a fixed amount of memory whatever their number. */
-export type RefFilter = Readonly<{
+type RefFilter = Readonly<{
   /** Takes the ref in. True when it certainly was not in before; false for every ref that was, and rarely another. */
   isNew(ref: string): boolean
 }>

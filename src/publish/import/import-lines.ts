@@ -7,10 +7,10 @@ import { createGunzip } from 'node:zlib'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 
 /** Neighbouring lines of a file; the first has the number `first`, counted from 1. */
-export type LineBlock = Readonly<{ first: number; lines: readonly string[] }>
+type LineBlock = Readonly<{ first: number; lines: readonly string[] }>
 
 /** What ends the reading of a file before its end. */
-export type LineFault = Readonly<{ line: number; reason: string }>
+type LineFault = Readonly<{ line: number; reason: string }>
 
 /** The file's name for standard input. */
 export const STDIN = '-'
