@@ -31,7 +31,7 @@ import type { TreeWriter } from './tree/tree-writer.ts'
 import { openTreeWriter } from './tree/tree-writer.ts'
 
 /** The operator's ref of a draft and the digest of its content; null in an import without refs. */
-type Named = Readonly<{ ref: string; digest: Uint8Array }> | null
+type DraftRef = Readonly<{ ref: string; digest: Uint8Array }> | null
 
 /** The log's only writer. A batch is appended draft by draft, then kept whole or dropped whole. */
 export type Appender = Readonly<{
@@ -42,7 +42,7 @@ export type Appender = Readonly<{
   /** The seq and digest of the draft that was published with this ref. */
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
   /** Makes the draft an event: it gets the next seq, and `at` is the later of `atMs` and the last event's `at`. */
-  append(draft: Draft, named: Named, atMs: Ms): DaybookEvent
+  append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
   keep(): void
   /** Forgets the batch. Batches that were kept before stay. */
@@ -72,7 +72,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
   let state = withOwnTally(kept)
   const tree = openTree(db, signer, kept.head.seq)
 
-  function append(draft: Draft, named: Named, atMs: Ms): DaybookEvent {
+  function append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent {
     const { fold, head } = state
     const { type, kind, contestId, kots, tx, details } = draft
     const at = head.atMs === null ? atMs : later(atMs, head.atMs)
@@ -81,7 +81,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
     const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
     apply(fold, { event, details })
     archive.add(event, tree.root)
-    insertEntry({ event, details }, named, tree, inserts)
+    insertEntry({ event, details }, ref, tree, inserts)
     state = { fold, head: { seq: event.seq, atMs: at }, chunk, weeks }
     return event
   }
@@ -132,14 +132,14 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
 }
 
 /** Writes an entry's line, details line, leaf and ref. */
-function insertEntry({ event, details }: Entry, named: Named, tree: TreeWriter, inserts: Inserts): void {
+function insertEntry({ event, details }: Entry, ref: DraftRef, tree: TreeWriter, inserts: Inserts): void {
   const line = formatEvent(event)
   const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
   const { leaf, completed } = tree.add(line, detailsLine)
   inserts.event(event, line, leaf)
   for (const hash of completed) inserts.treeHash(hash)
   if (detailsLine !== null) inserts.details(event.seq, detailsLine)
-  if (named !== null) inserts.ref(event.seq, named.ref, named.digest)
+  if (ref !== null) inserts.ref(event.seq, ref.ref, ref.digest)
 }
 
 /** Looks a ref up in the batch, then in the store. */

@@ -8,7 +8,7 @@ import { formatEntry } from '../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../tlog/frontier.ts'
 import type { AuditState } from './audit-store.ts'
 import { openAudit } from './audit-store.ts'
-import { takeKeys } from './tree/ready-log.ts'
+import { changeKeys } from './tree/ready-log.ts'
 import { openSigner } from './tree/signer.ts'
 import { createStore, openForWriting, storePath } from './store/store.ts'
 import { HASHER } from './tree/tree-hasher.ts'
@@ -20,7 +20,7 @@ const SLICE_EVENTS = 256
 
 /** Writes events with their tree and a signature each thousand, past the books, which they are not made for. */
 function fill(db: DatabaseSync): void {
-  takeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
+  changeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
   const insert = db.prepare(
     'INSERT INTO events (seq, at, code, nonzero, line, leaf, signature) VALUES (?, ?, 1, 1, ?, ?, ?)',
   )

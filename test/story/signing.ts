@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { base64urlnopad, hex } from '@scure/base'
 import type { Signer, SigningKey } from '../../src/log/tree/signer.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
-import { takeKeys } from '../../src/log/tree/ready-log.ts'
+import { changeKeys } from '../../src/log/tree/ready-log.ts'
 import { readIdentity } from '../../src/log/store/store.ts'
 
 /** PKCS #8 of Ed25519 before the 32 bytes of a seed (RFC 8410). */
@@ -27,6 +27,6 @@ export const OTHER_KEY: SigningKey = signingKeyOf(hex.encode(new Uint8Array(32).
 
 /** Signs a store of a test with the test's key, which is listed in it. */
 export function testSigner(db: DatabaseSync): Signer {
-  takeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
+  changeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
   return openSigner(readIdentity(db).origin, [TEST_KEY])
 }

@@ -1,13 +1,15 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { assert } from '../../protocol/brand.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { bytesColumn, FILE_CODES, openStoredLines, integerColumn } from '../store/archive-tables.ts'
-import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
-import type { Running } from './gzip-member.ts'
+import { FILE_CODES, openStoredLines } from '../store/archive-tables.ts'
+import type { Row } from '../store/codec.ts'
+import { bytes, number, text } from '../store/codec.ts'
+import { deflateSegment, GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
+import type { RunningSum } from './gzip-member.ts'
 import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
 
 /** Most bytes of a chunk. */
@@ -28,7 +30,7 @@ export type ArchiveReader = Readonly<{
 }>
 
 /** The end of a file's stored part: its offset, last seq and running values. */
-type Stored = Readonly<{ end: number; lastSeq: number; running: Running }>
+type StoredEnd = Readonly<{ end: number; lastSeq: number; running: RunningSum }>
 
 /** Opens the archive for one reader of the store. */
 export function openArchiveReader(db: DatabaseSync): ArchiveReader {
@@ -43,11 +45,11 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
     `SELECT start, bytes_crc, bytes FROM segments
      WHERE month = ? AND file = ? AND start <= ? ORDER BY start DESC LIMIT 1`,
   )
-  const stored = (month: Month, file: MonthFile): Stored | undefined => {
+  const storedEnd = (month: Month, file: MonthFile): StoredEnd | undefined => {
     const row = lastSegment.get(month, FILE_CODES[file])
     if (row === undefined) return undefined
-    const running = { crc: integerColumn(row['crc']), bytes: integerColumn(row['raw_bytes']) }
-    return { end: integerColumn(row['end']), lastSeq: integerColumn(row['last_seq']), running }
+    const running = { crc: number(row, 'crc'), bytes: number(row, 'raw_bytes') }
+    return { end: number(row, 'end'), lastSeq: number(row, 'last_seq'), running }
   }
   const find = (month: Month, head: Seq): MonthState | undefined => {
     const row = oneMonth.get(month)
@@ -60,14 +62,14 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
     layout(month, file, head) {
       const state = find(month, head)
       if (state === undefined) return undefined
-      const before = stored(month, file)
-      const running = before?.running ?? NOTHING_YET
+      const before = storedEnd(month, file)
+      const running = before?.running ?? EMPTY_SUM
       const storedBytes = before?.end ?? GZIP_HEADER.length
       if (state.closed || state.firstSeq === null) return { storedBytes, ending: gzipTrailer(running) }
       // A stretch without details has no segment in the details file, so only the events file says how far segments go.
-      const sealed = stored(month, 'events')?.lastSeq ?? state.firstSeq - 1
+      const sealed = storedEnd(month, 'events')?.lastSeq ?? state.firstSeq - 1
       const tail = lines(file, sealed + 1, head)
-      const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(runOn(running, tail))])
+      const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(addToSum(running, tail))])
       return { storedBytes, ending }
     },
     chunk(month, file, from, to) {
@@ -76,28 +78,29 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const at = from + header.length
       if (at === to) return header
       const row = segmentAt.get(month, FILE_CODES[file], at)
-      const start = integerColumn(row?.['start'])
-      const bytes = bytesColumn(row?.['bytes'])
+      assert(row !== undefined, `byte ${at} of ${month} (${file}) is in a segment`)
+      const start = number(row, 'start')
+      const segment = bytes(row, 'bytes')
       // Checked at each reading, because caches keep month files forever.
-      if (crc32(bytes) !== integerColumn(row?.['bytes_crc'])) {
+      if (crc32(segment) !== number(row, 'bytes_crc')) {
         throw new Error(`the stored segment of ${month} (${file}) at byte ${start} is damaged`)
       }
-      assert(at - start < bytes.length, `byte ${at} of ${month} (${file}) is stored`)
-      const piece = bytes.subarray(at - start, Math.min(to, from + CHUNK_BYTES_MAX) - start)
+      assert(at - start < segment.length, `byte ${at} of ${month} (${file}) is stored`)
+      const piece = segment.subarray(at - start, Math.min(to, from + CHUNK_BYTES_MAX) - start)
       return header.length === 0 ? piece : Buffer.concat([header, piece])
     },
   }
 }
 
-function stateOf(row: Record<string, SQLOutputValue>, head: Seq): MonthState {
-  const month = parseMonth(String(row['month']))
+function stateOf(row: Row, head: Seq): MonthState {
+  const month = parseMonth(text(row, 'month'))
   assert(month !== undefined, 'a month of the archive is a month')
   const manifest = row['manifest']
-  const firstSeq = row['first_seq'] === null ? null : seqOf(integerColumn(row['first_seq']))
+  const firstSeq = row['first_seq'] === null ? null : seqOf(number(row, 'first_seq'))
   if (typeof manifest !== 'string') {
     assert(firstSeq !== null, `the open month ${month} has an event`)
     return { month, closed: false, events: head - firstSeq + 1, firstSeq, lastSeq: head, manifest: null }
   }
-  const lastSeq = row['last_seq'] === null ? null : seqOf(integerColumn(row['last_seq']))
-  return { month, closed: true, events: integerColumn(row['events']), firstSeq, lastSeq, manifest }
+  const lastSeq = row['last_seq'] === null ? null : seqOf(number(row, 'last_seq'))
+  return { month, closed: true, events: number(row, 'events'), firstSeq, lastSeq, manifest }
 }

@@ -8,13 +8,8 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import type { LinesOf } from '../store/archive-tables.ts'
-import {
-  FILE_CODES,
-  MONTH_FILES,
-  openStoredLines,
-  SEGMENT_SEQS,
-  integerColumn,
-} from '../store/archive-tables.ts'
+import { FILE_CODES, MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
+import { number, text } from '../store/codec.ts'
 import type { MonthBook } from './month-book.ts'
 import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-book.ts'
 import type { MonthFile } from '../store/reader.ts'
@@ -45,12 +40,12 @@ type OpenMonth = {
 }
 
 /** A task for flush: end a segment at `seq`, or begin a month with `seq` as its first. */
-type Due = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
+type DueStep = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
 /** Opens the archive of a log for its only writer. Reads a few rows, however long the open month is. */
 export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
-  const store = openStore(db, signer)
-  let due: Due[] = []
+  const store = openMonthStore(db, signer)
+  let due: DueStep[] = []
   let open = store.openMonth()
   let endMs = 0
   const drop = (): void => {
@@ -89,7 +84,7 @@ export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWrit
   }
 }
 
-type Store = Readonly<{
+type MonthStore = Readonly<{
   openMonth(): OpenMonth | null
   begin(month: Month, firstSeq: number): OpenMonth
   /** Ends a segment at `lastSeq`, unless one ends there already. */
@@ -98,7 +93,7 @@ type Store = Readonly<{
   close(open: OpenMonth, tree: Tree, next: Month): void
 }>
 
-function openStore(db: DatabaseSync, signer: Signer): Store {
+function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
   const lines: LinesOf = openStoredLines(db)
   const insertMonth = db.prepare(
     'INSERT INTO months(month, first_seq, events, closed, manifest) VALUES (?, ?, 0, ?, ?)',
@@ -119,7 +114,7 @@ function openStore(db: DatabaseSync, signer: Signer): Store {
       details: reopenBook(db, open.month, 'details'),
     })
 
-  const store: Store = {
+  const store: MonthStore = {
     openMonth: () => readOpenMonth(db),
     begin(month, firstSeq) {
       insertMonth.run(month, firstSeq, 0, null)
@@ -150,7 +145,7 @@ function openStore(db: DatabaseSync, signer: Signer): Store {
     close(open, tree, next) {
       const last = tree.size
       store.seal(open, last)
-      const signed = signedTree(signer, tree)
+      const signed = treeFields(signer, tree)
       const manifest = manifestOf(open.month, { first: open.firstSeq, last }, signed, booksOf(open))
       closeMonth.run(last, manifest.events, JSON.stringify(manifest), open.month)
       for (let month = nextMonth(open.month); month < next; month = nextMonth(month)) {
@@ -165,27 +160,27 @@ function openStore(db: DatabaseSync, signer: Signer): Store {
 function readOpenMonth(db: DatabaseSync): OpenMonth | null {
   const row = db.prepare('SELECT month, first_seq FROM months ORDER BY month DESC LIMIT 1').get()
   if (row === undefined) return null
-  const month = parseMonth(String(row['month']))
+  const month = parseMonth(text(row, 'month'))
   assert(month !== undefined, 'the newest month of the archive is a month')
-  const firstSeq = integerColumn(row['first_seq'])
+  const firstSeq = number(row, 'first_seq')
   const last = db
     .prepare('SELECT last_seq FROM segments WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1')
     .get(month, FILE_CODES.events)
-  const sealed = last === undefined ? firstSeq - 1 : integerColumn(last['last_seq'])
+  const sealed = last === undefined ? firstSeq - 1 : number(last, 'last_seq')
   return { month, firstSeq, sealed, books: null }
 }
 
 /** The fields of a manifest about the tree at the month's end. */
-type SignedTree = Pick<ArchiveManifest, 'size' | 'root' | 'checkpoint'>
+type TreeFields = Pick<ArchiveManifest, 'size' | 'root' | 'checkpoint'>
 
-function signedTree(signer: Signer, { size, root }: Tree): SignedTree {
+function treeFields(signer: Signer, { size, root }: Tree): TreeFields {
   return { size, root: base64.encode(root), checkpoint: signer.sign({ size, root }).note }
 }
 
 function manifestOf(
   month: Month,
   seqs: Readonly<{ first: number; last: number }> | null,
-  tree: SignedTree,
+  tree: TreeFields,
   books: Readonly<Record<MonthFile, MonthBook>>,
 ): ArchiveManifest {
   const events = endBook(books.events)
@@ -205,9 +200,9 @@ function manifestOf(
 
 /** Asserts that the lines begin with seq `first` and end with `last`, because a segment never changes. */
 function assertSpan(raw: Uint8Array, first: number, last: number): void {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const lastAt = text.lastIndexOf(10, -2) + 1
-  const begins = (at: number, seq: number) => text.indexOf(`{"seq":${seq},`, at) === at
+  const lines = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const lastAt = lines.lastIndexOf(10, -2) + 1
+  const begins = (at: number, seq: number) => lines.indexOf(`{"seq":${seq},`, at) === at
   assert(raw.length > 0 && begins(0, first) && begins(lastAt, last), `events ${first} to ${last} are stored`)
 }
 

@@ -8,13 +8,13 @@ import {
   EMPTY_MEMBER,
   GZIP_HEADER,
   gzipTrailer,
-  NOTHING_YET,
-  runOn,
-  type Running,
+  EMPTY_SUM,
+  addToSum,
+  type RunningSum,
 } from './gzip-member.ts'
 
 function member(pieces: readonly Uint8Array[]): Buffer {
-  const running = pieces.reduce<Running>(runOn, NOTHING_YET)
+  const running = pieces.reduce<RunningSum>(addToSum, EMPTY_SUM)
   return Buffer.concat([GZIP_HEADER, ...pieces.map(deflateSegment), gzipTrailer(running)])
 }
 

@@ -11,12 +11,12 @@ const FINAL_BLOCK = Uint8Array.of(0x03, 0x00)
 const TRAILER_BYTES = 8
 
 /** CRC-32 and count of the uncompressed bytes so far, as the trailer states them. */
-export type Running = Readonly<{ crc: number; bytes: number }>
+export type RunningSum = Readonly<{ crc: number; bytes: number }>
 
-export const NOTHING_YET: Running = { crc: 0, bytes: 0 }
+export const EMPTY_SUM: RunningSum = { crc: 0, bytes: 0 }
 
 /** The running values with `raw` added. */
-export function runOn(before: Running, raw: Uint8Array): Running {
+export function addToSum(before: RunningSum, raw: Uint8Array): RunningSum {
   return { crc: crc32(raw, before.crc), bytes: before.bytes + raw.length }
 }
 
@@ -38,7 +38,7 @@ export function deflateSegment(raw: Uint8Array): Uint8Array {
 }
 
 /** The end of a member: the final block, the CRC-32 and the size modulo 2^32, little-endian. */
-export function gzipTrailer(of: Running): Uint8Array {
+export function gzipTrailer(of: RunningSum): Uint8Array {
   const trailer = new Uint8Array(FINAL_BLOCK.length + TRAILER_BYTES)
   trailer.set(FINAL_BLOCK)
   const view = new DataView(trailer.buffer)
@@ -48,7 +48,7 @@ export function gzipTrailer(of: Running): Uint8Array {
 }
 
 /** The member of no bytes: the file of a month without events. */
-export const EMPTY_MEMBER: Uint8Array = Buffer.concat([GZIP_HEADER, gzipTrailer(NOTHING_YET)])
+export const EMPTY_MEMBER: Uint8Array = Buffer.concat([GZIP_HEADER, gzipTrailer(EMPTY_SUM)])
 
 /** An upper bound of the compressed size, at least zlib's own bound for level 6 plus the flush marker. */
 function deflateBytesMax(rawBytes: number): number {

@@ -3,19 +3,20 @@ import { crc32 } from 'node:zlib'
 import { assert } from '../../protocol/brand.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Digest } from '../../protocol/resources.ts'
-import { bytesColumn, FILE_CODES, integerColumn } from '../store/archive-tables.ts'
-import type { Running } from './gzip-member.ts'
-import { deflateSegment, GZIP_HEADER, gzipTrailer, NOTHING_YET, runOn } from './gzip-member.ts'
+import { FILE_CODES } from '../store/archive-tables.ts'
+import { bytes, number } from '../store/codec.ts'
+import type { RunningSum } from './gzip-member.ts'
+import { deflateSegment, GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
 import type { Sha256State } from './sha256-state.ts'
 import { beginSha256, decodeSha256, encodeSha256, sha256Of, takeIntoSha256 } from './sha256-state.ts'
 
 /** A segment to be stored. */
-type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: Running }>
+type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: RunningSum }>
 
 /** One file of the open month with digests of its stored part, so that closing the month need not read it again. */
 export type MonthBook = {
-  running: Running
+  running: RunningSum
   storedBytes: number
   readonly lines: Sha256State
   readonly gzip: Sha256State
@@ -25,18 +26,18 @@ export type MonthBook = {
 export function beginBook(): MonthBook {
   const gzip = beginSha256()
   takeIntoSha256(gzip, GZIP_HEADER)
-  return { running: NOTHING_YET, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
+  return { running: EMPTY_SUM, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
 }
 
 /** Compresses the next lines of the file and adds them to its digests. */
 export function extendBook(book: MonthBook, raw: Uint8Array): Segment {
-  const bytes = deflateSegment(raw)
+  const segment = deflateSegment(raw)
   const start = book.storedBytes
-  book.running = runOn(book.running, raw)
-  book.storedBytes += bytes.length
+  book.running = addToSum(book.running, raw)
+  book.storedBytes += segment.length
   takeIntoSha256(book.lines, raw)
-  takeIntoSha256(book.gzip, bytes)
-  return { start, bytes, bytesCrc: crc32(bytes), running: book.running }
+  takeIntoSha256(book.gzip, segment)
+  return { start, bytes: segment, bytesCrc: crc32(segment), running: book.running }
 }
 
 /** Ends the file and gives the digests of its lines and of its bytes. Nothing can be added afterwards. */
@@ -67,12 +68,12 @@ export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): Mon
     .prepare('SELECT lines, gzip FROM digests WHERE file = ? AND month = ?')
     .get(FILE_CODES[file], month)
   assert(row !== undefined, `the digests of ${month} (${file}) are stored with its segments`)
-  const storedBytes = integerColumn(segment['end'])
-  const running = { crc: integerColumn(segment['crc']), bytes: integerColumn(segment['raw_bytes']) }
+  const storedBytes = number(segment, 'end')
+  const running = { crc: number(segment, 'crc'), bytes: number(segment, 'raw_bytes') }
   return {
     running,
     storedBytes,
-    lines: decodeSha256(bytesColumn(row['lines']), running.bytes),
-    gzip: decodeSha256(bytesColumn(row['gzip']), storedBytes),
+    lines: decodeSha256(bytes(row, 'lines'), running.bytes),
+    gzip: decodeSha256(bytes(row, 'gzip'), storedBytes),
   }
 }

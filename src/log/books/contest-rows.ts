@@ -1,5 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
+import { atOf } from '../../project/answers/as-of.ts'
 import { poolOf, prizeTotals, standingOf } from '../../project/fold/contest.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { formatAmount, parseAmount } from '../../protocol/amount.ts'
@@ -108,27 +109,32 @@ export function contestOfRow(row: Row): ContestState {
 export function wireOfValues(values: readonly SQLOutputValue[]): ContestWire {
   const [id, title, status, opensAt, closesAt, openedAt, closedAt, paidAt, ...figures] = values
   const [pool, entries, plays, spentOnPlay, owed, redeemed, notRedeemed] = figures
+  const opens = msIn(opensAt)
+  const closes = msIn(closesAt)
+  const opened = msOrNullIn(openedAt)
+  const closed = msOrNullIn(closedAt)
+  const paid = msOrNullIn(paidAt)
   return {
-    id: whole(id),
+    id: integerOf(id),
     title: typeof title === 'string' ? title : null,
     status: statusOf(status),
-    opensAt: formatAt(momentOf(opensAt)),
-    opensAtMs: whole(opensAt),
-    closesAt: formatAt(momentOf(closesAt)),
-    closesAtMs: whole(closesAt),
-    openedAt: openedAt === null ? null : formatAt(momentOf(openedAt)),
-    openedAtMs: openedAt === null ? null : whole(openedAt),
-    closedAt: closedAt === null ? null : formatAt(momentOf(closedAt)),
-    closedAtMs: closedAt === null ? null : whole(closedAt),
-    paidAt: paidAt === null ? null : formatAt(momentOf(paidAt)),
-    paidAtMs: paidAt === null ? null : whole(paidAt),
-    pool: words(pool),
+    opensAt: formatAt(opens),
+    opensAtMs: opens,
+    closesAt: formatAt(closes),
+    closesAtMs: closes,
+    openedAt: atOf(opened),
+    openedAtMs: opened,
+    closedAt: atOf(closed),
+    closedAtMs: closed,
+    paidAt: atOf(paid),
+    paidAtMs: paid,
+    pool: textOf(pool),
     entries: countOf(entries),
     plays: countOf(plays),
-    spentOnPlay: words(spentOnPlay),
-    prizesOwed: words(owed),
-    prizesRedeemed: words(redeemed),
-    prizesNotRedeemed: words(notRedeemed),
+    spentOnPlay: textOf(spentOnPlay),
+    prizesOwed: textOf(owed),
+    prizesRedeemed: textOf(redeemed),
+    prizesNotRedeemed: textOf(notRedeemed),
   }
 }
 
@@ -144,22 +150,26 @@ function storedAmount(written: string): Amount {
   return amount
 }
 
-function momentOf(value: SQLOutputValue | undefined): Ms {
-  return msOf(whole(value))
+function msIn(value: SQLOutputValue | undefined): Ms {
+  return msOf(integerOf(value))
 }
 
-function whole(value: SQLOutputValue | undefined): number {
+function msOrNullIn(value: SQLOutputValue | undefined): Ms | null {
+  return value === null ? null : msIn(value)
+}
+
+function integerOf(value: SQLOutputValue | undefined): number {
   assert(typeof value === 'number', 'a column of a contest holds an integer')
   return value
 }
 
-function words(value: SQLOutputValue | undefined): string {
+function textOf(value: SQLOutputValue | undefined): string {
   assert(typeof value === 'string', 'a column of a contest holds text')
   return value
 }
 
 function countOf(value: SQLOutputValue | undefined): number {
-  const count = Number(words(value))
+  const count = Number(textOf(value))
   assert(Number.isSafeInteger(count), 'a count of a contest is a safe integer')
   return count
 }

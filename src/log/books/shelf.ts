@@ -16,7 +16,15 @@ import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { formatLoyalty, LOT_COLUMNS, lotOf, number, parseLoyalty, takeOf, text } from '../store/codec.ts'
+import {
+  formatLoyalty,
+  LOT_COLUMNS,
+  lotOfRow,
+  number,
+  parseLoyalty,
+  takeOfRow,
+  text,
+} from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
 import type { ContestNotes } from './contest-notes.ts'
@@ -114,7 +122,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
   const price = db.prepare(
     'SELECT seq, price FROM prices WHERE seq < ? AND cancelled = 0 ORDER BY seq DESC LIMIT 1',
   )
-  const takes = (select: StatementSync, seq: Seq): Take[] => select.all(seq).map(takeOf)
+  const takes = (select: StatementSync, seq: Seq): Take[] => select.all(seq).map(takeOfRow)
   return {
     entry: entryReader(db),
     correctionOf(seq): Seq | undefined {
@@ -131,7 +139,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       const row = contest.get(id)
       return row === undefined ? undefined : contestOfRow(row)
     },
-    openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOf),
+    openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOfRow),
     hold(contestId, kind): Hold | undefined {
       const row = hold.get(contestId, kind)
       if (row === undefined) return undefined
@@ -140,7 +148,7 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
     },
     lot(seq): Lot | undefined {
       const row = lot.get(seq)
-      return row === undefined ? undefined : lotOf(row)
+      return row === undefined ? undefined : lotOfRow(row)
     },
     takesBy: (seq) => takes(takesBy, seq),
     takesFrom: (seq) => takes(takesFrom, seq),

@@ -1,5 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { assert } from '../../protocol/brand.ts'
+import type { DatabaseSync } from 'node:sqlite'
 import type { MonthFile } from './reader.ts'
 
 /** Segments end at every seq divisible by this, and at the month's end. Part of the public format. */
@@ -61,16 +60,4 @@ export function openStoredLines(db: DatabaseSync): LinesOf {
     const lines = statements[file].get(first, last)?.['lines']
     return lines instanceof Uint8Array ? lines : new Uint8Array(0)
   }
-}
-
-/** The integer in a column. */
-export function integerColumn(value: SQLOutputValue | undefined): number {
-  assert(typeof value === 'number', 'a column of the archive holds an integer')
-  return value
-}
-
-/** The bytes in a column. */
-export function bytesColumn(value: SQLOutputValue | undefined): Uint8Array {
-  assert(value instanceof Uint8Array, 'a column of the archive holds bytes')
-  return value
 }

@@ -19,11 +19,11 @@ export function formatLoyalty(value: LoyaltyState): string {
   )
 }
 
-/** The columns of a lot that `lotOf` reads. `open` is left out: it only selects the lots of an index. */
+/** The columns of a lot that `lotOfRow` reads. `open` is left out: it only selects the lots of an index. */
 export const LOT_COLUMNS =
   'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, held_from, claim'
 
-export function lotOf(row: Row): Lot {
+export function lotOfRow(row: Row): Lot {
   return {
     seq: seqOf(number(row, 'seq')),
     contestId: contestIdOf(number(row, 'contest')),
@@ -51,7 +51,7 @@ export function parseLoyalty(body: string): LoyaltyState {
   }
 }
 
-export function takeOf(row: Row): Take {
+export function takeOfRow(row: Row): Take {
   return {
     seq: seqOf(number(row, 'seq')),
     lot: seqOf(number(row, 'lot')),

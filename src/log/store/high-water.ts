@@ -47,7 +47,7 @@ export function readHighWater(dataDirectory: string): HighWater | null {
   const path = join(dataDirectory, HIGH_WATER_FILE)
   if (!existsSync(path)) return null
   for (let reads = 0; reads < READS_MAX; reads += 1) {
-    const newest = newestOf(path)
+    const newest = newestMark(path)
     if (newest !== undefined) return newest.mark
   }
   throw new StoreError(`${path} holds no high-water mark: something other than Daybook changed it`)
@@ -57,7 +57,7 @@ export function readHighWater(dataDirectory: string): HighWater | null {
 export function openHighWater(dataDirectory: string): HighWaterMark {
   const path = join(dataDirectory, HIGH_WATER_FILE)
   const file = openSync(path, 'r+')
-  let turn = newestOf(path)?.turn ?? 0
+  let turn = newestMark(path)?.turn ?? 0
   return {
     write(mark) {
       turn += 1
@@ -89,10 +89,11 @@ function create(path: string, mark: HighWater): void {
   renameDurably(making, path)
 }
 
-type Placed = Readonly<{ turn: number; mark: HighWater }>
+/** A mark and its number, by which the newer of the two is found. */
+type NumberedMark = Readonly<{ turn: number; mark: HighWater }>
 
 /** Formats a place: CRC-32, JSON of the turn and the mark, zeros. */
-function formatPlace({ turn, mark }: Placed): Uint8Array {
+function formatPlace({ turn, mark }: NumberedMark): Uint8Array {
   const place = Buffer.alloc(PLACE_BYTES)
   const { log, checkpoint } = mark
   const former = mark.former.slice(-FORMER_MAX).map(({ id, size }) => ({ id, size }))
@@ -103,25 +104,25 @@ function formatPlace({ turn, mark }: Placed): Uint8Array {
   return place
 }
 
-function newestOf(path: string): Placed | undefined {
+function newestMark(path: string): NumberedMark | undefined {
   const bytes = readFileSync(path)
   const places = PLACES.map((start) => parsePlace(bytes.subarray(start, start + PLACE_BYTES)))
-  return places.filter((placed) => placed !== undefined).toSorted((a, b) => b.turn - a.turn)[0]
+  return places.filter((mark) => mark !== undefined).toSorted((a, b) => b.turn - a.turn)[0]
 }
 
-function parsePlace(place: Buffer): Placed | undefined {
+function parsePlace(place: Buffer): NumberedMark | undefined {
   if (place.length < PLACE_BYTES || place.readUInt32LE() !== crc32(place.subarray(CRC_BYTES)))
     return undefined
   const end = place.indexOf(0, CRC_BYTES)
   try {
-    return placedOf(JSON.parse(place.toString('utf8', CRC_BYTES, end < 0 ? PLACE_BYTES : end)))
+    return numberedMarkOf(JSON.parse(place.toString('utf8', CRC_BYTES, end < 0 ? PLACE_BYTES : end)))
   } catch {
     // The CRC is right but the content is not JSON, so Daybook did not write it.
     return undefined
   }
 }
 
-function placedOf(json: unknown): Placed | undefined {
+function numberedMarkOf(json: unknown): NumberedMark | undefined {
   if (typeof json !== 'object' || json === null) return undefined
   if (!('turn' in json && 'log' in json && 'checkpoint' in json && 'former' in json)) return undefined
   const { turn, log, checkpoint, former } = json

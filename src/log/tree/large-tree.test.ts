@@ -12,7 +12,7 @@ import { formatEntry } from '../../tlog/entries.ts'
 import { parseReceipt } from '../../tlog/receipt.ts'
 import { formatTilePath } from '../../tlog/tile.ts'
 import { openReader } from '../open-reader.ts'
-import { takeKeys } from './ready-log.ts'
+import { changeKeys } from './ready-log.ts'
 import { verifierKeyOf } from './signer.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
 
@@ -37,7 +37,7 @@ function fill(path: string, leaves: readonly Uint8Array[], levels: readonly (rea
     if (level > 0) for (const [n, hash] of hashes.entries()) above.run(level, n, hash)
   }
   db.exec('COMMIT')
-  takeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
+  changeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
   db.close()
 }
 

@@ -8,7 +8,7 @@ import type { HighWater } from '../store/high-water.ts'
 import type { SeqSpan } from './signed-trees.ts'
 import { openSignedTrees, readable } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
-import { listedOf } from './signing-keys.ts'
+import { signingVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
 import { HASHER } from './tree-hasher.ts'
 
@@ -45,11 +45,11 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
   const trees = openSignedTrees(db)
   if (!trees.isSignedAt(head)) {
     const wrong = trees.firstWrong()
-    if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+    if (wrong !== null) return spanFault(wrong, TREE_DIFFERS)
     const after = Math.min(trees.lastSigned(), head - 1)
-    return faultOfSpan({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
+    return spanFault({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
   }
-  const ours = listedOf(db, own)
+  const ours = signingVerifiers(db, own)
   if (ours.length === 0) return null
   const ownTrees = openSignedTrees(
     db,
@@ -58,20 +58,20 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
   if (ownTrees.isSignedAt(head)) return null
   const after = Math.min(head - 1, ...ours.map(({ fromSize }) => fromSize))
   const wrong = ownTrees.firstWrongWithin({ after, upTo: head })
-  return faultOfSpan(wrong, 'the tree is not signed with the given key')
+  return spanFault(wrong, 'the tree is not signed with the given key')
 }
 
 /** Checks at the end of an audit: every month's checkpoint, the newest signature, and the mark. */
 export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
   const head = headOf(db)
   const wrong = openSignedTrees(db).firstWrong()
-  if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
+  if (wrong !== null) return spanFault(wrong, TREE_DIFFERS)
   return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head)
 }
 
 export const TREE_DIFFERS = 'the tree is not the one that was signed'
 
-export function faultOfSpan({ after, upTo }: SeqSpan, reason: string): LogFault {
+export function spanFault({ after, upTo }: SeqSpan, reason: string): LogFault {
   const where = upTo === after + 1 ? '' : `, somewhere up to seq ${upTo}`
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }
@@ -131,5 +131,5 @@ function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): Lo
   }
   if (trees.holds(marked)) return null
   const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
-  return faultOfSpan(span, 'the log is not the one whose checkpoint was published')
+  return spanFault(span, 'the log is not the one whose checkpoint was published')
 }

@@ -41,7 +41,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   try {
     const mark = readHighWater(dataDirectory)
     if (!isNew) proveLog(db, mark, signing)
-    takeKeys(db, signing)
+    changeKeys(db, signing)
     markHighWater(dataDirectory, newestCheckpoint(db))
   } finally {
     db.close()
@@ -87,7 +87,7 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
 const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
 
 /** Lists the keys, and signs the newest tree again when they have changed. */
-export function takeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
+export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
   inTransaction(db, () => {
     const { origin } = readIdentity(db)
     if (listKeys(db, { origin, size: headOf(db), keys, acceptNewKey })) signNewest(db, keys)

@@ -34,7 +34,7 @@ function verifierOf({ vkey }: ListedKey): VerifierKey {
 }
 
 /** Those of the given keys that are listed as signing at present. */
-export function listedOf(
+export function signingVerifiers(
   db: DatabaseSync,
   keys: readonly SigningKey[],
 ): readonly Readonly<{ verifier: VerifierKey; fromSize: number }>[] {

@@ -16,7 +16,7 @@ import { parseReceipt } from '../../tlog/receipt.ts'
 import { formatBundlePath, formatTilePath } from '../../tlog/tile.ts'
 import { openAppender } from '../append.ts'
 import { openReader } from '../open-reader.ts'
-import { takeKeys } from './ready-log.ts'
+import { changeKeys } from './ready-log.ts'
 import type { LogReader, TreeFiles } from '../store/reader.ts'
 import { openSigner, verifierKeyOf } from './signer.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
@@ -207,7 +207,7 @@ suite('the checkpoint of a log whose key changes', () => {
     try {
       const db = openForWriting(storePath(held.directory))
       const next = signingKeyOf('11'.repeat(32))
-      takeKeys(db, { keys: [TEST_KEY, next], acceptNewKey: false })
+      changeKeys(db, { keys: [TEST_KEY, next], acceptNewKey: false })
       publish(openAppender(db, openSigner(ORIGIN, [TEST_KEY, next])), [Date.UTC(2026, 8, 2)])
       db.close()
       const note = held.log.snapshot(({ tree }) => tree.checkpoint())

@@ -17,7 +17,7 @@ import { openStoredTree } from './stored-tree.ts'
 import { HASHER } from './tree-hasher.ts'
 
 /** A tree with its signed note, which does not change while the store is open. */
-type Signed = Readonly<{ tree: Tree; note: string }>
+type SignedNote = Readonly<{ tree: Tree; note: string }>
 
 /** Opens the tree of a store for one reading thread. The function gives the tree of the first `size` events. */
 export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
@@ -28,9 +28,9 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
     `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, d.line AS details
      FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq > ? AND e.seq <= ? ORDER BY e.seq`,
   )
-  let newest: Signed | null = null
+  let newest: SignedNote | null = null
 
-  function signedAt(size: number): Signed {
+  function signedAt(size: number): SignedNote {
     if (newest?.tree.size !== size) {
       const tree = stored.at(size)
       newest = { tree, note: noteOf(origin, tree, readSignature(db, size)) }

@@ -5,7 +5,7 @@ import { renameDurably } from '../../log/store/durable-rename.ts'
 import { openPrefixReader } from '../../log/books/prefix-reader.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
-import { newestCheckpoint, proveLog, refuseLostStore, takeKeys } from '../../log/tree/ready-log.ts'
+import { newestCheckpoint, proveLog, refuseLostStore, changeKeys } from '../../log/tree/ready-log.ts'
 import type { Signer, SigningKey } from '../../log/tree/signer.ts'
 import { openSigner } from '../../log/tree/signer.ts'
 import type { NewLog } from '../../log/store/store.ts'
@@ -66,7 +66,7 @@ export async function openNewStore(
     if (old === null) createStore(building, newLog)
     else await copyLog(old, path, building)
     db = openForBulk(building)
-    takeKeys(db, signing)
+    changeKeys(db, signing)
   } catch (error) {
     old?.close()
     remove(building)

@@ -8,7 +8,7 @@ import { OTHER_KEY, TEST_KEY, testSigner } from '../../../test/story/signing.ts'
 import { openAppender } from '../../log/append.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { LogReader } from '../../log/store/reader.ts'
-import { takeKeys } from '../../log/tree/ready-log.ts'
+import { changeKeys } from '../../log/tree/ready-log.ts'
 import { createStore, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store/store.ts'
 import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
@@ -26,9 +26,9 @@ suite('a log that has changed its keys and continues a former log', () => {
     const db = openForWriting(storePath(directory))
     publish(openAppender(db, testSigner(db)), every(MINUTE_MS, 2, Date.UTC(2026, 8, 1)))
     writeIdentity(db, { ...readIdentity(db), origin: `${FORMER.origin}/1`, former: [FORMER] })
-    takeKeys(db, { keys: [TEST_KEY], acceptNewKey: true })
-    takeKeys(db, { keys: [TEST_KEY, OTHER_KEY], acceptNewKey: false })
-    takeKeys(db, { keys: [OTHER_KEY], acceptNewKey: false })
+    changeKeys(db, { keys: [TEST_KEY], acceptNewKey: true })
+    changeKeys(db, { keys: [TEST_KEY, OTHER_KEY], acceptNewKey: false })
+    changeKeys(db, { keys: [OTHER_KEY], acceptNewKey: false })
     db.close()
     log = openReader(directory, null)
   })
@@ -66,7 +66,7 @@ suite('a log that has changed its keys and continues a former log', () => {
   test('changes the ETags of its checkpoint and receipts when another key signs the same tree', async () => {
     const earlier = [await replyOf('logCheckpoint'), await replyOf('logProof')]
     const db = openForWriting(storePath(directory))
-    takeKeys(db, { keys: [OTHER_KEY, TEST_KEY], acceptNewKey: false })
+    changeKeys(db, { keys: [OTHER_KEY, TEST_KEY], acceptNewKey: false })
     db.close()
     const later = openReader(directory, null)
     log.close()
