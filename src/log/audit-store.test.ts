@@ -13,12 +13,12 @@ import { openSigner } from './tree/signer.ts'
 import { createStore, openForWriting, storePath } from './store/store.ts'
 import { HASHER } from './tree/tree-hasher.ts'
 
-/** Three levels of tiles: the first of level 1 is full at 65,536. */
+/** More events than 65,536, so that the tree has three levels of tiles. */
 const EVENTS = 66_100
 const COMMIT_EVENTS = 1_000
 const SLICE_EVENTS = 256
 
-/** Writes events with their tree and a signature each thousand, past the books, which they are not made for. */
+/** Writes events with their tree and a signature each thousand, without books. */
 function fill(db: DatabaseSync): void {
   changeKeys(db, { keys: [TEST_KEY], acceptNewKey: false })
   const insert = db.prepare(
@@ -39,7 +39,7 @@ function fill(db: DatabaseSync): void {
   db.exec('COMMIT')
 }
 
-suite('the audit of a log of three levels', () => {
+suite('the audit of a log with three levels of tiles', () => {
   const folder = openFolder()
   let db: DatabaseSync
   before(() => {
@@ -60,7 +60,7 @@ suite('the audit of a log of three levels', () => {
     return seen
   }
 
-  /** What an audit finds after the statement; its undoing follows. */
+  /** The fault that an audit finds after the statement `sql`. Runs `undo` afterwards. */
   function found(sql: string, undo: string): string {
     db.exec('CREATE TEMP TABLE kept AS SELECT * FROM tree_hashes WHERE level = 2 OR n IN (117, 200)')
     db.exec('CREATE TEMP TABLE event AS SELECT * FROM events WHERE seq = 30000')
@@ -75,7 +75,7 @@ suite('the audit of a log of three levels', () => {
     }
   }
 
-  test('hashes every event, a slice at a time, and finds it right', () => {
+  test('hashes every event, a slice at a time, and finds no fault', () => {
     const seen = states(true)
     assert.equal(seen.length, Math.floor(EVENTS / SLICE_EVENTS) + 1)
     for (const [index, { checked, events, fault }] of seen.entries()) {
@@ -84,16 +84,16 @@ suite('the audit of a log of three levels', () => {
     }
   })
 
-  test('finds a hash of level 1 damaged, and names the stretch under it', () => {
+  test('finds a damaged hash of level 1, and names the seqs under it', () => {
     const damage = 'UPDATE tree_hashes SET hash = zeroblob(32) WHERE level = 1 AND n = 200'
-    // Seqs 51,201 to 51,456, without a signature inside.
+    // Its seqs are 51,201 to 51,456. No signature lies between them.
     assert.equal(
       found(damage, 'SELECT 1'),
       'seq 51201: the stored tree is not that of the events, somewhere up to seq 51456',
     )
   })
 
-  test('finds a hash of level 2 damaged or missing, and names what no signature below it vouches for', () => {
+  test('finds a damaged or missing hash of level 2, and names the seqs that no signature below it covers', () => {
     for (const damage of [
       'UPDATE tree_hashes SET hash = zeroblob(31) WHERE level = 2',
       'DELETE FROM tree_hashes WHERE level = 2',
@@ -105,7 +105,7 @@ suite('the audit of a log of three levels', () => {
     }
   })
 
-  test('finds the commit of an event that was changed with its leaf and level 1, but not level 2', () => {
+  test('finds the commit of an event that was changed with its leaf and level 1 but not level 2', () => {
     const line = exampleLine(29_999).replace('"at":"2025', '"at":"2024')
     const leaves = db
       .prepare('SELECT leaf FROM events WHERE seq > ? AND seq <= ? ORDER BY seq')
@@ -127,7 +127,7 @@ suite('the audit of a log of three levels', () => {
     )
   })
 
-  test('finds every old signature with a bit flipped only when it verifies each of them', () => {
+  test('finds a flipped bit in an old signature when it verifies every signature', () => {
     const kept = db.prepare('SELECT signature FROM events WHERE seq = 2000').get()?.[
       'signature'
     ] as Uint8Array

@@ -38,7 +38,7 @@ function matches(event: DaybookEvent, { types, kind, contestId, nonzero }: LogFi
   )
 }
 
-/** The specification's words, one event at a time. */
+/** The specification, applied to one event at a time. */
 function naive(events: readonly DaybookEvent[], walk: Walk): Omit<Walked, 'bytes'> & { lines: string[] } {
   const inStretch = events.filter(({ seq }) => seq > walk.after && seq < walk.before)
   const stretch = walk.order === 'asc' ? inStretch : inStretch.toReversed()
@@ -54,7 +54,7 @@ function naive(events: readonly DaybookEvent[], walk: Walk): Omit<Walked, 'bytes
   return { lines: found.map(formatEvent), count: found.length, scannedTo, hasMore: examined < stretch.length }
 }
 
-/** A CSV row as RFC 4180 has it, back as the event's fields. */
+/** Parses a CSV row (RFC 4180) into the event's fields. */
 function fromCsv(row: string): EventWire {
   const [seq, type = '', kind = '', at = '', atMs, contestId, kots = '', tx = ''] = row.split(',')
   return {
@@ -70,7 +70,7 @@ function fromCsv(row: string): EventWire {
 }
 
 suite('a walk over the log', () => {
-  test('finds what a reader of the whole log would find, in every framing', () => {
+  test('finds in every framing what a reader of the whole log would find', () => {
     fc.assert(
       fc.property(randomLogs, fc.array(walks, { minLength: 20, maxLength: 40 }), (entries, asked) => {
         using directory = openDirectory()
@@ -102,7 +102,7 @@ suite('a walk over the log', () => {
     )
   })
 
-  test('continued from where it ended, shows each match once and in order', () => {
+  test('finds each match once and in order when it continues where it ended', () => {
     fc.assert(
       fc.property(randomLogs, walks, (entries, query) => {
         using directory = openDirectory()

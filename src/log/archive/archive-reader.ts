@@ -8,7 +8,7 @@ import { seqOf } from '../../protocol/seq.ts'
 import { FILE_CODES, openStoredLines } from '../store/archive-tables.ts'
 import type { Row } from '../store/codec.ts'
 import { bytes, number, text } from '../store/codec.ts'
-import { deflateSegment, GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
+import { addToSum, deflateSegment, EMPTY_SUM, GZIP_HEADER, gzipTrailer } from './gzip-member.ts'
 import type { RunningSum } from './gzip-member.ts'
 import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
 

@@ -28,7 +28,7 @@ function bytesOfFile(reader: ArchiveReader, month: Month, file: MonthFile, head:
   return Buffer.concat([...pieces, layout.ending])
 }
 
-/** Every file of every month, by its name. */
+/** All files of all months by name. */
 function files(db: DatabaseSync, head: Seq): Record<string, string> {
   const reader = openArchiveReader(db)
   const named = reader
@@ -52,7 +52,7 @@ function linesOf(told: readonly Told[], file: MonthFile): string {
 
 const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** That every month holds its events and nothing else, and that what its manifest says is so. */
+/** Asserts that every month holds exactly its events, and that its manifest is right. */
 function verify(db: DatabaseSync, told: readonly Told[]): void {
   const head = told.at(-1)?.seq ?? seqOf(0)
   const reader = openArchiveReader(db)
@@ -93,7 +93,7 @@ function verify(db: DatabaseSync, told: readonly Told[]): void {
 const DAY_MS = 86_400_000
 
 suite('the archive', () => {
-  test('has no month before there is an event', () => {
+  test('has no month before the first event', () => {
     const reader = openArchiveReader(openDatabase())
     assert.deepEqual(reader.months(seqOf(0)), [])
     const month = parseMonth('2026-10')
@@ -102,7 +102,7 @@ suite('the archive', () => {
     assert.equal(reader.layout(month, 'events', seqOf(0)), undefined)
   })
 
-  test('is the same bytes however its events were committed, through restarts, drops and rollbacks', () => {
+  test('has the same bytes however its events were committed, through restarts, drops and rollbacks', () => {
     const from = fc.integer({ min: 1, max: 2 * SEGMENT_SEQS })
     const step = fc.constantFrom(1000, 300_000, 1_000_000, DAY_MS / 24)
     const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 12 })
@@ -137,7 +137,7 @@ suite('the archive', () => {
     )
   })
 
-  test('closes a month in the commit that holds an event of a later one, and never before', () => {
+  test('closes a month in the commit of the first event after it', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
     const last = tell(1, Date.UTC(2026, 10, 1) - 1)
@@ -161,7 +161,7 @@ suite('the archive', () => {
     verify(db, [last, next])
   })
 
-  test('never changes a file that is closed', () => {
+  test('never changes a closed file', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
     const told = story(1, 5000, Date.UTC(2026, 8, 30), 3 * 60_000)
@@ -210,7 +210,7 @@ suite('the archive', () => {
     )
   })
 
-  test('lets a file that was begun at one head be read on at later ones, also after its month has closed', () => {
+  test('lets a file be read over several heads, also while its month closes', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
     const told = story(1, 5000, Date.UTC(2026, 9, 1), 60_000)
@@ -229,7 +229,7 @@ suite('the archive', () => {
     assert.equal(gunzipSync(file).toString(), linesOf(told, 'events'))
   })
 
-  test('gives any stretch of a file, at most 1 MiB at a time', () => {
+  test('gives any range of a file, at most 1 MiB at a time', () => {
     const db = openDatabase()
     commit(db, openArchiveWriter(db, STORY_SIGNER), story(1, 9000, Date.UTC(2026, 9, 1), 6 * 60_000))
     const reader = openArchiveReader(db)
@@ -247,7 +247,7 @@ suite('the archive', () => {
     assert.throws(() => reader.chunk(month, 'events', stored, stored + 1), /is stored/)
   })
 
-  test('never serves a segment that was damaged in the store, and closes its month without reading it', () => {
+  test('never serves a damaged segment, and closes its month without reading it', () => {
     const db = openDatabase()
     const told = story(1, SEGMENT_SEQS, Date.UTC(2026, 9, 1), 1000)
     commit(db, openArchiveWriter(db, STORY_SIGNER), told)
@@ -257,7 +257,7 @@ suite('the archive', () => {
     db.prepare('UPDATE segments SET bytes = ? WHERE file = 0').run(bytes)
     const month = monthOf(msOf(Date.UTC(2026, 9, 1)))
     assert.throws(() => openArchiveReader(db).chunk(month, 'events', 500, 600), /damaged/)
-    // Its digests were taken as it was written: a start resumes them, and the manifest tells of what was written.
+    // The digests were computed when the segment was written, so the manifest describes the bytes before the damage.
     const seq = SEGMENT_SEQS + 1
     commit(db, openArchiveWriter(db, STORY_SIGNER), [tell(seq, Date.UTC(2026, 10, 2))])
     const manifest = JSON.parse(openArchiveReader(db).month(month, seqOf(seq))?.manifest ?? '{}')

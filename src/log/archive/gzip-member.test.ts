@@ -20,14 +20,14 @@ function member(pieces: readonly Uint8Array[]): Buffer {
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-/** Bytes that do not compress, the same at every run. */
+/** Incompressible bytes, the same in every run. */
 function noise(length: number): Uint8Array {
   let state = 1
   return Uint8Array.from({ length }, () => (state = (Math.imul(state, 48_271) >>> 0) % 2_147_483_647) & 255)
 }
 
 suite('a gzip member', () => {
-  test('holds its pieces one after another, however they were cut', () => {
+  test('unpacks to its segments joined, however they were cut', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 300, unit: 'binary' })), (texts) => {
         const pieces = texts.map(bytes)
@@ -36,14 +36,14 @@ suite('a gzip member', () => {
     )
   })
 
-  test('of no bytes is twenty bytes and unpacks to nothing', () => {
+  test('has twenty bytes when it is empty, and unpacks to nothing', () => {
     assert.equal(EMPTY_MEMBER.length, 20)
     assert.deepEqual(member([]), Buffer.from(EMPTY_MEMBER))
     assert.equal(gunzipSync(EMPTY_MEMBER).length, 0)
     assert.equal(Buffer.from(EMPTY_MEMBER).toString('hex'), '1f8b08000000000000ff03000000000000000000')
   })
 
-  test('names no time, no file and no system', () => {
+  test('contains no time, file name or system', () => {
     assert.equal(Buffer.from(GZIP_HEADER).toString('hex'), '1f8b08000000000000ff')
   })
 
@@ -52,13 +52,13 @@ suite('a gzip member', () => {
     assert.equal(Buffer.from(trailer).toString('hex'), '0300efbeadde05000000')
   })
 
-  test('has a segment of no bytes for no bytes, and one that ends on the flush marker for any others', () => {
+  test('has an empty segment for no bytes, and one that ends with the flush marker otherwise', () => {
     assert.equal(deflateSegment(bytes('')).length, 0)
     assert.equal(Buffer.from(deflateSegment(bytes('{"seq":1}\n')).subarray(-4)).toString('hex'), '0000ffff')
   })
 
   for (const length of [1, 255, 4096, 16_383, 16_384, 65_535, 65_536, 300_000]) {
-    test(`keeps ${length} bytes that do not compress, with one flush marker at the end`, () => {
+    test(`has one flush marker at the end of ${length} incompressible bytes`, () => {
       const raw = noise(length)
       const segment = deflateSegment(raw)
       assert.ok(gunzipSync(member([raw, raw])).equals(Buffer.concat([raw, raw])))
@@ -72,7 +72,7 @@ suite('a gzip member', () => {
     const whole = Buffer.concat(pieces)
     const file = member(pieces)
     const gzip = spawnSync('gzip', ['-dc'], { input: file })
-    // A system without gzip still has the two other readers.
+    // Without gzip the two other readers suffice.
     if (gzip.error === undefined) {
       assert.equal(gzip.status, 0, gzip.stderr.toString())
       assert.ok(gzip.stdout.equals(whole))
@@ -81,7 +81,7 @@ suite('a gzip member', () => {
     assert.ok(Buffer.from(await new Response(unpacked).arrayBuffer()).equals(whole))
   })
 
-  test('is refused by a reader when a byte of it was changed', () => {
+  test('is refused by a reader when one of its bytes was changed', () => {
     const file = member([bytes('{"seq":1}\n{"seq":2}\n')])
     const middle = file.length - 4
     file[middle] = (file[middle] ?? 0) ^ 1

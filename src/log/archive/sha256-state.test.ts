@@ -10,8 +10,8 @@ function expected(bytes: readonly Uint8Array[]): string {
   return createHash('sha256').update(Buffer.concat(bytes)).digest('hex')
 }
 
-suite('a SHA-256 whose state can be kept', () => {
-  test('is that of the platform at every length around a block', () => {
+suite('a SHA-256 with a state that can be stored', () => {
+  test('equals the platform’s at every length around a block', () => {
     for (let length = 0; length <= 200; length++) {
       const bytes = Uint8Array.from({ length }, (_, index) => (index * 151 + length) % 256)
       const state = beginSha256()
@@ -20,13 +20,13 @@ suite('a SHA-256 whose state can be kept', () => {
     }
   })
 
-  test('is the same however its bytes come in pieces, and wherever it is stored between two', () => {
+  test('does not depend on how its bytes are divided or where its state is stored', () => {
     fc.assert(
       fc.property(pieces, fc.infiniteStream(fc.boolean()), (all, isStored) => {
         let state = beginSha256()
         let bytes = 0
         for (const piece of all) {
-          // Out of a larger buffer, as pieces of a file come.
+          // A view of a larger buffer, like a segment of a file.
           takeIntoSha256(state, Buffer.concat([Buffer.alloc(3), piece]).subarray(3))
           bytes += piece.length
           assert.equal(sha256Of(state), sha256Of(state))
@@ -37,7 +37,7 @@ suite('a SHA-256 whose state can be kept', () => {
     )
   })
 
-  test('refuses a state that is of another number of bytes', () => {
+  test('refuses a state of another number of bytes', () => {
     const state = beginSha256()
     takeIntoSha256(state, new Uint8Array(70))
     assert.throws(() => decodeSha256(encodeSha256(state), 71), /a stored digest is of 71 bytes/)

@@ -9,7 +9,7 @@ import { openDirectory } from '../../../test/story/store-run.ts'
 import { openContestNotes } from './contest-notes.ts'
 import { openForWriting, storePath } from '../store/store.ts'
 
-/** As many as are known at once, and some more. */
+/** More contests than the cache holds. */
 const MANY = 10_100
 
 function contestOf(id: number, status: ContestStatus, plays = 0n): ContestState {
@@ -49,8 +49,8 @@ function openStage() {
   }
 }
 
-suite('a contest that a commit changes', () => {
-  test('is given back at once, and written as it is at last when the commit asks for it', () => {
+suite('a contest that a commit changes in the cache', () => {
+  test('is known at once, and written in its last state at the flush', () => {
     using stage = openStage()
     stage.notes.note(contestOf(1, 'upcoming'))
     stage.notes.note(contestOf(1, 'running', 2n))
@@ -61,7 +61,7 @@ suite('a contest that a commit changes', () => {
     assert.deepEqual(stage.rows(), ['1 running 3'])
   })
 
-  test('is written again when only its figures change, and when its status does', () => {
+  test('is written again when its figures or its status change', () => {
     using stage = openStage()
     for (const changed of [
       contestOf(1, 'running'),
@@ -75,7 +75,7 @@ suite('a contest that a commit changes', () => {
     }
   })
 
-  test('is forgotten when the commit is called off, and written whole by the next', () => {
+  test('is forgotten after a rollback, and written whole by the next commit', () => {
     using stage = openStage()
     stage.begin()
     stage.notes.note(contestOf(1, 'running', 1n))
@@ -88,7 +88,7 @@ suite('a contest that a commit changes', () => {
     assert.deepEqual(stage.rows(), ['1 running 2'])
   })
 
-  test('is written before it is let go, where a commit changes more than are kept in memory', () => {
+  test('is written before it leaves a full cache', () => {
     using stage = openStage()
     stage.begin()
     for (let id = 1; id <= MANY; id++) stage.notes.note(contestOf(id, 'upcoming'))

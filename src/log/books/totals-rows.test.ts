@@ -9,7 +9,7 @@ import { encodeTotalsRow, firstChunkFrom, nextChunk, totalsRowAt } from './total
 
 const KINDS = ['entry', 'vote', 'boost']
 
-/** Figures around the edges of 64 and 128 bits among plain ones. */
+/** Figures around the limits of 64 and 128 bits, and small ones. */
 const figure = fc.oneof(
   fc.bigInt({ min: -(10n ** 6n), max: 10n ** 18n }),
   fc
@@ -31,7 +31,7 @@ const tallies = fc
 const seqs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(seqOf)
 
 suite('a row of prefix totals', () => {
-  test('gives back any figures, among other rows in one blob', () => {
+  test('keeps any figures, also among other rows in one blob', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(seqs, tallies), { minLength: 1, maxLength: 5 }), (rows) => {
         const blob = Buffer.concat(rows.map(([seq, tally]) => encodeTotalsRow(seq, tally)))
@@ -55,7 +55,7 @@ suite('a row of prefix totals', () => {
     assert.equal((full ?? 0) - (narrow ?? 0), 8 * FIGURES.length)
   })
 
-  test('has an id that grows with each chunk, and with a minute past all of the minute before', () => {
+  test('has an id above those of earlier chunks of its minute and of earlier minutes', () => {
     const moments = fc.array(fc.integer({ min: 0, max: 3 * MINUTE_MS }), { minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(moments, (unsorted) => {
@@ -71,7 +71,7 @@ suite('a row of prefix totals', () => {
     )
   })
 
-  test('that is cut short is refused', () => {
+  test('is refused when it is cut short', () => {
     const row = encodeTotalsRow(seqOf(7), {
       figures: recordOf(FIGURES, () => 1n),
       spentByKind: new Map<string, bigint>(),

@@ -14,10 +14,10 @@ import { createStore, openForWriting, storePath } from './store.ts'
 import { checked } from '../../../test/story/damaged-log.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
-/** Enough for several steps of a copy. */
+/** Enough events for several steps of a copy. */
 const EVENTS = 30_000
 const START_MS = Date.UTC(2026, 9, 1)
-/** Steps of one copy at most: what takes more has begun anew. */
+/** Most steps of one copy. More would mean that SQLite has restarted it. */
 const STEPS_MAX = 50
 
 function publish(appender: Appender, count: number): void {
@@ -57,7 +57,7 @@ suite('a backup', () => {
     db.close()
   })
 
-  test('ends while somebody publishes all the time: each page is copied once, and what it holds is whole', async () => {
+  test('ends while events are published all the time, copies each page once, and is complete', async () => {
     const other = join(folder, 'other')
     mkdirSync(other)
     const db = openForWriting(store)
@@ -83,7 +83,7 @@ suite('a backup', () => {
     assert.equal(code, 0, said)
   })
 
-  test('that is killed leaves nothing under its name, and nothing that is in the way of the next', async () => {
+  test('leaves no file under its name when it is killed, and does not prevent the next', async () => {
     const to = join(folder, 'copy.db')
     const module = JSON.stringify(import.meta.resolve('./backup.ts'))
     const paths = [store, to].map((path) => JSON.stringify(path)).join(', ')
@@ -98,7 +98,7 @@ suite('a backup', () => {
     rmSync(to)
   })
 
-  test('is refused while another writes the same file, which it leaves alone', async () => {
+  test('is refused while another writes the same file, and leaves that alone', async () => {
     const to = join(folder, 'copy.db')
     const others: Promise<unknown>[] = []
     await backupStore(store, to, () => {
@@ -111,7 +111,7 @@ suite('a backup', () => {
     rmSync(to)
   })
 
-  test('that fails leaves nothing behind', async () => {
+  test('leaves no file when it fails', async () => {
     const fails = backupStore(store, join(folder, 'copy.db'), () => {
       throw new Error('no more')
     })

@@ -19,13 +19,13 @@ import { skipUnless } from '../../../test/stage/component.ts'
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 
 suite('a new log', () => {
-  test('is whole under its name or not there, whatever stops its making', () => {
+  test('has its name only when it is complete, whatever stops its creation', () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
     try {
       const broken = { ...LOG, origin: Symbol('no text') as unknown as string }
       assert.throws(() => createStore(storePath(data), broken))
       assert.equal(hasStore(data), false, 'what is not whole is no log')
-      // What a crash leaves of an attempt is no obstacle to the next.
+      // The remains of a crash do not prevent the next attempt.
       for (const suffix of ['', '-journal', '-wal']) {
         writeFileSync(`${storePath(data)}.making${suffix}`, 'the rest of an attempt')
       }
@@ -57,7 +57,7 @@ suite('a new log', () => {
     },
   )
 
-  test('is not made over one that is there', () => {
+  test('does not replace an existing one', () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
     try {
       createStore(storePath(data), LOG)
@@ -68,7 +68,7 @@ suite('a new log', () => {
   })
 })
 
-suite('a store that an import fills', () => {
+suite('the store of a bulk import', () => {
   test('has no journal until it is finished, and then a write-ahead log', () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-bulk-'))
     try {

@@ -33,7 +33,7 @@ suite('the probe of a disk', () => {
     },
   )
 
-  test('takes another failure for no full disk', () => {
+  test('does not report other failures as a full disk', () => {
     assert.equal(isDiskFull('/nowhere/at/all', 1), false)
   })
 })

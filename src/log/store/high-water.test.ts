@@ -22,15 +22,15 @@ suite('the high-water mark', () => {
   })
   afterEach(() => rmSync(data, { recursive: true }))
 
-  /** Writes marks of these sizes, as the writer does. */
+  /** Writes marks of these sizes as the writer does. */
   function write(...sizes: readonly number[]): void {
     using mark = openHighWater(data)
     for (const size of sizes) mark.write(markOf(size))
   }
 
-  test('is null where none was ever made', () => assert.equal(readHighWater(data), null))
+  test('is null without a file', () => assert.equal(readHighWater(data), null))
 
-  test('is the newest that was written, whoever opens it', () => {
+  test('is the newest that was written, for every reader', () => {
     for (let size = 1; size <= 5; size += 1) {
       markHighWater(data, markOf(size))
       assert.deepEqual(readHighWater(data), markOf(size))
@@ -39,14 +39,14 @@ suite('the high-water mark', () => {
     }
   })
 
-  test('is a file of its owner only, which never grows and is whole when it has its name', () => {
+  test('is in a file for its owner only, which never grows and is complete when it has its name', () => {
     markHighWater(data, markOf(1))
     const { size, mode } = statSync(path())
     assert.equal(mode & 0o777, 0o600)
     write(...Array.from({ length: 20 }, (_, index) => index))
     assert.equal(statSync(path()).size, size)
     assert.deepEqual(readdirSync(data), [HIGH_WATER_FILE])
-    // What a start that was killed has left of its making.
+    // The remains of a start that was killed while it made the file.
     rmSync(path())
     writeFileSync(`${path()}.making`, 'the rest of an attempt')
     assert.equal(readHighWater(data), null)
@@ -55,7 +55,7 @@ suite('the high-water mark', () => {
     assert.equal(existsSync(`${path()}.making`), false)
   })
 
-  test('is the one before after a write that was torn at any byte, and the next write goes on', () => {
+  test('is the previous one after a write torn at any byte, until the next write', () => {
     markHighWater(data, markOf(1))
     write(2)
     const before = readFileSync(path())
@@ -63,7 +63,7 @@ suite('the high-water mark', () => {
     const after = readFileSync(path())
     let torn = 0
     for (let bytes = 0; bytes <= PLACE_BYTES; bytes += 1) {
-      // The place that the third mark was written to has its first bytes, and the rest of what was there.
+      // The third mark's place has the first bytes of that mark and the rest of the former one.
       const start = before.subarray(0, PLACE_BYTES).equals(after.subarray(0, PLACE_BYTES)) ? PLACE_BYTES : 0
       const file = Buffer.from(before)
       after.copy(file, start, start, start + bytes)
@@ -78,7 +78,7 @@ suite('the high-water mark', () => {
     assert.ok(torn > 50, `${torn} states were torn`)
   })
 
-  test('is the older one when a bit of the newer is flipped, and none when both are damaged', () => {
+  test('is the older one when a bit of the newer is flipped, and an error when both are damaged', () => {
     markHighWater(data, markOf(1))
     write(2)
     const whole = readFileSync(path())
@@ -93,7 +93,7 @@ suite('the high-water mark', () => {
     }
   })
 
-  test('is no mark when others wrote the file', () => {
+  test('is an error when something else wrote the file', () => {
     const summed = (json: string): Buffer => {
       const place = Buffer.alloc(PLACE_BYTES)
       place.write(json, 4)

@@ -12,14 +12,11 @@ import { MONTH_FILES } from './archive-tables.ts'
 import type { Framing, Snapshot } from './reader.ts'
 import { openForReading, storePath } from './store.ts'
 
-/**
- * What may be gone through from end to end: tables with a row a month or a word of the operator's, a list that a
- * statement was given, and the rows of a page already bounded.
- */
+/** Scans that do not grow with the log: of small tables, of a list in a parameter, and of a page's rows. */
 const MAY_SCAN =
   /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
 
-const PLAINLY = {
+const PLAIN = {
   noise: 0,
   keptNoise: 0,
   undo: 'rollback',
@@ -41,7 +38,7 @@ function statementsOf(context: TestContext, run: () => void): readonly string[] 
   return [...new Set(prepare.mock.calls.map(({ arguments: [sql] }) => sql))]
 }
 
-/** The steps of a statement's plan that grow with the log: scans, and rows that are sorted after they were read. */
+/** The steps of a statement's plan that grow with the log: scans and sorts. */
 function growingSteps(db: DatabaseSync, sql: string): readonly string[] {
   return db
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
@@ -121,10 +118,10 @@ function walkEveryWay(snapshot: Snapshot): void {
   }
 }
 
-suite('the plans of statements', () => {
-  test('answer any question without going through a table that grows with the log', (context) => {
+suite('the query plans of the store', () => {
+  test('answer every question without a scan of a table that grows with the log', (context) => {
     using directory = openDirectory()
-    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
     const statements = statementsOf(context, () =>
       reading(directory.path, (reader) => reader.snapshot(askEverything)),
     )
@@ -133,9 +130,9 @@ suite('the plans of statements', () => {
     assertNoneGrows(directory.path, statements)
   })
 
-  test('find a transaction in its index, and its events by their seqs', (context) => {
+  test('find a transaction by its index, and its events by their seqs', (context) => {
     using directory = openDirectory()
-    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
     const filter = { types: null, kind: null, contestId: null, nonzero: true }
     const bounds = { after: seqOf(0), before: nextSeq(seqOf(entries.length)), limit: 5, scanMax: 20 }
     const statements = statementsOf(context, () =>
@@ -162,9 +159,9 @@ suite('the plans of statements', () => {
     }
   })
 
-  test('find the unpaid prizes of a contest by its index, from the cursor on', (context) => {
+  test('find the unpaid prizes of a contest by their index, from the cursor on', (context) => {
     using directory = openDirectory()
-    for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+    for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
     const contestId = contestIdOf(1)
     const statements = statementsOf(context, () =>
       reading(directory.path, (reader) =>
@@ -194,16 +191,16 @@ suite('the plans of statements', () => {
     }
   })
 
-  test('open the log for its writer and commit to it likewise', (context) => {
+  test('open the log for its writer and commit to it without such a scan', (context) => {
     using directory = openDirectory()
     const statements = statementsOf(context, () => {
-      for (const _ of write(directory.path, entries, [PLAINLY], 'durable')) continue
+      for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
     })
     assert.ok(statements.some((sql) => sql.startsWith('INSERT INTO events')))
     assertNoneGrows(directory.path, statements)
   })
 
-  test('would be seen to scan', () => {
+  test('are recognised when they scan or sort', () => {
     using directory = openDirectory()
     const db = openForReading(storePath(directory.path))
     try {

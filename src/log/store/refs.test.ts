@@ -12,7 +12,7 @@ suite('the refs of a log', () => {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-refs-'))
   test.after(() => rmSync(directory, { recursive: true }))
 
-  test('name the seq that a ref was published as, and the last ref of a stretch', () => {
+  test('give the seq of a ref, and the last ref of a range', () => {
     createStore(storePath(directory), { origin: 'daybook.test/refs', chain: 'opaque', simulated: true })
     const db = openForWriting(storePath(directory))
     const inserts = openInserts(db)

@@ -23,7 +23,7 @@ const closesAt = msOf(MONDAY + WEEK_MS)
 const SCHEDULED: Told = [MONDAY, 'contest/scheduled', undefined, { opensAt: msOf(MONDAY), closesAt }]
 const OF_CONTEST = new Set(['contest', 'play', 'pool', 'prize', 'hold', 'payout', 'expiry'])
 
-/** Entries as they are told, all of contest 1 where there is one. A correction takes over what it cancels. */
+/** Makes entries of contest 1. A correction copies the fields of the event that it cancels. */
 function entriesOf(told: readonly Told[]): readonly Entry[] {
   const entries: Entry[] = []
   for (const [atMs, name, amount, details = null] of told) {
@@ -48,7 +48,9 @@ function entriesOf(told: readonly Told[]): readonly Entry[] {
   return entries
 }
 
-/** Writes the entries in batches of each size and expects the books of memory, and nothing for `recompute` to find. */
+/**
+ * Writes the entries in batches of each size. Expects the same books as in memory, and no difference from `recompute`.
+ */
 function assertSame(told: readonly Told[], batches: readonly number[] = [1, 3, 1_000_000]): void {
   const entries = entriesOf(told)
   const memory = openMemoryLog()
@@ -77,9 +79,9 @@ const priced = (text: string): Details => {
   return { price }
 }
 
-suite('the store at its edges', () => {
-  test('counts a thousand events of one millisecond as they come', () => {
-    // In the middle of a minute, where several rows of prefix totals have this one moment.
+suite('the store in edge cases', () => {
+  test('counts a thousand events of one millisecond', () => {
+    // Several rows of prefix totals have this one moment, in the middle of a minute.
     const atMs = MONDAY + 12_345
     const plays = Array.from({ length: 1000 }, (_, index): Told => [
       atMs,
@@ -92,7 +94,7 @@ suite('the store at its edges', () => {
     )
   })
 
-  test('begins with an event on the edge of a minute, a quarter, a week, a month, and a millisecond to each side', () => {
+  test('begins with an event at the edge of a minute, quarter, week or month, or a millisecond beside it', () => {
     for (const edge of [MONDAY, MONDAY + QUARTER_MS, Date.UTC(2026, 6, 1), Date.UTC(2026, 6, 1, 0, 1)]) {
       for (const shift of [-1, 0, 1]) {
         const first = edge + shift
@@ -110,7 +112,7 @@ suite('the store at its edges', () => {
     }
   })
 
-  test('goes on over years without an event', () => {
+  test('continues after years without an event', () => {
     assertSame([
       SCHEDULED,
       [MONDAY, 'contest/opened'],
@@ -168,7 +170,7 @@ suite('the store at its edges', () => {
     assert.throws(() => encodeInt128s([-(2n ** 127n) - 1n]), /does not fit 128 bits/)
   })
 
-  test('lets an earlier price hold again, however the corrections fall into batches', () => {
+  test('restores an earlier price, however the corrections are divided into batches', () => {
     const at = (minute: number): number => MONDAY + minute * MINUTE_MS
     assertSame(
       [
@@ -186,7 +188,7 @@ suite('the store at its edges', () => {
     )
   })
 
-  test('moves what was overpaid from lot to lot, however the events fall into batches', () => {
+  test('moves an overpaid amount from lot to lot, however the events are divided into batches', () => {
     const at = (minute: number): number => MONDAY + minute * MINUTE_MS
     assertSame(
       [
@@ -214,7 +216,7 @@ suite('the store at its edges', () => {
     )
   })
 
-  test('gives back all that a payout took, also what it took of one lot twice', () => {
+  test('returns all that a payout took, also what it took of one lot twice', () => {
     const log = openMemoryLog()
     const told: readonly Told[] = [
       SCHEDULED,
@@ -233,7 +235,7 @@ suite('the store at its edges', () => {
     assertSame(told, [1, 6])
   })
 
-  test('knows a ref in its batch, not after a drop, and for ever after a commit', () => {
+  test('knows a ref in its batch and after a commit, not after a drop', () => {
     using directory = openDirectory()
     const [entry] = entriesOf([[MONDAY, 'treasury/deposit', 1n]])
     assert.ok(entry !== undefined)

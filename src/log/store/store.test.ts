@@ -11,10 +11,10 @@ import { assertSameBooks, assertSameListings, momentsOf } from '../../../test/st
 import { openDirectory, reading, write, writerSteps } from '../../../test/story/store-run.ts'
 import { storePath } from './store.ts'
 
-/** More runs than a commit's checks can wait for. */
+/** Runs of the property. Set it higher for a longer test. */
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
 
-/** Recomputes a store and removes nothing: the directory goes with the test. */
+/** Recomputes a store. The test's own end removes the directory. */
 function recomputed(directory: string): Recomputed {
   const steps = recompute(storePath(directory), join(directory, 'scratch.db'))
   let step = steps.next()
@@ -24,7 +24,7 @@ function recomputed(directory: string): Recomputed {
 
 suite('the store', () => {
   for (const mode of ['durable', 'bulk'] as const) {
-    test(`tells what the log in memory tells after each commit, however it was written (${mode})`, () => {
+    test(`gives the books of the log in memory after each commit, however it was written (${mode})`, () => {
       fc.assert(
         fc.property(randomLogs, writerSteps, (entries, steps) => {
           using directory = openDirectory()

@@ -16,10 +16,10 @@ import { openWalk } from '../walk.ts'
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 const PLAINLY = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const
 
-/** The second is the end of the first, the third differs in its case alone, and the last is nobody's. */
+/** The second is the end of the first, the third differs only in case, and no event names the last. */
 const TXS = ['pay:transaction-1', 'transaction-1', 'Transaction-1', '9'.repeat(128), 'nobody-paid'] as const
 
-/** Logs in which several events of any type name the same transaction. */
+/** Random logs in which several events of any type name the same transaction. */
 const logs = fc
   .tuple(randomLogs, fc.infiniteStream(fc.constantFrom(null, null, ...TXS.slice(0, -1))))
   .map(([entries, named]): readonly Entry[] =>
@@ -51,7 +51,7 @@ function matches(event: DaybookEvent, { types, kind, nonzero }: Walk['filter']):
 
 type Lines = Omit<Walked, 'bytes'> & Readonly<{ lines: readonly string[] }>
 
-/** The words of the protocol over every line of the log: only events that name the transaction are examined. */
+/** The rule of the protocol, applied to every line: only events that name the transaction are examined. */
 function naive(events: readonly DaybookEvent[], walk: Walk): Lines {
   const naming = events.filter(({ seq, tx }) => seq > walk.after && seq < walk.before && tx === walk.tx)
   const found: DaybookEvent[] = []
@@ -92,19 +92,19 @@ function writeAll(directory: string, entries: readonly Entry[]): void {
   for (const _done of write(directory, entries, [{ ...PLAINLY, pieces }], 'durable'));
 }
 
-/** A walk as it is asked, its seqs minted. */
+/** A walk with plain numbers as seqs. */
 const minted = fc
   .array(walks, { minLength: 20, maxLength: 40 })
   .map((all) => all.map((walk): Walk => ({ ...walk, after: seqOf(walk.after), before: seqOf(walk.before) })))
 
-suite('a transaction', () => {
+suite('the index of transactions', () => {
   for (const mode of ['durable', 'bulk'] as const) {
-    test(`has the events that name it in every line of the log, however it was written (${mode})`, () => {
+    test(`finds the events that name a transaction, however the log was written (${mode})`, () => {
       fc.assert(
         fc.property(logs, writerSteps, minted, (entries, steps, asked) => {
           using directory = openDirectory()
           for (const done of write(directory.path, entries, steps, mode)) {
-            // What is dropped or rolled back is found by nothing, and what is committed at once.
+            // Dropped and rolled-back events are never found, committed ones at once.
             reading(directory.path, (reader) =>
               reader.snapshot(({ walk }) => assertFinds(entries.slice(0, done), asked, walk)),
             )
@@ -115,7 +115,7 @@ suite('a transaction', () => {
     })
   }
 
-  test('is told from others that share its key', () => {
+  test('tells transactions with the same key apart', () => {
     fc.assert(
       fc.property(logs, minted, (entries, asked) => {
         using directory = openDirectory()
@@ -133,7 +133,7 @@ suite('a transaction', () => {
     )
   })
 
-  test('has a row for each event that names it, and no other', () => {
+  test('has one row for each event that names a transaction', () => {
     fc.assert(
       fc.property(logs, (entries) => {
         using directory = openDirectory()
@@ -153,7 +153,7 @@ suite('a transaction', () => {
     )
   })
 
-  test('is found in a copy that was put back, as it was in the store', async () => {
+  test('finds the same events in a restored copy', async () => {
     const [sample] = fc.sample(fc.tuple(logs, minted), { numRuns: 1, seed: 20261122 })
     assert.ok(sample !== undefined)
     const [entries, asked] = sample
@@ -165,12 +165,12 @@ suite('a transaction', () => {
     reading(restored.path, (reader) => reader.snapshot(({ walk }) => assertFinds(entries, asked, walk)))
   })
 
-  test('has a key of 48 bits of its SHA-256, which an integer of JavaScript holds', () => {
+  test('has keys of 48 bits of SHA-256, which a safe integer holds', () => {
     assert.equal(txKey('transaction-0001').toString(16).padStart(12, '0'), '6e1c404ef2fa')
     for (const tx of TXS) assert.ok(Number.isSafeInteger(txKey(tx)))
   })
 
-  test('ends the line of each event that names it', () => {
+  test('knows the end of the line of each event that names a transaction', () => {
     fc.assert(
       fc.property(logs, (entries) =>
         entries.every(({ event }) => event.tx === null || formatEvent(event).endsWith(lineEndOf(event.tx))),

@@ -6,13 +6,13 @@ import { change, makeLog, openFolder, rebuildTree, signAnew } from '../../../tes
 import { OTHER_KEY } from '../../../test/story/signing.ts'
 import { openSignedTrees } from './signed-trees.ts'
 
-/** The end of the first month of the log of these tests, which is signed too when it is closed. */
+/** The last seq of the first month, which is signed when the month is closed. */
 const MONTH_END = 300
 
-type Tried = Readonly<{ sizes: readonly number[]; at: number }>
+type CommitSizes = Readonly<{ sizes: readonly number[]; at: number }>
 
-/** Sizes of commits, and an event somewhere in them. */
-const tries: fc.Arbitrary<Tried> = fc
+/** Sizes of commits, and the seq of one of their events. */
+const tries: fc.Arbitrary<CommitSizes> = fc
   .array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 24 })
   .chain((sizes) => {
     const events = sizes.reduce((sum, size) => sum + size, 0)
@@ -24,7 +24,7 @@ function endsOf(sizes: readonly number[]): readonly number[] {
   return sizes.map((size) => (end += size))
 }
 
-/** Between which signed sizes an event lies. */
+/** The signed sizes around an event. */
 function spanOf(ends: readonly number[], at: number): Readonly<{ after: number; upTo: number }> {
   const head = ends.at(-1) ?? 0
   const signed = [0, ...ends, ...(head > MONTH_END ? [MONTH_END] : [])]
@@ -39,23 +39,23 @@ function changeEvent(db: DatabaseSync, at: number): void {
   rebuildTree(db, at, [1])
 }
 
-/** Makes a log, has hands at it, and asks what it has signed. */
+/** Makes a log, changes its store, and runs `ask` on it. */
 function damaged(
   ends: readonly number[],
-  hands: (db: DatabaseSync) => void,
+  damage: (db: DatabaseSync) => void,
   ask: (db: DatabaseSync) => void,
 ): void {
   using folder = openFolder()
   makeLog(folder.data, ends)
   change(folder.data, (db) => {
-    assert.equal(openSignedTrees(db).firstWrong(), null, 'it is right as it was left')
-    hands(db)
+    assert.equal(openSignedTrees(db).firstWrong(), null, 'it is right before the damage')
+    damage(db)
     ask(db)
   })
 }
 
 suite('the signed trees of a log', () => {
-  test('tell in which very commit an event was changed, and the tree after it', () => {
+  test('name the commit in which an event was changed with its tree', () => {
     fc.assert(
       fc.property(tries, ({ sizes, at }) => {
         const ends = endsOf(sizes)
@@ -69,21 +69,21 @@ suite('the signed trees of a log', () => {
     )
   })
 
-  test('tell the same when everything after it was signed with another key', () => {
+  test('name the same commit when everything after it was signed with another key', () => {
     fc.assert(
       fc.property(tries, ({ sizes, at }) => {
         const ends = endsOf(sizes)
-        const hands = (db: DatabaseSync): void => {
+        const damage = (db: DatabaseSync): void => {
           changeEvent(db, at)
           signAnew(db, at, OTHER_KEY)
         }
-        damaged(ends, hands, (db) => assert.deepEqual(openSignedTrees(db).firstWrong(), spanOf(ends, at)))
+        damaged(ends, damage, (db) => assert.deepEqual(openSignedTrees(db).firstWrong(), spanOf(ends, at)))
       }),
       { numRuns: 6 },
     )
   })
 
-  test('tell the commit within a stretch that is wrong, and the rest of it when its signatures are right', () => {
+  test('name the commit within a wrong span, or its end when the signatures inside are right', () => {
     const ends = endsOf(Array.from({ length: 20 }, () => 7))
     damaged(
       ends,

@@ -13,16 +13,16 @@ import type { SigningKey } from './signer.ts'
 import { sha256, verifierKeyOf, verifyRawEd25519 } from './signer.ts'
 import { readIdentity, StoreError } from '../store/store.ts'
 
-/** Keys that sign one log at the same time, at most: the present one and the next, while they change. */
+/** Most keys that sign a log at the same time: two during a key rotation. */
 export const SIGNING_KEYS_MAX = 2
 
-/** Every key that signs or ever signed this log, the oldest first. */
+/** All keys that sign or have signed this log, the oldest first. */
 export function readKeys(db: DatabaseSync): readonly ListedKey[] {
   const rows = db.prepare('SELECT vkey, from_size, to_size, statement FROM signing_keys').all()
   return rows.map(listedKey).toSorted((a, b) => a.fromSize - b.fromSize || (a.vkey < b.vkey ? -1 : 1))
 }
 
-/** The listed keys, as signatures are verified with them. Throws a StoreError on a malformed vkey. */
+/** The listed keys as verifier keys. Throws a StoreError on a malformed vkey. */
 export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
   return readKeys(db).map(verifierOf)
 }
@@ -33,7 +33,7 @@ function verifierOf({ vkey }: ListedKey): VerifierKey {
   return key
 }
 
-/** Those of the given keys that are listed as signing at present. */
+/** Verifier keys of those given keys that are listed as signing now. */
 export function signingVerifiers(
   db: DatabaseSync,
   keys: readonly SigningKey[],
@@ -49,17 +49,17 @@ export function signingVerifiers(
 
 type KeyChange = Readonly<{
   origin: string
-  /** The log's size now: what comes after it is signed with these keys. */
+  /** The log's size now. Larger trees are signed with these keys. */
   size: number
   keys: readonly SigningKey[]
-  /** Takes keys of which none has signed the log before, as after the loss of a key. */
+  /** Accept keys of which none has signed the log before, because the former key is lost. */
   acceptNewKey: boolean
 }>
 
 /**
- * Lists the keys that are to sign from now on, before their first use, and retires those that are not given any more.
- * A new key beside a listed one is vouched for by that one's statement. Throws a StoreError when the log has keys and
- * none of them is given. To be called inside a transaction. Says whether the keys that sign are others than before.
+ * Lists the keys that sign from now on, and retires all others. A listed key among them signs a statement about each
+ * new one. Throws a StoreError when the log has keys and none of them is given. Must be called in a transaction.
+ * Returns whether the signing keys have changed.
  */
 export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }: KeyChange): boolean {
   assert(keys.length >= 1 && keys.length <= SIGNING_KEYS_MAX, 'a log is signed with one key or two')
@@ -69,7 +69,7 @@ export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }:
   const ofThisLog = [...listed.keys()].filter((vkey) => vkey.startsWith(`${origin}+`))
   if (ofThisLog.length > 0 && voucher === undefined && !acceptNewKey) {
     throw new StoreError(
-      'this log is signed with another key: give it too, or say --accept-new-key when it is lost',
+      'this log is signed with another key: give that key too, or use --accept-new-key when it is lost',
     )
   }
   const insert = db.prepare('INSERT INTO signing_keys (vkey, from_size, statement) VALUES (?, ?, ?)')

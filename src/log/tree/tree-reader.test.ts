@@ -24,9 +24,9 @@ import { createStore, openForWriting, storePath } from '../store/store.ts'
 const ORIGIN = 'daybook.example/log'
 const EVENTS = 700
 
-type Held = Readonly<{ directory: string; log: LogReader; close(): void }>
+type OpenLog = Readonly<{ directory: string; log: LogReader; close(): void }>
 
-function hold(events: number): Held {
+function openLog(events: number): OpenLog {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-tree-'))
   createStore(storePath(directory), { origin: ORIGIN, chain: 'opaque', simulated: false })
   const db = openForWriting(storePath(directory))
@@ -46,19 +46,19 @@ const trusted = { origin: ORIGIN, keys: [verifierKeyOf(ORIGIN, TEST_KEY.publicKe
 const seqs = Array.from({ length: EVENTS }, (_, index) => seqOf(index + 1))
 
 suite('the tree of a log', () => {
-  let held: Held
-  const ask = <T>(question: (tree: TreeFiles) => T): T => held.log.snapshot(({ tree }) => question(tree))
+  let stage: OpenLog
+  const ask = <T>(question: (tree: TreeFiles) => T): T => stage.log.snapshot(({ tree }) => question(tree))
   const entryOf = (seq: number): Uint8Array =>
-    held.log.snapshot(({ line, detailsLine }) => {
+    stage.log.snapshot(({ line, detailsLine }) => {
       const found = line(seqOf(seq)) ?? assert.fail()
       return formatEntry(Buffer.from(found).toString(), detailsLine(seqOf(seq)) ?? null)
     })
   before(() => {
-    held = hold(EVENTS)
+    stage = openLog(EVENTS)
   })
-  after(() => held.close())
+  after(() => stage.close())
 
-  test('has every tile that the events make, by its path', () => {
+  test('has every tile of the events by its path', () => {
     const grown = grow(seqs.map((seq) => hasher.leaf(entryOf(seq))))
     const tiles = [...tilesOf(EVENTS)]
     assert.deepEqual(tiles.map(formatTilePath), [
@@ -84,7 +84,7 @@ suite('the tree of a log', () => {
     }
   })
 
-  test('has a partial tile of every width up to what is there, and nothing beyond', () => {
+  test('has a partial tile of every width up to the tree’s size, and none beyond', () => {
     const whole = ask(({ tile }) => tile('tile/0/002.p/188')) ?? assert.fail()
     for (const width of [1, 2, 187]) {
       const part = ask(({ tile }) => tile(`tile/0/002.p/${width}`)) ?? assert.fail()
@@ -116,7 +116,7 @@ suite('the tree of a log', () => {
     }
   })
 
-  test('is signed, and its receipts prove every event', async () => {
+  test('is signed, and has a valid receipt of every event', async () => {
     const note = ask(({ checkpoint }) => checkpoint())
     const opened = await openCheckpoint(Buffer.from(note), trusted, verifyEd25519)
     assert.ok(opened.ok)
@@ -144,41 +144,41 @@ suite('the tree of a log', () => {
     )
   })
 
-  test('lists the keys that sign it', () => {
-    const [key, ...more] = held.log.snapshot(({ keys }) => keys())
+  test('lists its signing keys', () => {
+    const [key, ...more] = stage.log.snapshot(({ keys }) => keys())
     assert.equal(more.length, 0)
     assert.deepEqual([key?.fromSize, key?.toSize, key?.statement], [0, null, null])
     assert.match(key?.vkey ?? '', /^daybook\.example\/log\+97d6dc36\+/)
   })
 })
 
-suite('the tree of a log that is damaged', () => {
+suite('the tree of a damaged log', () => {
   const damage = (sql: string, question: (tree: TreeFiles) => unknown): void => {
-    const held = hold(EVENTS)
+    const stage = openLog(EVENTS)
     try {
-      const db = openForWriting(storePath(held.directory))
+      const db = openForWriting(storePath(stage.directory))
       db.exec(sql)
       db.close()
-      assert.throws(() => held.log.snapshot(({ tree }) => question(tree)))
+      assert.throws(() => stage.log.snapshot(({ tree }) => question(tree)))
     } finally {
-      held.close()
+      stage.close()
     }
   }
 
-  test('gives no entries that are not what was published', () => {
+  test('gives no entries that differ from what was published', () => {
     damage(`UPDATE events SET line = replace(line, 'usd', 'eur') WHERE seq = 300`, ({ entries }) =>
       entries('tile/entries/001'),
     )
   })
 
-  test('gives no receipt that does not hold', () => {
+  test('gives no invalid receipt', () => {
     damage(`UPDATE tree_hashes SET hash = zeroblob(32) WHERE level = 1 AND n = 0`, ({ receipt }) =>
       receipt(seqOf(1)),
     )
     damage(`UPDATE events SET leaf = zeroblob(32) WHERE seq = 2`, ({ receipt }) => receipt(seqOf(1)))
   })
 
-  test('gives no tile of which a hash is missing or is none', () => {
+  test('gives no tile with a missing or malformed hash', () => {
     damage(`DELETE FROM tree_hashes WHERE level = 1 AND n = 0`, ({ tile }) => tile('tile/1/000.p/2'))
     damage(`UPDATE events SET leaf = zeroblob(31) WHERE seq = 2`, ({ tile }) => tile('tile/0/000'))
   })
@@ -186,31 +186,31 @@ suite('the tree of a log that is damaged', () => {
 
 suite('the tree of a log without events', () => {
   test('is signed, has no tile, and proves nothing', async () => {
-    const held = hold(0)
+    const stage = openLog(0)
     try {
-      const { tree } = held.log.snapshot((snapshot) => snapshot)
-      const note = held.log.snapshot(() => tree.checkpoint())
+      const { tree } = stage.log.snapshot((snapshot) => snapshot)
+      const note = stage.log.snapshot(() => tree.checkpoint())
       assert.ok(note.startsWith(`${ORIGIN}\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n`))
       assert.ok((await openCheckpoint(Buffer.from(note), trusted, verifyEd25519)).ok)
       assert.equal(tree.tile('tile/0/000.p/1'), undefined)
       assert.equal(tree.entries('tile/entries/000.p/1'), undefined)
       assert.equal(tree.receipt(seqOf(1)), undefined)
     } finally {
-      held.close()
+      stage.close()
     }
   })
 })
 
 suite('the checkpoint of a log whose key changes', () => {
-  test('has a line of each key that signs, and the listed keys name the next', async () => {
-    const held = hold(5)
+  test('has a signature of each signing key, and the list names the next key', async () => {
+    const stage = openLog(5)
     try {
-      const db = openForWriting(storePath(held.directory))
+      const db = openForWriting(storePath(stage.directory))
       const next = signingKeyOf('11'.repeat(32))
       changeKeys(db, { keys: [TEST_KEY, next], acceptNewKey: false })
       publish(openAppender(db, openSigner(ORIGIN, [TEST_KEY, next])), [Date.UTC(2026, 8, 2)])
       db.close()
-      const note = held.log.snapshot(({ tree }) => tree.checkpoint())
+      const note = stage.log.snapshot(({ tree }) => tree.checkpoint())
       const keys = [verifierKeyOf(ORIGIN, TEST_KEY.publicKey), verifierKeyOf(ORIGIN, next.publicKey)]
       for (const key of keys) {
         const opened = await openCheckpoint(Buffer.from(note), { ...trusted, keys: [key] }, verifyEd25519)
@@ -218,14 +218,14 @@ suite('the checkpoint of a log whose key changes', () => {
         assert.equal(opened.value.checkpoint.size, 6)
       }
       assert.deepEqual(
-        held.log.snapshot((snapshot) => snapshot.keys()).map(({ fromSize, toSize }) => [fromSize, toSize]),
+        stage.log.snapshot((snapshot) => snapshot.keys()).map(({ fromSize, toSize }) => [fromSize, toSize]),
         [
           [0, null],
           [5, null],
         ],
       )
     } finally {
-      held.close()
+      stage.close()
     }
   })
 })
