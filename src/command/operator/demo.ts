@@ -13,7 +13,8 @@ import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { runImport } from './import-command.ts'
-import { hostOf, serve } from './serve.ts'
+import { hostInUrl } from '../terminal/host-in-url.ts'
+import { serve } from './serve.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -29,7 +30,7 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     if (failed !== 0) return failed
   }
   return serve(settings, world, log, async (service, stop) => {
-    const address = `http://${hostOf(settings.host)}:${service.port}`
+    const address = `http://${hostInUrl(settings.host)}:${service.port}`
     tell(world, `the pages: ${address}/ and the same as data: curl ${address}/api/v1/summary`)
     // The first page waits until the scripts of pages are bundled: whoever opens it in a moment need not.
     // At a stop it is given up: a drain would wait for it.
@@ -115,7 +116,7 @@ const RETRY_MS = 5_000
 type Sent = 'taken' | Readonly<{ refused: string | null }>
 
 async function send(port: number, settings: ServiceSettings, drafts: readonly PublishDraft[]): Promise<Sent> {
-  const address = `http://${hostOf(settings.publishHost)}:${port}/publish`
+  const address = `http://${hostInUrl(settings.publishHost)}:${port}/publish`
   const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: `Bearer ${settings.tokens[0] ?? ''}`, 'content-type': 'application/json' },

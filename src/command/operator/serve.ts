@@ -6,6 +6,7 @@ import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
 import { readBeginning } from '../terminal/given-paths.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { startService } from '../service/service.ts'
+import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
@@ -57,8 +58,8 @@ export async function serve(
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   await using service = await startService(settings, world, log)
-  tell(world, `listening on http://${hostOf(settings.host)}:${service.port}`)
-  tell(world, `publish door on http://${hostOf(settings.publishHost)}:${service.publishPort}`)
+  tell(world, `listening on http://${hostInUrl(settings.host)}:${service.port}`)
+  tell(world, `publish door on http://${hostInUrl(settings.publishHost)}:${service.publishPort}`)
   const ended = new AbortController()
   const beside = meanwhile(service, ended.signal)
   const failed = beside.then(
@@ -81,9 +82,4 @@ function stopped(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined)
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-}
-
-/** A host as it stands in a URL. */
-export function hostOf(name: string): string {
-  return name.includes(':') ? `[${name}]` : name
 }

@@ -8,6 +8,7 @@ import { openSharedAnswers } from '../../serve/exchange/shared-answers.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
+import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
@@ -46,7 +47,7 @@ export function openAnswers(
 /** The site with its address: what the operator says it is, else where this machine finds it. */
 export function siteWithAddress({ site, publicUrl, host }: FrontSettings, port: number): Site {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
-  const url = publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
   return { ...DEFAULT_SITE, ...site, url }
 }
 

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { Registry } from 'prom-client'
 import { assert } from '../../protocol/brand.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { FrontSettings } from './front-settings.ts'
 import { openFront } from './front.ts'
@@ -84,10 +85,6 @@ async function metricsOf(registry: Registry): Promise<MetricsAnswer> {
   } catch (error) {
     return { failed: reasonOf(error) }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 assert(parentPort !== null, 'a front runs in a thread of its own')

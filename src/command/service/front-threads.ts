@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../../protocol/error-reason.ts'
 import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/door/operations.ts'
 import type { LATE } from '../../publish/door/questions.ts'
 import { openQuestions } from '../../publish/door/questions.ts'
@@ -66,7 +67,7 @@ async function startThread(
   await new Promise<void>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
       reject(cause)
-      onBroken(`${name} failed: ${cause.stack ?? cause.message}`)
+      onBroken(`${name} failed: ${reasonOf(cause)}`)
     })
     worker.on('exit', () => {
       reject(new Error(`${name} stopped before it listened`))

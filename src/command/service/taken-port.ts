@@ -1,6 +1,7 @@
+import { hostInUrl } from '../terminal/host-in-url.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Waits for a listener; of a port that another program has it says which option chooses another. */
+/** Waits for a listener. When another program has the port, the error names the option that chooses another port. */
 export async function orTaken<T>(option: '--port' | '--publish-port', listening: Promise<T>): Promise<T> {
   try {
     return await listening
@@ -12,10 +13,9 @@ export async function orTaken<T>(option: '--port' | '--publish-port', listening:
   }
 }
 
-/** The address that is taken, as it stands in a URL; undefined for any other failure. */
+/** Host and port that are taken; undefined for any other failure. */
 function placeTaken(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined
   if (!('address' in error && 'port' in error)) return undefined
-  const host = String(error.address)
-  return `${host.includes(':') ? `[${host}]` : host}:${String(error.port)}`
+  return `${hostInUrl(String(error.address))}:${String(error.port)}`
 }

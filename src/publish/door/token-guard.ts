@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import ipaddr from 'ipaddr.js'
+import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 
 /** Bytes of a publish token at least. */
 export const TOKEN_BYTES_MIN = 32
@@ -67,11 +67,10 @@ export function openWrongSenders(): Readonly<{
   }
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: whoever has one address of it has them all. */
+/** Key of a sender; all senders without a known address share one. */
 function senderOf(address: string | undefined): string {
-  if (address === undefined || !ipaddr.isValid(address)) return 'unknown'
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
+  const parsed = parseIpAddress(address ?? '')
+  return parsed === undefined ? 'unknown' : senderKey(parsed)
 }
 
 /** Compares digests of fixed length in constant time, so that neither content nor length of a token shows. */

@@ -10,6 +10,7 @@ import { openHighWater } from '../../log/store/high-water.ts'
 import { openSigner } from '../../log/tree/signer.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
@@ -96,10 +97,6 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** Counts requests and tells of all that ended in one turn of the loop: a message each would cost more than it says. */

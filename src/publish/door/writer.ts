@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
@@ -45,7 +46,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
   const port = await new Promise<number>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
       reject(cause)
-      listeners.onBroken(`the writer's thread failed: ${cause.stack ?? cause.message}`)
+      listeners.onBroken(`the writer's thread failed: ${reasonOf(cause)}`)
     })
     worker.on('exit', () => {
       reject(new Error('the writer stopped before it listened'))
@@ -78,7 +79,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
       tell({ is: 'operations', id, answer: await listeners.operations(path, accepting) })
     } catch (error) {
       // A scrape must not end the process.
-      listeners.onFailure(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      listeners.onFailure(reasonOf(error))
       tell({ is: 'operations', id, answer: notMade(path) })
     }
   }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import ipaddr from 'ipaddr.js'
+import type { IpAddress } from '../../protocol/sender-key.ts'
+import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 import { type Network, contains } from './caller-network.ts'
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** The key of every caller whose peer address is unknown: they share one allowance. */
 export const UNKNOWN_CALLER = 'unknown'
@@ -15,7 +14,6 @@ const HOPS_MAX = 32
 
 const BRACKETED = /^\[([^[\]]*)\](?::\d{1,5})?$/
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/
-const ZONE_ID = /%[A-Za-z0-9._~-]+$/
 
 /**
  * The key under which a request counts: its peer, or the rightmost hop that is no trusted proxy.
@@ -45,18 +43,18 @@ export function callerKey(
   if (trusted.length === 0 && !peer.includes(':')) return peer
   const address = parseHop(peer)
   if (address === undefined) return UNKNOWN_CALLER
-  return keyOf(callerAddress(address, forwardedFor ?? '', trusted))
+  return senderKey(callerAddress(address, forwardedFor ?? '', trusted))
 }
 
 /** The address that a connection counts for; null for a trusted proxy, which speaks for many. */
 export function peerOf(peer: string | undefined, trusted: readonly Network[]): string | null {
   const address = peer === undefined ? undefined : parseHop(peer)
   if (address === undefined) return UNKNOWN_CALLER
-  return contains(trusted, address) ? null : keyOf(address)
+  return contains(trusted, address) ? null : senderKey(address)
 }
 
 /** Walks from the right as long as whoever reported the next hop is trusted. */
-function callerAddress(peer: Address, forwardedFor: string, trusted: readonly Network[]): Address {
+function callerAddress(peer: IpAddress, forwardedFor: string, trusted: readonly Network[]): IpAddress {
   let caller = peer
   let end = forwardedFor.length
   for (let hops = 0; hops < HOPS_MAX && end > 0 && contains(trusted, caller); hops += 1) {
@@ -71,26 +69,8 @@ function callerAddress(peer: Address, forwardedFor: string, trusted: readonly Ne
 }
 
 /** One hop, with or without port, brackets and zone id; undefined for anything that is no full address. */
-function parseHop(text: string): Address | undefined {
+function parseHop(text: string): IpAddress | undefined {
   if (text.length > HOP_CHARACTERS_MAX) return undefined
   const bare = BRACKETED.exec(text)?.[1] ?? IPV4_WITH_PORT.exec(text)?.[1] ?? text
-  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
-  if (!bare.includes(':')) return undefined
-  // The zone is the reporter's own name for one of its links: it tells no two callers apart.
-  const unzoned = bare.replace(ZONE_ID, '')
-  return ipaddr.IPv6.isValid(unzoned) ? embedded(ipaddr.IPv6.parse(unzoned)) : undefined
-}
-
-/** The IPv4 address that an IPv4-mapped or NAT64 address carries, else the address itself. */
-function embedded(address: ipaddr.IPv6): Address {
-  const range = address.range()
-  if (range !== 'ipv4Mapped' && range !== 'rfc6052') return address
-  return new ipaddr.IPv4(address.toByteArray().slice(-4))
-}
-
-/** An IPv4 address, or the /64 of an IPv6 address: whoever has one address of it has them all. */
-function keyOf(address: Address): string {
-  if (address instanceof ipaddr.IPv4) return address.toString()
-  const prefix = address.parts.slice(0, 4).map((part) => part.toString(16))
-  return `${prefix.join(':')}::/64`
+  return parseIpAddress(bare)
 }

@@ -1,0 +1,29 @@
+import ipaddr from 'ipaddr.js'
+
+/** An IP address of either version. */
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
+
+const ZONE_ID = /%[A-Za-z0-9._~-]+$/
+
+/** Parses a full address without brackets or port; an IPv4-mapped or NAT64 address becomes IPv4. Undefined for other text. */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
+  if (!text.includes(':')) return undefined
+  // A zone names a link of the machine that reports it, so it does not tell two senders apart.
+  const unzoned = text.replace(ZONE_ID, '')
+  return ipaddr.IPv6.isValid(unzoned) ? embedded(ipaddr.IPv6.parse(unzoned)) : undefined
+}
+
+/** Key of the sender at an address: the IPv4 address, or the /64 of an IPv6 address, since a sender owns its whole /64. */
+export function senderKey(address: IpAddress): string {
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const prefix = address.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${prefix.join(':')}::/64`
+}
+
+/** The IPv4 address in an IPv4-mapped or NAT64 address, otherwise the address itself. */
+function embedded(address: ipaddr.IPv6): IpAddress {
+  const range = address.range()
+  if (range !== 'ipv4Mapped' && range !== 'rfc6052') return address
+  return new ipaddr.IPv4(address.toByteArray().slice(-4))
+}
