@@ -13,28 +13,25 @@ import type { Script } from '../../web/assets/bundle-cache.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { frontRoutesOf } from './front-routes.ts'
 
-/** What the thread is started with. */
+/** Settings that the thread starts with. */
 export type AnswerThreadSettings = Readonly<{ data: string; head: SharedArrayBuffer; site: Site }>
 
-/** What the serving thread tells it. */
+/** Messages from the serving thread. */
 export type ToAnswerThread =
   | Readonly<{ is: 'question'; id: number; question: Question }>
   | Readonly<{ is: 'scripts'; scripts: readonly Script[] }>
   | Readonly<{ is: 'close' }>
 
-/** What it says: its answers, each with the head that it was made at and what it took; that it needs the scripts of pages. */
+/** Messages to the serving thread: an answer with its head and processor time, a failure, a request for the scripts of pages. */
 export type FromAnswerThread =
   | Readonly<{ is: 'answer'; id: number; reply: Reply; head: Seq; tookMs: number }>
   | Readonly<{ is: 'failed'; id: number; error: unknown }>
   | Readonly<{ is: 'scripts-wanted' }>
 
-/** Serving and publishing come first where processors are short. */
+/** Niceness of the thread, so that serving and publishing come first when processors are busy. */
 const PRIORITY = 5
 
-/**
- * A thread that makes answers and pages for one serving thread, so that none of them holds it up: a reader of its own,
- * and the same routes.
- */
+/** Makes answers and pages for one serving thread, with the same routes and its own reader, so that they do not block it. */
 function run(port: MessagePort, { data, head, site }: AnswerThreadSettings): void {
   yieldToServing()
   const say = (message: FromAnswerThread, transfer: readonly ArrayBuffer[] = []): void =>
@@ -50,11 +47,13 @@ function run(port: MessagePort, { data, head, site }: AnswerThreadSettings): voi
   async function answer(id: number, question: Question): Promise<void> {
     const before = process.threadCpuUsage()
     try {
-      const reply = own(await answerer(question))
+      const reply = await answerer(question)
+      // A copy can be transferred: the body itself may be cached here.
+      const body = reply.is === 'coded' ? new Uint8Array(reply.body) : null
       const { user, system } = process.threadCpuUsage(before)
-      const tookMs = (user + system) / 1_000
-      const bodies = reply.is === 'coded' ? [reply.body.buffer] : []
-      say({ is: 'answer', id, reply, head: reader.head().seq, tookMs }, bodies.filter(isPlain))
+      const made = { is: 'answer', id, head: reader.head().seq, tookMs: (user + system) / 1_000 } as const
+      if (reply.is === 'coded' && body !== null) say({ ...made, reply: { ...reply, body } }, [body.buffer])
+      else say({ ...made, reply })
     } catch (error) {
       say({ is: 'failed', id, error })
     }
@@ -76,22 +75,13 @@ function run(port: MessagePort, { data, head, site }: AnswerThreadSettings): voi
   })
 }
 
-/** The reply with a body of its own, which may be handed over: one that is kept here too is copied. */
-function own(reply: Reply): Reply {
-  return reply.is === 'coded' ? { ...reply, body: new Uint8Array(reply.body) } : reply
-}
-
-function isPlain(buffer: ArrayBufferLike): buffer is ArrayBuffer {
-  return buffer instanceof ArrayBuffer
-}
-
-/** On Linux a priority is that of a thread. Where the system refuses, the thread is one like any other. */
+/** Lowers the priority of this thread. Linux alone has a priority for each thread. */
 function yieldToServing(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(PRIORITY)
   } catch {
-    // A lower priority is a courtesy, not a need.
+    // The thread also works at normal priority.
   }
 }
 

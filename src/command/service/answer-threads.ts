@@ -2,39 +2,43 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import { LATE, openQuestions } from '../../publish/door/questions.ts'
 import type { Question } from '../../serve/exchange/thread-question.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import { ANSWER_MS_MAX } from '../../serve/metrics/underway.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
 import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './answer-thread.ts'
 
-/** Threads that make answers for one serving thread: one caller never has them both (`openFairPlaces`). */
+/** Answer threads of one serving thread. One caller never occupies both (`openFairPlaces`). */
 export const ANSWER_THREADS = 2
 
-/** Milliseconds after which all threads are started, asked or not: a start takes a quarter of a second. */
+/** Milliseconds after which all threads start, because a start takes a quarter of a second. */
 const WARM_MS = 2_000
 
-/** A reply, the head that it was made at, and the milliseconds of a processor that it took. */
+/** A reply, the head that it was made at, and its processor time in milliseconds. */
 type Answered = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
 
-/** The threads that make answers; each is started when a question first needs it, or after `WARM_MS`. */
+/** An answer, or the error of one question or of the whole thread. */
+type Outcome = (Readonly<{ is: 'answer' }> & Answered) | Readonly<{ is: 'failed'; error: unknown }>
+
+/** Threads that make answers. A thread starts when a question first needs it, or after `WARM_MS`. */
 export type AnswerThreads = AsyncDisposable &
   Readonly<{
     /**
-     * Hands a question to a thread that is free; never more than `ANSWER_THREADS` at once. Throws what the answer throws,
-     * and when the thread fails or is late: another then takes its place, for it only reads.
+     * Asks a free thread; at most `ANSWER_THREADS` questions may be open. Rejects with the error of the answer, or when
+     * the thread fails or is late. A new thread then replaces it, which loses nothing because it only reads.
      */
     ask(question: Question): Promise<Answered>
   }>
 
 type Tools = Readonly<{
-  /** The scripts of pages, bundled once for all threads. */
+  /** Scripts of the pages, bundled once for all threads. */
   scripts(): Promise<readonly Script[]>
-  /** A question is given up after so long, and its thread ended. */
+  /** Milliseconds after which a question fails and its thread ends. */
   answerMsMax?: number
 }>
 
-/** Opens the threads; none is started yet. */
+/** Opens the threads without starting one. */
 export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: Tools): AnswerThreads {
   const free: AnswerThread[] = []
   const all = new Set<AnswerThread>()
@@ -49,7 +53,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
     while (all.size < ANSWER_THREADS) free.push(start())
   }, WARM_MS).unref()
 
-  /** The thread that has been free longest, so that each stays warm. */
+  /** Takes the thread that has been free longest, so that all stay warm. */
   function take(): AnswerThread {
     for (let thread = free.shift(); thread !== undefined; thread = free.shift()) {
       if (thread.lives()) return thread
@@ -87,49 +91,34 @@ function startAnswerThread(
 ): AnswerThread {
   const worker = new Worker(new URL(import.meta.resolve('./answer-thread.ts')), { workerData: settings })
   const exited = once(worker, 'exit').catch(() => undefined)
-  const asked = new Map<number, PromiseWithResolvers<Answered>>()
+  const questions = openQuestions<Outcome>()
   const tell = (message: ToAnswerThread): void => worker.postMessage(message)
-  let lastId = 0
   let failure: Error | undefined
 
-  /** The first reason holds: an end follows upon it. */
-  function fail(reason: string, cause?: unknown): void {
+  /** Ends the thread. The first failure counts, because the end of the thread causes another. */
+  function fail(reason: string, cause?: unknown): Error {
     failure ??= new Error(reason, { cause })
-    for (const one of asked.values()) one.reject(failure)
-    asked.clear()
+    questions.answerAll({ is: 'failed', error: failure })
     void worker.terminate()
+    return failure
   }
   worker.on('error', (cause) => fail('a thread that makes answers failed', cause))
   worker.on('exit', () => fail('a thread that makes answers stopped'))
   worker.on('message', (message: FromAnswerThread) => {
-    switch (message.is) {
-      case 'answer':
-        return asked.get(message.id)?.resolve(message)
-      case 'failed':
-        return asked.get(message.id)?.reject(message.error)
-      case 'scripts-wanted':
-        scripts().then(
-          (made) => tell({ is: 'scripts', scripts: made }),
-          (cause: unknown) => fail('the scripts of pages cannot be made', cause),
-        )
-        return undefined
-    }
+    if (message.is !== 'scripts-wanted') return questions.answer(message.id, message)
+    scripts().then(
+      (made) => tell({ is: 'scripts', scripts: made }),
+      (cause: unknown) => fail('the scripts of pages cannot be made', cause),
+    )
   })
 
   return {
     async ask(question) {
       if (failure !== undefined) throw failure
-      const id = ++lastId
-      const answered = Promise.withResolvers<Answered>()
-      asked.set(id, answered)
-      const late = setTimeout(() => fail(`an answer took more than ${answerMsMax} ms`), answerMsMax)
-      try {
-        tell({ is: 'question', id, question })
-        return await answered.promise
-      } finally {
-        clearTimeout(late)
-        asked.delete(id)
-      }
+      const outcome = await questions.ask(answerMsMax, (id) => tell({ is: 'question', id, question }))
+      if (outcome === LATE) throw fail(`an answer took more than ${answerMsMax} ms`)
+      if (outcome.is === 'failed') throw outcome.error
+      return outcome
     },
     lives: () => failure === undefined,
     async stop() {

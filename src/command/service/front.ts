@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openHeadCell } from '../../log/store/head-cell.ts'
+import { followHead } from '../../log/head-follower.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -94,7 +95,7 @@ export async function openFront(
   )
   answers.listens(server.port)
   const stopped = new AbortController()
-  void followHead(reader, cell, stopped.signal, report)
+  void followHead(reader, cell, stopped.signal, (error) => report(error, 'head'))
   // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
   let drained: Promise<void> | undefined
   const drain = (): Promise<void> =>
@@ -116,25 +117,6 @@ export async function openFront(
 async function drainAll(streams: Streams, server: Server, overMs: number): Promise<void> {
   const ended = streams.drain(overMs)
   await Promise.all([ended, server.drain(ended)])
-}
-
-/** Moves this thread's head after each commit, which wakes its streams, though nobody asks anything. */
-export async function followHead(
-  reader: LogReader,
-  cell: ReturnType<typeof openHeadCell>,
-  stopped: AbortSignal,
-  report: (error: unknown, route: string) => void,
-): Promise<void> {
-  while (!stopped.aborted) {
-    // The cell's own head, read first: a reader that fails, or that is ahead of the cell, waits like any other.
-    const seen = cell.read()
-    try {
-      reader.head()
-    } catch (error) {
-      report(error, 'head')
-    }
-    await cell.moved(seen)
-  }
 }
 
 async function openCounters(

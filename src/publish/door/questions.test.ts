@@ -20,6 +20,13 @@ suite('a question to another thread', () => {
     questions.answer(asked, 'too late')
   })
 
+  test('is answered with every other open one when the thread fails', async () => {
+    const questions = openQuestions<string>()
+    const answers = [1, 2].map(() => questions.ask(60_000, () => undefined))
+    questions.answerAll('failed')
+    assert.deepEqual(await Promise.all(answers), ['failed', 'failed'])
+  })
+
   test('is not late because the asker itself was held up', async () => {
     const questions = openQuestions<string>()
     const { port1, port2 } = new MessageChannel()

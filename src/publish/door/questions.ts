@@ -1,14 +1,17 @@
-/** Instead of an answer that did not come in time. */
+/** Result of a question whose answer did not come in time. */
 export const LATE: unique symbol = Symbol('late')
 
-/** The questions that one thread has asked another by message, each with a time limit. */
+/** Questions that one thread asks another by message, each with a time limit. */
 type Questions<Answer> = Readonly<{
-  /** Asks with `send`, which is given the number of the question; `LATE` when no answer comes within `msMax`. */
+  /** Sends a question under a new number; `LATE` if no answer comes within `msMax`. */
   ask(msMax: number, send: (id: number) => void): Promise<Answer | typeof LATE>
-  /** Takes an answer in; one that comes too late is dropped. */
+  /** Settles one question; an answer that comes too late is dropped. */
   answer(id: number, answer: Answer): void
+  /** Settles every open question with the same answer. */
+  answerAll(answer: Answer): void
 }>
 
+/** Opens the questions of one thread to another. */
 export function openQuestions<Answer>(): Questions<Answer> {
   const asked = new Map<number, (answer: Answer | typeof LATE) => void>()
   let lastId = 0
@@ -16,7 +19,7 @@ export function openQuestions<Answer>(): Questions<Answer> {
     ask(msMax, send) {
       const id = ++lastId
       return new Promise((resolve) => {
-        // One turn more: where this thread itself was held up, the answer may have come and not been read.
+        // If this thread was busy, the answer may have arrived unread: one more turn of the event loop reads it.
         const limit = setTimeout(() => setImmediate(settle, LATE), msMax)
         function settle(answer: Answer | typeof LATE): void {
           clearTimeout(limit)
@@ -28,5 +31,8 @@ export function openQuestions<Answer>(): Questions<Answer> {
       })
     },
     answer: (id, answer) => asked.get(id)?.(answer),
+    answerAll(answer) {
+      for (const settle of asked.values()) settle(answer)
+    },
   }
 }

@@ -4,36 +4,35 @@ import { negotiate } from '../http/coding.ts'
 import { names } from '../http/etag.ts'
 import type { Timed } from '../fairness/fair-places.ts'
 import { openFairPlaces } from '../fairness/fair-places.ts'
-import type { Coded, Reply } from '../http/route.ts'
+import type { Reply } from '../http/route.ts'
 
-/** Answers a caller's question, in the caller's turn. */
+/** Answers questions, each in its caller's turn. */
 export type SharedAnswers = Readonly<{
-  /** `gone` says whether the caller has left meanwhile: then nothing is made. */
+  /** Answers at once if the answer is cached. If `gone` says that the caller has left, nothing is made. */
   answer(caller: string, question: Question, gone?: () => boolean): Promise<Reply>
-  /** Questions that wait for their turn. */
+  /** Number of questions that wait for their turn. */
   waiting(): number
 }>
 
 export type SharedAnswersSettings = Readonly<{
-  /** How many questions are answered at once. */
+  /** Number of questions answered at the same time. */
   places: number
-  /** Answers one question, and says what it took; never asked more than `places` at once. */
+  /** Answers one question and measures it. At most `places` are open. */
   ask(question: Question): Promise<Timed<Reply>>
-  /** Changes whenever an answer may be another: with each event, and each minute. */
+  /** Name of the state of the log that the answer depends on: it changes with each event and each minute. */
   present(question: Question): string
   monotonicMs(): number
 }>
 
-/** Written to nobody. */
+/** Reply for a caller that has left. */
 const NOBODY: Timed<Reply> = { value: { is: 'taken' }, tookMs: 0 }
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
 type Kept = Readonly<{ body: Uint8Array; reply: CodedReply; present: string }>
 
 /**
- * Opens the answers that all callers of a thread share. An answer made at the present state of the log is given again
- * at no cost, and one that is being made is waited for; both only in the caller's turn, so that a stranger never waits
- * behind somebody else's queue.
+ * Opens the answers that all callers of a thread share. A cached answer of the present state costs nothing. A caller
+ * waits for an answer in progress in its own turn, so that no caller waits behind another caller's queue.
  */
 export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswers {
   const { places, ask, present, monotonicMs } = settings
@@ -50,14 +49,14 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
     const at = present(question)
     const made = await ask(question)
     const reply = made.value
-    // The log may have grown meanwhile: then nobody knows which state the answer is of.
+    // If the log has grown meanwhile, the state of the answer is unknown.
     if (isWhole(question, reply) && present(question) === at) {
       kept.set(nameOf(question), { body: reply.body, reply, present: at })
     }
     return made
   }
 
-  /** Of those who share an answer each is charged for it while it is being made; once it is made it costs nothing. */
+  /** Shares an answer in progress. Each caller that waits for it is charged its whole cost; a cached answer is free. */
   function share(question: Question): Promise<Timed<Reply>> {
     const found = find(question)
     if (found !== undefined) return Promise.resolve({ value: found, tookMs: 0 })
@@ -71,22 +70,21 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
 
   return {
     answer(caller, question, gone = () => false) {
+      const made = question.refused === null ? find(question) : undefined
+      if (made !== undefined) return Promise.resolve(made)
       const make = question.refused === null ? share : ask
-      const work = (): Promise<Timed<Reply>> => (gone() ? Promise.resolve(NOBODY) : make(question))
-      if (question.refused !== null) return turns.run(caller, work)
-      const found = find(question)
-      return found === undefined ? turns.run(caller, work) : Promise.resolve(found)
+      return turns.run(caller, () => (gone() ? Promise.resolve(NOBODY) : make(question)))
     },
     waiting: turns.waiting,
   }
 }
 
-/** What an answer is kept under: the target as it came, and the coding. */
+/** Cache key of an answer: its coding and the target as it came. */
 function nameOf({ path, rawQuery, acceptEncoding }: Question): string {
   return `${negotiate(acceptEncoding) ?? 'identity'} ${path}?${rawQuery}`
 }
 
-/** Whether the reply has its body: `encodeBody` leaves it out for a caller that holds it. */
-function isWhole({ ifNoneMatch }: Question, reply: Reply): reply is CodedReply & Coded {
+/** Whether the reply has its body. `encodeBody` leaves it out if the caller has it already. */
+function isWhole({ ifNoneMatch }: Question, reply: Reply): reply is CodedReply {
   return reply.is === 'coded' && !(reply.etag !== null && names(ifNoneMatch, reply.etag))
 }

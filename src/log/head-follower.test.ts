@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { openHeadCell } from '../../log/store/head-cell.ts'
-import { openReader } from '../../log/open-reader.ts'
-import { createStore, storePath } from '../../log/store/store.ts'
-import { seqOf } from '../../protocol/seq.ts'
-import { followHead } from './front.ts'
+import { openHeadCell } from './store/head-cell.ts'
+import { openReader } from './open-reader.ts'
+import { createStore, storePath } from './store/store.ts'
+import { seqOf } from '../protocol/seq.ts'
+import { followHead } from './head-follower.ts'
 
 suite('a thread that follows the head', () => {
   test('of a store that it cannot read says so once for each move, and leaves the thread to others', async (t) => {
