@@ -30,6 +30,16 @@ export function countHtml(value: number): Html {
   return amountHtml(String(value))
 }
 
+/** Whether a decimal string is zero. */
+export function isZero(figure: string): boolean {
+  return !/[1-9]/.test(figure)
+}
+
+/** Whether a decimal string is above zero. */
+export function isPositive(figure: string): boolean {
+  return !isZero(figure) && !figure.startsWith('-')
+}
+
 /** Link to an event's page, with the seq as its text. */
 export function eventLink(seq: number): Html {
   return html`<a class="seq" href="/events/${seq}">#${seq}</a>`

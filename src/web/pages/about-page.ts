@@ -1,11 +1,11 @@
 import type { EventTypes } from '../../protocol/resources.ts'
-import { further, jsonLine } from '../frame/further.ts'
+import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import type { Html } from '../markup/html.ts'
 import { html, jsonBlock } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
-/** `/about`: what the words mean, how the figures come about, and what becomes of a mistake. */
+/** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {
   endpoint: null,
   news: true,
@@ -24,8 +24,8 @@ export const aboutPage: Page<null> = {
       ...(view.site.licence === null ? {} : { license: view.site.licence }),
     }),
   async render(_, view) {
-    const status = await further(view, 'status')
-    const types = await further(view, 'eventTypes')
+    const status = await askEndpoint(view, 'status')
+    const types = await askEndpoint(view, 'eventTypes')
     return html`<p class="lead">
         The open book of a contest and prize platform: one append-only log of what happened, in order, never
         rubbed out, and every figure computed from it.
@@ -40,7 +40,7 @@ export const aboutPage: Page<null> = {
         Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
         ${view.paths.has('/verify') ? html`<a href="/verify">Check it for yourself</a>.` : null}
       </p>
-      ${jsonLine([
+      ${jsonLinks([
         ['the log', status],
         ['the types of events', types],
       ])}`

@@ -12,7 +12,7 @@ after(() => stage[Symbol.asyncDispose]())
 const find = (sought: string): Promise<Response> =>
   fetch(`http://127.0.0.1:${stage.port}/find?q=${encodeURIComponent(sought)}`, { redirect: 'manual' })
 
-suite('what is looked for', () => {
+suite('a search', () => {
   const led: readonly (readonly [sought: string, to: string])[] = [
     ['#10', '/events/10'],
     ['event 10', '/events/10'],
@@ -28,7 +28,7 @@ suite('what is looked for', () => {
     ['https://daybook.example/contests/c2', '/contests/2/ledger'],
   ]
   for (const [sought, to] of led) {
-    test(`as ${JSON.stringify(sought)} leads to ${to}`, async () => {
+    test(`for ${JSON.stringify(sought)} redirects to ${to}`, async () => {
       const response = await find(sought)
       assert.equal(response.status, 303)
       assert.equal(response.headers.get('location'), to)
@@ -36,7 +36,7 @@ suite('what is looked for', () => {
     })
   }
 
-  test('and may be two things is offered as both', async () => {
+  test('with two matches offers both', async () => {
     const response = await find('1')
     const page = await response.text()
     assert.equal(response.status, 200)
@@ -45,16 +45,16 @@ suite('what is looked for', () => {
   })
 
   const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
-  // The last day there is ends after the last moment; and no month is the 99th.
+  // The last representable day ends after the last moment, and no month is the 99th.
   for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
-    test(`as ${JSON.stringify(sought.slice(0, 12))} and is not there is said to be nowhere`, async () => {
+    test(`for ${JSON.stringify(sought.slice(0, 12))} says that nothing was found`, async () => {
       const response = await find(sought)
       assert.equal(response.status, 200)
       assert.match(await response.text(), /No event and no contest|There is nothing by this name/)
     })
   }
 
-  test('is refused when it is longer than anything here', async () => {
+  test('is refused when it is too long', async () => {
     assert.equal((await find('a'.repeat(301))).status, 400)
   })
 })

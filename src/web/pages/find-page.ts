@@ -1,119 +1,122 @@
 import type { Parameter } from '../../protocol/parameters.ts'
 import { DAY_MS, parseMonth, parseQueryTime } from '../../protocol/moment.ts'
-import { further, jsonLine } from '../frame/further.ts'
+import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
-import { NOT_FINAL, placeOfTx } from './events/transaction-route.ts'
+import { NOT_FINAL, findTransaction } from './events/transaction-route.ts'
 
-/** Longer than any number or moment, and than the address of a transaction at an explorer. */
-export const SOUGHT_CHARS_MAX = 300
+/** Maximum characters of a query. A transaction's URL at an explorer fits. */
+const QUERY_CHARS_MAX = 300
 
-const SOUGHT: Parameter = {
+const QUERY: Parameter = {
   name: 'q',
-  form: { is: 'text', charsMax: SOUGHT_CHARS_MAX, guarded: false },
+  form: { is: 'text', charsMax: QUERY_CHARS_MAX, guarded: false },
   absent: 'nothing',
   meaning: 'The number of an event or of a contest, a day, a month or a transaction',
   example: '42',
 }
 
-/** `/find`: leads from a number, a day or a transaction to its page. */
+/** `/find`: redirects a number, a day or a transaction to its page. */
 export const findPage: Page<null> = {
   endpoint: null,
   path: '/find',
-  parameters: [SOUGHT],
+  parameters: [QUERY],
   further: true,
   title: () => 'Find',
   description: (_, view) =>
-    soughtIn(view) === ''
+    queryIn(view) === ''
       ? 'Leads from the number of an event or of a contest, a day, a month or a transaction to its page.'
       : null,
   permalink: () => '/find',
   canonical: '/find',
   async elsewhere(view) {
-    const { places } = await lookFor(soughtIn(view), view)
-    const [only, ...others] = places
+    const { matches } = await search(queryIn(view), view)
+    const [only, ...others] = matches
     return only === undefined || others.length > 0 ? null : only.href
   },
   async render(_, view) {
-    const sought = soughtIn(view)
-    const found = await lookFor(sought, view)
-    const status = await further(view, 'status')
+    const query = queryIn(view)
+    const found = await search(query, view)
+    const status = await askEndpoint(view, 'status')
     const { seq } = status.answer.head
-    return html`${formOf(sought)} ${sought === '' ? null : foundOf(found, sought)}
+    return html`${formOf(query)} ${query === '' ? null : resultOf(found, query)}
       <p data-at="${status.address}#/head/seq?">
         The newest event is ${seq === 0 ? 'still to come' : html`<a href="/events/${seq}">#${seq}</a>`}.
       </p>
-      ${HOW} ${jsonLine([['the newest event’s number', status]])}`
+      ${HOW} ${jsonLinks([['the newest event’s number', status]])}`
   },
 }
 
-/** A page that was looked for. */
-type Place = Readonly<{ href: string; name: string }>
+/** Page that a query may mean. */
+type Match = Readonly<{ href: string; name: string }>
 
-/** All that a text may mean here, and whether a transaction may be written so. */
-type Found = Readonly<{ places: readonly Place[]; isTx: boolean }>
+/** Matches of a query, and whether it has the form of a transaction id. */
+type SearchResult = Readonly<{ matches: readonly Match[]; isTx: boolean }>
 
-const soughtIn = ({ query }: View): string => (query.word('q') ?? '').trim()
+const queryIn = ({ query }: View): string => (query.word('q') ?? '').trim()
 
 const EVENT = /^(?:#|event\s+#?)(\d{1,16})$/i
 const CONTEST = /^(?:c|contest)\s*#?(\d{1,16})$/i
 const NUMBER = /^\d{1,16}$/
 
-/** Looks for what a text says, or of an address, an explorer's say, its last part. */
-async function lookFor(text: string, view: View): Promise<Found> {
-  const sought = text.includes('/') ? (PATH.exec(text)?.[0].split('/').findLast(isSaid) ?? '') : text
-  const named = await placeOfTx(sought, view.ask)
+/** Searches for a text, or for the last path segment of a URL such as an explorer's. */
+async function search(text: string, view: View): Promise<SearchResult> {
+  const term = text.includes('/')
+    ? (PATH.exec(text)?.[0]
+        .split('/')
+        .findLast((part) => part !== '') ?? '')
+    : text
+  const named = await findTransaction(term, view.ask)
   const href = named.ok ? named.value.href : null
   const ofTx = href === null ? [] : [{ href, name: 'What names this transaction' }]
-  return { places: [...(await placesOf(sought, view)), ...ofTx], isTx: named.ok }
+  return { matches: [...(await matchesOf(term, view)), ...ofTx], isTx: named.ok }
 }
 
-/** An address without its query and its fragment. */
+/** A URL without its query and fragment. */
 const PATH = /^[^?#]*/
-const isSaid = (part: string): boolean => part !== ''
 
-/** What a number or a moment may mean: a bare number may be an event's and a contest's. */
-async function placesOf(sought: string, view: View): Promise<readonly Place[]> {
-  const event = EVENT.exec(sought)?.[1] ?? NUMBER.exec(sought)?.[0]
-  const contest = CONTEST.exec(sought)?.[1] ?? NUMBER.exec(sought)?.[0]
-  const found: Place[] = []
+/** Matches of a number, a month or a moment. A bare number may be an event and a contest. */
+async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
+  const event = EVENT.exec(term)?.[1] ?? NUMBER.exec(term)?.[0]
+  const contest = CONTEST.exec(term)?.[1] ?? NUMBER.exec(term)?.[0]
+  const found: Match[] = []
   if (event !== undefined && (await view.ask('event', { segments: { seq: event } })).ok) {
     found.push({ href: `/events/${event}`, name: `Event #${event}` })
   }
   if (contest !== undefined && (await view.ask('contest', { segments: { id: contest } })).ok) {
     found.push({ href: `/contests/${contest}/ledger`, name: `Contest ${contest}` })
   }
-  if (found.length > 0 || NUMBER.test(sought)) return found
-  if (parseMonth(sought) !== undefined) return [{ href: `/archive#${sought}`, name: `The month ${sought}` }]
-  const time = parseQueryTime(sought)
+  if (found.length > 0 || NUMBER.test(term)) return found
+  if (parseMonth(term) !== undefined) return [{ href: `/archive#${term}`, name: `The month ${term}` }]
+  const time = parseQueryTime(term)
   if (!('ms' in time)) return []
   const [from, to] = [time.ms, time.ms + DAY_MS].map((ms) => new Date(ms).toISOString())
-  const range = /T/.test(sought) ? `from=${from}` : `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`
-  // A day may end after the last moment there is.
+  const range = /T/.test(term) ? `from=${from}` : `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`
+  // The last representable day ends after the last representable moment.
   const { ok } = await view.ask('events', { query: `${range}&limit=1` })
   return ok ? [{ href: `/events?${range}&limit=100`, name: 'The events of that time' }] : []
 }
 
-function formOf(sought: string): Html {
+function formOf(query: string): Html {
   return html`<form class="ask" role="search" action="/find" data-chrome>
     <label
       >An event, a contest, a day or a transaction
-      <input type="search" name="q" maxlength="${SOUGHT_CHARS_MAX}" value="${sought}"
+      <input type="search" name="q" maxlength="${QUERY_CHARS_MAX}" value="${query}"
     /></label>
     <button>Find</button>
   </form>`
 }
 
-function foundOf({ places, isTx }: Found, sought: string): Html {
-  if (places.length > 0) {
+function resultOf({ matches, isTx }: SearchResult, query: string): Html {
+  if (matches.length > 0) {
     return html`<nav aria-label="Found" data-chrome>
       <ul>
-        ${places.map(({ href, name }) => html`<li><a href="${href}">${name}</a></li>`)}
+        ${matches.map(({ href, name }) => html`<li><a href="${href}">${name}</a></li>`)}
       </ul>
     </nav>`
   }
-  const number = NUMBER.test(sought)
+  const number = NUMBER.test(query)
     ? 'No event and no contest has this number.'
     : 'There is nothing by this name.'
   return html`<p class="lead">${number}</p>

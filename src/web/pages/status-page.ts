@@ -6,7 +6,7 @@ import { momentOf, momentOrNone } from '../markup/moment-html.ts'
 import type { EndpointPage } from '../frame/page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
-/** `/status`: whether the service keeps up, and what it is. */
+/** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
   news: true,

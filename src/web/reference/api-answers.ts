@@ -8,7 +8,7 @@ import { DAY_MS } from '../../protocol/moment.ts'
 import { fill } from '../frame/answers.ts'
 import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { exampleOf, mediaOf, requestOf } from '../frame/api-document.ts'
-import { further } from '../frame/further.ts'
+import { askEndpoint } from '../frame/linked-answers.ts'
 import type { ApiRequest, View } from '../frame/page.ts'
 
 /** A request that this service answers, or that a sample has answered. */
@@ -68,11 +68,11 @@ export async function openExampleAnswers(
 }
 
 async function subjectsOf(asking: Asking): Promise<Subjects | null> {
-  const [head] = (await further(asking, 'events', { query: 'order=desc&limit=1' })).answer.events
+  const [head] = (await askEndpoint(asking, 'events', { query: 'order=desc&limit=1' })).answer.events
   if (head === undefined) return null
-  const payouts = await further(asking, 'events', { query: 'type=payout&order=desc&limit=1' })
-  const closed = await further(asking, 'contests', { query: 'status=closed&limit=1' })
-  const any = await further(asking, 'contests', { query: 'limit=1' })
+  const payouts = await askEndpoint(asking, 'events', { query: 'type=payout&order=desc&limit=1' })
+  const closed = await askEndpoint(asking, 'contests', { query: 'status=closed&limit=1' })
+  const any = await askEndpoint(asking, 'contests', { query: 'limit=1' })
   const event = payouts.answer.events[0] ?? head
   return { head, event, contest: closed.answer.contests[0] ?? any.answer.contests[0] }
 }

@@ -1,5 +1,5 @@
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
-import { further } from '../frame/further.ts'
+import { askEndpoint } from '../frame/linked-answers.ts'
 import type { Web } from '../frame/page-routes.ts'
 import type { View } from '../frame/page.ts'
 import { openExampleRequests } from './api-answers.ts'
@@ -25,7 +25,7 @@ export function apiMarkdownRoute(web: Web): AnswerRoute {
 
 async function replyOf({ api, site, identity }: Web, ask: RouteRequest): Promise<Reply> {
   const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
-  const { answer: document } = await further(asking, 'openapi')
+  const { answer: document } = await askEndpoint(asking, 'openapi')
   const body = formatReference({
     document,
     site,

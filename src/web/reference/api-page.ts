@@ -8,7 +8,7 @@ import { endpointsOf } from '../frame/api-document.ts'
 import { MARKDOWN_PATH } from './api-markdown-route.ts'
 import { sectionOf } from './api-section.ts'
 import { KEPT_PART, problemParts, sharedParts } from './api-shared.ts'
-import { further, jsonLine } from '../frame/further.ts'
+import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
@@ -44,7 +44,7 @@ export const apiPage: Page<null> = {
   head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
   elsewhere: async (view) => askedOf(view),
   async render(_, view) {
-    const openapi = await further(view, 'openapi')
+    const openapi = await askEndpoint(view, 'openapi')
     const document = openapi.answer
     const { token } = view.site
     const shownOf = await openExampleAnswers(view)
@@ -55,7 +55,7 @@ export const apiPage: Page<null> = {
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
       ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${KEPT_PART}
-      ${problemParts(document, token)} ${jsonLine([['the OpenAPI document', openapi]])}`
+      ${problemParts(document, token)} ${jsonLinks([['the OpenAPI document', openapi]])}`
   },
 }
 

@@ -2,21 +2,21 @@ import type { EventWire } from '../../../protocol/event.ts'
 import { boundOf, formatAt, parseAt } from '../../../protocol/moment.ts'
 import type { ContestWire, EventsPage } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** The events that moved a contest from state to state, and the answers that they are from. */
-export type Course = Readonly<{ steps: readonly Step[]; answers: readonly Further<EventsPage>[] }>
+export type Course = Readonly<{ steps: readonly Step[]; answers: readonly LinkedAnswer<EventsPage>[] }>
 type Step = Readonly<{ event: EventWire; pointer: string }>
 
 /** Asks which events moved a contest: the contest says when, the log what. */
 export async function courseOf(contest: ContestWire, view: View): Promise<Course> {
   const { openedAt, closedAt, paidAt } = contest
-  const answers: Further<EventsPage>[] = []
+  const answers: LinkedAnswer<EventsPage>[] = []
   for (const at of new Set([openedAt, closedAt, paidAt])) {
     const answer = at === null ? null : await eventsAt(at, contest, view)
     if (answer !== null) answers.push(answer)
@@ -36,8 +36,8 @@ export function isCancelled({ steps }: Pick<Course, 'steps'>): boolean {
 export async function cancelledAmong(
   contests: readonly ContestWire[],
   view: View,
-): Promise<ReadonlyMap<number, Further<EventsPage>>> {
-  const cancelled = new Map<number, Further<EventsPage>>()
+): Promise<ReadonlyMap<number, LinkedAnswer<EventsPage>>> {
+  const cancelled = new Map<number, LinkedAnswer<EventsPage>>()
   for (const contest of contests) {
     const { closedAt, prizesOwed } = contest
     // One in which something was won was not: nobody need be asked.
@@ -49,11 +49,15 @@ export async function cancelledAmong(
   return cancelled
 }
 
-async function eventsAt(at: string, { id }: ContestWire, view: View): Promise<Further<EventsPage> | null> {
+async function eventsAt(
+  at: string,
+  { id }: ContestWire,
+  view: View,
+): Promise<LinkedAnswer<EventsPage> | null> {
   const from = parseAt(at)
   if (from === undefined) return null
   const query = `from=${at}&to=${formatAt(boundOf(from + 1))}&type=contest&contestId=${id}`
-  return further(view, 'events', { query })
+  return askEndpoint(view, 'events', { query })
 }
 
 /** Each state with the event that began it. */
@@ -77,7 +81,7 @@ export function timelineOf({ steps, answers }: Course, contest: ContestWire, vie
           : null
       }
     </p>
-    ${answers.length === 0 ? null : jsonLine(answers.map((answer, index) => [steps[index]?.event.kind ?? 'events', answer]))}`
+    ${answers.length === 0 ? null : jsonLinks(answers.map((answer, index) => [steps[index]?.event.kind ?? 'events', answer]))}`
 }
 
 const STEPS: Readonly<Record<string, string>> = {

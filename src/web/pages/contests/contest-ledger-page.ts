@@ -12,8 +12,8 @@ import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
 import type { Derived } from '../../markup/derived.ts'
 import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -49,7 +49,7 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
     const course = await courseOf(contest, view)
     const unpaid =
       contest.status === 'paying'
-        ? await further(view, 'payouts', { query: `contestId=${contest.id}&limit=${OPEN_SHOWN}` })
+        ? await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=${OPEN_SHOWN}` })
         : null
     const won = ledger.prizes.length > 0
     return html`${isCancelled(course) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
@@ -62,7 +62,7 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
 /** The answer to what most come for, in one sentence. */
 function verdictOf(
   { contest, prizes, pool }: ContestLedger,
-  unpaid: Further<Payouts> | null,
+  unpaid: LinkedAnswer<Payouts> | null,
   { site }: View,
 ): Html {
   const { status, prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
@@ -125,7 +125,7 @@ function isMore(figure: string): boolean {
 }
 
 /** When the last of what is open can be paid; of more than was read, how much waits and how much does not. */
-function lastAvailable(payouts: Further<Payouts> | null, token: string): Html | null {
+function lastAvailable(payouts: LinkedAnswer<Payouts> | null, token: string): Html | null {
   const { unpaid = [], now, next } = payouts?.answer ?? {}
   if (payouts !== null && next !== null) return howMuchWaits(payouts, token)
   const last = unpaid.reduce<Unpaid | null>(
@@ -142,7 +142,7 @@ function lastAvailable(payouts: Further<Payouts> | null, token: string): Html | 
 }
 
 /** By the totals, which are of every open prize. */
-function howMuchWaits({ answer: { totals }, address }: Further<Payouts>, token: string): Html {
+function howMuchWaits({ answer: { totals }, address }: LinkedAnswer<Payouts>, token: string): Html {
   const of = (...states: readonly UnpaidStatus[]): Derived | null =>
     derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
   const [waits, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
@@ -152,7 +152,7 @@ function howMuchWaits({ answer: { totals }, address }: Further<Payouts>, token: 
   return html`${derived(waits)} ${token} of it wait for a date${rest}.`
 }
 
-function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): Html | null {
+function openPrizes(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
   const { unpaid: rows, totals, next } = unpaid.answer
   if (rows.length === 0) return null
   return html`<h2>Still open</h2>
@@ -169,7 +169,7 @@ function openPrizes(unpaid: Further<Payouts>, { id }: ContestWire, view: View): 
     ${next === null ? null : html`<p class="quiet">Only the first are shown here: <a href="/payouts?contestId=${id}">all that is open</a>, or <a href="/payouts.csv?contestId=${id}">as CSV</a>.</p>`}
     ${isMore(totals.locked) || isMore(totals.in_review) ? payoutsSubscription(id, view) : null}
     <p><a href="/payouts?contestId=${id}">What these states mean</a></p>
-    ${jsonLine([['what is open', unpaid]])}`
+    ${jsonLinks([['what is open', unpaid]])}`
 }
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const

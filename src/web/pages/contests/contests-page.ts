@@ -4,8 +4,8 @@ import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { cancelledAmong } from './contest-course.ts'
 import { contestLink, contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
@@ -28,13 +28,13 @@ export const contestsPage: EndpointPage<'contests'> = {
       : `Newest first: ${contestName(first.id, first.title)}, ${first.status}. Each contest with its pool, its entries and how much of its prizes is redeemed.`,
   csv: tableOf,
   async render({ contests, next }, view) {
-    const summary = await further(view, 'summary')
+    const summary = await askEndpoint(view, 'summary')
     const shown = contests.slice(0, ROWS_SHOWN)
     const cancelled = await cancelledAmong(shown, view)
     return html`${tabsOf(summary, view)}
     ${shown.length === 0 ? await emptyOf(summary, view) : contestTable(shown, cancelled, view)}
     ${onwards(shown, shown.length < contests.length || next !== null, view)}
-    ${jsonLine([['the numbers of contests', summary], ...[...cancelled.values()].map((one, index) => [index === 0 ? 'a cancellation' : 'another', one] as const)])}`
+    ${jsonLinks([['the numbers of contests', summary], ...[...cancelled.values()].map((one, index) => [index === 0 ? 'a cancellation' : 'another', one] as const)])}`
   },
 }
 
@@ -43,7 +43,7 @@ function titleOf(states: readonly string[] | undefined): string {
 }
 
 /** The states as links, each with how many contests are in it. */
-function tabsOf({ answer, address }: Further<Summary>, { query }: View): Html {
+function tabsOf({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {
   const chosen = query.list('status')?.join(',')
   const all: readonly (readonly [tab: string, states: readonly ContestStatus[]])[] = [
     ['all', CONTEST_STATUSES],
@@ -123,8 +123,8 @@ function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: 
 }
 
 /** Why there is nothing, and where to look instead. */
-async function emptyOf({ answer: { contests }, address }: Further<Summary>, view: View): Promise<Html> {
-  const schedule = await further(view, 'schedule')
+async function emptyOf({ answer: { contests }, address }: LinkedAnswer<Summary>, view: View): Promise<Html> {
+  const schedule = await askEndpoint(view, 'schedule')
   const states = view.query.list('status')
   const [close] = schedule.answer.closes
   const closing = `${schedule.address}#/closes/0`
@@ -150,7 +150,7 @@ async function emptyOf({ answer: { contests }, address }: Further<Summary>, view
               <a href="/schedule">See the schedule</a>.`
       }
     </p>
-    ${jsonLine([['the schedule', schedule]])}`
+    ${jsonLinks([['the schedule', schedule]])}`
 }
 
 function orOf(states: readonly string[]): string {

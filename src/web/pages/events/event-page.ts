@@ -3,8 +3,8 @@ import type { EventCorrections, EventDetails } from '../../../protocol/resources
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { eventSentence } from './event-sentence.ts'
-import type { Further } from '../../frame/further.ts'
-import { further } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
@@ -22,8 +22,8 @@ export const eventPage: EndpointPage<'event'> = {
   csv: tableOf,
   async render(event, view) {
     const segments = { seq: String(event.seq) }
-    const details = await further(view, 'eventDetails', { segments })
-    const corrections = await further(view, 'eventCorrections', { segments })
+    const details = await askEndpoint(view, 'eventDetails', { segments })
+    const corrections = await askEndpoint(view, 'eventCorrections', { segments })
     return html`${bannerOf(event, corrections)}
       <p class="lead" data-at="${details.answer.details === null ? '#' : `# ${details.address}#/details`}">
         ${eventSentence(event, details.answer.details, view)}
@@ -34,7 +34,7 @@ export const eventPage: EndpointPage<'event'> = {
 }
 
 /** Of an event that was taken back the first thing to read: what it says counts no longer. */
-function bannerOf({ kots }: EventWire, { answer, address }: Further<EventCorrections>): Html | null {
+function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCorrections>): Html | null {
   const { correctedBy, restatedBy } = answer
   if (correctedBy === null) return null
   const what = kots === null ? 'it' : 'its amount'
@@ -46,7 +46,7 @@ function bannerOf({ kots }: EventWire, { answer, address }: Further<EventCorrect
   </p>`
 }
 
-function standingOf({ answer, address }: Further<EventCorrections>): Html | null {
+function standingOf({ answer, address }: LinkedAnswer<EventCorrections>): Html | null {
   if (answer.correctedBy !== null) return null
   return html`<p class="quiet" data-at="${address}#/asOf/seq">
     Not corrected up to event ${eventLink(answer.asOf.seq)}.
@@ -93,7 +93,7 @@ function explorersOf(tx: string, { site }: View): Html | null {
 /** Details that name another event. */
 const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
 
-function detailsOf({ answer: { details }, address }: Further<EventDetails>): Html {
+function detailsOf({ answer: { details }, address }: LinkedAnswer<EventDetails>): Html {
   if (details === null) return html`<p class="quiet">This event has no details.</p>`
   return html`<h2>Details</h2>
     <dl class="fields">

@@ -3,7 +3,7 @@ import { extentOf } from './events-extent.ts'
 import { eventsForm } from './events-form.ts'
 import { emptyOf, eventsTitle } from './events-page.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { html } from '../../markup/html.ts'
 import type { Page } from '../../frame/page.ts'
 import { copyButton } from '../../frame/view-bar.ts'
@@ -24,7 +24,7 @@ export const streamPage: Page<null> = {
     const filters = view.query.format()
     const newest = `order=desc&limit=${EVENTS_SHOWN}`
     const query = filters === '' ? newest : `${filters.slice(1)}&${newest}`
-    const asked = await further(view, 'events', { query })
+    const asked = await askEndpoint(view, 'events', { query })
     const { events, page } = asked.answer
     const older = `${filters === '' ? '?' : `${filters}&`}order=desc&before=${page.scannedTo}&limit=${EVENTS_SHOWN}`
     const api = `/api/v1/stream${filters}`
@@ -38,7 +38,7 @@ export const streamPage: Page<null> = {
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
         <a href="/events${filters}">From the first event on</a>
       </nav>
-      ${jsonLine([['the newest events', asked]])}
+      ${jsonLinks([['the newest events', asked]])}
       <section class="source" aria-label="The stream for programs" data-chrome>
         <p>
           The stream itself: <code>curl -N '${api}'</code> ${copyButton('Copy curl', { curl: api })}. Add

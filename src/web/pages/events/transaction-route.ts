@@ -14,7 +14,7 @@ export function transactionRoute(web: Web): AnswerRoute {
     allowance: 'pages',
     showsLog: true,
     async handle(ask) {
-      const place = await placeOfTx(ask.segments['id'] ?? '', (endpoint, asked = {}) =>
+      const place = await findTransaction(ask.segments['id'] ?? '', (endpoint, asked = {}) =>
         web.api.ask(endpoint, ask, asked),
       )
       if (place.ok && place.value.href !== null) {
@@ -32,10 +32,10 @@ export function transactionRoute(web: Web): AnswerRoute {
 }
 
 /** Where what names a transaction is shown, null where nothing does; and up to which event that is so. */
-type Place = Readonly<{ href: string | null; scannedTo: number }>
+type TransactionPage = Readonly<{ href: string | null; scannedTo: number }>
 
 /** The page of the one event that names a transaction, or the list of several. */
-export async function placeOfTx(tx: string, ask: View['ask']): Promise<Parsed<Place>> {
+export async function findTransaction(tx: string, ask: View['ask']): Promise<Parsed<TransactionPage>> {
   const query = `tx=${encodeURIComponent(tx).replaceAll('%3A', ':')}`
   const asked = await ask('events', { query: `${query}&limit=2` })
   if (!asked.ok) return asked

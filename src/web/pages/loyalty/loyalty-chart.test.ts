@@ -6,7 +6,7 @@ import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
 import { parseMonth } from '../../../protocol/moment.ts'
 import type { LoyaltyRuns } from '../../../protocol/resources.ts'
 
-/** A month's reward from its input to its result. */
+/** Events of a month's reward: its input and its output. */
 function rewarded(name: string, kots: string): readonly StoryEvent[] {
   const month = parseMonth(name)
   assert.ok(month !== undefined)
@@ -28,7 +28,7 @@ const THREE: readonly StoryEvent[] = [
 ]
 
 suite('the table of rewards', () => {
-  test('says what the moment of a row is where it is folded and has no head', async () => {
+  test('labels the moment of each row for narrow screens, which hide the head', async () => {
     await using stage = await openApiStage({ story: THREE })
     const page = await (await stage.get('/loyalty/runs')).text()
     assert.equal(page.match(/<td class="all" data-label="planned for">/g)?.length, 3)
@@ -36,7 +36,7 @@ suite('the table of rewards', () => {
 })
 
 suite('the chart of rewards', () => {
-  test('has a bar for each month, and says their sum and the greatest as the JSON has them', async () => {
+  test('has a bar for each month, and states their sum and the greatest', async () => {
     await using stage = await openApiStage({ story: THREE })
     const page = await (await stage.get('/loyalty/runs')).text()
     const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
@@ -53,13 +53,13 @@ suite('the chart of rewards', () => {
     assert.equal(described, told.join(' '))
   })
 
-  test('is left out where one month says it all, and is a picture all the same', async () => {
+  test('is left out for a single month, but exists as a picture', async () => {
     await using stage = await openApiStage({ story: THREE.slice(0, 4) })
     assert.doesNotMatch(await (await stage.get('/loyalty/runs')).text(), /<figure/)
     assert.match(await (await stage.get('/loyalty/runs.svg')).text(), /2026-07: 100\.000000000 KOTS\./)
   })
 
-  test('is a picture of nothing while nothing is computed', async () => {
+  test('is an empty picture while no reward is computed', async () => {
     await using stage = await openApiStage({ story: [DEPOSIT] })
     const picture = await stage.get('/loyalty/runs.svg')
     assert.equal(picture.status, 200)

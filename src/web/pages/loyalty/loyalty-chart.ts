@@ -9,10 +9,10 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
-type Computed = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>
+type ComputedRun = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>
 
-/** The months whose reward is computed, the earliest first. */
-function computedIn(runs: readonly LoyaltyRun[]): readonly Computed[] {
+/** Months with a computed reward, the earliest first. */
+function computedIn(runs: readonly LoyaltyRun[]): readonly ComputedRun[] {
   return runs
     .flatMap((run, index) =>
       run.total === null ? [] : [{ run, total: run.total, pointer: `/runs/${index}` }],
@@ -20,7 +20,7 @@ function computedIn(runs: readonly LoyaltyRun[]): readonly Computed[] {
     .toSorted((a, b) => (a.run.month < b.run.month ? -1 : 1))
 }
 
-/** The reward of each month; of a single one its row says as much. */
+/** Chart of the reward of each month; null for a single month. */
 export function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null {
   const computed = computedIn(runs)
   const all = derivedSum(
@@ -37,7 +37,7 @@ export function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null 
   return barChart(barsOf(computed, site.token), sentence)
 }
 
-/** The same as a picture, of nothing while nothing is computed. */
+/** The chart as a picture, empty while no reward is computed. */
 export function rewardPicture({ runs, asOf }: LoyaltyRuns, view: View): Html {
   const computed = computedIn(runs)
   const bars = barsOf(computed, view.site.token)
@@ -48,7 +48,7 @@ export function rewardPicture({ runs, asOf }: LoyaltyRuns, view: View): Html {
   return barPicture(bars, { title: bars.title, asOf, range, legend: `Reward, ${view.site.token}` }, view)
 }
 
-function barsOf(computed: readonly Computed[], token: string): Bars {
+function barsOf(computed: readonly ComputedRun[], token: string): Bars {
   return {
     id: 'rewards',
     title: 'Loyalty reward of each month',

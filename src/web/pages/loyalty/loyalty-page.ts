@@ -8,7 +8,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
-/** `/loyalty/runs`: each month's reward, with the digests by which its files are checked. */
+/** `/loyalty/runs`: each month's reward, with the digests of its files. */
 export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
   title: () => 'Loyalty rewards',
@@ -64,7 +64,7 @@ function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: Loy
   </tr>`
 }
 
-/** What a month was computed from and what came out, and how anyone checks both. */
+/** Input and output files of a month, and how to check them. */
 function filesOf({ month, input, output }: LoyaltyRun, index: number): Html {
   const run = `/runs/${index}`
   return html`<h2 id="${month}" data-at="${run}/month">Files of ${month}</h2>
@@ -107,7 +107,7 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: s
 const FILE_COLUMNS = ['seq', 'digest', 'bytes', 'url', 'at', 'atMs'] as const
 const COLUMNS = ['month', 'paysAt', 'paysAtMs', 'recipients', 'total', 'paid', 'notPaid', 'payouts'] as const
 
-/** A run in a row: its files' fields with `input.` and `output.` before their names. */
+/** A row for each run. Fields of its files have the prefixes `input.` and `output.`. */
 function tableOf({ runs }: LoyaltyRuns): AnswerTable {
   const named = (half: string): readonly string[] => FILE_COLUMNS.map((name) => `${half}.${name}`)
   const half = (file: LoyaltyFile | null): readonly Cell[] => FILE_COLUMNS.map((name) => file?.[name] ?? null)

@@ -1,6 +1,6 @@
 import type { Contest } from '../../../protocol/resources.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import { jsonLine } from '../../frame/further.ts'
+import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -26,7 +26,7 @@ export async function nothingOpen(view: View): Promise<Html> {
     <p data-at="${address}#/title ${address}#/id">
       See the ledger of ${contestLink(contest.id, contest.title)}, with every payout of it.
     </p>
-    ${jsonLine([['the contest', { address, answer: contest }]])}`
+    ${jsonLinks([['the contest', { address, answer: contest }]])}`
 }
 
 const ALL_PAID = html`<p class="lead"><b class="ok">✓ Everything that was won is paid.</b></p>`

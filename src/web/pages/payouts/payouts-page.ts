@@ -2,7 +2,7 @@ import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -43,7 +43,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   csv: tableOf,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
-    const contests = await further(view, 'contests', { query: `status=paying&limit=${ROWS_ASKED_MAX}` })
+    const contests = await askEndpoint(view, 'contests', { query: `status=paying&limit=${ROWS_ASKED_MAX}` })
     const titles = new Map(contests.answer.contests.map(({ id, title }) => [id, title]))
     return html`${filterOf(payouts, view)}
     ${
@@ -53,7 +53,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
           ${ready(payouts, titles, view)} ${overpaid(placed(payouts, 'overpaid'), titles, view)}
           ${onwards(payouts, view)}`
     }
-    ${meanings()} ${jsonLine([['the titles of contests', contests]])}`
+    ${meanings()} ${jsonLinks([['the titles of contests', contests]])}`
   },
 }
 

@@ -6,19 +6,21 @@ import type { Site } from '../../markup/site.ts'
 
 type Flow = Readonly<{ key: keyof FlowFigures; name: string; style: SeriesStyle }>
 
-/** The amounts of a bucket in the order of their lines. */
+/** Amounts of a bucket in the order of their lines. */
 export const FLOWS: readonly Flow[] = [
   { key: 'spentOnPlay', name: 'Spent on play', style: 1 },
   { key: 'paidInPrizes', name: 'Paid in prizes', style: 2 },
   { key: 'burned', name: 'Burned', style: 3 },
 ]
 
-/** How many of the buckets, the last ones, are not over. */
-export function unfinishedIn({ buckets }: Flows): number {
+/** Number of unfinished buckets, which are the last ones. */
+export function unfinishedIn({
+  buckets,
+}: Readonly<{ buckets: readonly Readonly<{ complete: boolean }>[] }>): number {
   return buckets.filter(({ complete }) => !complete).length
 }
 
-/** Amounts in one plot, the price in another under it: two units never share an axis. */
+/** Plots of the amounts and, below, of the price, since two units never share an axis. */
 export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
   const { fromMs, toMs, buckets, bucket } = flows
   const common = {

@@ -2,7 +2,7 @@ import type { FlowBucket, Flows } from '../../../protocol/resources.ts'
 import { BUCKETS } from '../../../protocol/resources.ts'
 import { amountHtml, amountOrNone } from '../../markup/amount-html.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
-import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
+import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
 import type { Html } from '../../markup/html.ts'
@@ -15,7 +15,7 @@ import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { percentOf } from '../../charts/share.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
-/** `/flows`: what was spent, paid and burned, bucket by bucket. */
+/** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   further: true,
@@ -57,7 +57,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   },
 }
 
-/** What the chart shows, in words: totals of the range, and when most was spent. */
+/** The chart in words: totals of the range, and the bucket in which most was spent. */
 function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
   const { spentOnPlay, paidInPrizes, burned } = totals
   const share = percentOf(
@@ -99,8 +99,7 @@ function pictureOf(flows: Flows, view: View): Html {
       title: `Flows by ${bucket}`,
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      source: view.site.name,
-      simulated: view.identity.simulated,
+      ...sourceOf(view),
       growing: unfinishedIn(flows) > 0,
     },
     [{ ...amounts, plot: { ...amounts.plot, dated: false } }, prices],

@@ -4,7 +4,8 @@ import { amountHtml } from '../../markup/amount-html.ts'
 import type { Panel } from '../../charts/chart-figure.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
-import { chartPicture, themeOf } from '../../charts/chart-picture.ts'
+import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
+import { unfinishedIn } from './flows-chart.ts'
 import type { SeriesStyle } from '../../charts/chart-plot.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -30,7 +31,7 @@ const FUNDS: readonly Fund[] = [
   { key: 'loyaltyFund', name: 'Loyalty fund', explained: 'kept for monthly rewards', style: 4 },
 ]
 
-/** `/funds`: what stands in each fund, now and at the end of each bucket. */
+/** `/funds`: the balance of each fund, now and at the end of each bucket. */
 export const fundsPage: EndpointPage<'funds'> = {
   endpoint: 'funds',
   further: true,
@@ -59,7 +60,7 @@ export const fundsPage: EndpointPage<'funds'> = {
   },
 }
 
-/** A ratio of two published figures, and what it does not say. */
+/** Ratio of the treasury to unpaid prizes. */
 function coverageOf({ now }: Funds): Html {
   const ratio = ratioOf(
     { pointer: '/now/treasury', figure: now.treasury },
@@ -86,7 +87,7 @@ function nowOf({ now }: Funds, { site }: View): Html {
     </dl>`
 }
 
-/** Where the range begins and ends, in words. */
+/** Balances at the start and the end of the range, in words. */
 function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
   const first = buckets[0]
   const last = buckets.at(-1)
@@ -104,11 +105,7 @@ function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
     Each fund has an axis of its own.`
 }
 
-function unfinishedIn({ buckets }: Funds): number {
-  return buckets.filter(({ complete }) => !complete).length
-}
-
-/** A plot for each fund, over the same time: unlike things are never stacked. */
+/** A plot for each fund over the same time. They are not stacked, since they are different things. */
 function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
   const { fromMs, toMs, buckets } = funds
   const starts = buckets.map(({ at }) => at)
@@ -138,11 +135,10 @@ function pictureOf(funds: Funds, view: View): Html {
       title: `Funds by ${bucket}`,
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      source: view.site.name,
-      simulated: view.identity.simulated,
+      ...sourceOf(view),
       growing: unfinishedIn(funds) > 0,
     },
-    // Time is written once, under the last of them.
+    // Only the last plot has dates under it.
     panels.map(({ plot, lines }, index) => ({
       plot: { ...plot, dated: index === panels.length - 1 },
       lines,

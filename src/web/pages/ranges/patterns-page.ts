@@ -2,7 +2,7 @@ import type { PatternFigures, Patterns } from '../../../protocol/resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import type { Heat } from '../../charts/chart-heat.ts'
 import { about, DAYS, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'
-import { framed, themeOf } from '../../charts/chart-picture.ts'
+import { framed, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -21,10 +21,10 @@ const MEASURES: readonly (readonly [measure: Measure, name: string])[] = [
   ['burned', 'Burned'],
   ['plays', 'Plays'],
 ]
-/** More kinds than these are left to the CSV: the page would be longer than anyone reads. */
+/** Kinds of play on the page. The CSV has all of them. */
 const KINDS_MAX = 8
 
-/** `/patterns`: when in the week people play. */
+/** `/patterns`: figures by weekday and hour. */
 export const patternsPage: EndpointPage<'patterns'> = {
   endpoint: 'patterns',
   island: 'patterns',
@@ -42,7 +42,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
         UTC${expressed('offset /tz', offsetText(patterns.tz))}, a fixed offset: it does not follow daylight
         saving. Trades of the token are not counted.
       </p>
-      ${measures(heats)}
+      ${measureLinks(heats)}
       <p class="quiet shades">
         The stronger the colour of a cell, the more: a step for each quarter of the greatest cell.
       </p>
@@ -60,7 +60,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   },
 }
 
-/** The tables in their order: what all spent, what was paid and burned, how often was played; then each kind of play. */
+/** Heat maps in the page's order: one for each measure, then one for each kind of play. */
 function heatsOf(patterns: Patterns, { site }: View): readonly Heat[] {
   const heat = (
     id: string,
@@ -110,8 +110,8 @@ function moreKinds(patterns: Patterns): Html | null {
   return more.length === 0 ? null : html`<p>Further kinds of play are in the CSV: ${more.join(', ')}.</p>`
 }
 
-/** Links to the tables; the island puts a choice of one in their place. */
-function measures(heats: readonly Heat[]): Html {
+/** Links to the heat maps. A script replaces them with a select element. */
+function measureLinks(heats: readonly Heat[]): Html {
   return html`<nav aria-label="Measures" data-measures data-chrome>
     <ul class="tabs">
       ${heats.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
@@ -129,7 +129,7 @@ function rangeForm({ from, to, tz }: Patterns, { path }: View): Html {
   </form>`
 }
 
-/** When most was spent, in words. */
+/** Hour of the week in which most was spent, in words. */
 function sentenceOf({ cells }: Patterns, { site }: View): Html {
   let most = cells[0]
   for (const cell of cells) {
@@ -155,7 +155,7 @@ const LONG_DAYS = [
   'Sundays',
 ] as const
 
-/** A row for each hour of the week and measure; `kind` is empty where all kinds are counted. */
+/** A row for each hour of the week and measure. An empty `kind` means all kinds. */
 function tableOf(patterns: Patterns): AnswerTable {
   const kinds = kindsOf(patterns)
   return {
@@ -170,7 +170,7 @@ function tableOf(patterns: Patterns): AnswerTable {
 
 const CELL = { left: 76, top: 104, width: 33, height: 30 } as const
 
-/** What was spent in each hour of the week, as a picture. */
+/** Heat map of the amounts spent in each hour of the week, as a picture. */
 function pictureOf(patterns: Patterns, view: View): Html {
   const { cells, from, to, asOf, tz } = patterns
   const figures = cells.map(({ spentOnPlay }) => spentOnPlay)
@@ -204,8 +204,7 @@ function pictureOf(patterns: Patterns, view: View): Html {
       title: 'Spent on play by hour of the week',
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      source: view.site.name,
-      simulated: view.identity.simulated,
+      ...sourceOf(view),
     },
     {
       body,

@@ -1,17 +1,17 @@
 import type { CountableTimeInterval } from 'd3-time'
 import { utcDay, utcHour, utcMonday } from 'd3-time'
-import type { EventWire } from '../../../protocol/event.ts'
-import { parseQueryTime } from '../../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../protocol/moment.ts'
 import type { AsOf, Bucket, Range } from '../../../protocol/resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
+import { firstEvent } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 
 type Width = Exclude<Bucket, 'minute'>
 type Preset = Readonly<{ label: string; bucket: Width; buckets: number }>
 
-/** Ranges that a chart shows well: each bucket has two pixels even on a phone. */
+/** Ranges that a chart shows well. Each bucket has at least two pixels on a phone. */
 const PRESETS: readonly Preset[] = [
   { label: '24 h', bucket: 'hour', buckets: 24 },
   { label: '7 d', bucket: 'hour', buckets: 7 * 24 },
@@ -20,21 +20,19 @@ const PRESETS: readonly Preset[] = [
   { label: '1 y', bucket: 'week', buckets: 52 },
 ]
 const WHOLE_DAYS_MAX = 90
-const DAY_MS = 86_400_000
-
 const INTERVALS: Readonly<Record<Width, CountableTimeInterval>> = {
   hour: utcHour,
   day: utcDay,
   week: utcMonday,
 }
 const BUCKET_MS: Readonly<Record<Bucket, number>> = {
-  minute: 60_000,
-  hour: 3_600_000,
+  minute: MINUTE_MS,
+  hour: HOUR_MS,
   day: DAY_MS,
   week: 7 * DAY_MS,
 }
 
-/** Links to ranges that end where the one shown ends, and to the whole of the log. */
+/** Links to ranges with the same end as the shown one, and to the whole log. */
 export async function rangePresets(view: View, range: Range & Readonly<{ asOf: AsOf }>): Promise<Html> {
   const last = lastOf(view, range)
   const launch = await launchOf(view)
@@ -42,7 +40,7 @@ export async function rangePresets(view: View, range: Range & Readonly<{ asOf: A
   const offered = PRESETS.map(({ label, bucket, buckets }) => {
     const to = endOf(bucket, last)
     const from = INTERVALS[bucket].offset(to, -buckets)
-    // Before the launch there is nothing to see.
+    // There is no data before the launch.
     const first = launch === null ? from : INTERVALS[bucket].floor(launch)
     return { label, bucket, from: first > from && first < to ? first : from, to }
   })
@@ -57,27 +55,25 @@ export async function rangePresets(view: View, range: Range & Readonly<{ asOf: A
   </nav>`
 }
 
-function sameRange(one: Linked, other: Linked): boolean {
+function sameRange(one: RangeLink, other: RangeLink): boolean {
   return one.bucket === other.bucket && one.from.getTime() === other.from.getTime()
 }
 
-/** Says of a range that begins before the log does that what it shows there is no figure. */
+/** Note that zeros before the launch are not figures; null unless the range begins a week earlier. */
 export async function beforeLaunch(view: View, { fromMs }: Range): Promise<Html | null> {
-  const asked = await view.ask('event', { segments: { seq: '1' } })
-  if (!asked.ok) return null
-  const { at, atMs }: EventWire = JSON.parse(asked.value.json)
-  // A bucket that the log begins in is of the log.
+  const first = await firstEvent(view)
+  if (first === null) return null
+  const { address } = first
+  const { at, atMs } = first.answer
+  // The launch may be within the range's first bucket, which is at most a week.
   if (atMs - fromMs < BUCKET_MS.week) return null
-  return html`<p class="quiet" data-at="${asked.value.address}#/at">
-    The log begins at ${momentOf(at)} (<a data-json href="${asked.value.address}">its first event</a>): zeros
-    before that say only that there was none.
+  return html`<p class="quiet" data-at="${address}#/at">
+    The log begins at ${momentOf(at)} (<a data-json href="${address}">its first event</a>): zeros before that
+    say only that there was none.
   </p>`
 }
 
-/**
- * A moment of the last bucket shown. Of a range that reaches into the present it is as late as the answer says that it
- * is: then no range that ends with its bucket ends in the future.
- */
+/** A moment in the last shown bucket. For the present it is that of the newest event, so that no link ends in the future. */
 function lastOf({ past }: View, { toMs, bucket, asOf }: Range & Readonly<{ asOf: AsOf }>): Date {
   return new Date(past ? toMs - 1 : Math.max(asOf.atMs ?? 0, toMs - BUCKET_MS[bucket]))
 }
@@ -87,9 +83,9 @@ function endOf(bucket: Width, last: Date): Date {
   return interval.offset(interval.floor(last), 1)
 }
 
-type Linked = Readonly<{ label: string; bucket: Width; from: Date; to: Date }>
+type RangeLink = Readonly<{ label: string; bucket: Width; from: Date; to: Date }>
 
-function linkTo({ path }: View, range: Range, { label, bucket, from, to }: Linked): Html {
+function linkTo({ path }: View, range: Range, { label, bucket, from, to }: RangeLink): Html {
   const shown = range.bucket === bucket && range.fromMs === from.getTime() && range.toMs === to.getTime()
   const href = `${path}?from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
   return shown
@@ -97,8 +93,8 @@ function linkTo({ path }: View, range: Range, { label, bucket, from, to }: Linke
     : html`<li><a href="${href}">${label}</a></li>`
 }
 
-/** The whole of the log; of a past view, what came before its end. */
-function sinceLaunch({ past }: View, launch: Date, last: Date): Linked {
+/** Range from the launch to the end of the shown range. */
+function sinceLaunch({ past }: View, launch: Date, last: Date): RangeLink {
   const end = launch > last ? launch : last
   const days = (end.getTime() - launch.getTime()) / DAY_MS
   const bucket = days < WHOLE_DAYS_MAX ? 'day' : 'week'
@@ -106,11 +102,8 @@ function sinceLaunch({ past }: View, launch: Date, last: Date): Linked {
   return { label, bucket, from: INTERVALS[bucket].floor(launch), to: endOf(bucket, end) }
 }
 
-/** When the first event was published, which never changes; null before. */
+/** Moment of the first event; null if there is none. */
 async function launchOf(view: View): Promise<Date | null> {
-  const asked = await view.ask('event', { segments: { seq: '1' } })
-  if (!asked.ok) return null
-  const { at }: { at: string } = JSON.parse(asked.value.json)
-  const moment = parseQueryTime(at)
-  return 'ms' in moment ? new Date(moment.ms) : null
+  const first = await firstEvent(view)
+  return first === null ? null : new Date(first.answer.atMs)
 }

@@ -1,7 +1,7 @@
 import type { Schedule } from '../../../protocol/resources.ts'
 import { calendarLinks } from '../../frame/calendar-links.ts'
 import { contestLink, contestName } from '../../markup/contest-name.ts'
-import { jsonLine } from '../../frame/further.ts'
+import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
@@ -26,7 +26,7 @@ export const schedulePage: EndpointPage<'schedule'> = {
     const open = await askOpen(schedule, view)
     return html`${loyaltyOf(schedule, view)} ${calendarLinks('/schedule.ics', view)}
     ${timeline(schedule, open)} ${daysOf(schedule, open)}
-    ${open === null ? null : jsonLine([['the contests that are open', open]])}`
+    ${open === null ? null : jsonLinks([['the contests that are open', open]])}`
   },
 }
 

@@ -5,8 +5,8 @@ import { legend, plotOnPage } from '../../charts/chart-plot.ts'
 import type { ChartSpan, Spans } from '../../charts/chart-spans.ts'
 import { spanExtent, spanPlot } from '../../charts/chart-spans.ts'
 import { contestName } from '../../markup/contest-name.ts'
-import type { Further } from '../../frame/further.ts'
-import { further } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
@@ -20,12 +20,12 @@ const OPEN_READ = 1_000
 const NAME_CHARS_MAX = 34
 
 /** The contests that are open, each with when it was opened: a schedule says only when they close. */
-export type Open = Further<Contests> | null
+export type Open = LinkedAnswer<Contests> | null
 
 /** Asks which contests are open, where any of those that are planned to close may be. */
 export async function askOpen(schedule: Schedule, view: View): Promise<Open> {
   return schedule.closes.length > schedule.opens.length
-    ? further(view, 'contests', { query: `status=running&limit=${OPEN_READ}` })
+    ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_READ}` })
     : null
 }
 

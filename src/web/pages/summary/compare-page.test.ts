@@ -16,7 +16,7 @@ async function see(path: string, of: ApiStage = stage): Promise<string> {
   return page
 }
 
-/** The row of a figure: what its cells say, without what they are made of. */
+/** Texts of the cells in a figure's row. */
 function rowOf(page: string, label: string): readonly string[] {
   const row = new RegExp(`<tr data-key="${label}">([^]*?)</tr>`).exec(page)?.[1] ?? ''
   return [...row.matchAll(/<td[^>]*>([^]*?)<\/td>/g)].map(([, cell = '']) =>
@@ -24,8 +24,8 @@ function rowOf(page: string, label: string): readonly string[] {
   )
 }
 
-suite('then and now', () => {
-  test('have each figure beside the other, and what is between them', async () => {
+suite('the comparison of then and now', () => {
+  test('has each figure of both moments, and the difference', async () => {
     const page = await see('/compare?at=2026-10-01T00:03:30Z')
     assert.deepEqual(rowOf(page, 'Spent on play, KOTS'), ['10.500000000', '12.750000000', '+2.250000000'])
     assert.deepEqual(rowOf(page, 'Treasury, KOTS'), ['1010.500000000', '911.749999999', '-98.750000001'])
@@ -35,14 +35,14 @@ suite('then and now', () => {
     assert.deepEqual(rowOf(page, 'Token price, USD'), ['notknown', 'notknown', 'notknown'])
   })
 
-  test('are the two answers of the API, both linked', async () => {
+  test('links both answers of the API', async () => {
     const page = await see('/compare?at=2026-10-01T00:03:30Z')
     assert.deepEqual(sourcesOf(page), ['/api/v1/summary', '/api/v1/summary?at=2026-10-01T00:03:30Z'])
     assert.match(page, /data-expr="minus \/api\/v1\/summary#\/plays \/api\/v1\/summary\?at=[^#]*#\/plays"/)
     assert.match(page, /<a href="\/events\?after=4">What was published in between<\/a>/)
   })
 
-  test('are never kept, since now goes on', async () => {
+  test('is never cached, since the present changes', async () => {
     const path = '/compare?at=2026-10-01T00:03:30Z'
     await using other = await openApiStage()
     const first = await other.get(path)
@@ -53,14 +53,14 @@ suite('then and now', () => {
     assert.deepEqual(rowOf(await again.text(), 'Events'), ['4', '14', '+10'])
   })
 
-  test('are a day apart when no moment is named', async () => {
+  test('compares with a day earlier by default', async () => {
     assert.match(
       await see('/compare'),
       /Then: <a href="\/summary\?at=2026-09-30T00:12:00\.000Z">before the first event/,
     )
   })
 
-  test('are reached from a past summary, and by the form alone', async () => {
+  test('is linked from a past summary, and its form works', async () => {
     const past = await (await stage.get('/summary?at=2026-10-01T00:05Z')).text()
     assert.match(past, /<a class="button" href="\/compare\?at=2026-10-01T00:05Z">Compare with now<\/a>/)
     const response = await stage.get('/compare?at=2026-10-01T00%3A05')
@@ -68,17 +68,17 @@ suite('then and now', () => {
     assert.equal(response.status, 200)
   })
 
-  test('of a moment that has not come lead to the summary, which says so', async () => {
+  test('with a future moment redirects to the summary, which refuses it', async () => {
     const response = await stage.get('/compare?at=2099-01-01')
     assert.match(response.url, /\/summary\?at=2099-01-01$/)
     assert.equal(response.status, 400)
   })
 
-  test('of the present moment say that nothing is in between', async () => {
+  test('with the present moment says that nothing was published in between', async () => {
     assert.match(await see('/compare?at=2026-10-02'), /Nothing has been published in between\./)
   })
 
-  test('of an empty log say that there is nothing to compare', async () => {
+  test('of an empty log says that there is nothing to compare', async () => {
     await using empty = await openApiStage({ story: [] })
     assert.match(await (await empty.get('/compare')).text(), /nothing to compare/)
   })

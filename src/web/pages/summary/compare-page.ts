@@ -1,11 +1,11 @@
 import { ENDPOINTS } from '../../../protocol/endpoints/endpoints.ts'
 import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, eventLink, isPositive } from '../../markup/amount-html.ts'
 import type { Term } from '../../markup/derived.ts'
 import { derived, minus } from '../../markup/derived.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -16,7 +16,7 @@ const AT = ENDPOINTS.flatMap(({ id, parameters }) =>
   id === 'summary' ? parameters.map((one) => ({ ...one, absent: 'a day before the newest event' })) : [],
 )
 
-/** `/compare`: the summary of a past moment beside the present one. No answer is both, so the page is of no endpoint. */
+/** `/compare`: the summary of a past moment beside the present one. It needs two answers, so it has no endpoint. */
 export const comparePage: Page<null> = {
   endpoint: null,
   path: '/compare',
@@ -24,36 +24,36 @@ export const comparePage: Page<null> = {
   further: true,
   title: () => 'Then and now',
   async elsewhere(view) {
-    // The summary says what is wrong with a moment.
+    // The page of the summary explains what is wrong with the moment.
     const { query } = view
     return (await view.ask('summary', { query: query.format().slice(1) })).ok
       ? null
       : `/summary${query.format()}`
   },
   async render(_, view) {
-    const now = await further(view, 'summary')
+    const now = await askEndpoint(view, 'summary')
     const { atMs } = now.answer.asOf
     if (atMs === null) {
       return html`<p>No event has been published yet: there is nothing to compare.</p>
-        ${jsonLine([['now', now]])}`
+        ${jsonLinks([['now', now]])}`
     }
     const asked = view.query.has('at')
       ? view.query.format().slice(1)
       : `at=${formatAt(boundOf(Math.max(0, atMs - DAY_MS)))}`
-    const then = await further(view, 'summary', { query: asked })
-    return html`${betweenOf(then, now)} ${formOf(then.answer, view)} ${tableOf(then, now, view)}
+    const then = await askEndpoint(view, 'summary', { query: asked })
+    return html`${eventsBetween(then, now)} ${formOf(then.answer, view)} ${tableOf(then, now, view)}
       <p class="quiet">
         A difference is the figure of now less that of then. Then is as it was known then: what was corrected
         later counts in the difference.
       </p>
-      ${jsonLine([
+      ${jsonLinks([
         ['now', now],
         ['then', then],
       ])}`
   },
 }
 
-function betweenOf(then: Further<Summary>, now: Further<Summary>): Html {
+function eventsBetween(then: LinkedAnswer<Summary>, now: LinkedAnswer<Summary>): Html {
   const since = then.answer.asOf.seq
   const all = minus(
     { pointer: `${now.address}#/asOf/seq`, figure: now.answer.asOf.seq },
@@ -68,7 +68,7 @@ function betweenOf(then: Further<Summary>, now: Further<Summary>): Html {
     <p>${happened}</p>`
 }
 
-function stateOf({ answer, address }: Further<Summary>): Html {
+function stateOf({ answer, address }: LinkedAnswer<Summary>): Html {
   const { at, seq } = answer.asOf
   const page = address.slice('/api/v1'.length)
   return at === null
@@ -92,8 +92,8 @@ function formOf({ asOf }: Summary, { query }: View): Html {
 const CONTESTS = ['upcoming', 'running', 'paying', 'paid'] as const
 
 function tableOf(
-  { answer: then, address: thenAt }: Further<Summary>,
-  now: Further<Summary>,
+  { answer: then, address: thenAt }: LinkedAnswer<Summary>,
+  now: LinkedAnswer<Summary>,
   { site }: View,
 ): Html {
   const row = (label: string, pointer: string, was: Figure, is: Figure): Html =>
@@ -127,8 +127,8 @@ type Figure = string | number | null
 function rowOf(label: string, then: Omit<Term, 'figure'> & { figure: Figure }, now: typeof then): Html {
   return html`<tr data-key="${label}">
     <th scope="row">${label}</th>
-    <td class="r" data-label="then" data-at="${then.pointer}">${shown(then.figure)}</td>
-    <td class="r" data-label="now" data-at="${now.pointer}">${shown(now.figure)}</td>
+    <td class="r" data-label="then" data-at="${then.pointer}">${figureHtml(then.figure)}</td>
+    <td class="r" data-label="now" data-at="${now.pointer}">${figureHtml(now.figure)}</td>
     <td class="r" data-label="difference">
       ${
         then.figure === null || now.figure === null
@@ -141,12 +141,12 @@ function rowOf(label: string, then: Omit<Term, 'figure'> & { figure: Figure }, n
 
 function differenceOf(now: Term, then: Term): Html {
   const change = minus(now, then)
-  return html`${/^[^-]*[1-9]/.test(change.figure) ? '+' : ''}${derived(change)}`
+  return html`${isPositive(change.figure) ? '+' : ''}${derived(change)}`
 }
 
 const UNKNOWN = html`<span class="none">not known</span>`
 
-function shown(figure: Figure): Html {
+function figureHtml(figure: Figure): Html {
   if (figure === null) return UNKNOWN
   return typeof figure === 'number' ? countHtml(figure) : amountHtml(figure)
 }

@@ -1,51 +1,51 @@
 import type { Ms } from '../../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
 import type { Flows, Funds, Summary } from '../../../protocol/resources.ts'
-import { amountHtml, amountOrNone, countHtml } from '../../markup/amount-html.ts'
+import { amountHtml, amountOrNone, countHtml, isZero } from '../../markup/amount-html.ts'
 import { sparkline } from '../../charts/chart-spark.ts'
 import { derived, minus } from '../../markup/derived.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** Days whose figures stand in the small lines. */
+/** Days in a sparkline. */
 const SPARK_DAYS = 30
 
-/** What the figures are shown beside: the day before, and the days before that. */
-export type Before = Readonly<{
-  dayBefore: Further<Summary>
-  flows: Further<Flows>
-  /** Never settled as a whole, since it says the present balances too; those of past days are, and no others are shown. */
-  funds: Further<Funds>
+/** Answers about the time before a summary: the state a day earlier, and the last thirty days. */
+export type EarlierAnswers = Readonly<{
+  dayBefore: LinkedAnswer<Summary>
+  flows: LinkedAnswer<Flows>
+  /** Never immutable as a whole, since it also has the present balances. Only those of past days are shown. */
+  funds: LinkedAnswer<Funds>
 }>
 
-/** Asks for what came before a summary: nothing before the first event. */
-export async function askBefore(summary: Summary, view: View): Promise<Before | null> {
+/** Requests the answers about the time before a summary; null before the first event. */
+export async function askEarlier(summary: Summary, view: View): Promise<EarlierAnswers | null> {
   const { atMs } = summary.asOf
   if (atMs === null) return null
   const asked = view.query.time('at')
   const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? atMs) - DAY_MS)))
-  const query = daysBefore(asked, atMs)
+  const query = thirtyDays(asked, atMs)
   return {
-    dayBefore: await further(view, 'summary', { query: `at=${dayBefore}` }),
-    flows: await further(view, 'flows', { query }),
-    funds: await further(view, 'funds', { query }),
+    dayBefore: await askEndpoint(view, 'summary', { query: `at=${dayBefore}` }),
+    flows: await askEndpoint(view, 'flows', { query }),
+    funds: await askEndpoint(view, 'funds', { query }),
   }
 }
 
-/** The flows of the same days; while there is no event, of those up to now. */
-export function flowsBefore({ asOf }: Summary, view: View): Promise<Further<Flows>> {
-  return further(view, 'flows', { query: daysBefore(view.query.time('at'), asOf.atMs ?? view.now) })
+/** Requests the flows of the thirty days before a summary, or before now if there is no event. */
+export function askFlows({ asOf }: Summary, view: View): Promise<LinkedAnswer<Flows>> {
+  return askEndpoint(view, 'flows', { query: thirtyDays(view.query.time('at'), asOf.atMs ?? view.now) })
 }
 
-/** The last days at a moment that is asked for, or up to that of the newest event. */
-function daysBefore(asked: Ms | undefined, newestMs: number): string {
-  // A past view ends with the last day that was over then: a part of a day is not as it was known then.
+/** Query for the thirty days up to the requested moment, or up to the newest event. */
+function thirtyDays(asked: Ms | undefined, newestMs: number): string {
+  // A past view ends with the last complete day, since later events may have changed an incomplete one.
   const end =
     asked === undefined ? ceilTo(boundOf(newestMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
-  // The first day that can be said has none before it.
+  // The first representable day has no day before it.
   const to = boundOf(Math.max(DAY_MS, end))
   const from = boundOf(Math.max(0, to - SPARK_DAYS * DAY_MS))
   return `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
@@ -54,25 +54,25 @@ function daysBefore(asked: Ms | undefined, newestMs: number): string {
 type AmountKey = Exclude<FlowKey, 'tokenPriceUsd'> | FundKey | 'paidInLoyalty'
 type FlowKey = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'tokenPriceUsd'
 type FundKey = 'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed'
-type Line = (before: Before) => readonly (string | null)[]
+type SparkFigures = (before: EarlierAnswers) => readonly (string | null)[]
 
 const ofFlows =
-  (key: FlowKey): Line =>
+  (key: FlowKey): SparkFigures =>
   ({ flows }) =>
-    // A day that is not over would look like a fall.
+    // An unfinished day would look like a fall.
     flows.answer.buckets.filter(({ complete }) => complete).map((bucket) => bucket[key])
 
 const ofFunds =
-  (key: FundKey): Line =>
+  (key: FundKey): SparkFigures =>
   ({ funds }) =>
     funds.answer.buckets.map((bucket) => bucket[key])
 
-/** Amounts in the order of who asks for them; each with what is said of it where nothing came before. */
+/** Amounts in the page's order, each with its text for when there is no change to show, and its sparkline. */
 export const AMOUNTS: readonly (readonly [
   key: AmountKey,
   label: string,
   explained: string,
-  line: Line | null,
+  line: SparkFigures | null,
 ])[] = [
   ['spentOnPlay', 'Spent on play', 'by players', ofFlows('spentOnPlay')],
   ['paidInPrizes', 'Paid in prizes', 'to players', ofFlows('paidInPrizes')],
@@ -84,7 +84,7 @@ export const AMOUNTS: readonly (readonly [
   ['paidInLoyalty', 'Paid as loyalty reward', 'to players', null],
 ]
 
-/** What is counted, in the same order wherever it stands. */
+/** Counts in the page's order. */
 export const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] =
   [
     ['entries', 'Entries'],
@@ -93,22 +93,22 @@ export const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 
     ['events', 'Events'],
   ]
 
-/** The small lines by their names, with their figures of the days that are over, and when the first of them begins. */
-export function daysOf(before: Before): Readonly<{ fromMs: number; lines: readonly DayLine[] }> {
+/** Sparklines by name with the figures of complete days, and the start of the first day. */
+export function sparkDays(before: EarlierAnswers): Readonly<{ fromMs: number; lines: readonly Sparkline[] }> {
   const { fromMs, buckets } = before.flows.answer
   const over = buckets.filter(({ complete }) => complete).length
-  const lines = AMOUNTS.flatMap(([, label, , line]): readonly DayLine[] =>
+  const lines = AMOUNTS.flatMap(([, label, , line]): readonly Sparkline[] =>
     line === null ? [] : [[label, line(before).slice(0, over)]],
   )
   return { fromMs, lines }
 }
 
-type DayLine = readonly [name: string, figures: readonly (string | null)[]]
+type Sparkline = readonly [name: string, figures: readonly (string | null)[]]
 
-/** The headline figures, each with its change since the day before and a line of its last thirty days. */
-export function figuresOf(summary: Summary, before: Before | null, view: View): Html {
+/** Headline figures, each with its change over the last 24 hours and a sparkline of thirty days. */
+export function headlines(summary: Summary, before: EarlierAnswers | null, view: View): Html {
   const { site } = view
-  const beside = (key: Changing, otherwise: string | null): Html | null => {
+  const beside = (key: ChangeKey, otherwise: string | null): Html | null => {
     const said = changeOf(summary, before, key) ?? otherwise
     return said === null ? null : html`<dd class="beside">${said}</dd>`
   }
@@ -118,7 +118,7 @@ export function figuresOf(summary: Summary, before: Before | null, view: View): 
           html`<div>
             <dt>${label}, ${site.token}</dt>
             <dd data-at="/${key}">${amountHtml(summary[key])}</dd>
-            ${beside(key, explained)} ${drawn(before === null ? null : (line?.(before) ?? null))}
+            ${beside(key, explained)} ${sparklineOf(before === null ? null : (line?.(before) ?? null))}
           </div>`,
       )}
     </dl>
@@ -140,14 +140,14 @@ export function figuresOf(summary: Summary, before: Before | null, view: View): 
     ${before === null ? null : howComputed(before, view)}`
 }
 
-function drawn(figures: readonly (string | null)[] | null): Html | null {
+function sparklineOf(figures: readonly (string | null)[] | null): Html | null {
   return figures === null ? null : html`<dd class="drawn">${sparkline(figures)}</dd>`
 }
 
-type Changing = Exclude<keyof Summary, 'asOf' | 'contests'>
+type ChangeKey = Exclude<keyof Summary, 'asOf' | 'contests'>
 
-/** The figure less that of the day before; nothing where one of them is not known. */
-function changeOf(summary: Summary, before: Before | null, key: Changing): Html | null {
+/** Change over the last 24 hours; null if one of the figures is unknown. */
+function changeOf(summary: Summary, before: EarlierAnswers | null, key: ChangeKey): Html | null {
   const now = summary[key]
   const then = before?.dayBefore.answer[key] ?? null
   if (before === null || now === null || then === null) return null
@@ -155,18 +155,18 @@ function changeOf(summary: Summary, before: Before | null, key: Changing): Html 
     { pointer: `/${key}`, figure: now },
     { pointer: `${before.dayBefore.address}#/${key}`, figure: then },
   )
-  if (!/[1-9]/.test(change.figure)) return html`unchanged in a day`
+  if (isZero(change.figure)) return html`unchanged in a day`
   const sign = change.figure.startsWith('-') ? '' : '+'
   return html`${sign}${derived(change)} in a day`
 }
 
-function howComputed({ dayBefore, flows, funds }: Before, { query }: View): Html {
+function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
   return html`<p class="quiet">
       A change is the figure less that of twenty-four hours
       before${query.has('at') ? null : html` (<a href="/compare">side by side</a>)`}. The small lines show
       thirty days: what was spent, paid and burned in each that is over, and what was held at the end of each.
     </p>
-    ${jsonLine([
+    ${jsonLinks([
       ['the day before', dayBefore],
       ['flows', flows],
       ['funds', funds],

@@ -3,16 +3,16 @@ import { amountHtml } from '../../markup/amount-html.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { legend, plotOnPage } from '../../charts/chart-plot.ts'
 import { flowPanels, unfinishedIn } from '../ranges/flows-chart.ts'
-import type { Further } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-import { flowsBefore } from './summary-figures.ts'
+import { askFlows } from './summary-figures.ts'
 
-/** The same chart as a picture; the same days of nothing too, while or where there is nothing before it. */
+/** Chart of the flows as a picture. Without events it shows zeros up to now. */
 export async function flowsPicture(summary: Summary, view: View): Promise<Html> {
-  const { answer } = await flowsBefore(summary, view)
+  const { answer } = await askFlows(summary, view)
   return chartPicture(
     {
       title: 'Flows by day',
@@ -26,8 +26,8 @@ export async function flowsPicture(summary: Summary, view: View): Promise<Html> 
   )
 }
 
-/** The days before a summary as a chart; their table is on the page of flows. */
-export function flowsOf({ answer, address }: Further<Flows>, { site, paths }: View): Html {
+/** Chart of the flows of the thirty days before a summary. */
+export function flowsChart({ answer, address }: LinkedAnswer<Flows>, { site, paths }: View): Html {
   const [{ plot, lines }] = flowPanels(answer, site)
   const { spentOnPlay, paidInPrizes, burned } = answer.totals
   const page = address.slice('/api/v1'.length)

@@ -9,22 +9,24 @@ import type {
 } from '../../../protocol/resources.ts'
 import { amountHtml, amountOrNone, eventLink } from '../../markup/amount-html.ts'
 import { contestLink, statusPill } from '../../markup/contest-name.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 const CONTESTS_SHOWN = 5
-/** Contests that run or pay that are read for these, the newest. The page calls them a hundred. */
+/** Newest contests that run or pay that are read to find these. The page's text says a hundred. */
 const CONTESTS_READ = 100
 const EVENTS_SHOWN = 10
 
-/** What is under way: contests that run or pay, and what is next. Only of the present: no answer knows it of a past one. */
-export async function underWay(summary: Summary, view: View): Promise<Html> {
-  const contests = await further(view, 'contests', { query: `status=running,paying&limit=${CONTESTS_READ}` })
-  const schedule = await further(view, 'schedule')
+/** Contests that run or pay, and the next planned ones. Only for the present, since the API does not have past ones. */
+export async function currentContests(summary: Summary, view: View): Promise<Html> {
+  const contests = await askEndpoint(view, 'contests', {
+    query: `status=running,paying&limit=${CONTESTS_READ}`,
+  })
+  const schedule = await askEndpoint(view, 'schedule')
   const { upcoming, running, paying, paid } = summary.contests
   return html`<h2>Contests</h2>
     <p data-at="/contests/running /contests/paying /contests/upcoming /contests/paid">
@@ -39,13 +41,13 @@ export async function underWay(summary: Summary, view: View): Promise<Html> {
           </p>`
         : contestTable(contests, view)
     }
-    ${jsonLine([
+    ${jsonLinks([
       ['contests', contests],
       ['schedule', schedule],
     ])}`
 }
 
-function nextOf({ answer: { opens, closes }, address }: Further<Schedule>): Html {
+function nextOf({ answer: { opens, closes }, address }: LinkedAnswer<Schedule>): Html {
   const said = (word: string, [next]: readonly Planned[], pointer: string): Html | null =>
     next === undefined
       ? null
@@ -56,7 +58,7 @@ function nextOf({ answer: { opens, closes }, address }: Further<Schedule>): Html
   return html`${said('open', opens, `${address}#/opens/0`)}${said('close', closes, `${address}#/closes/0`)}`
 }
 
-function contestTable({ answer: { contests, next }, address }: Further<Contests>, { site }: View): Html {
+function contestTable({ answer: { contests, next }, address }: LinkedAnswer<Contests>, { site }: View): Html {
   const list = `${address}#/contests`
   return html`<p class="quiet">
       ${next === null ? null : 'Of the newest hundred that run or pay: '}${next === null ? 'Those' : 'those'}
@@ -94,7 +96,7 @@ function contestTable({ answer: { contests, next }, address }: Further<Contests>
     </p>`
 }
 
-/** Those that run by when they are to close, then those that pay as the answer has them, each with its place there. */
+/** Running contests by their planned close, then paying ones in the answer's order, each with its index. */
 function soonestFirst(
   contests: readonly ContestWire[],
 ): readonly Readonly<{ one: ContestWire; index: number }>[] {
@@ -109,15 +111,15 @@ function soonestFirst(
 export async function newestEvents({ asOf }: Summary, view: View): Promise<Html | null> {
   if (asOf.seq === 0) return null
   const query = `order=desc&before=${asOf.seq + 1}&limit=${EVENTS_SHOWN}`
-  const events = await further(view, 'events', { query })
+  const events = await askEndpoint(view, 'events', { query })
   const all = view.paths.has('/events')
     ? html`<p><a href="/events?order=desc&before=${asOf.seq + 1}&limit=100">Older events</a></p>`
     : null
   return html`<h2>Newest events</h2>
-    ${eventTable(events, view)} ${all} ${jsonLine([['events', events]])}`
+    ${eventTable(events, view)} ${all} ${jsonLinks([['events', events]])}`
 }
 
-function eventTable({ answer: { events }, address }: Further<EventsPage>, { site }: View): Html {
+function eventTable({ answer: { events }, address }: LinkedAnswer<EventsPage>, { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Newest events" tabindex="0">
     <table class="cards" data-list="${address}#/events">
       <thead>
@@ -147,8 +149,8 @@ function eventTable({ answer: { events }, address }: Further<EventsPage>, { site
   </div>`
 }
 
-/** Why to believe it, and how not to have to. */
-export function checkIt({ paths }: View): Html {
+/** Link to the verification of the log. */
+export function verifyLink({ paths }: View): Html {
   const way = paths.has('/verify')
     ? html`Every figure can be computed again from the public files: <a href="/verify">verify the log</a>.`
     : html`Every figure can be computed again from the public files. The log’s

@@ -20,17 +20,17 @@ suite('the summary', () => {
     assert.match(page, /unchanged in a day/)
   })
 
-  test('draws its figures of thirty days, for the eye alone', async () => {
+  test('draws sparklines, hidden from screen readers', async () => {
     assert.equal([...(await see('/summary')).matchAll(/<svg class="spark" aria-hidden="true"/g)].length, 7)
   })
 
-  test('names what runs, pays and comes next', async () => {
+  test('names running, paying and next contests', async () => {
     const page = await see('/summary')
     assert.match(page, /Next to open: <a href="\/contests\/2\/ledger">Contest 2<\/a>/)
     assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/)
   })
 
-  test('lists what runs by when it closes, then what pays', async () => {
+  test('lists running contests by their close, then paying ones', async () => {
     const opened = (id: number, hours: number): readonly StoryEvent[] => [
       plan(id, null, hours * HOUR_MS),
       { type: 'contest', kind: 'opened', contestId: id },
@@ -55,37 +55,37 @@ suite('the summary', () => {
     assertParity(page, await Promise.all(answers))
   })
 
-  test('is cited with the moment of its last event', async () => {
+  test('has a permalink with the moment of its last event', async () => {
     assert.match(await see('/summary'), /data-cite href="\/summary\?at=2026-10-01T00:12:00\.000Z"/)
   })
 
-  test('is the start page too', async () => {
+  test('is also the start page', async () => {
     const [home, summary] = await Promise.all([see('/'), see('/summary')])
     const main = (page: string): string => /<main[^]*<\/main>/.exec(page)?.[0] ?? ''
     assert.equal(main(home), main(summary))
     assert.match(home, /<a href="\/summary" aria-current="page">/)
   })
 
-  test('leads to no moment before the launch, and from the present to none after it', async () => {
+  test('links no moment before the launch, and the present links none after it', async () => {
     const page = await see('/summary')
     assert.doesNotMatch(page, /−1 day|\+1 hour/)
   })
 })
 
 suite('the summary of a past moment', () => {
-  test('is settled, and shows nothing of the present', async () => {
+  test('has immutable sources, and shows nothing of the present', async () => {
     const page = await see('/summary?at=2026-10-01T00:05Z')
     assert.match(page, /it (?:never changes|will not change)\./)
     assert.match(page, /later corrections are not applied/)
     assert.doesNotMatch(page, /Next to (?:open|close)/)
     for (const source of sourcesOf(page)) {
       const kept = (await stage.get(source)).headers.get('cache-control') ?? ''
-      // Beside the balances of past days, which are shown, their answer says the present ones.
+      // The answer about funds also has the present balances, which the page does not show.
       assert.equal(kept.endsWith('immutable'), !source.startsWith('/api/v1/funds?'), source)
     }
   })
 
-  test('draws what was held then too, and says the same after further events', async () => {
+  test('draws the balances of then, and stays the same after later events', async () => {
     const path = '/summary?at=2026-10-02'
     await using later = await openApiStage()
     later.trade(2 * 24 * 60)
@@ -95,24 +95,24 @@ suite('the summary of a past moment', () => {
     assert.equal(await (await later.get(path)).text(), first)
   })
 
-  test('leads a step on, and to now', async () => {
+  test('links a later moment, and now', async () => {
     const page = await see('/summary?at=2026-10-01T00:05Z')
     assert.match(page, /href="\/summary\?at=2026-10-02T00:00Z">\+1 day<\/a>/)
     assert.match(page, /href="\/summary">Now<\/a>/)
   })
 
-  test('before the launch says so, and where it is', async () => {
+  test('before the launch says so, and links the launch', async () => {
     const page = await see('/summary?at=2026-09-01')
     assert.match(page, /At that moment nothing had been published\./)
     assert.match(page, /href="\/summary\?at=2026-10-01T00:00:00\.000Z"/)
   })
 
-  test('that has not come leads back to the present', async () => {
+  test('in the future links the present', async () => {
     const page = await see('/summary?at=2099-01-01')
     assert.match(page, /<a href="\/summary">/)
   })
 
-  test('that a form asks for without a zone is taken as UTC', async () => {
+  test('without a time zone, as a form sends it, is UTC', async () => {
     const url = `http://127.0.0.1:${stage.port}/summary?at=2026-10-01T00%3A05`
     const response = await fetch(url, { redirect: 'manual' })
     assert.equal(response.status, 303)
@@ -121,7 +121,7 @@ suite('the summary of a past moment', () => {
 })
 
 suite('the summary of an empty log', () => {
-  test('says that nothing has happened yet, in zeros', async () => {
+  test('says that nothing has happened yet, and shows zeros', async () => {
     await using empty = await openApiStage({ story: [] })
     const page = await see('/', empty)
     assert.match(page, /nothing has happened yet/)

@@ -4,12 +4,13 @@ import { eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
+import { firstEvent } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
-import { askBefore, figuresOf } from './summary-figures.ts'
-import { flowsOf, flowsPicture } from './summary-flows.ts'
-import { checkIt, newestEvents, underWay } from './summary-now.ts'
-import { travelOf } from './summary-travel.ts'
+import { askEarlier, headlines } from './summary-figures.ts'
+import { flowsChart, flowsPicture } from './summary-flows.ts'
+import { verifyLink, newestEvents, currentContests } from './summary-now.ts'
+import { timeTravel } from './summary-travel.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/summary`: the headline figures, now or as of a past moment. */
@@ -18,40 +19,34 @@ export const summaryPage: EndpointPage<'summary'> = {
   news: true,
   further: true,
   island: 'summary',
-  // A present state is cited as of its last event.
+  // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
   title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
   description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,
-  // Cited it is of its moment; in somebody else's page it goes on.
+  // An embedded picture stays up to date; a permalink does not.
   pictured: (_, { query }) => `/summary${query.format()}`,
   async render(summary, view) {
-    const first = await firstEvent(view)
-    const before = await askBefore(summary, view)
+    const first = (await firstEvent(view))?.answer ?? null
+    const before = await askEarlier(summary, view)
     const present = !view.query.has('at')
-    return html`${nothingYet(summary, first)} ${figuresOf(summary, before, view)}
-    ${travelOf(summary, first, before, view)} ${before === null ? null : flowsOf(before.flows, view)}
-    ${present ? await underWay(summary, view) : correctionsSince(summary, view)}
-    ${await newestEvents(summary, view)} ${checkIt(view)}`
+    return html`${nothingYet(summary, first)} ${headlines(summary, before, view)}
+    ${timeTravel(summary, first, before, view)} ${before === null ? null : flowsChart(before.flows, view)}
+    ${present ? await currentContests(summary, view) : correctionsSince(summary, view)}
+    ${await newestEvents(summary, view)} ${verifyLink(view)}`
   },
 }
 
-/** The figures that most come for, in a sentence. */
+/** Link-preview text: the main figures in a sentence. */
 function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
   const { spentOnPlay, paidInPrizes, prizesNotRedeemed, treasury } = figures
   return `${spentOnPlay} ${token} spent on play, ${paidInPrizes} ${token} paid in prizes, ${prizesNotRedeemed} ${token} won and not yet redeemed, ${treasury} ${token} in the treasury, up to event #${asOf.seq}.`
 }
 
-/** `/`: the same. */
+/** `/`: the same page. */
 export const homePage: EndpointPage<'summary'> = { ...summaryPage, path: '/' }
-
-/** The event that the log begins with; null before it. */
-async function firstEvent(view: View): Promise<EventWire | null> {
-  const reply = await view.ask('event', { segments: { seq: '1' } })
-  return reply.ok ? JSON.parse(reply.value.json) : null
-}
 
 function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
   if (asOf.seq > 0) return null
@@ -81,7 +76,7 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
     </p>`
 }
 
-/** One row; what lies deeper in the answer is named by the way to it. */
+/** One row. Names of nested fields are their paths, such as `asOf.seq`. */
 function tableOf({ asOf, contests, ...figures }: Summary): AnswerTable {
   const cells = [
     ...Object.entries(asOf).map(([name, cell]) => [`asOf.${name}`, cell] as const),

@@ -6,10 +6,10 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-import type { Before } from './summary-figures.ts'
-import { daysOf } from './summary-figures.ts'
+import type { EarlierAnswers } from './summary-figures.ts'
+import { sparkDays } from './summary-figures.ts'
 
-/** Up to so long a history the slider moves by hours, then by days. */
+/** Longest history over which the slider moves by hours; beyond it, by days. */
 const HOURLY_MS_MAX = 60 * DAY_MS
 
 const STEPS: readonly (readonly [label: string, ms: number])[] = [
@@ -20,13 +20,13 @@ const STEPS: readonly (readonly [label: string, ms: number])[] = [
 ]
 
 /**
- * The ways to the state at another moment: steps, a date and time, and a slider where a script can say what it points
- * at. Later steps stand in a past view only, which cannot know how late it is when it is read.
+ * Links and forms to the summary of another moment: steps, a date and time, and a slider for browsers with a script.
+ * Only past views have later steps.
  */
-export function travelOf(
+export function timeTravel(
   { asOf }: Summary,
   first: EventWire | null,
-  before: Before | null,
+  before: EarlierAnswers | null,
   view: View,
 ): Html | null {
   const launch = first === null ? undefined : parseAt(first.at)
@@ -70,7 +70,7 @@ export function travelOf(
   </section>`
 }
 
-/** It says what it points at by a script alone, so it is there with the script. */
+/** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */
 function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html {
   const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
   const from = boundOf(floorTo(launch, step) + step)
@@ -94,9 +94,9 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
   </form>`
 }
 
-/** What the small lines say of the last day that is over where the slider points: nothing is asked for while it moves. */
-function preview(before: Before, view: View): Html {
-  const { fromMs, lines } = daysOf(before)
+/** Figures of each day for the slider's script, so that it requests nothing while it moves. */
+function preview(before: EarlierAnswers, view: View): Html {
+  const { fromMs, lines } = sparkDays(before)
   const told = `In the last whole day before it, ${view.site.token}, and balances at its end:`
   return html`<p
     class="quiet"
@@ -106,7 +106,7 @@ function preview(before: Before, view: View): Html {
   ></p>`
 }
 
-/** The address of the state at a moment on the hour. */
-export function summaryAt(at: Ms): string {
+/** Path of the summary at a moment on the hour. */
+function summaryAt(at: Ms): string {
   return `/summary?at=${formatAt(at).slice(0, 16)}Z`
 }

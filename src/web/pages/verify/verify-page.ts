@@ -1,8 +1,8 @@
 import { whole } from '../../../protocol/parameters.ts'
 import { eventLink } from '../../markup/amount-html.ts'
 import type { LogKeys } from '../../../protocol/resources.ts'
-import type { Further } from '../../frame/further.ts'
-import { further, jsonLine } from '../../frame/further.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -27,8 +27,8 @@ export const verifyPage: Page<null> = {
   ],
   title: () => 'Check it yourself',
   async render(_, view) {
-    const summary = await further(view, 'summary')
-    const keys = await further(view, 'logKeys')
+    const summary = await askEndpoint(view, 'summary')
+    const keys = await askEndpoint(view, 'logKeys')
     const { seq, at } = summary.answer.asOf
     const newest =
       at === null
@@ -41,7 +41,7 @@ export const verifyPage: Page<null> = {
         between without every later signature showing it. The checks run in your browser.
       </p>
       ${newest}
-      ${jsonLine([
+      ${jsonLinks([
         ['the newest event', summary],
         ['the keys', keys],
       ])}
@@ -63,7 +63,7 @@ const WITHOUT = html`<p>
   No script runs here. The same is checked by <a href="#by-command">the commands below</a>.
 </p>`
 
-function doubt(view: View, keys: Further<LogKeys>): Html {
+function doubt(view: View, keys: LinkedAnswer<LogKeys>): Html {
   const base = view.site.url
   return html`<h2>Do not trust this page?</h2>
     <p>
@@ -90,7 +90,7 @@ ${RECIPE}</code></pre>`
 }
 
 /** The keys as this server names them, which proves nothing by itself: to be held against what others say. */
-function keysOf({ identity, site }: View, { address, answer }: Further<LogKeys>): Html {
+function keysOf({ identity, site }: View, { address, answer }: LinkedAnswer<LogKeys>): Html {
   const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
   return html`<h3>Is it the right key?</h3>
     <p>

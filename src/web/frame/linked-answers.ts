@@ -9,22 +9,30 @@ import type { ApiRequest, View } from './page.ts'
 /** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */
 type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : AnswerOf<Id>
 
-/** A further answer of the API, with the address at which everyone finds it. */
-export type Further<Answer> = Readonly<{ address: string; answer: Answer }>
+/** Answer of the API with its address, which the page links. */
+export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>
 
-/** Asks the API something that it cannot refuse. */
-export async function further<Id extends EndpointId>(
+/** Asks an endpoint. Throws if it refuses, so the request must be valid. */
+export async function askEndpoint<Id extends EndpointId>(
   view: Pick<View, 'ask'>,
   endpoint: Id,
   asked: ApiRequest = {},
-): Promise<Further<AnswerTo<Id>>> {
+): Promise<LinkedAnswer<AnswerTo<Id>>> {
   const reply = await view.ask(endpoint, asked)
   assert(reply.ok, `a page asks ${endpoint} what it answers`)
   return { address: reply.value.address, answer: JSON.parse(reply.value.json) }
 }
 
-/** Under a block that further answers are shown in: where they are found as JSON, each by its name. */
-export function jsonLine(named: readonly (readonly [name: string, from: Further<unknown>])[]): Html {
+/** The first event of the log; null if there is none. */
+export async function firstEvent({
+  ask,
+}: Pick<View, 'ask'>): Promise<LinkedAnswer<AnswerTo<'event'>> | null> {
+  const reply = await ask('event', { segments: { seq: '1' } })
+  return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
+}
+
+/** Line of links to the JSON of answers, each by its name. */
+export function jsonLinks(named: readonly (readonly [name: string, from: LinkedAnswer<unknown>])[]): Html {
   return html`<p class="source">
     JSON of this:
     ${named.map(
