@@ -5,7 +5,7 @@ import { TOKEN } from './platform.ts'
 import type { Random } from './random.ts'
 import { randomOf } from './random.ts'
 
-export type BulkSettings = Readonly<{
+type BulkSettings = Readonly<{
   seed: string
   /** Spread over `[from, to)`. */
   from: Ms

@@ -16,7 +16,7 @@ export const BATCH_MAX = 200
  */
 export type Due = Readonly<{ draft: PublishDraft; dueAt: Ms }>
 
-export type LiveSettings = HistorySettings &
+type LiveSettings = HistorySettings &
   Readonly<{
     /** The number of the plan's last draft that is in the log: of history, or of earlier runs. */
     published: number
@@ -47,7 +47,7 @@ export function* live(settings: LiveSettings): Generator<Due, undefined> {
 }
 
 /** The way into the service and the time to wait, as the driver needs them. */
-export type LiveDoor = Readonly<{
+type LiveDoor = Readonly<{
   /** Publishes in this order; a rejection ends the driver. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms

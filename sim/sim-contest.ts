@@ -3,7 +3,7 @@ import type { Market } from './market.ts'
 import type { Random } from './random.ts'
 
 /** What becomes of a contest, decided when it is planned. */
-export type Fate = 'held' | 'postponed' | 'extended' | 'cancelled' | 'withdrawn'
+type Fate = 'held' | 'postponed' | 'extended' | 'cancelled' | 'withdrawn'
 
 /** A contest as the simulator keeps it while it lasts. */
 export type SimContest = {

@@ -17,7 +17,7 @@ export type SavedNote = Readonly<{
 }>
 
 /** A checkpoint that a key of this log has signed, earlier. */
-export type SavedCheckpoint = SavedNote & Readonly<{ checkpoint: Checkpoint }>
+type SavedCheckpoint = SavedNote & Readonly<{ checkpoint: Checkpoint }>
 
 export type OpenedSaved = Readonly<{
   checkpoints: readonly SavedCheckpoint[]

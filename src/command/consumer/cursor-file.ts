@@ -3,10 +3,10 @@ import { asPathError, checkFile } from '../terminal/given-paths.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** Where a reader stands in which log: everything up to `seq` has been written out. */
-export type SavedCursor = Readonly<{ log: string; seq: number }>
+type SavedCursor = Readonly<{ log: string; seq: number }>
 
 /** A file that keeps a cursor between runs. It is replaced whole: a crash leaves the old one or the new one. */
-export type CursorFile = Readonly<{ kept: SavedCursor | null; save(cursor: SavedCursor): void }>
+type CursorFile = Readonly<{ kept: SavedCursor | null; save(cursor: SavedCursor): void }>
 
 export function openCursorFile(path: string): CursorFile {
   checkFile(path, '--cursor')

@@ -14,7 +14,7 @@ import { strayCursor } from './stray-cursor.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type ExportSettings = Readonly<{
+type ExportSettings = Readonly<{
   url: string
   /** The half-open range of moments, and the exclusive cursor; the later of both lower bounds wins. */
   from: Ms | null

@@ -8,10 +8,10 @@ export const EVENT_FORMATS = ['table', 'jsonl', 'csv'] as const
 export type EventFormat = (typeof EVENT_FORMATS)[number]
 
 /** What a table is drawn on. */
-export type Canvas = Readonly<{ columns: number; drawn: boolean }>
+type Canvas = Readonly<{ columns: number; drawn: boolean }>
 
 /** Turns events into text. What begins a text, such as a header, comes before the first of them. */
-export type EventsText = (events: readonly EventWire[]) => string
+type EventsText = (events: readonly EventWire[]) => string
 
 export function openEventsText(format: EventFormat, canvas: Canvas): EventsText {
   switch (format) {

@@ -14,7 +14,7 @@ import type { MonthRange } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
+type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 
 /** What a run did with files. */
 type Tally = { came: number; there: number; bytes: number }

@@ -5,7 +5,7 @@ import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** A place at which the log of a service has nothing. */
-export type StrayCursor = Readonly<{
+type StrayCursor = Readonly<{
   /** The log that it is of; null where only the user knows it. */
   log: string | null
   seq: number

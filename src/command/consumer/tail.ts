@@ -22,7 +22,7 @@ export type TailStart = Readonly<
   { is: 'after'; seq: number } | { is: 'since'; atMs: Ms } | { is: 'last'; count: number } | { is: 'head' }
 >
 
-export type TailSettings = Readonly<{
+type TailSettings = Readonly<{
   url: string
   start: TailStart
   filter: EventFilter
@@ -168,7 +168,7 @@ function report(settings: TailSettings, { shown, read, seq }: Run, world: World)
 }
 
 /** The command that goes on after a seq. */
-export function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
+function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
   const { type = [], kind, contestId, nonzero = false } = filter
   const words = [
     ...(type.length > 0 ? ['--type', type.join(',')] : []),

@@ -25,7 +25,7 @@ import { openVerifyShelf } from './verify-shelf.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type VerifySettings = Readonly<{
+type VerifySettings = Readonly<{
   /** The address of a service, or a folder that mirrors its files. */
   target: string
   since: string | null

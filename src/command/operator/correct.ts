@@ -11,7 +11,7 @@ import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type CorrectSettings = Readonly<{
+type CorrectSettings = Readonly<{
   seq: number
   /** The public address, where the event is read. */
   url: string
@@ -82,10 +82,7 @@ function said(receipt: Readonly<{ status: string; seq: number | null }> | undefi
 }
 
 /** The draft that cancels an event in full. */
-export function correctionDraft(
-  event: EventWire,
-  { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>,
-): Fields {
+function correctionDraft(event: EventWire, { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>): Fields {
   const amount = event.kots === null ? undefined : parseAmount(event.kots)
   return {
     ref: ref ?? `correction-of-${event.seq}`,
@@ -98,7 +95,7 @@ export function correctionDraft(
 }
 
 /** The draft that takes its place: the event's own fields, but those that are given. */
-export function restatementDraft(
+function restatementDraft(
   { seq, type, kind, contestId, kots, tx }: EventWire,
   details: Fields,
   { details: given, ...fields }: Fields,

@@ -22,7 +22,7 @@ const AHEAD_MS_MAX = 1_000
 /** The bits of a mode that let others write. */
 const OTHERS_WRITE = 0o022
 
-export type DirectorySettings = Readonly<{
+type DirectorySettings = Readonly<{
   data: string
   keyFiles: readonly string[] | null
   streamsMax: number

@@ -5,7 +5,7 @@ import { diagnoseUrl } from './doctor-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-export type DoctorSettings = Readonly<{
+type DoctorSettings = Readonly<{
   data: string | null
   url: string | null
   keyFiles: readonly string[] | null

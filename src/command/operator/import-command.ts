@@ -10,7 +10,7 @@ import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type ImportCommandSettings = Readonly<{
+type ImportCommandSettings = Readonly<{
   files: readonly string[]
   data: string
   newLog: NewLog

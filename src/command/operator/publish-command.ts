@@ -8,7 +8,7 @@ import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-export type PublishSettings = Readonly<{
+type PublishSettings = Readonly<{
   /** A file of JSON lines, or null for standard input. */
   file: string | null
   to: string

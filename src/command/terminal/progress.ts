@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress'
 import type { World } from './world.ts'
 
 /** A progress bar on a terminal; nothing where there is none. */
-export type Progress = Readonly<{
+type Progress = Readonly<{
   at(done: number, total: number, note?: string): void
   end(): void
 }>

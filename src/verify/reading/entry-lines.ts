@@ -13,7 +13,7 @@ import type { Members } from './json-values.ts'
 import { isMembers, jsonInteger } from './json-values.ts'
 
 /** The keys of every event, in their order. */
-export const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
+const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
 /** What must come next: the seq after the last, at its moment or later. */
 export type Next = Readonly<{ seq: Seq; notBefore: Ms }>

@@ -26,7 +26,7 @@ type Name = Readonly<{ type: EventType; kind: string; hasAmount: boolean }>
  * What a correction has to know of the event that it cancels, in 34 bytes an event: transactions and what was said
  * beyond count and month are not kept.
  */
-export type EventColumns = Readonly<{
+type EventColumns = Readonly<{
   /** Adds the next entry: its seq follows. */
   add(entry: Entry): void
   entry(seq: Seq): Entry | undefined

@@ -9,7 +9,7 @@ import { publishedIn } from '../questions/question.ts'
 import { openTrailBooks } from './trail-books.ts'
 
 /** What came of recomputing the answers of one kind. */
-export type RecomputedAnswers = { answers: number; wrong: Finding[] }
+type RecomputedAnswers = { answers: number; wrong: Finding[] }
 
 /**
  * The passage of the log's entries by the answers that were published: each is recomputed as soon as the entry that

@@ -15,7 +15,7 @@ const BATCH_ENTRIES = 256
  * The books of a log that goes by entry by entry, kept at no other place than where something will be asked: the
  * moments are named before the first entry, and the totals before each are copied as it is passed.
  */
-export type TrailBooks = Readonly<{
+type TrailBooks = Readonly<{
   /** Adds the next entry; throws when it cannot be posted, and then nothing more can be added. */
   add(entry: Entry): void
   /** The books as of the last entry added, until the next one is; totals only before the moments named. */

@@ -14,7 +14,7 @@ import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
 import { openEventColumns } from './event-columns.ts'
 
 /** What of the books is kept as of the head alone. */
-export type Listings = Pick<
+type Listings = Pick<
   Books,
   'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
 >
@@ -23,7 +23,7 @@ export type Listings = Pick<
  * What the fold looks up, of a log of any length: contests, prizes, payouts, prices, loyalty months and corrections, and of every
  * event what a correction asks. Its listings are as of what was put last, and change with it.
  */
-export type TrailShelf = Readonly<{
+type TrailShelf = Readonly<{
   shelf: Shelf
   listings: Listings
   /** Keeps the changes of the fold. */
