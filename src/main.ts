@@ -1,34 +1,34 @@
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import { pino } from 'pino'
-import { systemReason } from './command/terminal/given-paths.ts'
+import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/terminal/world.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
 import { msOf } from './protocol/moment.ts'
 
-/** The one place that reads the clock, the environment, the arguments and the signals of the process. */
+/** Entry point: the only file that reads the clock, the environment, the arguments and the signals of the process. */
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
 /**
- * What became of standard output: whoever reads it has gone away, as `head` does, which is no failure, or it cannot be
- * written, as on a full disk. Both end the command.
+ * State of standard output. `closed`: its reader has gone away, as `head` does, which is no failure. `failed`: it cannot
+ * be written, as on a full disk. Both end the command.
  */
-let output: 'taken' | 'unread' | 'lost' = 'taken'
+let output: 'open' | 'closed' | 'failed' = 'open'
 process.stdout.on('error', (error) => {
-  if (output === 'taken') {
-    output = 'code' in error && error.code === 'EPIPE' ? 'unread' : 'lost'
-    if (output === 'lost')
+  if (output === 'open') {
+    output = 'code' in error && error.code === 'EPIPE' ? 'closed' : 'failed'
+    if (output === 'failed')
       process.stderr.write(`daybook: standard output cannot be written: ${systemReason(error)}\n`)
   }
   stop.abort()
 })
-// The last of it may be lost after the command has ended well.
+// The last write may fail after the command has set exit code 0.
 process.once('exit', () => {
-  if (output === 'lost' || failed) process.exitCode = 1
+  if (output === 'failed' || failed) process.exitCode = 1
 })
-// What is told beside the answers may go unread as well, and there is nobody to be told of it.
+// Standard error may be closed too, and then there is nowhere to report it.
 process.stderr.on('error', () => undefined)
 
 const world: World = {
@@ -51,18 +51,18 @@ const log = pino(
   pino.destination({ fd: 2, sync: true }),
 )
 
-/** A failure that nothing waited for ends the command in good order: a service drains first. */
+/** Set by an unhandled rejection, which stops the command as a signal does: a service drains first. */
 let failed = false
 process.on('unhandledRejection', (error) => {
   failed = true
-  log.fatal({ err: error }, 'a failure that nothing waited for')
+  log.fatal({ err: error }, 'unhandled rejection')
   stop.abort()
 })
 
 const program = openProgram(world, log, process.stdin, (code) => {
   process.exitCode = code
 })
-throwMistakes(program)
+throwUsageErrors(program)
 
 try {
   await program.parseAsync(process.argv)
@@ -70,14 +70,14 @@ try {
   process.exitCode = exitCodeOf(error)
 }
 
-function throwMistakes(command: Command): void {
+function throwUsageErrors(command: Command): void {
   command.exitOverride()
-  for (const below of command.commands) throwMistakes(below)
+  for (const below of command.commands) throwUsageErrors(below)
 }
 
-/** The limit that a process of this user starts with, as Node has raised it. */
+/** Soft limit of open files, as Node has raised it; null where the system does not say. */
 function openFilesMax(): number | null {
-  // Looking up the names of peers takes seconds, and nobody asked.
+  // The report would otherwise look up the host names of peers, which takes seconds.
   Object.assign(process.report, { excludeNetwork: true })
   const report: Readonly<{ userLimits?: Readonly<{ open_files?: Readonly<{ soft?: unknown }> }> }> = Object(
     process.report.getReport(),
@@ -88,9 +88,9 @@ function openFilesMax(): number | null {
 }
 
 function exitCodeOf(error: unknown): ExitCode {
-  // What follows from it is not told again.
-  if (output !== 'taken') return output === 'unread' ? 0 : 1
-  // Commander has said what is wrong; help and version end with its code 0.
+  // Later errors follow from the lost output, which is already reported.
+  if (output !== 'open') return output === 'closed' ? 0 : 1
+  // Commander has printed the message; help and version have its code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`daybook: ${error.message}\n`)

@@ -17,8 +17,8 @@ import { testSigner } from '../../test/story/signing.ts'
 const EVENTS = 40_000
 const START_MS = Date.UTC(2026, 9, 1)
 
-/** The world of a command that is called off at its first look at the signal. */
-function calledOff(): World {
+/** World with a stop signal that is already aborted. */
+function stoppedWorld(): World {
   return {
     now: () => msOf(START_MS),
     monotonicMs: () => 0,
@@ -32,8 +32,8 @@ function calledOff(): World {
   }
 }
 
-suite('a command that is called off', () => {
-  const data = mkdtempSync(join(tmpdir(), 'daybook-called-off-'))
+suite('a command that is stopped', () => {
+  const data = mkdtempSync(join(tmpdir(), 'daybook-stopped-'))
   test.after(() => rmSync(data, { recursive: true }))
 
   test.before(() => {
@@ -59,13 +59,13 @@ suite('a command that is called off', () => {
       [],
     )
 
-  test('stops checking, and leaves nothing behind', async () => {
-    await assert.rejects(check(data, calledOff()), stops)
+  test('ends a check and leaves nothing behind', async () => {
+    await assert.rejects(check(data, stoppedWorld()), stops)
     leavesNothing()
   })
 
-  test('stops copying, and leaves nothing behind', async () => {
-    await assert.rejects(backUp(data, join(data, 'copy.db'), calledOff()), stops)
+  test('ends a copy and leaves nothing behind', async () => {
+    await assert.rejects(backUp(data, join(data, 'copy.db'), stoppedWorld()), stops)
     leavesNothing()
   })
 })

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { backUp } from './operator/backup-command.ts'
 import { check } from './operator/check-command.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
-import { makeFolder } from './terminal/given-paths.ts'
+import { makeFolder } from './terminal/option-paths.ts'
 import type { KeygenOptions } from './operator/keygen.ts'
 import { keygen } from './operator/keygen.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
@@ -23,7 +23,7 @@ const NOTICE = 'The data is informational only: not advice, a forecast or an off
 
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
-/** The command line: every command, its options and their limits. `done` receives a command's exit code. */
+/** Builds the command line: every command, its options and their limits. `done` receives a command's exit code. */
 export function openProgram(
   world: World,
   log: Logger,
@@ -33,12 +33,9 @@ export function openProgram(
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)
-    .addHelpText(
-      'after',
-      '\nTo see it all at work: daybook demo --data demo, then daybook tail http://127.0.0.1:8080',
-    )
+    .addHelpText('after', '\nTo try it: daybook demo --data demo, then daybook tail http://127.0.0.1:8080')
     .showSuggestionAfterError()
-    .showHelpAfterError('(--help shows how)')
+    .showHelpAfterError('(--help shows the usage)')
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
@@ -58,8 +55,8 @@ function addDataCommands(
   done: (code: ExitCode) => void,
 ): void {
   program.addCommand(
-    logOptions(new Command('import').description('load history from files of drafts, all of it or nothing'))
-      .argument('<file...>', 'JSON lines of drafts with `at`, plain or gzip')
+    logOptions(new Command('import').description('load history from files of drafts: all of it, or nothing'))
+      .argument('<file...>', 'drafts with `at` as JSON lines, plain or gzip')
       .addOption(directoryOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
@@ -71,8 +68,8 @@ function addDataCommands(
   )
   program.addCommand(
     new Command('publish')
-      .description('send drafts to a publish door')
-      .argument('[file]', 'JSON lines of drafts; standard input when absent')
+      .description('send drafts to the publish door')
+      .argument('[file]', 'drafts as JSON lines; standard input by default')
       .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
       .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
       .action(async (file: string | undefined, options: { to: string; tokenFile: string }) =>
@@ -81,20 +78,20 @@ function addDataCommands(
   )
   program.addCommand(
     new Command('keygen')
-      .description('make the key that signs a log, or show the vkey of one')
-      .addOption(option('--to <file>', 'file to write; it must not exist').env('DAYBOOK_KEYGEN_TO'))
-      .addOption(option('--show <file>', 'file to read instead').env('DAYBOOK_KEYGEN_SHOW'))
+      .description('make a key that signs a log, or print the vkey of an existing key')
+      .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
+      .addOption(option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'))
       .addOption(option('--origin <name>', 'name of the log').argParser(originName).default(ORIGIN))
       .action((options: KeygenOptions) => done(keygen(options, world))),
   )
   program.addCommand(
     new Command('check')
-      .description('recompute everything in a store from the log’s lines')
+      .description('recompute everything in a store from the lines of its log')
       .addOption(directoryOption())
       .addOption(
         option(
           '--signing-key-file <files>',
-          'key that must have signed the log, or two with a comma (default: <dir>.key where it is)',
+          'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
         ).argParser(keyFiles),
       )
       .action(async ({ data, signingKeyFile }: CheckOptions) =>
@@ -103,10 +100,10 @@ function addDataCommands(
   )
   program.addCommand(
     new Command('backup')
-      .description('copy a log to one file, also while it is served')
+      .description('copy a log to one file; the service may keep running')
       .addOption(directoryOption())
       .addOption(
-        option('--to <file>', 'file to write; it must not exist; required')
+        option('--to <file>', 'new file for the copy; it must not exist; required')
           .env('DAYBOOK_BACKUP_TO')
           .makeOptionMandatory(),
       )

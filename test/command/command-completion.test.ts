@@ -9,7 +9,7 @@ import { everyCommand, programOf, run } from '../stage/command-stage.ts'
 
 const { stdout: bash } = await run(['completion', 'bash'])
 
-/** What bash offers for the last of these words. */
+/** Completions that bash offers for the last of these words. */
 function offered(...words: readonly string[]): readonly string[] {
   const list = words.map((word) => `'${word}'`).join(' ')
   const script = `${bash}\nCOMP_WORDS=(daybook ${list}); COMP_CWORD=${words.length}; _daybook; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -35,13 +35,13 @@ suite('completion in bash', () => {
     }
   })
 
-  test('offers what begins as the word does', () => {
+  test('offers the words that begin with the typed letters', () => {
     assert.deepEqual(offered('ta'), ['tail'])
     assert.deepEqual(offered('get', 'contest-'), ['contest-ledger'])
     assert.deepEqual(offered('tail', 'http://127.0.0.1:8080', '--no-'), ['--no-follow'])
   })
 
-  test('offers the choices of an option, and no word where it takes any', () => {
+  test('offers the choices of an option, and nothing where an option takes any value', () => {
     assert.deepEqual(offered('tail', 'url', '--format', ''), ['table', 'jsonl', 'csv'])
     assert.deepEqual(offered('get', 'flows', 'url', '--bucket', 'd'), ['day'])
     assert.deepEqual(offered('tail', 'url', '--after', ''), [])
@@ -50,7 +50,7 @@ suite('completion in bash', () => {
 
 suite('completion in other shells', () => {
   for (const shell of ['zsh', 'fish']) {
-    test(`is read by ${shell}`, { skip: skipWithout(shell) }, async () => {
+    test(`is valid ${shell}`, { skip: skipWithout(shell) }, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'daybook-completion-'))
       try {
         const file = join(folder, `daybook.${shell}`)
@@ -76,7 +76,7 @@ suite('completion in other shells', () => {
   }
 })
 
-test('a shell that is not known is refused with those that are', async () => {
+test('an unknown shell is refused with a list of the known ones', async () => {
   const { code, stderr } = await run(['completion', 'tcsh'])
   assert.equal(code, 2)
   assert.match(stderr, /Allowed choices are bash, zsh, fish/)

@@ -28,7 +28,7 @@ after(async () => {
 })
 
 suite('get', () => {
-  test('prints an answer as it came, with the parameters of the API as options', async () => {
+  test('prints the unchanged answer, with the parameters of the API as options', async () => {
     const { code, stdout } = await run(['get', 'summary', service.url, '--at', '2026-08-01'])
     assert.equal(code, 0)
     assert.equal(stdout, `${await textOf('/summary?at=2026-08-01')}\n`)
@@ -46,21 +46,21 @@ suite('get', () => {
     assert.equal(flows.stdout, `${await textOf('/flows?from=2026-08-01&to=2026-08-03&bucket=hour')}\n`)
   })
 
-  test('asks for what its argument names, and says where a page goes on', async () => {
+  test('takes the variable of the path as an argument, and prints the option of the next page', async () => {
     const ledger = await run(['get', 'contest-ledger', service.url, '3'])
     assert.equal(ledger.stdout, `${await textOf('/contests/3/ledger')}\n`)
     const page = await run(['get', 'payouts', service.url, '--limit', '1'])
     assert.match(page.stderr, /^there is more: --after \d+$/m)
   })
 
-  test('prints a table where it is asked for one: what is owed below what it is called', async () => {
+  test('prints a table with --format table, with amounts below their names', async () => {
     const { stdout } = await run(['get', 'contest', service.url, '3', '--format', 'table'])
     const { spentOnPlay } = JSON.parse(await textOf('/contests/3'))
     assert.equal(/^spentOnPlay +([\d .]+)$/m.exec(stdout)?.[1]?.replaceAll(' ', ''), spentOnPlay)
     assert.doesNotMatch(stdout, /AtMs/)
   })
 
-  test('tells a wrong use from what is not there', async () => {
+  test('ends with 2 for bad usage and with 1 for something that does not exist', async () => {
     const far = await run([
       'get',
       'flows',
@@ -83,14 +83,14 @@ suite('get', () => {
 })
 
 suite('export', () => {
-  test('prints a range as the API’s CSV', async () => {
+  test('prints a range in the CSV of the API', async () => {
     const { code, stdout, stderr } = await run(['export', service.url, '--format', 'csv', '--to', '2026-09'])
     assert.equal(code, 0)
     assert.equal(stdout, await textOf('/events?format=csv&limit=10000&to=2026-09-01'))
     assert.match(stderr, /2187 events of seq 1 to 2187/)
   })
 
-  test('prints lines between two moments, filtered', async () => {
+  test('prints the lines between two moments that match a filter', async () => {
     const range = ['--from', '2026-08-03', '--to', '2026-08-04T12:00Z']
     const { stdout } = await run(['export', service.url, ...range, '--type', 'payout,burn', '--after', '700'])
     const query = 'from=2026-08-03&to=2026-08-04T12:00Z&type=payout,burn&after=700&limit=10000'
@@ -99,7 +99,7 @@ suite('export', () => {
     assert.ok(events.length > 0)
   })
 
-  test('tells a range without events from one that is none', async () => {
+  test('accepts a range without events, and refuses one that is invalid', async () => {
     const none = await run(['export', service.url, '--from', '2020-01', '--to', '2020-02', '--format', 'csv'])
     assert.equal(none.code, 0)
     assert.equal(none.stdout, 'seq,type,kind,at,atMs,contestId,kots,tx\r\n')
@@ -113,7 +113,7 @@ suite('pull', () => {
   const to = join(folder, 'copy')
   const july = join(to, 'archive', '2026-07.jsonl.gz')
 
-  test('lays out months so that sha256sum and verify find them right', async () => {
+  test('writes months that sha256sum and verify accept', async () => {
     const { code, stderr } = await run(['pull', service.url, '--to', to])
     assert.equal(code, 0, stderr)
     for (const path of ['archive/2026-07.jsonl.gz', 'archive/2026-07.json', 'log/keys']) {
@@ -129,17 +129,17 @@ suite('pull', () => {
     assert.equal(verified.code, 0, verified.stdout)
   })
 
-  test('fetches nothing again that is there and right', async () => {
+  test('downloads no file again that is already right', async () => {
     await using proxy = await startProxy(service.url, () => 'none')
     const { stderr } = await run(['pull', proxy.url, '2026-07', '--to', to])
-    assert.match(stderr, /^0 files came \(0 bytes\), 2 were there and right$/m)
+    assert.match(stderr, /^0 files downloaded \(0 bytes\), 2 already complete$/m)
     assert.deepEqual(
       proxy.asked.map(([path]) => path).filter((path) => path.endsWith('.gz')),
       [],
     )
   })
 
-  test('goes on after the last byte that came, in this run and from the last', async () => {
+  test('resumes after the last byte, in the same run and in the next one', async () => {
     const whole = readFileSync(july)
     rmSync(july)
     const came = (): number => statSync(`${july}.part`, { throwIfNoEntry: false })?.size ?? 0
@@ -155,7 +155,7 @@ suite('pull', () => {
     stop.abort()
     const stopped = await first
     assert.equal(stopped.code, 1)
-    assert.match(stopped.stderr, /^daybook: stopped: the same command goes on from there$/m)
+    assert.match(stopped.stderr, /^daybook: stopped; repeat the command to continue$/m)
 
     const { code, stderr } = await run(['pull', proxy.url, '2026-07', '--to', to], { random: () => 0 })
     assert.equal(code, 0, stderr)
@@ -165,7 +165,7 @@ suite('pull', () => {
     assert.ok(!existsSync(`${july}.part`))
   })
 
-  test('begins anew what is not what its manifest says', async () => {
+  test('downloads a file again when it differs from its manifest', async () => {
     const whole = readFileSync(july)
     writeFileSync(july, whole.subarray(1))
     writeFileSync(`${july}.part`, Buffer.alloc(whole.length))
@@ -175,10 +175,10 @@ suite('pull', () => {
     assert.deepEqual(readFileSync(july), whole)
   })
 
-  test('says which months there are where none is in the range', async () => {
+  test('names the months of the archive when none is in the range', async () => {
     const { code, stderr } = await run(['pull', service.url, '2020-01..2020-03', '--to', to])
     assert.equal(code, 2)
-    assert.match(stderr, /the archive has 2026-07 to 2026-\d\d/)
+    assert.match(stderr, /the archive has no such month; it has 2026-07 to 2026-\d\d/)
     for (const words of ['2026-13', '2026-09..2026-01', '..', '2026-01..2026-02..2026-03']) {
       assert.equal((await run(['pull', service.url, words, '--to', to])).code, 2, words)
     }
@@ -186,7 +186,7 @@ suite('pull', () => {
 })
 
 suite('an address', () => {
-  test('that is none, or that nobody answers at, is told in one line', async () => {
+  test('that is malformed is refused in one line', async () => {
     for (const [url, code, words] of [
       ['data.example.org', 2, /give the address of the service/],
       ['http://127.0.0.1:1/api', 2, /without a path/],
@@ -197,15 +197,15 @@ suite('an address', () => {
     }
   })
 
-  test('at which nobody answers is named at once, and tried again before it is given up', async () => {
+  test('at which nothing answers is named at once, and retried before the command fails', async () => {
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const url = `http://127.0.0.1:${(free.address() as AddressInfo).port}`
     await new Promise((resolve) => free.close(resolve))
     const { code, stderr } = await run(['get', 'status', url], { random: () => 0 })
     assert.equal(code, 1)
-    const [told, failed] = stderr.trim().split('\n')
-    assert.equal(told, `no answer from ${new URL(url).host} yet`)
+    const [notice, failed] = stderr.trim().split('\n')
+    assert.equal(notice, `no answer from ${new URL(url).host} yet`)
     assert.match(failed ?? '', /^daybook: the connection .*ECONNREFUSED/)
   })
 })

@@ -27,7 +27,7 @@ after(async () => {
 })
 
 suite('tail', () => {
-  test('prints the archive’s lines, byte for byte, and how to resume', async () => {
+  test('prints the lines of the archive, byte for byte, and the command that resumes', async () => {
     const { code, stdout, stderr } = await run(['tail', service.url, '--after', '0', '--no-follow'])
     const files = ['2026-07', '2026-08'].map((month) => bytesOf(`/archive/${month}.jsonl.gz`))
     assert.equal(code, 0)
@@ -36,7 +36,7 @@ suite('tail', () => {
     assert.match(stderr, /^resume: daybook tail http:\/\/127\.0\.0\.1:\d+ --no-follow --after 2187$/m)
   })
 
-  test('begins with the last events that are wanted, in their order', async () => {
+  test('begins with the last events that match the filter, in order', async () => {
     const words = ['tail', service.url, '-n', '5', '--no-follow', '--type', 'payout', '--kind', 'winner']
     const { stdout, stderr } = await run(words)
     const page = JSON.parse(await textOf('/events?order=desc&limit=5&type=payout&kind=winner'))
@@ -50,7 +50,7 @@ suite('tail', () => {
     assert.match(stderr, /resume: .* --type payout --kind winner --no-follow --after 2187$/m)
   })
 
-  test('begins at a moment, and ends after so many events', async () => {
+  test('begins at a moment, and ends after a number of events', async () => {
     const words = [
       'tail',
       service.url,
@@ -71,7 +71,7 @@ suite('tail', () => {
     assert.match(stderr, new RegExp(`--format csv --after ${last}$`, 'm'))
   })
 
-  test('follows, ends well when it is interrupted, and goes on from its cursor file without loss', async () => {
+  test('follows, ends with 0 when interrupted, and continues from its cursor file without loss', async () => {
     const cursor = join(folder, 'cursor')
     const words = ['tail', service.url, '--cursor', cursor, '--type', 'treasury']
     const first = start(words)
@@ -94,7 +94,7 @@ suite('tail', () => {
     assert.equal(JSON.parse(readFileSync(cursor, 'utf8')).seq, two)
   })
 
-  test('says where the log ends when it is to begin beyond', async () => {
+  test('names the head when it should begin after it', async () => {
     for (const follow of [[], ['--no-follow']]) {
       const { code, stderr } = await run(['tail', service.url, '--after', '999999', ...follow])
       assert.equal(code, 2, stderr)
@@ -102,17 +102,17 @@ suite('tail', () => {
     }
   })
 
-  test('refuses a cursor of another log, and a file that is none', async () => {
+  test('refuses a cursor of another log, and a file that holds no cursor', async () => {
     const file = join(folder, 'foreign')
     writeFileSync(file, '{"log":"another","seq":3}')
     const foreign = await run(['tail', service.url, '--cursor', file])
     assert.equal(foreign.code, 1)
-    assert.match(foreign.stderr, /daybook: the cursor is of another log/)
+    assert.match(foreign.stderr, /daybook: the cursor belongs to another log/)
     writeFileSync(file, 'no cursor')
     assert.equal((await run(['tail', service.url, '--cursor', file])).code, 2)
   })
 
-  test('ends quietly when nobody reads any more', async () => {
+  test('ends without an error when its reader goes away', async () => {
     const { child, ended } = start(['tail', service.url, '--after', '0'])
     child.stdout?.once('data', () => child.stdout?.destroy())
     const { code, stderr } = await ended()
@@ -122,7 +122,7 @@ suite('tail', () => {
 
   const script = '/usr/bin/script'
   test(
-    'draws a table on a terminal, without colours where NO_COLOR is set',
+    'prints a table on a terminal, without colours when NO_COLOR is set',
     { skip: skipWithout('script') },
     () => {
       const command = `stty cols 100; ${process.execPath} ${MAIN} tail ${service.url} --after 0 --count 3 2>/dev/null`

@@ -157,7 +157,7 @@ suite('daybook verify', () => {
         'm',
       ),
     )
-    assert.match(cut.stderr, /evidence is kept in .*rollback-/)
+    assert.match(cut.stderr, /evidence saved in .*rollback-/)
     for (let at = 0; at <= missing; at++) await publish(other, `fork-${at}`, '2')
     const forked = await daybook('verify', other.url, '--save', saved)
     assert.equal(forked.code, 1)
@@ -174,7 +174,7 @@ suite('daybook verify', () => {
     const since = join(saved, evidence, 'saved.checkpoint')
     const named = await daybook('verify', other.url, '--since', since)
     assert.match(named.stdout, /FORK/)
-    assert.match(named.stderr, /evidence was found and is not kept/)
+    assert.match(named.stderr, /evidence was found and not saved/)
   })
 
   test('verifies a folder of the files that were downloaded, and finds what was changed in it', async () => {
@@ -214,7 +214,7 @@ suite('daybook verify', () => {
     }
   })
 
-  test('is called off by a signal, and says nothing of the log then', async () => {
+  test('is stopped by a signal, and then makes no statement about the log', async () => {
     let stop: () => void = () => undefined
     const asked = new Promise<void>((resolve) => (stop = resolve))
     await using proxy = await proxyOf(service.url, async (_, body) => {
@@ -228,7 +228,7 @@ suite('daybook verify', () => {
     child.kill('SIGINT')
     await closed
     assert.equal(child.exitCode, 1)
-    assert.deepEqual(await said, ['', 'daybook: stopped; nothing is said of the log\n'])
+    assert.deepEqual(await said, ['', 'daybook: stopped; the log was not verified\n'])
   })
 
   test('ends with 1 where there is nothing to verify', async () => {

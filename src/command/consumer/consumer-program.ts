@@ -38,7 +38,7 @@ type TailOptions = FilterOptions &
 type ExportOptions = FilterOptions &
   Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
 
-/** The commands for whoever reads a log: `tail`, `get`, `pull`, `export`. */
+/** Adds the commands for readers of a log: `tail`, `get`, `pull`, `export`. */
 export function addConsumerCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
   addTail(program, world, done)
   addGetCommands(program, world, done)
@@ -52,7 +52,7 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
   const option = optionOf('tail')
   const command = program
     .command('tail')
-    .description('follow the log: a table on a terminal, the archive’s lines elsewhere')
+    .description('follow the log: a table on a terminal, lines as in the archive elsewhere')
     .argument('<url>', 'address of the service')
     .addOption(option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'last']))
     .addOption(
@@ -61,18 +61,20 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
         .conflicts('last'),
     )
     .addOption(
-      option('-n, --last <n>', 'begin with the last events that are wanted').argParser(
+      option('-n, --last <n>', 'begin with the last n events that match the filter').argParser(
         wholeBetween(0, PAGE_LIMIT_MAX),
       ),
     )
-    .addOption(option('-f, --follow', 'go on past the head, which is the default').default(true))
-    .addOption(option('--no-follow', 'end at what is the head at the start'))
-    .addOption(option('--count <n>', 'end after so many events').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(option('-f, --follow', 'wait for new events; the default').default(true))
+    .addOption(option('--no-follow', 'end at the head that the log has at the start'))
+    .addOption(option('--count <n>', 'end after this many events').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(
-      option('--cursor <file>', 'file that keeps the place between runs, and comes before the above'),
+      option('--cursor <file>', 'file that keeps the cursor between runs; it overrides the options above'),
     )
     .addOption(
-      option('--format <name>', 'how events are written (default: by the terminal)').choices(EVENT_FORMATS),
+      option('--format <name>', 'format of events (default: table on a terminal, jsonl elsewhere)').choices(
+        EVENT_FORMATS,
+      ),
     )
   filterOptions(command, option)
     .addHelpText(
@@ -99,7 +101,7 @@ function startOf({ after, since, last }: TailOptions): TailStart {
 function addPull(program: Command, world: World, done: (code: ExitCode) => void): void {
   program
     .command('pull')
-    .description('download the files of months with their digests; goes on where it was interrupted')
+    .description('download the files of months with their digests; continues after an interruption')
     .argument('<url>', 'address of the service')
     .addArgument(
       new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
@@ -109,7 +111,7 @@ function addPull(program: Command, world: World, done: (code: ExitCode) => void)
     .addOption(
       optionOf('pull')(
         '--to <dir>',
-        'folder, laid out as the service’s paths; required',
+        'folder for the files, with the paths of the service; required',
       ).makeOptionMandatory(),
     )
     .addHelpText(
@@ -131,10 +133,10 @@ function addExport(program: Command, world: World, done: (code: ExitCode) => voi
     .command('export')
     .description('print every event of a range as JSON lines or CSV, in few requests')
     .argument('<url>', 'address of the service')
-    .addOption(option('--from <time>', `first moment: ${TIME_FORMS}`).argParser(time))
-    .addOption(option('--to <time>', 'the moment before which it ends (default: the head)').argParser(time))
+    .addOption(option('--from <time>', `begin at this moment: ${TIME_FORMS}`).argParser(time))
+    .addOption(option('--to <time>', 'end before this moment (default: the head)').argParser(time))
     .addOption(option('--after <seq>', 'only events with a greater seq').argParser(seq).default(0))
-    .addOption(option('--format <name>', 'how events are written').choices(['jsonl', 'csv']).default('jsonl'))
+    .addOption(option('--format <name>', 'format of events').choices(['jsonl', 'csv']).default('jsonl'))
   filterOptions(command, option)
     .addHelpText(
       'after',

@@ -1,17 +1,19 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { asPathError, checkFile } from '../terminal/given-paths.ts'
+import { asPathError, checkFile, systemReason } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Where a reader stands in which log: everything up to `seq` has been written out. */
+/** Cursor of a log: every event up to `seq` has been written. */
 type SavedCursor = Readonly<{ log: string; seq: number }>
 
-/** A file that keeps a cursor between runs. It is replaced whole: a crash leaves the old one or the new one. */
-type CursorFile = Readonly<{ kept: SavedCursor | null; save(cursor: SavedCursor): void }>
+/** File that keeps a cursor between runs. A crash leaves either the old cursor or the new one. */
+type CursorFile = Readonly<{ saved: SavedCursor | null; save(cursor: SavedCursor): void }>
 
+/** Opens the file of `--cursor`, which need not exist. */
 export function openCursorFile(path: string): CursorFile {
   checkFile(path, '--cursor')
   return {
-    kept: readCursor(path),
+    saved: readCursor(path),
     save(cursor) {
       const next = `${path}.next`
       try {
@@ -30,13 +32,18 @@ function readCursor(path: string): SavedCursor | null {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw new CommandError(2, `the cursor file ${path} cannot be read`, { cause })
+    throw new CommandError(2, `--cursor: ${shellQuoted(path)} cannot be read: ${systemReason(cause)}`, {
+      cause,
+    })
   }
   try {
     const { log, seq }: SavedCursor = JSON.parse(text)
     if (typeof log === 'string' && Number.isSafeInteger(seq) && seq >= 0) return { log, seq }
   } catch {
-    // Told below, whatever is wrong with it.
+    // Reported below, like any other content.
   }
-  throw new CommandError(2, `${path} is no cursor file`)
+  throw new CommandError(
+    2,
+    `--cursor: ${shellQuoted(path)} is not a cursor file; give another path or remove it`,
+  )
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ExportPart } from './export.ts'
-import { stretchesOf } from './export.ts'
+import { exportParts } from './export.ts'
 
-type Month = Parameters<typeof stretchesOf>[0][number]
+type Month = Parameters<typeof exportParts>[0][number]
 
 /** Months with so many events each, the seqs one after the other. */
 function monthsOf(counts: readonly number[]): readonly Month[] {
@@ -24,22 +24,22 @@ function monthsOf(counts: readonly number[]): readonly Month[] {
 const requestsOf = ({ month, after, end }: ExportPart): number =>
   month === null ? Math.ceil((end - after) / 10_000) : 1
 
-suite('a range that is exported', () => {
-  test('costs a year of five million events a request for each month', () => {
-    const stretches = stretchesOf(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
+suite('the parts of an export', () => {
+  test('are one request a month for a year of five million events', () => {
+    const stretches = exportParts(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
     assert.deepEqual(
       stretches.map(({ month }) => month !== null),
       Array.from({ length: 12 }, () => true),
     )
   })
 
-  test('reads what few pages hold by pages, across months too', () => {
-    assert.deepEqual(stretchesOf(monthsOf([1_000, 0, 2_000, 50_000]), 100, 8_000), [
+  test('are pages where a few pages hold the events, across months too', () => {
+    assert.deepEqual(exportParts(monthsOf([1_000, 0, 2_000, 50_000]), 100, 8_000), [
       { month: null, after: 100, end: 8_000 },
     ])
   })
 
-  test('is read whole, each event once and in order, in few requests', () => {
+  test('cover the range, each event once and in order, in few requests', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 12 }),
@@ -48,7 +48,7 @@ suite('a range that is exported', () => {
         (counts, one, other) => {
           const head = counts.reduce((sum, count) => sum + count, 0)
           const [after = 0, end = 0] = [one % (head + 1), other % (head + 1)].toSorted((a, b) => a - b)
-          const stretches = stretchesOf(monthsOf(counts), after, end)
+          const stretches = exportParts(monthsOf(counts), after, end)
           let place = after
           for (const stretch of stretches) {
             assert.equal(stretch.after, place)

@@ -8,15 +8,15 @@ import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
-import { print, quoted } from '../terminal/output.ts'
+import { print, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { strayCursor } from './stray-cursor.ts'
+import { unknownCursorError } from './unknown-cursor.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
 type ExportSettings = Readonly<{
   url: string
-  /** The half-open range of moments, and the exclusive cursor; the later of both lower bounds wins. */
+  /** Half-open range of moments, and an exclusive cursor; the later of the two lower bounds applies. */
   from: Ms | null
   to: Ms | null
   after: number
@@ -24,12 +24,12 @@ type ExportSettings = Readonly<{
   format: Exclude<EventFormat, 'table'>
 }>
 
-/** A stretch of the log that is read in one way: a month's file, or pages. `after` exclusive, `end` inclusive. */
+/** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */
 export type ExportPart = Readonly<{ month: string | null; after: number; end: number }>
 
 /**
- * Prints every event of a range: whole months from their files, the rest by pages, so that a year costs a dozen
- * requests. What is printed is complete: seqs that are missing end it.
+ * Prints every event of a range: long months from their files, the rest in pages, so a year needs about a dozen requests.
+ * A missing seq is an error, so the output is complete.
  */
 export async function exportEvents(settings: ExportSettings, world: World): Promise<ExitCode> {
   const { filter, format, from, to } = settings
@@ -42,15 +42,15 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
     const { after, end, head, months } = await boundsOf(daybook, settings, world.stop)
     if (settings.after > head && settings.after > (await daybook.status({ signal: world.stop })).head.seq) {
       const cursor = { log: null, seq: settings.after, url: settings.url }
-      const resume = (seq: number): string => `daybook export ${quoted(settings.url)} --after ${seq}`
-      throw await strayCursor({ ...cursor, resume }, daybook, world)
+      const resume = (seq: number): string => `daybook export ${shellQuoted(settings.url)} --after ${seq}`
+      throw await unknownCursorError({ ...cursor, resume }, daybook, world)
     }
     run.seq = after
-    // A file without events has its header all the same.
+    // The header is printed even without events.
     await print(text([]), world)
-    for (const stretch of stretchesOf(months, after, end)) {
-      for await (const events of eventsOf(daybook, stretch, world.stop)) {
-        const due = events.filter(({ seq }) => seq <= stretch.end)
+    for (const part of exportParts(months, after, end)) {
+      for await (const events of eventsOf(daybook, part, world.stop)) {
+        const due = events.filter(({ seq }) => seq <= part.end)
         const wanted = due.filter((event) => isWanted(filter, event))
         for (const { seq } of due) {
           noGap(run.seq, seq)
@@ -59,9 +59,9 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
         if (!(await print(text(wanted), world))) return 0
         run.printed += wanted.length
         progress.at(run.seq - after, end - after)
-        if (run.seq >= stretch.end) break
+        if (run.seq >= part.end) break
       }
-      noGap(run.seq, stretch.end + 1)
+      noGap(run.seq, part.end + 1)
     }
     progress.end()
     tell(
@@ -72,10 +72,10 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
   } catch (error) {
     progress.end()
     if (!world.stop.aborted) {
-      if (run.printed > 0) tell(world, `not complete: it ends after seq ${run.seq}`)
+      if (run.printed > 0) tell(world, `incomplete: the output ends after seq ${run.seq}`)
       throw asCommandError(error)
     }
-    throw new CommandError(1, `stopped: --after ${run.seq} goes on from there`, { cause: error })
+    throw new CommandError(1, `stopped; continue with --after ${run.seq}`, { cause: error })
   } finally {
     progress.end()
   }
@@ -84,7 +84,7 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
 type Month = Readonly<{ month: string; firstSeq: number | null; lastSeq: number | null }>
 type Bounds = Readonly<{ after: number; end: number; head: number; months: readonly Month[] }>
 
-/** Moments become seqs, and the head is fixed: what is published meanwhile is not of this export. */
+/** Converts the range of moments to seqs, and fixes the head: later events are not part of this export. */
 async function boundsOf(
   daybook: Daybook,
   { from, to, after }: ExportSettings,
@@ -102,19 +102,19 @@ async function boundsOf(
   }
 }
 
-/** How a range is read: by its file where a month has more of it than a few pages hold, else by pages. */
-export function stretchesOf(months: readonly Month[], after: number, end: number): readonly ExportPart[] {
-  const stretches: ExportPart[] = []
+/** Splits a range into parts: a month with more events than a few pages hold is read from its file. */
+export function exportParts(months: readonly Month[], after: number, end: number): readonly ExportPart[] {
+  const parts: ExportPart[] = []
   for (const { month, firstSeq, lastSeq } of months) {
     if (firstSeq === null || lastSeq === null) continue
     const [from, to] = [Math.max(after, firstSeq - 1), Math.min(end, lastSeq)]
     if (to <= from) continue
-    const last = stretches.at(-1)
+    const last = parts.at(-1)
     const isFile = to - from >= ARCHIVE_EVENTS_MIN
-    if (!isFile && last?.month === null) stretches[stretches.length - 1] = { ...last, end: to }
-    else stretches.push({ month: isFile ? month : null, after: from, end: to })
+    if (!isFile && last?.month === null) parts[parts.length - 1] = { ...last, end: to }
+    else parts.push({ month: isFile ? month : null, after: from, end: to })
   }
-  return stretches
+  return parts
 }
 
 function eventsOf(

@@ -1,4 +1,5 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { Option } from 'commander'
+import { Argument, Command } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import type { Given } from '../../client/endpoint-query.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
@@ -7,7 +8,7 @@ import type { Parameter } from '../../protocol/parameters.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
-import { asking, openClient } from '../terminal/client.ts'
+import { withCommandErrors, openClient } from '../terminal/client.ts'
 import { listOf, optionOf, wholeBetween } from '../terminal/options.ts'
 import { formatAnswer } from './output-answer.ts'
 import { print } from '../terminal/output.ts'
@@ -15,11 +16,11 @@ import { timeOption } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-/** `daybook get`: a command for each endpoint, with the options that its parameters are. */
+/** Adds `daybook get`: one command for each endpoint, with its parameters as options. */
 export function addGetCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
   const parent = program
     .command('get')
-    .description('print one answer of the API: a table on a terminal, its JSON as it came elsewhere')
+    .description('print one answer of the API: a table on a terminal, the unchanged JSON elsewhere')
     .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
   for (const endpoint of ENDPOINTS) {
     // `tail` reads the stream, `pull` the files, `verify` the tiles.
@@ -27,7 +28,7 @@ export function addGetCommands(program: Command, world: World, done: (code: Exit
   }
 }
 
-/** A command's or option's name: `contestId` is `contest-id`. */
+/** Name of a command or option: `contest-id` for `contestId`. */
 export function dashed(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
@@ -38,30 +39,30 @@ function endpointCommand(
   done: (code: ExitCode) => void,
 ): Command {
   const command = new Command(dashed(id)).description(meaning).argument('<url>', 'address of the service')
-  const place = /\{(\w+)\}/.exec(path)?.[1]
-  if (place !== undefined) {
-    const argument = new Argument(`<${place}>`, `the ${place} to ask for`)
-    const isWord = place === 'type'
+  const variable = /\{(\w+)\}/.exec(path)?.[1]
+  if (variable !== undefined) {
+    const argument = new Argument(`<${variable}>`, `the ${variable} to ask for`)
+    const isWord = variable === 'type'
     command.addArgument(isWord ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX)))
   }
   for (const parameter of parameters) {
-    // How an answer is written is said by --format of every command here; CSV is what `export` is for.
+    // Every command has its own --format. For CSV there is `export`.
     if (parameter.name !== 'format') command.addOption(parameterOption(parameter, world))
   }
   command.addOption(
-    optionOf('get')('--format <name>', 'how the answer is written (default: a table on a terminal)').choices([
+    optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices([
       'table',
       'json',
     ]),
   )
-  // Without a place in the path, what follows the address is the options.
+  // Commander passes the options last; without a path variable they are the second argument.
   return command.action(async (url: string, second: unknown, third: unknown) => {
-    const [at, options] = place === undefined ? ['', second] : [second, third]
-    done(await get({ url, id, place: String(at), options: Object(options) }, world))
+    const [value, options] = variable === undefined ? ['', second] : [second, third]
+    done(await get({ url, id, pathValue: String(value), options: Object(options) }, world))
   })
 }
 
-/** The option that a parameter is, read as the API reads it. */
+/** Option for a parameter of the API, with the same limits. */
 function parameterOption({ name, form, absent, meaning }: Parameter, world: World): Option {
   const text = `${meaning} (default: ${absent})`
   const flag = `--${dashed(name)}`
@@ -70,7 +71,7 @@ function parameterOption({ name, form, absent, meaning }: Parameter, world: Worl
     case 'time':
       return made(`${flag} <time>`, text).argParser(timeOption(world.now))
     case 'integer':
-      return made(`${flag} <n>`, text).argParser(integerBetween(form.min, form.max))
+      return made(`${flag} <n>`, text).argParser(wholeBetween(form.min, form.max))
     case 'word':
       return made(`${flag} <word>`, text)
     case 'tx':
@@ -86,36 +87,30 @@ function parameterOption({ name, form, absent, meaning }: Parameter, world: Worl
   }
 }
 
-function integerBetween(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= min && value <= max))
-      throw new InvalidArgumentError(`give a whole number from ${min} to ${max}`)
-    return value
-  }
-}
-
 type GetSettings = Readonly<{
   url: string
   id: EndpointId
-  place: string
+  /** Value of the variable in the path; empty where the path has none. */
+  pathValue: string
   options: Given & Readonly<{ format?: string }>
 }>
 
-/** Prints one answer: the bytes as they came, or a table. */
-async function get({ url, id, place, options }: GetSettings, world: World): Promise<ExitCode> {
+/** Prints one answer: its unchanged bytes, or a table. */
+async function get({ url, id, pathValue, options }: GetSettings, world: World): Promise<ExitCode> {
   const daybook = openClient(url, world)
   const { format, ...query } = options
   const columns = world.columns?.() ?? null
   try {
-    const answer = await asking(() => daybook.ask.get(endpointPath(id, place, query), { signal: world.stop }))
+    const answer = await withCommandErrors(() =>
+      daybook.ask.get(endpointPath(id, pathValue, query), { signal: world.stop }),
+    )
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
     const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()
     const isEnded = isTable || answer.bytes().at(-1) === NEWLINE
     await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), world)
     const next: unknown = isJson ? nextIn(answer.json()) : null
-    if (typeof next === 'string') tell(world, `there is more: ${moreOf(next)}`)
+    if (typeof next === 'string') tell(world, `there is more: ${nextOption(next)}`)
     return 0
   } catch (error) {
     if (world.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
@@ -125,13 +120,14 @@ async function get({ url, id, place, options }: GetSettings, world: World): Prom
 
 const NEWLINE = 0x0a
 
-/** The path of the next page, where an answer has one. */
+/** Path of the next page; null or undefined when there is none. */
 function nextIn(answer: unknown): unknown {
   const next: unknown = Reflect.get(Object(answer), 'next')
   return next ?? Reflect.get(Object(Reflect.get(Object(answer), 'page')), 'next')
 }
 
-function moreOf(next: string): string {
+/** Option that asks for the next page: `--after 200`. */
+function nextOption(next: string): string {
   const query = new URLSearchParams(next.split('?')[1] ?? '')
   const [name, cursor] = query.has('before') ? ['before', query.get('before')] : ['after', query.get('after')]
   return `--${name} ${cursor ?? ''}`

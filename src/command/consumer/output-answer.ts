@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
 import { groupAmount } from './output-events.ts'
-import { harmless } from '../terminal/output.ts'
+import { printable } from '../terminal/output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An answer of the API for a person: its figures one below the other, then each of its lists as a table. */
+/** Formats an answer of the API for a terminal: its single figures as lines, then each list as a table. */
 export function formatAnswer(answer: unknown, drawn: boolean): string {
   if (!isFields(answer)) return `${cell(answer)}\n`
   const bold = (text: string): string => (drawn ? styleText('bold', text, { validateStream: false }) : text)
@@ -25,11 +25,11 @@ function isTable(value: unknown): value is readonly Fields[] {
   return Array.isArray(value) && value.length > 0 && value.every(isFields)
 }
 
-/** The fields of an object and of those inside it, by dotted names; of a moment's pair the readable half. */
+/** Fields of an object and of the objects inside it, by dotted names. Leaves out `atMs` where there is `at`. */
 function flat(fields: Fields, prefix = ''): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(fields).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
     if (key.endsWith('Ms') && key.slice(0, -2) in fields) return []
-    const name = harmless(`${prefix}${key}`)
+    const name = printable(`${prefix}${key}`)
     return isFields(value) ? flat(value, `${name}.`) : [[name, value]]
   })
 }
@@ -54,6 +54,6 @@ function formatTable(rows: readonly Fields[]): string {
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(cell).join(', ')
-  if (typeof value === 'string') return /^-?\d+\.\d+$/.test(value) ? groupAmount(value) : harmless(value)
-  return harmless(JSON.stringify(value))
+  if (typeof value === 'string') return /^-?\d+\.\d+$/.test(value) ? groupAmount(value) : printable(value)
+  return printable(JSON.stringify(value))
 }

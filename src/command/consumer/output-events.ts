@@ -1,24 +1,25 @@
 import { styleText } from 'node:util'
 import { unrunCell } from '../../protocol/csv.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import { harmless } from '../terminal/output.ts'
+import { printable } from '../terminal/output.ts'
 
-/** How events are written: columns for people, the archive's lines, or RFC 4180. */
+/** Formats of events: columns for people, lines as in the archive, or CSV (RFC 4180). */
 export const EVENT_FORMATS = ['table', 'jsonl', 'csv'] as const
 export type EventFormat = (typeof EVENT_FORMATS)[number]
 
-/** What a table is drawn on. */
+/** Width of a table in columns, and whether it may have colours. */
 type Canvas = Readonly<{ columns: number; drawn: boolean }>
 
-/** Turns events into text. What begins a text, such as a header, comes before the first of them. */
+/** Turns a batch of events into text. The first call also gives the header. */
 type EventsText = (events: readonly EventWire[]) => string
 
+/** Opens a formatter of events. */
 export function openEventsText(format: EventFormat, canvas: Canvas): EventsText {
   switch (format) {
     case 'table':
       return openTable(canvas)
     case 'jsonl':
-      // Keys stand in the order of the line, and nothing is between them: the same bytes as in the archive.
+      // The keys have the order of the line, so these are the bytes of the archive.
       return (events) => events.map((event) => `${JSON.stringify(event)}\n`).join('')
     case 'csv':
       return openCsv()
@@ -27,7 +28,7 @@ export function openEventsText(format: EventFormat, canvas: Canvas): EventsText 
 
 const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
 
-/** The CSV of `/events`. No value of an event needs quotes: its grammar leaves no room for comma, quote or line end. */
+/** CSV as `/events` gives it. No value needs quotes: the grammar of events allows no comma, quote or line end. */
 function openCsv(): EventsText {
   let header = CSV_HEADER
   return (events) => {
@@ -45,13 +46,13 @@ const SEQ_CHARS = 8
 const KIND_CHARS = 20
 const CONTEST_CHARS = 6
 const AMOUNT_CHARS = 20
-/** What stands before the transaction, the gaps of two included. */
+/** Width of the columns before the transaction, with the gaps of two between columns. */
 const FIXED_CHARS = SEQ_CHARS + 8 + KIND_CHARS + CONTEST_CHARS + AMOUNT_CHARS + 5 * 2
-/** Characters of a shortened transaction's beginning and end: fewer than the least tell nothing. */
+/** Characters at each end of a shortened transaction. Fewer than the minimum identify nothing. */
 const TX_END_CHARS_MIN = 3
 const TX_END_CHARS_MAX = 8
 
-/** A row per event under the day that it is of; times are UTC. */
+/** Table with a row for each event, under a heading for each day; times are UTC. */
 function openTable({ columns, drawn }: Canvas): EventsText {
   const dim = (text: string): string => (drawn ? styleText('dim', text, { validateStream: false }) : text)
   let day = ''
@@ -59,31 +60,31 @@ function openTable({ columns, drawn }: Canvas): EventsText {
     events
       .map((event) => {
         const { seq, type, kind, contestId, kots, tx } = event
-        const at = harmless(event.at)
+        const at = printable(event.at)
         const date = at.slice(0, 10)
         const heading = date === day ? '' : `${dim(`${date} (UTC)`)}\n`
         day = date
         const row = [
           String(seq).padStart(SEQ_CHARS),
           dim(at.slice(11, 19)),
-          harmless(`${type} ${kind}`).padEnd(KIND_CHARS),
+          printable(`${type} ${kind}`).padEnd(KIND_CHARS),
           String(contestId ?? '').padStart(CONTEST_CHARS),
-          groupAmount(harmless(kots ?? '')).padStart(AMOUNT_CHARS),
-          dim(shortTx(harmless(tx ?? ''), columns - FIXED_CHARS)),
+          groupAmount(printable(kots ?? '')).padStart(AMOUNT_CHARS),
+          dim(shortTx(printable(tx ?? ''), columns - FIXED_CHARS)),
         ]
         return `${heading}${row.join('  ').trimEnd()}\n`
       })
       .join('')
 }
 
-/** `1 204.000000000`: groups of three before the point. */
+/** Amount with the digits before the point in groups of three: `1 204.000000000`. */
 export function groupAmount(amount: string): string {
   const [whole = '', decimals] = amount.split('.')
   const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ' ')
   return decimals === undefined ? grouped : `${grouped}.${decimals}`
 }
 
-/** Beginning and end of what is too long; nothing where there is no room to tell one from another. */
+/** Beginning and end of a transaction that is too long; empty where the room is too small to identify it. */
 function shortTx(tx: string, room: number): string {
   if (tx.length <= room) return tx
   const ends = Math.min(TX_END_CHARS_MAX, Math.floor((room - 1) / 2))

@@ -8,39 +8,41 @@ import { SURROUNDINGS } from '../../client/surroundings.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** What a file must be, as its manifest says; null of a file that still grows. */
-export type Expected = Readonly<{ bytes: number; sha256: string }> | null
+/** Size and digest of a file from its manifest; null while the file still grows. */
+export type ExpectedFile = Readonly<{ bytes: number; sha256: string }> | null
 
-/** Bytes read at once where a file is hashed. */
+/** Bytes of one read while a file is hashed. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** Whether the file is there and is what it must be. */
-export async function isIntact(file: string, { bytes, sha256 }: NonNullable<Expected>): Promise<boolean> {
+/** Whether the file exists with the expected size and digest. */
+export async function isIntact(file: string, { bytes, sha256 }: NonNullable<ExpectedFile>): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
   return found?.isFile() === true && found.size === bytes && (await sha256Of(file)) === sha256
 }
 
 /**
- * Downloads a file beside its place and renames it when it is whole and right. What came before an interruption, of
- * this run or an earlier one, is kept and gone on from, as long as the strong ETag is the same (RFC 9110, section 14).
+ * Downloads a file as `<file>.part`, and renames it when it is complete and right. A download that was interrupted, in
+ * this run or an earlier one, resumes while the strong ETag is the same (RFC 9110, section 14). `onBytes` receives the
+ * size of each piece.
  */
 export async function pullFile(
   ask: Ask,
   path: string,
   file: string,
-  expected: Expected,
+  expected: ExpectedFile,
   world: World,
-  came: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<void> {
   const part = `${file}.part`
   let wrong = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      await goOn(ask, path, part, world.stop, came)
+      await download(ask, path, part, world.stop, onBytes)
       if (expected === null || (await isIntact(part, expected))) break
-      // A part from another time may have spoilt it: it is begun anew, once.
+      // An old part may have spoilt the file: one new start is allowed.
       await remove(part)
-      if (++wrong > 1) throw new CommandError(1, `${path} is not what its manifest says`)
+      if (++wrong > 1)
+        throw new CommandError(1, `${path}: the size or SHA-256 of the file is not that of its manifest`)
     } catch (error) {
       world.stop.throwIfAborted()
       const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, world.random) : undefined
@@ -61,48 +63,48 @@ async function remove(part: string): Promise<void> {
   await rm(etagFile(part), { force: true })
 }
 
-/** Asks for what is missing of a part, or for all of it, and writes what comes. */
-async function goOn(
+/** Requests the rest of a part, or the whole file, and writes the answer. */
+async function download(
   ask: Ask,
   path: string,
   part: string,
   signal: AbortSignal,
-  came: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<void> {
   const etag = await readFile(etagFile(part), 'utf8').catch(() => '')
   const has = (await stat(part).catch(() => undefined))?.size ?? 0
   const isResumed = has > 0 && etag !== ''
   const headers = isResumed ? { Range: `bytes=${has}-`, 'If-Range': etag } : {}
   const answer = await ask.open(path, { signal, headers }).catch((error: unknown) => {
-    // There is nothing after the part's end: it is whole, or none of this file. Its digest decides.
+    // The part is complete, or belongs to another file. Its digest decides.
     if (error instanceof DaybookError && error.status === 416) return null
     throw error
   })
   if (answer === null) return
   const start = answer.status === 206 ? startOf(answer) : 0
   if (start !== 0 && start !== has)
-    throw new DaybookError('unexpected-answer', `${path} came from another byte on`)
+    throw new DaybookError('unexpected-answer', `${path}: the answer begins at byte ${start}, not ${has}`)
   const strong = answer.headers.get('etag') ?? ''
   if (start === 0) await rm(part, { force: true })
   await writeFile(etagFile(part), strong.startsWith('"') ? strong : '')
-  came(start)
+  onBytes(start)
   await using handle = await open(part, start === 0 ? 'w' : 'a')
-  await take(answer, handle, came)
+  await writeBody(answer, handle, onBytes)
 }
 
-/** The first byte of a partial answer. */
+/** Index of the first byte of a partial answer; -1 when the header is malformed. */
 function startOf({ headers }: OpenAnswer): number {
   return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1] ?? -1)
 }
 
-async function take(
+async function writeBody(
   { stream }: OpenAnswer,
   handle: FileHandle,
-  came: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<void> {
   for await (const chunk of stream) {
     await handle.appendFile(chunk)
-    came(chunk.length)
+    onBytes(chunk.length)
   }
 }
 

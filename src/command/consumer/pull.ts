@@ -6,9 +6,9 @@ import { endpointPath } from '../../client/endpoint-query.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
-import { asPathError, checkFolder, makeFolder } from '../terminal/given-paths.ts'
+import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { Expected } from './pull-file.ts'
+import type { ExpectedFile } from './pull-file.ts'
 import { isIntact, pullFile } from './pull-file.ts'
 import type { MonthRange } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -16,41 +16,41 @@ import { CommandError, tell } from '../terminal/world.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 
-/** What a run did with files. */
-type Tally = { came: number; there: number; bytes: number }
+/** Counts of a run: files that were downloaded, files that were already right, bytes downloaded. */
+type PullCounts = { downloaded: number; intact: number; bytes: number }
 
 /**
- * Fetches the files of months, their manifests and digests, the log's keys and a checkpoint that covers them, into a
- * folder laid out as the paths below `/api/v1/`. What is there and right is not fetched again.
+ * Downloads the files of months, their manifests and digests, the keys of the log and a checkpoint that covers them. The
+ * folder has the paths below `/api/v1/`. Files that are already right are not downloaded again.
  */
 export async function pull(settings: PullSettings, world: World): Promise<ExitCode> {
   const daybook = openClient(settings.url, world)
   for (const folder of ['archive', 'log']) checkFolder(join(settings.to, folder), '--to')
-  const tally: Tally = { came: 0, there: 0, bytes: 0 }
+  const counts: PullCounts = { downloaded: 0, intact: 0, bytes: 0 }
   try {
-    const months = await pullAll(daybook, settings, tally, world)
-    const { came, there, bytes } = tally
+    const months = await pullAll(daybook, settings, counts, world)
+    const { downloaded, intact, bytes } = counts
     const [first, last] = [months[0]?.month, months.at(-1)?.month]
     tell(world, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
-    tell(world, `${came} files came (${bytes} bytes), ${there} were there and right`)
+    tell(world, `${downloaded} files downloaded (${bytes} bytes), ${intact} already complete`)
     if (months.at(-1)?.state === 'open')
-      tell(world, `${months.at(-1)?.month} is open: it ends at the head of now`)
+      tell(world, `${months.at(-1)?.month} is not over: its files end at the present head`)
     return 0
   } catch (error) {
     if (!world.stop.aborted) throw asPathError(asCommandError(error), '--to')
-    throw new CommandError(1, 'stopped: the same command goes on from there', { cause: error })
+    throw new CommandError(1, 'stopped; repeat the command to continue', { cause: error })
   }
 }
 
 async function pullAll(
   daybook: Daybook,
   { months: range, to }: PullSettings,
-  tally: Tally,
+  counts: PullCounts,
   world: World,
 ): Promise<readonly ArchiveMonth[]> {
   const signal = world.stop
   const { ask } = daybook
-  // Before the files, which then hold everything that it signs.
+  // Asked for before the files, so that the files hold every event that it signs.
   const newest = (await ask.get(endpointPath('logCheckpoint', ''), { signal })).bytes()
   const keys = (await ask.get(endpointPath('logKeys', ''), { signal })).bytes()
   const { months: all } = await daybook.archive({ signal })
@@ -61,7 +61,9 @@ async function pullAll(
     const [first, last] = [all[0]?.month, all.at(-1)?.month]
     throw new CommandError(
       2,
-      first === undefined ? 'the archive is empty' : `the archive has ${first} to ${last}`,
+      first === undefined
+        ? 'the archive has no months yet'
+        : `the archive has no such month; it has ${first} to ${last}`,
     )
   }
   const progress = openProgress('pulling', 'bytes', world)
@@ -69,34 +71,34 @@ async function pullAll(
   for (const folder of [archive, join(to, 'log')]) makeFolder(folder, '--to')
   try {
     let total = 0
-    const came = (bytes: number): void => {
-      tally.bytes += bytes
-      progress.at(tally.bytes, Math.max(total, tally.bytes))
+    const onBytes = (bytes: number): void => {
+      counts.bytes += bytes
+      progress.at(counts.bytes, Math.max(total, counts.bytes))
     }
     let manifest: ArchiveManifest | null = null
     total = months.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     for (const { month, state } of months) {
       manifest = state === 'closed' ? await pullManifest(daybook, month, archive, world) : null
-      // Details after events: those of an open month may be more than its events, and never fewer.
-      const files: readonly (readonly [name: string, expected: Expected])[] = [
+      // Details come second, so that an open month may have details of later events but lacks none.
+      const files: readonly (readonly [name: string, expected: ExpectedFile])[] = [
         [`${month}.jsonl.gz`, manifest?.gzip ?? null],
         [`${month}.details.jsonl.gz`, manifest?.details ?? null],
       ]
       for (const [name, expected] of files) {
         const file = join(archive, name)
         if (expected !== null && (await isIntact(file, expected))) {
-          tally.there += 1
+          counts.intact += 1
           continue
         }
-        await pullFile(ask, endpointPath('archiveFile', name), file, expected, world, came)
-        tally.came += 1
+        await pullFile(ask, endpointPath('archiveFile', name), file, expected, world, onBytes)
+        counts.downloaded += 1
       }
     }
     await pullSums(daybook, archive, world)
     await replace(join(to, 'log', 'keys'), keys)
     const isLatest = monthsIn(archive).at(-1) === months.at(-1)?.month
     if (isLatest) {
-      // Without the open month, the checkpoint of the last month's end is the one that covers the files.
+      // Without the open month, the files end where the checkpoint of the last manifest does.
       const checkpoint = manifest === null ? newest : Buffer.from(manifest.checkpoint)
       await replace(join(to, 'log', 'checkpoint'), checkpoint)
     }
@@ -106,7 +108,7 @@ async function pullAll(
   return months
 }
 
-/** A service names its months itself: only what is one becomes the name of a file. */
+/** Whether a name from the service is a month, and so safe as the name of a file. */
 function isMonth(month: string): boolean {
   return parseMonth(month) !== undefined
 }
@@ -124,7 +126,7 @@ async function pullManifest(
   return manifest
 }
 
-/** The digests of the closed files that are here, so that `sha256sum -c` looks for no other. */
+/** Writes `SHA256SUMS` with the digests of the closed files in the folder only, so that `sha256sum -c` misses none. */
 async function pullSums({ ask }: Daybook, archive: string, { stop }: World): Promise<void> {
   const sums = (await ask.get(endpointPath('archiveFile', 'SHA256SUMS'), { signal: stop })).text()
   const here = sums.split(/(?<=\n)/).filter((line) => {

@@ -5,19 +5,20 @@ import { isWanted } from '../../client/filter.ts'
 import type { StreamStatus } from '../../client/stream.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { asCommandError, asking, openClient } from '../terminal/client.ts'
+import type { Status } from '../../protocol/resources.ts'
+import { asCommandError, withCommandErrors, openClient } from '../terminal/client.ts'
 import { openCursorFile } from './cursor-file.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
-import { print, quoted } from '../terminal/output.ts'
-import { strayCursor } from './stray-cursor.ts'
+import { print, shellQuoted } from '../terminal/output.ts'
+import { unknownCursorError } from './unknown-cursor.ts'
 import type { CommandError, ExitCode, World } from '../terminal/world.ts'
 import { tell } from '../terminal/world.ts'
 
-/** Columns where a table is asked for and there is no terminal. */
+/** Width of a table that does not go to a terminal. */
 const COLUMNS_DEFAULT = 120
 
-/** Where reading begins: after a seq, at a moment, with the last events, or at the head. */
+/** Start of reading: after a seq, at a moment, with the last events, or at the head. */
 export type TailStart = Readonly<
   { is: 'after'; seq: number } | { is: 'since'; atMs: Ms } | { is: 'last'; count: number } | { is: 'head' }
 >
@@ -26,20 +27,20 @@ type TailSettings = Readonly<{
   url: string
   start: TailStart
   filter: EventFilter
-  /** Events after which it ends, or null. */
+  /** Number of events after which it ends, or null. */
   count: number | null
-  /** Whether it goes on past what was the head at the start. */
+  /** Whether it waits for events after the head that the log had at the start. */
   follow: boolean
-  /** A file that keeps where it was; what it holds comes before `start`. */
+  /** Path of the cursor file; a saved cursor overrides `start`. */
   cursor: string | null
-  /** Null for a table on a terminal and lines elsewhere. */
+  /** Null for a table on a terminal and JSON lines elsewhere. */
   format: EventFormat | null
 }>
 
-/** How far a run has come. */
-type Run = { shown: number; read: number; seq: number }
+/** Progress of a run: events shown, events read, and the last seq that was read. */
+type TailProgress = { shown: number; read: number; seq: number }
 
-/** Prints events as they are published, and says at its end from where to go on. An interrupt is a normal end. */
+/** Prints events as they are published, and at its end the command that continues. An interrupt is a normal end. */
 export async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
   const { url, filter, count, follow } = settings
   const daybook = openClient(url, world)
@@ -49,51 +50,48 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     columns: columns ?? COLUMNS_DEFAULT,
     drawn: world.drawn === true,
   })
-  const status = await asking(() => daybook.status({ signal: world.stop })).catch((error: unknown) => {
-    if (world.stop.aborted) return null
-    throw error
-  })
+  const status = await statusUnlessStopped(daybook, world)
   if (status === null) return 0
   const { log, head, following } = status
-  const run: Run = { shown: 0, read: 0, seq: 0 }
+  const run: TailProgress = { shown: 0, read: 0, seq: 0 }
 
   const left = (): number => (count === null ? Infinity : count - run.shown)
   const isOver = (): boolean =>
     world.stop.aborted || !isRead || left() <= 0 || (!follow && run.seq >= head.seq)
   let isRead = true
 
-  /** Shows what is wanted of events that are everything up to a seq. */
+  /** Prints the events that match the filter. `events` are all events of the log up to `upTo`. */
   async function show(events: readonly EventWire[], upTo: number): Promise<void> {
     const wanted = events.filter((event) => isWanted(filter, event)).slice(0, left())
     isRead = await print(text(wanted), world)
-    // What nobody takes stays behind the cursor.
+    // The cursor does not pass events that could not be written.
     if (!isRead) return
     run.shown += wanted.length
     run.seq = left() > 0 ? upTo : (wanted.at(-1)?.seq ?? upTo)
     run.read += events.filter(({ seq }) => seq <= run.seq).length
-    // A cursor ahead of the log is refused, and must not be kept.
+    // A cursor ahead of the log would be refused by the next run.
     if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq })
   }
 
-  const stray = (of: string | null, seq: number): Promise<CommandError> =>
-    asking(() =>
-      strayCursor({ log: of, seq, url, resume: (at) => anewCommand(settings, at) }, daybook, world),
-    )
+  const cursorError = (ofLog: string | null, seq: number): Promise<CommandError> => {
+    const cursor = { log: ofLog, seq, url, resume: (at: number) => restartCommand(settings, at) }
+    return withCommandErrors(() => unknownCursorError(cursor, daybook, world))
+  }
 
   try {
-    const kept = file?.kept ?? null
-    if (kept !== null && kept.log !== log) throw await stray(kept.log, kept.seq)
-    const start: TailStart = kept === null ? settings.start : { is: 'after', seq: kept.seq }
-    const { after, events } = await placeOf(daybook, start, head.seq, filter, world.stop)
-    // A node that follows another may catch up; the one that publishes has nobody to wait for.
+    const saved = file?.saved ?? null
+    if (saved !== null && saved.log !== log) throw await cursorError(saved.log, saved.seq)
+    const start: TailStart = saved === null ? settings.start : { is: 'after', seq: saved.seq }
+    const { after, events } = await startOf(daybook, start, head.seq, filter, world.stop)
+    // A node that follows another may still catch up; the leader cannot.
     if (after > head.seq && (!follow || following.state === 'leader')) {
-      throw await stray(kept?.log ?? null, after)
+      throw await cursorError(saved?.log ?? null, after)
     }
-    if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} on · Ctrl-C ends it`)
+    if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} · press Ctrl-C to stop`)
     await show(events, after)
-    const asked = { after, signal: world.stop, onStatus: openOutages(world) }
+    const options = { after, signal: world.stop, onStatus: openConnectionNotices(world) }
     if (!isOver()) {
-      for await (const batch of daybook.follow(asked).batches()) {
+      for await (const batch of daybook.follow(options).batches()) {
         const due = follow ? batch : batch.filter(({ seq }) => seq <= head.seq)
         await show(due, due.at(-1)?.seq ?? run.seq)
         if (isOver()) break
@@ -102,8 +100,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   } catch (error) {
     if (!world.stop.aborted) {
       if (run.read > 0) report(settings, run, world)
-      // The log was exchanged, or became shorter, while it was read.
-      if (isStray(error)) throw await stray(log, run.seq)
+      // The log was replaced or shortened while it was read.
+      if (isCursorError(error)) throw await cursorError(log, run.seq)
       throw asCommandError(error)
     }
   }
@@ -111,12 +109,22 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   return 0
 }
 
-function isStray(error: unknown): boolean {
+/** Status of the service; null when the command was stopped meanwhile. */
+async function statusUnlessStopped(daybook: Daybook, { stop: signal }: World): Promise<Status | null> {
+  try {
+    return await withCommandErrors(() => daybook.status({ signal }))
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
+}
+
+function isCursorError(error: unknown): boolean {
   return error instanceof DaybookError && /^(?:another-log|cursor-ahead)$/.test(error.code)
 }
 
-/** The cursor to follow from, and the events before it that are to be shown first. */
-async function placeOf(
+/** Cursor to follow from, and the events before it that are printed first. */
+async function startOf(
   daybook: Daybook,
   start: TailStart,
   head: number,
@@ -132,9 +140,9 @@ async function placeOf(
     }
     case 'last': {
       const events: EventWire[] = []
-      const asked = { ...filter, order: 'desc', before: head + 1, limit: start.count, signal } as const
+      const query = { ...filter, order: 'desc', before: head + 1, limit: start.count, signal } as const
       if (start.count > 0) {
-        for await (const event of daybook.events(asked)) if (events.push(event) >= start.count) break
+        for await (const event of daybook.events(query)) if (events.push(event) >= start.count) break
       }
       return { after: head, events: events.toReversed() }
     }
@@ -143,15 +151,15 @@ async function placeOf(
   }
 }
 
-/** Tells of a connection that stays broken, once, and when it is back. */
-function openOutages(world: World): (status: StreamStatus) => void {
+/** Reports once that the connection stays broken, and once that it is back. */
+function openConnectionNotices(world: World): (status: StreamStatus) => void {
   let failures = 0
   let since = 0
   return ({ state }) => {
     if (state === 'reconnecting' || state === 'offline') {
       failures += 1
       if (failures === 1) since = world.monotonicMs()
-      // A stream ends now and then as it should, and the first attempt finds the next one.
+      // Streams end regularly, and then the first attempt connects again.
       if (failures === 2) tell(world, '— no connection; trying again —')
     }
     if (state === 'live' || state === 'catching-up') {
@@ -162,12 +170,12 @@ function openOutages(world: World): (status: StreamStatus) => void {
   }
 }
 
-function report(settings: TailSettings, { shown, read, seq }: Run, world: World): void {
+function report(settings: TailSettings, { shown, read, seq }: TailProgress, world: World): void {
   tell(world, `${shown} shown, ${read} read, complete up to seq ${seq}`)
   tell(world, `resume: ${resumeCommand(settings, seq)}`)
 }
 
-/** The command that goes on after a seq. */
+/** Command that continues after a seq. */
 function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
   const { type = [], kind, contestId, nonzero = false } = filter
   const words = [
@@ -179,12 +187,12 @@ function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, se
     ...(format === null ? [] : ['--format', format]),
     ...(cursor === null ? ['--after', String(seq)] : ['--cursor', cursor]),
   ]
-  return ['daybook', 'tail', url, ...words].map(quoted).join(' ')
+  return ['daybook', 'tail', url, ...words].map(shellQuoted).join(' ')
 }
 
-/** The command that begins anew after a seq: a cursor that is kept would come before it. */
-function anewCommand(settings: TailSettings, seq: number): string {
+/** Command that begins again after a seq. A saved cursor would override it, so its file must be moved away. */
+function restartCommand(settings: TailSettings, seq: number): string {
   const { cursor } = settings
   const words = resumeCommand({ ...settings, cursor: null }, seq)
-  return cursor === null ? words : `${words} --cursor ${quoted(cursor)}, once that file is moved away`
+  return cursor === null ? words : `${words} --cursor ${shellQuoted(cursor)}, once that file is moved away`
 }

@@ -35,11 +35,11 @@ suite('a moment of an option', () => {
     test(`is refused: ${JSON.stringify(text)}`, () => assert.throws(() => read(text), InvalidArgumentError))
   }
 
-  test('in seconds is asked whether it was meant', () => {
+  test('in seconds is refused with a question about milliseconds', () => {
     assert.throws(() => read('1790000000'), /did you mean milliseconds\?/)
   })
 
-  test('is told what is wrong with it', () => {
+  test('is refused with the reason', () => {
     for (const text of ['2026-02-30', '2026-13', '1969-12-31', '2026-09-01T25:00Z']) {
       assert.throws(() => read(text), /there is no such day or time/, text)
     }
@@ -47,14 +47,14 @@ suite('a moment of an option', () => {
       assert.throws(() => read(text), /ends with Z/, text)
     }
     for (const text of ['2026', 'yesterday', '2026-9']) {
-      assert.throws(() => read(text), /a moment is written 2026-09-01, /, text)
+      assert.throws(() => read(text), /give one of 2026-09-01, /, text)
     }
   })
 
-  test('that is still to come is refused where events are read from it on', () => {
+  test('in the future is refused where reading begins at it', () => {
     const past = pastTimeOption(() => NOW)
     assert.equal(past(String(NOW)), NOW)
-    assert.throws(() => past(String(NOW + 1)), /still to come/)
+    assert.throws(() => past(String(NOW + 1)), /in the future/)
     assert.throws(() => past('2027'), InvalidArgumentError)
   })
 })

@@ -23,7 +23,7 @@ const UNITS: Readonly<Record<string, number>> = {
 export const TIME_FORMS =
   '2026-09-01, 2026-09-01T12:00Z, 2026-09, milliseconds since 1970, or how long ago (90s, 2h, 7d)'
 
-/** Reads a moment of an option: as in a query of the API, a month's beginning, or so long ago (`90s`, `2h`, `7d`). */
+/** Parser of a moment: a time as in a query of the API, a month (its beginning), or a time ago (`90s`, `2h`, `7d`). */
 export function timeOption(now: () => Ms): (text: string) => Ms {
   return (text) => {
     const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
@@ -36,12 +36,12 @@ export function timeOption(now: () => Ms): (text: string) => Ms {
   }
 }
 
-/** Reads a moment that has been: nothing is published at one that is still to come. */
+/** Parser of a moment in the past: no event has a moment in the future. */
 export function pastTimeOption(now: () => Ms): (text: string) => Ms {
   const read = timeOption(now)
   return (text) => {
     const ms = read(text)
-    if (ms > now()) throw new InvalidArgumentError('it is still to come')
+    if (ms > now()) throw new InvalidArgumentError('the moment is in the future')
     return ms
   }
 }
@@ -50,26 +50,27 @@ const DAY_AND_TIME = /^\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)
 
 function faultOf(text: string, reason: 'not-a-time' | 'seconds'): string {
   if (DAY_AND_TIME.test(text)) return 'there is no such day or time since 1970'
-  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'a time is in UTC and ends with Z, as 2026-09-01T12:00Z does'
-  // Four digits are meant as a year.
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'give a time in UTC that ends with Z, such as 2026-09-01T12:00Z'
+  // Four digits are probably a year.
   if (reason === 'seconds' && text.length > 4) return 'did you mean milliseconds?'
-  return `a moment is written ${TIME_FORMS}`
+  return `give one of ${TIME_FORMS}`
 }
 
-/** Months from one to another, both inclusive; null where the archive itself is the bound. */
+/** Range of months, both ends inclusive; null for the first or last month of the archive. */
 export type MonthRange = Readonly<{ from: Month | null; to: Month | null }>
 
-/** Reads `2026-01..2026-09`, `2026-01..`, `..2026-09` or `2026-09`. */
+/** Parses `2026-01..2026-09`, `2026-01..`, `..2026-09` or `2026-09`. */
 export function monthRange(text: string): MonthRange {
   const [first = '', last] = text.split('..')
-  const from = bound(first)
-  const to = last === undefined ? from : bound(last)
+  const from = monthBound(first)
+  const to = last === undefined ? from : monthBound(last)
   if (text === '' || text === '..' || text.split('..').length > 2) throw monthsExpected()
-  if (from !== null && to !== null && from > to) throw new InvalidArgumentError('the range runs backwards')
+  if (from !== null && to !== null && from > to)
+    throw new InvalidArgumentError('the first month is after the last')
   return { from, to }
 }
 
-function bound(text: string): Month | null {
+function monthBound(text: string): Month | null {
   if (text === '') return null
   const month = parseMonth(text)
   if (month === undefined) throw monthsExpected()
@@ -77,4 +78,4 @@ function bound(text: string): Month | null {
 }
 
 const monthsExpected = (): InvalidArgumentError =>
-  new InvalidArgumentError('months are written 2026-09, 2026-01..2026-09, 2026-01.. or ..2026-09')
+  new InvalidArgumentError('give months as 2026-09, 2026-01..2026-09, 2026-01.. or ..2026-09')

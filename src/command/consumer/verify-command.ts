@@ -5,22 +5,22 @@ import type { ExitCode, World } from '../terminal/world.ts'
 
 type VerifyOptions = Readonly<{ since?: string; save?: string; key: readonly string[] }>
 
-/** `daybook verify`: its options, and what they mean. */
+/** Command `daybook verify` with its options. */
 export function verifyCommand(world: World, done: (code: ExitCode) => void): Command {
-  // The environment gives one text: no vkey has a space.
+  // An environment variable holds several keys with spaces between them: no vkey has a space.
   const collect = (keys: string, before: readonly string[]): readonly string[] => [
     ...before,
     ...keys.split(' '),
   ]
   return new Command('verify')
-    .description('recompute signature, root, archive and every published figure from the public files')
-    .argument('<url-or-dir>', 'address of a service, or a folder that mirrors its files')
-    .addOption(option('--since <checkpoint>', 'file with a checkpoint that was saved earlier'))
-    .addOption(option('--save <dir>', 'directory that keeps checkpoints, and evidence, from visit to visit'))
+    .description('check the signature, the root, the archive and every published figure from public files')
+    .argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')
+    .addOption(option('--since <checkpoint>', 'file with a checkpoint from an earlier run'))
+    .addOption(option('--save <dir>', 'folder that keeps checkpoints and evidence between runs'))
     .addOption(
-      option('--key <vkey>', 'verifier key that you had from elsewhere; several may be given')
+      option('--key <vkey>', 'verifier key from a source other than the service; may be repeated')
         .argParser(collect)
-        .default([], 'the one kept in --save, else the one that is served'),
+        .default([], 'the key kept in --save, else the key that the service lists'),
     )
     .addHelpText(
       'after',

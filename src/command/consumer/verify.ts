@@ -15,26 +15,26 @@ import type { SavedNote } from '../../verify/saved-checkpoint.ts'
 import { openLiveSource } from '../../verify/reading/live-source.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
-import { fetchTelling } from '../terminal/client.ts'
-import { asPathError, systemReason } from '../terminal/given-paths.ts'
-import { quoted } from '../terminal/output.ts'
+import { fetchWithNotice } from '../terminal/client.ts'
+import { asPathError, systemReason } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { openFolder } from './verify-folder.ts'
-import type { VerifyShelf } from './verify-shelf.ts'
-import { openVerifyShelf } from './verify-shelf.ts'
+import { openFolderSource } from './folder-source.ts'
+import type { CheckpointFolder } from './checkpoint-folder.ts'
+import { openCheckpointFolder } from './checkpoint-folder.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
 type VerifySettings = Readonly<{
-  /** The address of a service, or a folder that mirrors its files. */
+  /** Address of a service, or a folder with a copy of its files. */
   target: string
   since: string | null
   save: string | null
-  /** Verifier keys that were obtained elsewhere than from the service. */
+  /** Verifier keys from a source other than the service. */
   keys: readonly string[]
 }>
 
-/** SHA-256 and Ed25519 of this runtime. */
+/** SHA-256 and Ed25519 of `node:crypto`. */
 export const PRIMITIVES: Primitives = {
   sha256,
   openSha256() {
@@ -52,29 +52,29 @@ function sha256(bytes: Uint8Array): Uint8Array {
   return createHash('sha256').update(bytes).digest()
 }
 
-/** Verifies a service or a folder of its files, and says on one screen what is right and what is wrong. */
+/** Verifies a service or a folder of its files, and prints a report of one screen. */
 export async function verify(settings: VerifySettings, world: World): Promise<ExitCode> {
   const started = world.monotonicMs()
   for (const key of settings.keys) {
     if (parseVkey(sha256, key) === undefined)
-      throw new CommandError(2, '--key is no verifier key: <origin>+<id>+<base64>')
+      throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
   }
   const since = settings.since === null ? [] : [readSince(settings.since)]
   const { source, requests } = openTarget(settings.target, world)
-  const shelf = settings.save === null ? null : openVerifyShelf(settings.save)
-  const found = await audited(settings, source, since, shelf, world)
+  const folder = settings.save === null ? null : openCheckpointFolder(settings.save)
+  const found = await runAudit(settings, source, since, folder, world)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
   world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
-  // After the report, which must not be lost to a disk that is full.
-  for (const line of keep(found, shelf)) tell(world, line)
+  // The report comes first, so that a full disk cannot prevent it.
+  for (const line of saveResults(found, folder)) tell(world, line)
   return isVerified(found) ? 0 : 1
 }
 
-async function audited(
+async function runAudit(
   { keys }: VerifySettings,
   source: Source,
   since: readonly SavedNote[],
-  shelf: VerifyShelf | null,
+  folder: CheckpointFolder | null,
   world: World,
 ): Promise<Audit> {
   const bars = {
@@ -85,8 +85,8 @@ async function audited(
     return await audit({
       source,
       primitives: PRIMITIVES,
-      own: { given: keys, keptOf: (origin) => shelf?.keysOf(origin) ?? [] },
-      saved: [...since, ...(shelf?.saved() ?? [])],
+      own: { given: keys, keptOf: (origin) => folder?.keysOf(origin) ?? [] },
+      saved: [...since, ...(folder?.saved() ?? [])],
       chance: world.random,
       now: world.now,
       signal: world.stop,
@@ -96,7 +96,7 @@ async function audited(
       },
     })
   } catch (error) {
-    if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing is said of the log', { cause: error })
+    if (world.stop.aborted) throw new CommandError(1, 'stopped; the log was not verified', { cause: error })
     if (error instanceof DaybookError) throw new CommandError(1, error.message, { cause: error })
     throw error
   } finally {
@@ -105,14 +105,14 @@ async function audited(
   }
 }
 
-/** Keeps what is worth keeping and tells where evidence lies. */
-function keep(found: Audit, shelf: VerifyShelf | null): readonly string[] {
-  if (shelf === null) {
-    return found.evidence.length > 0 ? ['evidence was found and is not kept: give --save DIR'] : []
+/** Saves the checkpoint and any evidence; returns lines for the user. */
+function saveResults(found: Audit, folder: CheckpointFolder | null): readonly string[] {
+  if (folder === null) {
+    return found.evidence.length > 0 ? ['evidence was found and not saved: give --save DIR to save it'] : []
   }
   try {
-    if (found.keep !== null) shelf.keep(found.keep)
-    return found.evidence.map((one) => `evidence is kept in ${shelf.keepEvidence(one)}`)
+    if (found.keep !== null) folder.keep(found.keep)
+    return found.evidence.map((one) => `evidence saved in ${folder.keepEvidence(one)}`)
   } catch (error) {
     throw asPathError(error, '--save')
   }
@@ -124,11 +124,14 @@ function openTarget(target: string, world: World): Target {
   let count = 0
   if (!isAddress(target)) {
     if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new CommandError(2, `${quoted(target)} is no address (http://…) and no folder`)
+      throw new CommandError(
+        2,
+        `${shellQuoted(target)} is neither an address (http://…) nor an existing folder`,
+      )
     }
     const mirrored = join(target, 'api', 'v1')
     const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true
-    const folder = openFolder(isMirror ? mirrored : target)
+    const folder = openFolderSource(isMirror ? mirrored : target)
     const read: Source['read'] = async (path) => {
       const file = await folder.read(path)
       count += file === undefined ? 0 : 1
@@ -137,7 +140,7 @@ function openTarget(target: string, world: World): Target {
     return { source: { ...folder, read }, requests: () => count }
   }
   const base = readAddress(target)
-  const fetch = fetchSameOrigin(fetchTelling(base, world))
+  const fetch = fetchSameOrigin(fetchWithNotice(base, world))
   const ask = openAsk({
     base,
     now: world.monotonicMs,
@@ -155,11 +158,13 @@ function readSince(file: string): SavedNote {
   try {
     note = readFileSync(file)
   } catch (cause) {
-    throw new CommandError(2, `--since: ${quoted(file)} cannot be read: ${systemReason(cause)}`, { cause })
+    throw new CommandError(2, `--since: ${shellQuoted(file)} cannot be read: ${systemReason(cause)}`, {
+      cause,
+    })
   }
   const parsed = parseNote(note)
   if (!parsed.ok || parseCheckpoint(parsed.value.text) === undefined) {
-    throw new CommandError(2, `--since: ${quoted(file)} is no checkpoint`)
+    throw new CommandError(2, `--since: ${shellQuoted(file)} is not a checkpoint`)
   }
   return { name: file, note, named: true }
 }

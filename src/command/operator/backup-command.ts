@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { backupStore } from '../../log/store/backup.ts'
 import { hasStore, storePath } from '../../log/store/store.ts'
-import { asPathError, checkFileFolder } from '../terminal/given-paths.ts'
-import { quoted } from '../terminal/output.ts'
+import { asPathError, checkFileFolder } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -34,6 +34,6 @@ function asCopyError(error: unknown, to: string): unknown {
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
   if (!isSqlite) return asPathError(error, '--to')
   const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
-  const reason = isFull ? `the disk of ${quoted(to)} is full` : error.message
+  const reason = isFull ? `the disk of ${shellQuoted(to)} is full` : error.message
   return new CommandError(1, `no copy was made: ${reason}`, { cause: error })
 }

@@ -6,7 +6,7 @@ import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
 import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
-import { asking, openClient } from '../terminal/client.ts'
+import { withCommandErrors, openClient } from '../terminal/client.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -33,12 +33,12 @@ type Fields = Readonly<Record<string, unknown>>
  */
 export async function correct(settings: CorrectSettings, world: World): Promise<ExitCode> {
   const { seq, to, tokenFile, restate, dryRun } = settings
-  const fields = restate === null ? null : readFields(restate)
+  const fields = restate === null ? null : parseRestatement(restate)
   if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file, or --dry-run')
   const door = tokenFile === null ? null : openDoor(to, tokenFile, world.stop)
   const daybook = openClient(settings.url, world)
   const signal = world.stop
-  const event: EventWire = await asking(() => daybook.event(seq, { signal }))
+  const event: EventWire = await withCommandErrors(() => daybook.event(seq, { signal }))
   const correctable: readonly string[] = CORRECTABLE_TYPES
   if (!isEventType(event.type) || !correctable.includes(event.type)) {
     throw new CommandError(
@@ -49,7 +49,8 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const details: EventDetails['details'] =
     fields === null
       ? null
-      : (await asking(() => daybook.ask.get(endpointPath('eventDetails', seq), { signal }))).json().details
+      : (await withCommandErrors(() => daybook.ask.get(endpointPath('eventDetails', seq), { signal }))).json()
+          .details
   const drafts = [
     correctionDraft(event, settings),
     ...(fields === null ? [] : [restatementDraft(event, details ?? {}, fields, settings)]),
@@ -71,12 +72,12 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
     return 1
   }
   const [correction, restatement] = sent.receipts
-  world.stdout.write(`${said(correction)} corrects seq ${seq}\n`)
-  if (restatement !== undefined) world.stdout.write(`${said(restatement)} restates seq ${seq}\n`)
+  world.stdout.write(`${receiptText(correction)} corrects seq ${seq}\n`)
+  if (restatement !== undefined) world.stdout.write(`${receiptText(restatement)} restates seq ${seq}\n`)
   return 0
 }
 
-function said(receipt: Readonly<{ status: string; seq: number | null }> | undefined): string {
+function receiptText(receipt: Readonly<{ status: string; seq: number | null }> | undefined): string {
   const where = receipt?.seq === null || receipt === undefined ? 'a draft' : `seq ${receipt.seq}`
   return receipt?.status === 'published' ? where : `${where} (${receipt?.status ?? 'unknown'})`
 }
@@ -119,9 +120,9 @@ function isTwin(key: string, details: Fields): boolean {
 }
 
 /** The fields of an event that may be given for another that takes its place. */
-const RESTATED = ['kind', 'contestId', 'kots', 'tx', 'details']
+const RESTATABLE_FIELDS = ['kind', 'contestId', 'kots', 'tx', 'details']
 
-function readFields(given: string): Fields {
+function parseRestatement(given: string): Fields {
   const text = given.trimStart().startsWith('{') ? given : readText(given)
   let fields: unknown
   try {
@@ -132,8 +133,9 @@ function readFields(given: string): Fields {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new CommandError(2, '--restate is a JSON object of the fields that change, such as {"kots":"12.5"}')
   }
-  const unknown = Object.keys(fields).find((key) => !RESTATED.includes(key))
-  if (unknown !== undefined) throw new CommandError(2, `--restate has fields of ${RESTATED.join(', ')} only`)
+  const unknown = Object.keys(fields).find((key) => !RESTATABLE_FIELDS.includes(key))
+  if (unknown !== undefined)
+    throw new CommandError(2, `--restate has fields of ${RESTATABLE_FIELDS.join(', ')} only`)
   return Object.fromEntries(Object.entries(fields))
 }
 

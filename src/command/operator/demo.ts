@@ -113,9 +113,13 @@ async function publishLive(
 const RETRY_MS = 5_000
 
 /** A request that was taken; one that was refused, with the reason; or one to try again (null). */
-type Sent = 'taken' | Readonly<{ refused: string | null }>
+type SendResult = 'taken' | Readonly<{ refused: string | null }>
 
-async function send(port: number, settings: ServiceSettings, drafts: readonly PublishDraft[]): Promise<Sent> {
+async function send(
+  port: number,
+  settings: ServiceSettings,
+  drafts: readonly PublishDraft[],
+): Promise<SendResult> {
   const address = `http://${hostInUrl(settings.publishHost)}:${port}/publish`
   const response = await fetch(address, {
     method: 'POST',

@@ -7,7 +7,7 @@ import { parseVkey } from '../../tlog/vkey.ts'
 import { openClient } from '../terminal/client.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { formatAge, note, ok, warn, wrong } from './diagnosis.ts'
-import { harmless } from '../terminal/output.ts'
+import { printable } from '../terminal/output.ts'
 import { PRIMITIVES } from '../consumer/verify.ts'
 import type { World } from '../terminal/world.ts'
 
@@ -29,7 +29,7 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
     .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
     .catch(failureOf)
   if (answer instanceof DaybookError)
-    return [wrong('service', `it does not answer: ${harmless(answer.message)}`)]
+    return [wrong('service', `it does not answer: ${printable(answer.message)}`)]
   const { headers } = answer
   const status: Status = answer.json()
   return [
@@ -51,7 +51,7 @@ function failureOf(error: unknown): DaybookError {
 
 function serviceOf({ version, head, following, origin }: Status): Diagnosis {
   const age = head.ageMs === null ? '' : `, the newest ${formatAge(head.ageMs)} old`
-  const says = harmless(`${origin}, version ${version}, ${head.seq} events${age}`)
+  const says = printable(`${origin}, version ${version}, ${head.seq} events${age}`)
   return following.behind > 0
     ? warn('service', `${says}; ${following.behind} events behind`)
     : note('service', says)
@@ -77,7 +77,7 @@ function headersOf(headers: Headers): Diagnosis {
   const policy = headers.get('ratelimit-policy')
   return ok(
     'headers',
-    `CORS, ETag and the log’s id arrive; ${policy === null ? 'no limit of requests' : `limit ${harmless(policy)}`}`,
+    `CORS, ETag and the log’s id arrive; ${policy === null ? 'no limit of requests' : `limit ${printable(policy)}`}`,
   )
 }
 
@@ -116,7 +116,7 @@ async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): 
     return ok('stream', 'it comes at once: nothing between buffers it')
   } catch (error) {
     const { code, message } = failureOf(error)
-    if (code !== 'timeout') return wrong('stream', harmless(message))
+    if (code !== 'timeout') return wrong('stream', printable(message))
     return wrong('stream', `nothing came in ${waitMs / 1_000} s: a proxy buffers it`)
   }
 }
@@ -130,7 +130,7 @@ async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly
   const answer = await daybook.ask
     .get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } })
     .catch(failureOf)
-  if (answer instanceof DaybookError) return [wrong('ranges', harmless(answer.message))]
+  if (answer instanceof DaybookError) return [wrong('ranges', printable(answer.message))]
   const isStrong = answer.headers.get('etag')?.startsWith('"') === true
   return [
     answer.status === 206 && isStrong

@@ -1,6 +1,6 @@
 import type { Diagnosis } from './diagnosis.ts'
 import { diagnoseDirectory } from './doctor-directory.ts'
-import { asking } from '../terminal/client.ts'
+import { withCommandErrors } from '../terminal/client.ts'
 import { diagnoseUrl } from './doctor-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -20,7 +20,9 @@ export async function doctor(settings: DoctorSettings, world: World): Promise<Ex
   const found: Diagnosis[] = []
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
   if (url !== null)
-    found.push(...(await asking(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))))
+    found.push(
+      ...(await withCommandErrors(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))),
+    )
   const width = Math.max(...found.map(({ what }) => what.length))
   for (const { is, what, says } of found) {
     world.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)

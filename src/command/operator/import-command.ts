@@ -4,8 +4,8 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { importFiles } from '../../publish/import/import.ts'
 import { STDIN } from '../../publish/import/import-lines.ts'
-import { isFolder } from '../terminal/given-paths.ts'
-import { quoted } from '../terminal/output.ts'
+import { isFolder } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -22,8 +22,9 @@ type ImportCommandSettings = Readonly<{
 export function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (file === STDIN) continue
-    if (isFolder(file)) throw new CommandError(2, `${quoted(file)} is a folder; a file of drafts is needed`)
-    if (!existsSync(file)) throw new CommandError(2, `${quoted(file)} does not exist`)
+    if (isFolder(file))
+      throw new CommandError(2, `${shellQuoted(file)} is a folder; a file of drafts is needed`)
+    if (!existsSync(file)) throw new CommandError(2, `${shellQuoted(file)} does not exist`)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { DoorAccess, Failure } from './publish-door.ts'
+import type { DoorAccess, DoorFailure } from './publish-door.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -19,7 +19,7 @@ type PublishSettings = Readonly<{
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
-type Tally = { published: number; duplicates: number; held: number }
+type PublishCounts = { published: number; duplicates: number; held: number }
 
 /** Sends drafts to a publish door, in order. A retry never doubles an event: drafts are known by their refs. */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
@@ -27,7 +27,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
-  const sent: Tally = { published: 0, duplicates: 0, held: 0 }
+  const sent: PublishCounts = { published: 0, duplicates: 0, held: 0 }
   try {
     let firstLine = 1
     let bytes = 0
@@ -58,7 +58,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   return 0
 }
 
-function report({ published, duplicates, held }: Tally, world: World): void {
+function report({ published, duplicates, held }: PublishCounts, world: World): void {
   world.stdout.write(`${published} published, ${duplicates} were there already, ${held} held\n`)
 }
 
@@ -94,7 +94,11 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
   if (batch.length > 0 && !stop.aborted) yield batch
 }
 
-async function send(door: DoorAccess, lines: readonly Line[], sent: Tally): Promise<Failure | null> {
+async function send(
+  door: DoorAccess,
+  lines: readonly Line[],
+  sent: PublishCounts,
+): Promise<DoorFailure | null> {
   const answer = await sendDrafts(
     door,
     lines.map(({ text }) => text),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readAddress } from '../terminal/log-address.ts'
-import { readBeginning } from '../terminal/given-paths.ts'
+import { readStart } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** Tries of one request while the door cannot be reached or is full, and the wait between them. */
@@ -16,9 +16,11 @@ export type DoorAccess = Readonly<{ address: URL; token: string; stop: AbortSign
 export type DoorReceipt = Readonly<{ status: string; seq: number | null }>
 
 /** Why a request failed: the draft and the field at fault, where there is one. */
-export type Failure = Readonly<{ draft: number | null; field: string | null; reason: string }>
+export type DoorFailure = Readonly<{ draft: number | null; field: string | null; reason: string }>
 
-export type Sent = Readonly<{ ok: true; receipts: readonly DoorReceipt[] } | { ok: false; failure: Failure }>
+export type DoorAnswer = Readonly<
+  { ok: true; receipts: readonly DoorReceipt[] } | { ok: false; failure: DoorFailure }
+>
 
 /** Takes the address and the token of a publish door as its user gave them; nothing is sent. */
 export function openDoor(to: string, tokenFile: string, stop: AbortSignal): DoorAccess {
@@ -31,7 +33,7 @@ const DOOR = { what: 'the address of the publish door with --to', example: 'http
 function readToken(file: string): string {
   let text: string
   try {
-    text = readBeginning(file, TOKEN_FILE_BYTES_MAX)
+    text = readStart(file, TOKEN_FILE_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(2, `the token file ${file} cannot be read`, { cause })
   }
@@ -41,7 +43,7 @@ function readToken(file: string): string {
 }
 
 /** Sends drafts, a line each, in one request: all or nothing. A retry never doubles an event. */
-export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<Sent> {
+export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
   for (let attempt = 1; ; attempt++) {
     const response = await post(door, lines)
     if (response === null) {
@@ -67,7 +69,7 @@ export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Pr
   }
 }
 
-function failed(reason: string): Sent {
+function failed(reason: string): DoorAnswer {
   return { ok: false, failure: { draft: null, field: null, reason } }
 }
 
@@ -97,7 +99,7 @@ function receiptOf(receipt: unknown): DoorReceipt {
   return { status: typeof status === 'string' ? status : '', seq: typeof seq === 'number' ? seq : null }
 }
 
-function failureOf(answer: unknown): Failure {
+function failureOf(answer: unknown): DoorFailure {
   const [error] = listIn(answer, 'errors')
   const draft = fieldIn(error, 'draft')
   const field = fieldIn(error, 'field')

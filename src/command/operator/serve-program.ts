@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Logger } from 'pino'
 import type { ServiceSettings } from '../service/service.ts'
-import { makeFolder } from '../terminal/given-paths.ts'
+import { makeFolder } from '../terminal/option-paths.ts'
 import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
-import { readBeginning } from '../terminal/given-paths.ts'
+import { readStart } from '../terminal/option-paths.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { startService } from '../service/service.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
@@ -28,7 +28,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
   }
   let text: string
   try {
-    text = readBeginning(path, TOKEN_FILE_BYTES_MAX)
+    text = readStart(path, TOKEN_FILE_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(2, `the token file ${path} cannot be read`, { cause })
   }

@@ -8,7 +8,7 @@ import { verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { makeFolder, systemReason } from '../terminal/given-paths.ts'
+import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 

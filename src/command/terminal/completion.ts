@@ -3,31 +3,31 @@ import type { Command, Option } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** A command as it is typed, with what may follow it. */
-type Place = Readonly<{ words: string; commands: readonly Command[]; options: readonly Option[] }>
+/** A command line as typed so far (`get summary`), with the commands and options that may follow. */
+type CommandPath = Readonly<{ words: string; commands: readonly Command[]; options: readonly Option[] }>
 
-/** A script that completes every command, option and choice of a program, made from the program itself. */
+/** Shell script that completes the commands, options and choices of a program. */
 export function completionScript(program: Command, shell: Shell): string {
   const name = program.name()
-  const places = placesOf(program, '')
+  const paths = commandPaths(program, '')
   switch (shell) {
     case 'bash':
-      return bash(name, places)
+      return bash(name, paths)
     case 'zsh':
-      return zsh(name, places)
+      return zsh(name, paths)
     case 'fish':
-      return fish(name, places)
+      return fish(name, paths)
   }
 }
 
-function placesOf(command: Command, words: string): readonly Place[] {
+function commandPaths(command: Command, words: string): readonly CommandPath[] {
   const { commands } = command
   const { visibleOptions, visibleCommands } = {
     visibleOptions: command.createHelp().visibleOptions(command),
     visibleCommands: command.createHelp().visibleCommands(command),
   }
-  const own: Place = { words, commands: visibleCommands, options: visibleOptions }
-  const below = commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`.trimStart()))
+  const own: CommandPath = { words, commands: visibleCommands, options: visibleOptions }
+  const below = commands.flatMap((one) => commandPaths(one, `${words} ${one.name()}`.trimStart()))
   return [own, ...below]
 }
 
@@ -36,37 +36,47 @@ const flagsOf = ({ short, long }: Option): readonly string[] =>
 const takesFile = ({ flags }: Option): boolean => /<(?:file|dir|files|checkpoint)>/.test(flags)
 const takesValue = ({ required, optional }: Option): boolean => required || optional
 
-/** Words in single quotes: what stands in a script is never run. */
+/** Text in single quotes, so that the shell runs nothing in it. */
 const literal = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
+/** Pattern of a shell's `case` that matches every command line with subcommands. */
+const anyPath = (paths: readonly CommandPath[]): string =>
+  paths
+    .filter(({ words }) => words !== '')
+    .map(({ words }) => literal(words))
+    .join('|')
+
+/** One branch of a shell's `case` for each option with a value; `branch` gives its commands. */
+function valueCases(paths: readonly CommandPath[], branch: (option: Option) => string): readonly string[] {
+  return paths.flatMap(({ words, options }) =>
+    options.filter(takesValue).map((option) => {
+      const flags = flagsOf(option).map((flag) => literal(`${words} ${flag}`))
+      return `    ${flags.join('|')}) ${branch(option)} ;;`
+    }),
+  )
+}
+
 /**
- * Walks over what was typed to find the command that it names, then offers what may follow: a choice of the option
- * before the cursor, an option, a command, or a file.
+ * Bash script. It finds the typed command, then offers a choice of the option before the cursor, an option, a command or
+ * a file.
  */
-function bash(name: string, places: readonly Place[]): string {
-  const cases = places.map(({ words, commands, options }) => {
+function bash(name: string, paths: readonly CommandPath[]): string {
+  const cases = paths.map(({ words, commands, options }) => {
     const names = commands.map((one) => one.name())
     const flags = options.flatMap(flagsOf)
     return `    ${literal(words)}) commands=${literal(names.join(' '))}; flags=${literal(flags.join(' '))} ;;`
   })
-  const values = places.flatMap(({ words, options }) =>
-    options.filter(takesValue).map((option) => {
-      const pattern = flagsOf(option)
-        .map((flag) => literal(`${words} ${flag}`))
-        .join('|')
-      if (option.argChoices !== undefined)
-        return `    ${pattern}) choices=${literal(option.argChoices.join(' '))} ;;`
-      return `    ${pattern}) choices=${takesFile(option) ? '@file' : '@none'} ;;`
-    }),
-  )
-  const known = places.filter(({ words }) => words !== '').map(({ words }) => literal(words))
+  const values = valueCases(paths, (option) => {
+    if (option.argChoices !== undefined) return `choices=${literal(option.argChoices.join(' '))}`
+    return `choices=${takesFile(option) ? '@file' : '@none'}`
+  })
   return `# bash completion for ${name}: source <(${name} completion bash)
 _${name}() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
   local place='' commands='' flags='' choices='' word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "\${place:+$place }$word" in
-    ${known.join('|')}) place="\${place:+$place }$word" ;;
+    ${anyPath(paths)}) place="\${place:+$place }$word" ;;
     esac
   done
   case "$place" in
@@ -91,27 +101,20 @@ complete -o filenames -F _${name} ${name}
 `
 }
 
-function zsh(name: string, places: readonly Place[]): string {
+function zsh(name: string, paths: readonly CommandPath[]): string {
   const quotedColon = (text: string): string => text.replaceAll(':', String.raw`\:`)
-  const cases = places.map(({ words, commands, options }) => {
+  const cases = paths.map(({ words, commands, options }) => {
     const names = commands.map((one) => literal(`${one.name()}:${quotedColon(one.description())}`))
     const flags = options.flatMap((option) =>
       flagsOf(option).map((flag) => literal(`${flag}:${quotedColon(option.description)}`)),
     )
     return `    ${literal(words)}) commands=(${names.join(' ')}); flags=(${flags.join(' ')}) ;;`
   })
-  const values = places.flatMap(({ words, options }) =>
-    options.filter(takesValue).map((option) => {
-      const pattern = flagsOf(option)
-        .map((flag) => literal(`${words} ${flag}`))
-        .join('|')
-      if (option.argChoices === undefined) {
-        return `    ${pattern}) ${takesFile(option) ? '_files' : '_message value'}; return ;;`
-      }
-      return `    ${pattern}) compadd -- ${option.argChoices.map(literal).join(' ')}; return ;;`
-    }),
-  )
-  const known = places.filter(({ words }) => words !== '').map(({ words }) => literal(words))
+  const values = valueCases(paths, (option) => {
+    if (option.argChoices !== undefined)
+      return `compadd -- ${option.argChoices.map(literal).join(' ')}; return`
+    return `${takesFile(option) ? '_files' : '_message value'}; return`
+  })
   return `#compdef ${name}
 # zsh completion for ${name}: ${name} completion zsh > a file _${name} in a folder of $fpath
 _${name}() {
@@ -119,7 +122,7 @@ _${name}() {
   local -a commands flags
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "\${place:+$place }$word" in
-    ${known.join('|')}) place="\${place:+$place }$word" ;;
+    ${anyPath(paths)}) place="\${place:+$place }$word" ;;
     esac
   done
   case "$place \${words[CURRENT-1]}" in
@@ -137,11 +140,11 @@ compdef _${name} ${name}
 `
 }
 
-function fish(name: string, places: readonly Place[]): string {
+function fish(name: string, paths: readonly CommandPath[]): string {
   const quoted = (text: string): string =>
     `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
-  const lines = places.flatMap(({ words, commands, options }) => {
-    // What was typed begins with exactly these words, and none of the commands below them follows.
+  const lines = paths.flatMap(({ words, commands, options }) => {
+    // True when these words were typed and no subcommand of them.
     const seen = words.split(' ').filter((word) => word !== '')
     const below = commands.map((one) => one.name()).join(' ')
     const at = seen.map((word) => `__fish_seen_subcommand_from ${word}`)

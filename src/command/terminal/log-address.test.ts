@@ -12,7 +12,7 @@ import { run } from '../../../test/stage/command-stage.ts'
 import { fetchSameOrigin, readAddress } from './log-address.ts'
 import { CommandError } from './world.ts'
 
-/** What a server does with each path: where it leads to, or an answer when it leads nowhere. */
+/** Answer of a server to each path: the target of a redirect, or null for an ordinary answer. */
 async function leading(
   to: (path: string) => string | null,
 ): Promise<Readonly<{ url: string; asked: string[] }> & AsyncDisposable> {
@@ -35,7 +35,7 @@ async function leading(
 }
 
 suite('the address of a service', () => {
-  test('is read in any case of its scheme, with a port and a slash at its end', () => {
+  test('is accepted with a scheme in any case, a port and a slash at its end', () => {
     assert.equal(readAddress('HTTPS://Data.Example.org/').origin, 'https://data.example.org')
     assert.equal(readAddress('http://127.0.0.1:8080').origin, 'http://127.0.0.1:8080')
   })
@@ -54,7 +54,7 @@ suite('the address of a service', () => {
     ['http://me@data.example.org/x?y#z', /without a name or password or a path or a query or a fragment/],
   ]
   for (const [text, said] of table) {
-    test(`is refused when it is ${JSON.stringify(text)}, and no password is repeated`, () => {
+    test(`is refused without repeating its password: ${JSON.stringify(text)}`, () => {
       const refused = (error: unknown): boolean =>
         error instanceof CommandError &&
         error.exitCode === 2 &&
@@ -64,7 +64,7 @@ suite('the address of a service', () => {
     })
   }
 
-  test('is refused by verify as by every command that asks a service', async () => {
+  test('is checked by every command that asks a service, verify included', async () => {
     for (const words of [['verify'], ['tail'], ['get', 'status'], ['export']]) {
       const { code, stderr } = await run([...words, 'http://me:secret@127.0.0.1:9/?since=1#x'])
       assert.equal(code, 2)
@@ -73,8 +73,8 @@ suite('the address of a service', () => {
   })
 })
 
-suite('nobody at an address', () => {
-  test('is told at once by verify too, which tries for a while', async () => {
+suite('an address at which nothing answers', () => {
+  test('is reported at once by verify, which retries for a while', async () => {
     const stop = new AbortController()
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
@@ -89,11 +89,11 @@ suite('nobody at an address', () => {
     assert.match(await said, new RegExp(`^no answer from 127\\.0\\.0\\.1:${port} yet\n`))
   })
 
-  test('is not waited for at a port that web clients are kept from', async () => {
+  test('fails at once when its port is blocked for web clients', async () => {
     for (const words of [['get', 'status'], ['verify']]) {
       const { code, stderr } = await run([...words, 'http://127.0.0.1:6000'])
       assert.equal(code, 1)
-      assert.match(stderr, /^daybook: port 6000 is one that no web client asks[^\n]*\n$/)
+      assert.match(stderr, /^daybook: web clients are not allowed to use port 6000[^\n]*\n$/)
     }
   })
 })
@@ -115,7 +115,7 @@ suite('the address of the publish door', () => {
     to,
   ]
 
-  test('is refused with what would be left out of it, and no password is repeated', async () => {
+  test('is refused with the parts that would be ignored, and without the password', async () => {
     const { code, stderr } = await run(words('http://me:secret@127.0.0.1:9/publish'))
     assert.equal(code, 2)
     assert.equal(
@@ -124,7 +124,7 @@ suite('the address of the publish door', () => {
     )
   })
 
-  test('is not that of the readers, which is told apart', async () => {
+  test('is refused with a hint when it is the public address', async () => {
     const server = createServer((_, response) => {
       response.writeHead(404, { 'Daybook-Log': 'a'.repeat(32) }).end()
     }).listen(0, '127.0.0.1')
@@ -140,7 +140,7 @@ suite('the address of the publish door', () => {
     )
   })
 
-  test('is asked with a token from a file, of which no more than a beginning is read', async () => {
+  test('is used with a token from a file, of which only the beginning is read', async () => {
     const { code, stderr } = await run(words('http://127.0.0.1:9', '/dev/zero'))
     assert.equal(code, 2)
     assert.match(stderr, /the first line of \/dev\/zero is no token/)
@@ -148,20 +148,20 @@ suite('the address of the publish door', () => {
 })
 
 suite('a redirect', () => {
-  test('to another host ends verify, which names the host and asks it nothing', async () => {
+  test('to another host ends verify, which names the host and sends it nothing', async () => {
     await using other = await leading(() => null)
     await using service = await leading((path) => `${other.url}${path}`)
     const { code, stderr, stdout } = await run(['verify', service.url])
     assert.equal(code, 1, stderr + stdout)
     assert.equal(
       stderr + stdout,
-      `daybook: ${service.url} leads to ${other.url}: give that address if it is the one to verify\n`,
+      `daybook: ${service.url} redirects to ${other.url}: give that address if it is the one to verify\n`,
     )
     assert.deepEqual(other.asked, [])
     assert.equal(service.asked.length, 1)
   })
 
-  test('within the same service is followed, and not for ever', async () => {
+  test('within the same service is followed a limited number of times', async () => {
     await using service = await leading((path) =>
       path === '/a' ? '/b' : path.startsWith('/circle') ? `${path}+` : null,
     )
@@ -169,7 +169,7 @@ suite('a redirect', () => {
     const answer = await fetch(`${service.url}/a`, {})
     assert.equal(answer.status, 404)
     assert.deepEqual(service.asked, ['/a', '/b'])
-    await assert.rejects(fetch(`${service.url}/circle`, {}), /leads in a circle/)
+    await assert.rejects(fetch(`${service.url}/circle`, {}), /redirects in a circle/)
     assert.equal(service.asked.length, 2 + 6)
   })
 })

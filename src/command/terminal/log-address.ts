@@ -1,43 +1,43 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Surroundings } from '../../client/surroundings.ts'
-import { harmless } from './output.ts'
+import { printable } from './output.ts'
 import { CommandError } from './world.ts'
 
-/** Redirects within one service that an answer may need. */
+/** Redirects that are followed within one origin. */
 const REDIRECTS_MAX = 5
 
-/** What an address is of, as it is asked for, and one of the kind. */
-type Named = Readonly<{ what: string; example: string }>
+/** Words for an error message: what the address belongs to, and an example. */
+type AddressKind = Readonly<{ what: string; example: string }>
 
-const SERVED: Named = { what: 'the address of the service', example: 'https://data.example.org' }
+const SERVED: AddressKind = { what: 'the address of the service', example: 'https://data.example.org' }
 
-/** Whether a word that a user gave is meant as an address. */
+/** Whether a user's argument is meant as an address, not as a path. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-/** Reads the address of a service. What would be left out of it without a word is refused; no password is repeated. */
-export function readAddress(text: string, { what, example }: Named = SERVED): URL {
+/** Parses the address of a service. Refuses the parts that would be ignored; the error repeats no password. */
+export function readAddress(text: string, { what, example }: AddressKind = SERVED): URL {
   const url = isAddress(text) ? URL.parse(text) : null
   if (url === null) {
     throw new CommandError(2, `give ${what}, such as ${example}`)
   }
-  const beyond = [
+  const unused = [
     ...(url.username === '' && url.password === '' ? [] : ['a name or password']),
     ...(url.pathname === '/' ? [] : ['a path']),
     ...(text.includes('?') ? ['a query'] : []),
     ...(text.includes('#') ? ['a fragment'] : []),
   ]
-  if (beyond.length > 0) {
-    throw new CommandError(2, `give ${what} without ${beyond.join(' or ')}, such as ${example}`)
+  if (unused.length > 0) {
+    throw new CommandError(2, `give ${what} without ${unused.join(' or ')}, such as ${example}`)
   }
   return url
 }
 
 /**
- * A `fetch` that goes elsewhere only within the same origin. What is verified is said of the address that its user
- * gave: were it led to another, the report, the keys and the checkpoints that are kept would be of somebody else's
- * answers, and a host could lend itself the name of an honest log. The user decides which of the two is meant.
+ * `fetch` that follows redirects within the same origin only. A report is about the address that the user gave. If a
+ * redirect to another host were followed, the report and the saved keys would describe the answers of that host. So the
+ * error names the other address, and the user decides.
  */
 export function fetchSameOrigin(fetch: Surroundings['fetch']): Surroundings['fetch'] {
   return async (first, init) => {
@@ -51,11 +51,11 @@ export function fetchSameOrigin(fetch: Surroundings['fetch']): Surroundings['fet
       if (to.origin !== origin) {
         throw new DaybookError(
           'unexpected-answer',
-          `${origin} leads to ${harmless(to.origin)}: give that address if it is the one to verify`,
+          `${origin} redirects to ${printable(to.origin)}: give that address if it is the one to verify`,
         )
       }
       if (redirects === REDIRECTS_MAX)
-        throw new DaybookError('unexpected-answer', `${origin} leads in a circle`)
+        throw new DaybookError('unexpected-answer', `${origin} redirects in a circle`)
       url = to.href
     }
   }

@@ -6,16 +6,16 @@ import { everyCommand, programOf, run } from '../../../test/stage/command-stage.
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { kindWord, wholeBetween } from './options.ts'
 
-/** The words that lead to a command. */
+/** Words of a command line that select the command. */
 function wordsOf(command: Command): readonly string[] {
   return command.parent === null ? [] : [...wordsOf(command.parent), command.name()]
 }
 
-/** Of these there may be none, and an empty value says so; a key is refused where keys are read. */
+/** Options that may be empty: an empty list is valid, and an empty key is refused where keys are parsed. */
 const LISTS = ['--explorer', '--trust-proxy', '--key']
 
 suite('an option', () => {
-  test('that takes a value is refused when it is empty, of every command', async () => {
+  test('with a value is refused when the value is empty, in every command', async () => {
     const program = programOf({}, () => undefined)
     let options = 0
     for (const command of everyCommand(program)) {
@@ -31,7 +31,7 @@ suite('an option', () => {
     assert.ok(options > 100, 'the options are there')
   })
 
-  test('of a seq takes every one that there can be', () => {
+  test('of a seq accepts every valid seq', () => {
     const seq = wholeBetween(0, SEQ_MAX)
     assert.equal(seq(String(SEQ_MAX)), SEQ_MAX)
     for (const text of [String(SEQ_MAX + 1), '99999999999999999999', '-1', '1e3', '1.0', '٣', ' 1']) {
@@ -39,7 +39,7 @@ suite('an option', () => {
     }
   })
 
-  test('of a kind is no word that no event can have', async () => {
+  test('of a kind refuses words that no event can have', async () => {
     assert.equal(kindWord('voter_share'), 'voter_share')
     for (const text of ['WINNER', 'two words', '_a', 'ü', 'a'.repeat(33)]) {
       assert.throws(() => kindWord(text), InvalidArgumentError, text)

@@ -3,21 +3,21 @@ import { WORD } from '../../protocol/catalogue.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
 
 /**
- * An option that can also be set as `DAYBOOK_…`. An empty value is none: an empty path would be the folder that the
- * command is called in, and an empty host every address of the machine.
+ * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and
+ * an empty host every address of the machine.
  */
 export function option(flags: string, meaning: string): Option {
   const name = /--([a-z-]+)/.exec(flags)?.[1] ?? ''
   const made = new Option(flags, meaning).env(`DAYBOOK_${name.replaceAll('-', '_').toUpperCase()}`)
-  return made.required ? made.argParser(filled) : made
+  return made.required ? made.argParser(notEmpty) : made
 }
 
-function filled(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('it is empty')
+function notEmpty(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('the value is empty')
   return text
 }
 
-/** Options of one command: each can also be set as `DAYBOOK_…` with the command's name before its own. */
+/** Maker of options that can also be set as `DAYBOOK_COMMAND_…`, with the name of the command. */
 export function optionOf(command: string): (flags: string, meaning: string) => Option {
   return (flags, meaning) => {
     const made = option(flags, meaning)
@@ -25,38 +25,40 @@ export function optionOf(command: string): (flags: string, meaning: string) => O
   }
 }
 
-/** Reads an option's value as a whole number within bounds. */
+/** Parser of an option's value as a whole number from `min` to `max`. */
 export function wholeBetween(min: number, max: number): (text: string) => number {
   return (text) => {
-    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    const value = /^(?!-0+$)-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= min && value <= max))
       throw new InvalidArgumentError(`give a whole number from ${min} to ${max}`)
     return value
   }
 }
 
-/** Reads a kind: the operator's own word, in the form that all of them have. */
+/** Parses a kind: a word of the operator's choice. */
 export function kindWord(text: string): string {
   if (!WORD.test(text)) {
-    throw new InvalidArgumentError('a kind has up to 32 lower-case letters, digits and _, a letter first')
+    throw new InvalidArgumentError(
+      'a kind has up to 32 lower-case letters, digits and _, and begins with a letter',
+    )
   }
   return text
 }
 
-/** Reads names with a comma between them, each one of `values`. */
+/** Parser of a comma-separated list of names out of `values`. */
 export function listOf<Value extends string>(values: readonly Value[]): (text: string) => readonly Value[] {
   return (text) =>
     text.split(',').map((name) => {
       const found = values.find((value) => value === name)
       if (found === undefined)
-        throw new InvalidArgumentError(`give one or more, with commas between them, of ${values.join(', ')}`)
+        throw new InvalidArgumentError(`give one or more of these, separated by commas: ${values.join(', ')}`)
       return found
     })
 }
 
 const RATE_MAX = 10_000
 
-/** Requests of one caller in any 60 s, or `off`. */
+/** Parses `--rate-limit`: requests of one address in any 60 s, or `off`. */
 export function rateLimit(text: string): number | 'off' {
   if (text === 'off') return text
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > RATE_MAX) {
@@ -65,20 +67,21 @@ export function rateLimit(text: string): number | 'off' {
   return Number(text)
 }
 
-/** The networks of `--trust-proxy`, as they are written: each thread reads them anew. */
+/** Checks the networks of `--trust-proxy`, and returns them as text: each thread parses them itself. */
 export function networks(text: string): string {
   const parsed = parseNetworks(text)
   if (!parsed.ok) throw new InvalidArgumentError(parsed.problem.detail)
   return text
 }
 
+/** Checks `--limit-store`: the address of a Redis server. */
 export function redisUrl(text: string): string {
   if (!/^rediss?:\/\//.test(text))
     throw new InvalidArgumentError('give an address such as redis://127.0.0.1:6379')
   return text
 }
 
-/** An origin: what the log is called in signed statements, a schemeless address without a slash at its end. */
+/** Checks `--origin`: the name of a log in signed statements, a schemeless address without a slash at its end. */
 export function originName(text: string): string {
   if (!/^[a-z0-9](?:[a-z0-9.:/_-]{0,126}[a-z0-9])?$/.test(text)) {
     throw new InvalidArgumentError('give a schemeless address such as data.example.org/log')
@@ -86,7 +89,7 @@ export function originName(text: string): string {
   return text
 }
 
-/** One file of a signing key, or two with a comma between them. */
+/** Parses `--signing-key-file`: one path, or two separated by a comma. */
 export function keyFiles(text: string): readonly string[] {
-  return text.split(',').map((path) => filled(path.trim()))
+  return text.split(',').map((path) => notEmpty(path.trim()))
 }

@@ -7,9 +7,9 @@ import type { Service } from '../../../test/stage/service.ts'
 import { startService } from '../../../test/stage/service.ts'
 import { MAIN, SAMPLE } from '../../../test/stage/places.ts'
 
-/** A device that takes nothing, as a full disk. */
+/** Device that behaves like a full disk. */
 const FULL = '/dev/full'
-/** A command that has not ended by then hangs. */
+/** Time after which a command counts as hanging. */
 const END_MS_MAX = 60_000
 
 let service: Service
@@ -18,14 +18,14 @@ before(async () => {
 })
 after(() => service[Symbol.asyncDispose]())
 
-/** Runs a command in a shell, whose words may lead its output elsewhere. */
+/** Runs a command in a shell, which may redirect its output. */
 function shell(words: string): Readonly<{ status: number | null; stdout: string; stderr: string }> {
   const line = `"$NODE" "$MAIN" ${words}`
   const env = { ...process.env, NODE: process.execPath, MAIN, URL: service.url }
   return spawnSync('sh', ['-c', line], { encoding: 'utf8', env, timeout: END_MS_MAX })
 }
 
-suite('an output that cannot be written', { skip: skipUnless(existsSync(FULL), FULL) }, () => {
+suite('a full disk under standard output', { skip: skipUnless(existsSync(FULL), FULL) }, () => {
   const table = [
     'get status "$URL"',
     'tail "$URL" --after 7',
@@ -33,17 +33,17 @@ suite('an output that cannot be written', { skip: skipUnless(existsSync(FULL), F
     'verify --help',
   ]
   for (const words of table) {
-    test(`ends the command with 1, and is told without a stack: ${words}`, () => {
+    test(`ends the command with 1 and an error without a stack: ${words}`, () => {
       const { status, stderr } = shell(`${words} > ${FULL}`)
       assert.equal(status, 1, stderr)
       assert.match(stderr, /^daybook: standard output cannot be written: no space left on device$/m)
       assert.doesNotMatch(stderr, /    at |ENOSPC/)
-      // Before what was not taken.
+      // The cursor does not pass events that could not be written.
       if (words.startsWith('tail')) assert.match(stderr, /^resume: .* --after 7$/m)
     })
   }
 
-  test('changes nothing when it is only what is told beside the answer', () => {
+  test('under standard error changes nothing', () => {
     const answered = shell(`get status "$URL" 2> ${FULL}`)
     assert.equal(answered.status, 0)
     assert.match(answered.stdout, /^\{"asOf"/)

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import type { EventWire } from '../../protocol/event.ts'
 import { formatAnswer } from '../consumer/output-answer.ts'
 import { groupAmount, openEventsText } from '../consumer/output-events.ts'
-import { harmless, quoted } from './output.ts'
+import { printable, shellQuoted } from './output.ts'
 
 const event: EventWire = {
   seq: 184_224,
@@ -18,8 +18,8 @@ const event: EventWire = {
   tx: 'f68c136122334455667788990db865',
 }
 
-suite('a CSV of events', () => {
-  test('starts no formula in a spreadsheet', () => {
+suite('CSV of events', () => {
+  test('has no cell that a spreadsheet takes for a formula', () => {
     const text = openEventsText('csv', { columns: 0, drawn: false })([
       { ...event, kots: '-1.000000000', tx: '-1-cmd_calc' },
     ])
@@ -31,7 +31,7 @@ suite('a table of events', () => {
   const table = (columns: number, ...events: readonly EventWire[]): string =>
     openEventsText('table', { columns, drawn: false })(events)
 
-  test('has the day once, and a row for each event', () => {
+  test('has one heading for each day and one row for each event', () => {
     const next = { ...event, seq: 184_225, kots: null, tx: null, contestId: null }
     assert.equal(
       table(200, event, next),
@@ -44,13 +44,13 @@ suite('a table of events', () => {
     )
   })
 
-  test('shortens the transaction to what the terminal holds, and leaves it out where nothing would be told', () => {
+  test('shortens the transaction to the width of the terminal, and leaves it out where it would identify nothing', () => {
     assert.match(table(100, event), / f68c1361…0db865|f68c1361…990db865/)
     assert.match(table(80, event), / f68…865$/m)
     assert.doesNotMatch(table(60, event), /…/)
   })
 
-  test('lets no control character of others at the terminal', () => {
+  test('replaces control characters of the text from a service', () => {
     const evil = { ...event, kind: 'a\u001b[2Jb', tx: '\u009b31m' }
     // oxlint-disable-next-line no-control-regex -- none is left
     assert.doesNotMatch(table(200, evil), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
@@ -59,7 +59,7 @@ suite('a table of events', () => {
 })
 
 suite('an answer as a table', () => {
-  test('has figures, then lists; of a moment the readable half; numbers flush to the right', () => {
+  test('has figures, then lists; moments once, as text; numbers aligned right', () => {
     const answer = {
       asOf: { seq: 3, at: '2026-10-01T00:00:00.000Z', atMs: 1 },
       total: '1234567.000000000',
@@ -84,12 +84,12 @@ id  title              kots  at
     )
   })
 
-  test('is made of any JSON', () => {
+  test('is made from any JSON value', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => typeof formatAnswer(value, true) === 'string'))
   })
 })
 
-test('an amount in groups of three has the same digits', () => {
+test('grouping the digits of an amount keeps every digit', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (whole) => {
       assert.equal(groupAmount(`-${whole}.000000001`).replaceAll(' ', ''), `-${whole}.000000001`)
@@ -99,14 +99,14 @@ test('an amount in groups of three has the same digits', () => {
   assert.equal(groupAmount('-123.000000000'), '-123.000000000')
 })
 
-test('a word in quotes is what a shell reads back', () => {
+test('a quoted word is read back unchanged by a shell', () => {
   const words = ['plain', 'with space', `it's`, '$(id)', '', '`x`', 'a\\b', '--type']
-  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(quoted).join(' ')}`], {
+  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(shellQuoted).join(' ')}`], {
     encoding: 'utf8',
   })
   assert.deepEqual(printed.split('\n').slice(0, -1), words)
 })
 
-test('text without control characters stays as it is', () => {
-  assert.equal(harmless('Weekly Round 43: Brücken – 橋'), 'Weekly Round 43: Brücken – 橋')
+test('text without control characters is unchanged', () => {
+  assert.equal(printable('Weekly Round 43: Brücken – 橋'), 'Weekly Round 43: Brücken – 橋')
 })

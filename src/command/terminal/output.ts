@@ -1,21 +1,21 @@
 import type { World } from './world.ts'
 
 /**
- * Writes to standard output and waits until it is taken: a slow reader slows the writer, and nothing piles up. False
- * when nobody reads any more, which is no failure: `main.ts` hears of it too and calls the command off.
+ * Writes to standard output and waits until the write is done, so a slow reader slows the writer and nothing piles up.
+ * False when the write failed; `main.ts` sees the same error and stops the command.
  */
 export async function print(text: string | Uint8Array, world: World): Promise<boolean> {
   if (text.length === 0) return true
   return new Promise((resolve) => world.stdout.write(text, (error) => resolve(error == null)))
 }
 
-/** Text of others as a terminal may have it: no control character reaches it. */
-export function harmless(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- what a terminal obeys is what is taken out
+/** Text from outside without control characters, which a terminal would obey. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
 }
 
-/** A word as a shell reads it back. */
-export function quoted(word: string): string {
+/** A word quoted for a shell, where it needs quotes. */
+export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

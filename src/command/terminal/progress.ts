@@ -1,12 +1,13 @@
 import { Presets, SingleBar } from 'cli-progress'
 import type { World } from './world.ts'
 
-/** A progress bar on a terminal; nothing where there is none. */
+/** Progress bar on a terminal; prints nothing elsewhere. */
 type Progress = Readonly<{
   at(done: number, total: number, note?: string): void
   end(): void
 }>
 
+/** Opens a progress bar: `verb` is its label, `unit` what it counts. */
 export function openProgress(verb: string, unit: string, world: World): Progress {
   const bar = new SingleBar(
     {

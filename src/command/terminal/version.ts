@@ -1,4 +1,4 @@
 import manifest from '../../../package.json' with { type: 'json' }
 
-/** The version of this Daybook, as `package.json` has it; part of every ETag that is not of content. */
+/** Version of this Daybook from `package.json`. Part of each ETag that is not a digest of content. */
 export const VERSION: string = manifest.version

@@ -3,35 +3,35 @@ import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 
-/** What a command may use of the process around it; `main.ts` makes it and nothing else reads these. */
+/** Clock, output and other parts of the process that a command may use. Only `main.ts` makes it. */
 export type World = Readonly<{
   now(): Ms
   monotonicMs(): number
   /** From 0 inclusive to 1 exclusive. */
   random(): number
-  /** Data goes here, everything else to `stderr`. */
+  /** Takes the command's data; everything else goes to `stderr`. */
   stdout: Writable
   stderr: Writable
-  /** Whether `stderr` is a terminal on which a progress bar makes sense. */
+  /** Whether `stderr` is a terminal, which can show a progress bar. */
   interactive: boolean
-  /** Whether `stdout` is a terminal that takes signs and colours. */
+  /** Whether `stdout` is a terminal that shows colours and symbols. */
   drawn?: boolean
-  /** How many columns the terminal has that `stdout` is; null when it is none. */
+  /** Columns of the terminal; null when `stdout` is not a terminal. */
   columns?(): number | null
-  /** How many files a process may have open here; null where that cannot be known. */
+  /** Files that a process may have open; null where the system does not say. */
   openFilesMax?(): number | null
   /** Whether several threads can listen on one port (`SO_REUSEPORT` that spreads connections: Linux). */
   sharesPorts: boolean
-  /** Whether the system keeps others from a file by its mode (not Windows). */
+  /** Whether file modes protect a file from other users (not on Windows). */
   hasFileModes: boolean
   /** Aborted by SIGINT or SIGTERM. */
   stop: AbortSignal
 }>
 
-/** The process ends with it: done, found wrong or failed, bad usage. */
+/** Exit code of the process: 0 done, 1 something is wrong or failed, 2 bad usage. */
 export type ExitCode = 0 | 1 | 2
 
-/** A command cannot go on for a reason that its user can mend; its message is all that is shown. */
+/** Error that the user can correct. The command ends, and prints only the message. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2
@@ -43,8 +43,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Why the world outside failed (a file, an address, the store), in one line for the person at the terminal;
- * undefined for a failure of our own, which is told with its stack.
+ * One-line message of a failure outside the program: a file, the network, the store. Undefined for a bug, which is
+ * logged with its stack.
  */
 export function outsideReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
@@ -55,12 +55,12 @@ export function outsideReason(error: unknown): string | undefined {
   return undefined
 }
 
-/** One line for the person at the terminal. */
+/** Writes one line to standard error. */
 export function tell(world: World, line: string): void {
   world.stderr.write(`${line}\n`)
 }
 
-/** Takes a data directory for this process, or says who has it. */
+/** Locks a data directory for this process. The error names the process that has the lock. */
 export function takeDirectory(data: string): Disposable {
   try {
     return lockDirectory(data)

@@ -7,11 +7,11 @@ import { CommandError } from '../terminal/world.ts'
 const MONTH_FILE = /^(\d{4}-\d{2})\.jsonl\.gz$/
 
 /**
- * A folder that mirrors the paths below `/api/v1/`: `archive/2026-10.jsonl.gz`, `log/checkpoint`, `summary.json` and so
- * on. A JSON answer may lie at its path, with `.json` behind it, or as `index.json` in a folder of its name; the
- * archive's files and the log's may also lie in the folder itself.
+ * Source that reads a folder with the paths below `/api/v1/`: `archive/2026-10.jsonl.gz`, `log/checkpoint`,
+ * `summary.json` and so on. A JSON answer is at its path, at its path with `.json`, or in `index.json` of a folder of its
+ * name. Files of `archive` and `log` may also be in the folder itself.
  */
-export function openFolder(folder: string): Source {
+export function openFolderSource(folder: string): Source {
   return {
     is: 'folder',
     async read(path) {
@@ -22,7 +22,10 @@ export function openFolder(folder: string): Source {
         const found = await stat(candidate).catch(() => undefined)
         if (found?.isFile() !== true) continue
         if (found.size > FILE_BYTES_MAX)
-          throw new CommandError(1, `${candidate} is larger than ${FILE_BYTES_MAX} bytes`)
+          throw new CommandError(
+            1,
+            `${candidate} is larger than ${FILE_BYTES_MAX} bytes, the most that verify reads`,
+          )
         return readFile(candidate)
       }
       return undefined

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
-import { asPathError, checkFolder, makeFolder, systemReason } from './given-paths.ts'
-import { openVerifyShelf } from '../consumer/verify-shelf.ts'
+import { asPathError, checkFolder, makeFolder, systemReason } from './option-paths.ts'
+import { openCheckpointFolder } from '../consumer/checkpoint-folder.ts'
 
-/** Nobody answers there: what is told at once was not asked of anybody. */
+/** No service answers there, so an immediate error was made without a request. */
 const NOWHERE = 'http://127.0.0.1:9'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-paths-'))
@@ -21,7 +21,7 @@ writeFileSync(at('file'), 'no folder')
 writeFileSync(at('taken', 'archive'), 'no folder')
 createStore(storePath(at('log')), { origin: 'daybook.test', chain: 'solana', simulated: false })
 
-suite('a path that is given', () => {
+suite('the path of an option', () => {
   const table: readonly (readonly [what: string, words: readonly string[], said: RegExp])[] = [
     ['a file for the folder of pull', ['pull', NOWHERE, '--to', at('file')], /--to: \S+\/file is a file/],
     ['a file inside it', ['pull', NOWHERE, '--to', at('taken')], /--to: \S+\/taken\/archive is a file/],
@@ -42,9 +42,9 @@ suite('a path that is given', () => {
       /--since: \S+\/folder cannot be/,
     ],
     [
-      'no folder for a copy',
+      'a missing folder for a copy',
       ['backup', '--data', at('log'), '--to', at('no', 'x')],
-      /--to: there is no folder \S+\/no$/m,
+      /--to: there is no folder \S+\/no; make it first$/m,
     ],
     [
       'a file for its folder',
@@ -60,12 +60,12 @@ suite('a path that is given', () => {
     [
       'a device for a cursor',
       ['tail', NOWHERE, '--cursor', '/dev/null'],
-      /--cursor: \/dev\/null is no ordinary file/,
+      /--cursor: \/dev\/null is not an ordinary file/,
     ],
     [
-      'no folder for a cursor',
+      'a missing folder for a cursor',
       ['tail', NOWHERE, '--cursor', at('no', 'x')],
-      /--cursor: there is no folder \S+\/no$/m,
+      /--cursor: there is no folder \S+\/no; make it first$/m,
     ],
     ['a file above a new key', ['keygen', '--to', at('file', 'key')], /--to: \S+\/file is a file/],
     [
@@ -78,7 +78,11 @@ suite('a path that is given', () => {
       ['import', at('file'), '--data', at('file')],
       /--data: \S+\/file is a file/,
     ],
-    ['no file of an import', ['import', at('none'), '--data', at('imported')], /\/none does not exist/],
+    [
+      'a missing file of an import',
+      ['import', at('none'), '--data', at('imported')],
+      /\/none does not exist/,
+    ],
     [
       'a folder for a file of an import',
       ['import', at('folder'), '--data', at('imported')],
@@ -92,7 +96,7 @@ suite('a path that is given', () => {
     ['a file for the data of a service', ['serve', '--data', at('file')], /--data: \S+\/file is a file/],
   ]
   for (const [what, words, said] of table) {
-    test(`is a bad use, told at once with its option, where it is ${what}`, async () => {
+    test(`is refused before any work, with the name of the option: ${what}`, async () => {
       const before = readdirSync(folder, { recursive: true })
       const { code, stderr } = await run(words)
       assert.equal(code, 2, stderr)
@@ -103,14 +107,14 @@ suite('a path that is given', () => {
     })
   }
 
-  test('leaves nothing behind when it is only looked at', () => {
+  test('is checked without leaving anything behind', () => {
     checkFolder(at('new', 'one'), '--to')
     assert.ok(!existsSync(at('new')))
     makeFolder(at('new', 'one'), '--to')
     assert.deepEqual(readdirSync(at('new')), ['one'])
   })
 
-  test('fails with the option, the place and the system’s reason, and without its code', () => {
+  test('gives an error with the option, the path and the reason of the system, without its code', () => {
     const error = Object.assign(new Error('ENOSPC: no space left on device, open'), {
       syscall: 'open',
       errno: -28,
@@ -124,16 +128,16 @@ suite('a path that is given', () => {
   })
 })
 
-suite('a shelf of checkpoints', () => {
-  test('keeps no half of a file when the disk is full: the next visit finds what was there', () => {
-    const shelf = openVerifyShelf(at('shelf'))
+suite('the folder of checkpoints', () => {
+  test('has no half-written file after the disk was full, so the next run finds the old one', () => {
+    const checkpoints = openCheckpointFolder(at('checkpoints'))
     const kept = { origin: 'a.test', size: 1, note: Buffer.from('one\n'), vkeys: ['first'] }
-    shelf.keep(kept)
-    const [vkeys = ''] = readdirSync(at('shelf')).filter((name) => name.endsWith('.vkeys'))
-    // What takes a file's place for a moment cannot be written, as on a full disk.
-    mkdirSync(at('shelf', `${vkeys}.part`))
-    assert.throws(() => shelf.keep({ ...kept, size: 2, vkeys: ['second'] }))
-    assert.equal(readFileSync(at('shelf', vkeys), 'utf8'), 'first\n')
-    assert.deepEqual(shelf.keysOf('a.test'), ['first'])
+    checkpoints.keep(kept)
+    const [vkeys = ''] = readdirSync(at('checkpoints')).filter((name) => name.endsWith('.vkeys'))
+    // A folder at the path of the temporary file makes the write fail, as a full disk does.
+    mkdirSync(at('checkpoints', `${vkeys}.part`))
+    assert.throws(() => checkpoints.keep({ ...kept, size: 2, vkeys: ['second'] }))
+    assert.equal(readFileSync(at('checkpoints', vkeys), 'utf8'), 'first\n')
+    assert.deepEqual(checkpoints.keysOf('a.test'), ['first'])
   })
 })

@@ -17,14 +17,14 @@ import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { readStoreIdentity, storePath } from '../../log/store/store.ts'
 import { backUp } from '../operator/backup-command.ts'
-import { strayCursor } from './stray-cursor.ts'
+import { unknownCursorError } from './unknown-cursor.ts'
 
 const URL_GIVEN = 'https://data.example.org'
 const PRESENT = 'c'.repeat(32)
 const FORMER = 'a'.repeat(32)
 const LATER = 'b'.repeat(32)
 
-/** A service with a log of so many events that goes on from others. */
+/** Client of a service whose log has `seq` events and continues the given logs. */
 function having(seq: number, formerLogs: readonly (readonly [id: string, size: number])[]): Daybook {
   return {
     logKeys: async () => ({
@@ -49,66 +49,66 @@ suite('a cursor that a log does not have', () => {
     said: RegExp,
   ])[] = [
     [
-      'of a log that lost what was read',
+      'of a former log, past the events that were kept',
       LATER,
       70,
       having(60, two),
       1,
-      /^the service lost events .* accepted .* first 50 of them as another log, whose head is 60\. What was read of seq 51 to 70 is gone, .*go on with: tail --after 50$/,
+      /^the service lost published events.* accepted .* a new log, whose head is 60, continues from the first 50 events\. The events of seq 51 to 70 that you read are gone, .*continue with: tail --after 50$/,
     ],
     [
-      'of a log that lost nothing that was read',
+      'of a former log, within the events that were kept',
       LATER,
       40,
       having(60, two),
       1,
-      /What was read up to seq 40 is in it.* go on with: tail --after 40$/,
+      /The events up to seq 40 are in the new log.* continue with: tail --after 40$/,
     ],
     [
-      'of a log before that, less by both losses',
+      'of a log before that, which both losses shortened',
       FORMER,
       90,
       having(60, two),
       1,
-      /first 50 of them.* seq 51 to 90 is gone/,
+      /first 50 events.* seq 51 to 90 that you read are gone/,
     ],
     [
-      'of a log that is not named',
+      'of a log that the service does not continue',
       'd'.repeat(32),
       7,
       having(60, two),
       1,
-      /of another log .* says nothing of that one.*: tail --after 0$/,
+      /belongs to another log.* does not continue that log.*: tail --after 0$/,
     ],
     [
-      'of the same log, which became shorter',
+      'of the same log, which is shorter now',
       PRESENT,
       70,
       having(60, []),
       1,
-      /ahead of the head of this log, 60, though it was read from it: .*nobody says so.*--save DIR/,
+      /seq 70 was read from this log, but its head is now 60: .*operator has not said so.*--save DIR/,
     ],
     [
-      'of a log that nobody knows, after a loss',
+      'of an unknown log, after a loss',
       null,
       70,
       having(60, two),
       2,
-      /^if seq 70 is from before: the service lost events .* first 50 .* seq 51 to 70 is gone/,
+      /^if seq 70 is from before a loss: the service lost published events.* first 50 .* seq 51 to 70 that you read are gone/,
     ],
     [
-      'of a log that nobody knows, and no loss',
+      'of an unknown log, without a loss',
       null,
       70,
       having(60, []),
       2,
-      /^seq 70 is ahead of the head of this log, 60: it comes from another log, or/,
+      /^seq 70 is ahead of the head of this log, 60: it belongs to another log, or/,
     ],
   ]
   for (const [what, log, seq, service, code, said] of table) {
-    test(`says what it means and what to do: one ${what}`, async () => {
+    test(`is explained with what to do: one ${what}`, async () => {
       const cursor = { log, seq, url: URL_GIVEN, resume: (at: number) => `tail --after ${at}` }
-      const error = await strayCursor(cursor, service, { stop: new AbortController().signal })
+      const error = await unknownCursorError(cursor, service, { stop: new AbortController().signal })
       assert.equal(error.exitCode, code)
       assert.match(error.message, said)
       assert.doesNotMatch(error.message, /\n/)
@@ -117,8 +117,8 @@ suite('a cursor that a log does not have', () => {
   }
 })
 
-suite('tail, after its service lost events and that was accepted,', () => {
-  test('says so, while it runs and when it begins again, and goes on as it says', async () => {
+suite('tail, after its service lost events and the operator accepted the loss,', () => {
+  test('explains the loss while it runs and in the next run, and continues with the command that it prints', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [3, 10])
@@ -146,7 +146,7 @@ suite('tail, after its service lost events and that was accepted,', () => {
     node = await startNode(data)
     try {
       const lost =
-        /^daybook: the service lost events .* goes on from the first 10 of them as another log, whose head is 25\. What was read of seq 11 to 20 is gone/m
+        /^daybook: the service lost published events.* a new log, whose head is 25, continues from the first 10 events\. The events of seq 11 to 20 that you read are gone/m
       const ended = await running
       assert.equal(ended.code, 1, ended.stderr)
       assert.match(ended.stderr, lost)
@@ -155,12 +155,15 @@ suite('tail, after its service lost events and that was accepted,', () => {
       const again = await run(words)
       assert.equal(again.code, 1, again.stderr)
       assert.match(again.stderr, lost)
-      assert.equal(seqKept(), 20, 'the cursor is kept')
+      assert.equal(seqKept(), 20, 'the cursor is unchanged')
       const beyond = await run(['tail', proxy.url, '--after', '30'])
       assert.equal(beyond.code, 2)
-      assert.match(beyond.stderr, /^daybook: if seq 30 is from before: the service lost events/)
+      assert.match(
+        beyond.stderr,
+        /^daybook: if seq 30 is from before a loss: the service lost published events/,
+      )
 
-      const next = /go on with: daybook (.*), once that file is moved away$/m.exec(again.stderr)?.[1]
+      const next = /continue with: daybook (.*), once that file is moved away$/m.exec(again.stderr)?.[1]
       rmSync(cursor)
       const on = await run([...(next ?? '').split(' '), '--no-follow'])
       assert.equal(on.code, 0, on.stderr)
@@ -175,7 +178,7 @@ suite('tail, after its service lost events and that was accepted,', () => {
     }
   })
 
-  test('refuses a cursor of the same log that became shorter, and keeps it', async () => {
+  test('refuses a cursor of the same log that is shorter now, and leaves the cursor unchanged', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3, 10])
     const cursor = join(folder.path, 'cursor')
@@ -185,10 +188,7 @@ suite('tail, after its service lost events and that was accepted,', () => {
     try {
       const { code, stderr } = await run(['tail', node.url, '--cursor', cursor])
       assert.equal(code, 1)
-      assert.match(
-        stderr,
-        /^daybook: seq 12 is ahead of the head of this log, 10, though it was read from it/,
-      )
+      assert.match(stderr, /^daybook: seq 12 was read from this log, but its head is now 10/)
       assert.equal(readFileSync(cursor, 'utf8'), kept)
     } finally {
       await node.end('SIGTERM')

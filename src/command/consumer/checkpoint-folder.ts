@@ -3,22 +3,23 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 import type { Audit } from '../../verify/audit.ts'
 import type { Evidence, SavedNote } from '../../verify/saved-checkpoint.ts'
-import { asPathError, checkFolder, makeFolder } from '../terminal/given-paths.ts'
+import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 
-/** Checkpoints that a directory may hold. */
+/** Most checkpoints that are read from a folder. */
 const SAVED_MAX = 100_000
 const CHECKPOINT = /^[0-9a-f]{16}-\d+\.checkpoint$/
 
-/** A directory in which checkpoints and the keys they were believed by are kept from visit to visit. */
-export type VerifyShelf = Readonly<{
+/** Folder that keeps checkpoints, and the keys that they were verified with, between runs. */
+export type CheckpointFolder = Readonly<{
   saved(): readonly SavedNote[]
   keysOf(origin: string): readonly string[]
   keep(checkpoint: NonNullable<Audit['keep']>): void
-  /** Writes what shows a fork or a rollback to others; gives the folder it is in. */
+  /** Writes evidence of a fork or a rollback for others, and returns its folder. */
   keepEvidence(evidence: Evidence): string
 }>
 
-export function openVerifyShelf(directory: string): VerifyShelf {
+/** Opens the folder of `--save`, and makes it where it does not exist. */
+export function openCheckpointFolder(directory: string): CheckpointFolder {
   checkFolder(directory, '--save')
   makeFolder(directory, '--save')
   const at = (name: string): string => join(directory, name)
@@ -54,18 +55,18 @@ export function openVerifyShelf(directory: string): VerifyShelf {
   }
 }
 
-/** What is kept is never written over: a checkpoint of this size was there, and is the same. */
+/** Writes a file unless it exists. A checkpoint of the same name has the same content. */
 function writeNew(file: string, bytes: Uint8Array): void {
   if (!existsSync(file)) writeWhole(file, bytes)
 }
 
-/** A disk that is full, or an end in between, leaves no half of a file under its name. */
+/** Writes a file under another name first, so that a full disk or a crash leaves no half-written file. */
 function writeWhole(file: string, bytes: Uint8Array | string): void {
   writeFileSync(`${file}.part`, bytes, { flush: true })
   renameSync(`${file}.part`, file)
 }
 
-/** Origins have slashes: files are named by the beginning of their SHA-256. */
+/** Name of a log's files: the beginning of the SHA-256 of its origin, which may contain slashes. */
 function nameOf(origin: string): string {
   return createHash('sha256').update(origin).digest('hex').slice(0, 16)
 }

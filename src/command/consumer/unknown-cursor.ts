@@ -1,0 +1,60 @@
+import type { Daybook } from '../../client/daybook.ts'
+import type { LogKeys } from '../../protocol/resources.ts'
+import { printable } from '../terminal/output.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** Cursor that the log of a service does not have. */
+type UnknownCursor = Readonly<{
+  /** Id of the log that it belongs to; null where only the user knows it. */
+  log: string | null
+  seq: number
+  url: string
+  /** Command that continues after a seq. */
+  resume(seq: number): string
+}>
+
+/**
+ * Error that explains a cursor which the log of a service does not have, and says what to do. It knows only what the
+ * service publishes: which former logs its log continues after its operator accepted a loss.
+ */
+export async function unknownCursorError(
+  cursor: UnknownCursor,
+  daybook: Pick<Daybook, 'logKeys' | 'status'>,
+  { stop: signal }: Pick<World, 'stop'>,
+): Promise<CommandError> {
+  const keys = await daybook.logKeys({ signal })
+  const { seq: head } = (await daybook.status({ signal })).head
+  const { log, seq, url, resume } = cursor
+  const keptSize = keptSizeOf(keys, log)
+  const verify = `daybook verify ${printable(url)}`
+  if (log === keys.logId) {
+    const message = `seq ${seq} was read from this log, but its head is now ${head}: this node is behind, or the log lost events and its operator has not said so. Run ${verify} --save DIR to compare the log with your saved checkpoints. The cursor is unchanged`
+    return new CommandError(1, message)
+  }
+  if (keptSize === null) {
+    const message =
+      log === null
+        ? `seq ${seq} is ahead of the head of this log, ${head}: it belongs to another log, or to a node that is further ahead. Leave it out to begin at the head`
+        : `the cursor belongs to another log, and this service does not continue that log: seq ${seq} means nothing here. Run ${verify}, then begin again: ${resume(0)}`
+    return new CommandError(log === null ? 2 : 1, message)
+  }
+  const loss = `the service lost published events, and its operator accepted the loss: a new log, whose head is ${head}, continues from the first ${keptSize} events`
+  const effect =
+    seq <= keptSize
+      ? `The events up to seq ${seq} are in the new log`
+      : `The events of seq ${keptSize + 1} to ${seq} that you read are gone, and other events have their numbers`
+  const explanation = log === null ? `if seq ${seq} is from before a loss: ${loss}` : loss
+  const action = `Run ${verify} --save DIR to compare the log with your saved checkpoints, then continue with: ${resume(Math.min(seq, keptSize))}`
+  return new CommandError(log === null ? 2 : 1, `${explanation}. ${effect}. ${action}`)
+}
+
+/**
+ * Number of events of a former log that are in the present one; null when it does not continue that log. A later loss
+ * also shortens the earlier logs, so the smallest size counts.
+ */
+function keptSizeOf({ formerLogs }: LogKeys, log: string | null): number | null {
+  const first = log === null ? formerLogs.length - 1 : formerLogs.findIndex(({ id }) => id === log)
+  const sizes = formerLogs.slice(Math.max(first, 0)).map(({ size }) => size)
+  return first < 0 ? null : Math.min(...sizes)
+}
