@@ -1,24 +1,45 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
-import type { Command } from 'commander'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import type { Command, Option } from 'commander'
 import { everyCommand, programOf } from '../stage/command-stage.ts'
 import { textOf } from '../stage/document.ts'
+import { ROOT } from '../stage/places.ts'
+
+const DOCUMENT = 'docs/commands.md'
+/** Rewrites the rows of the document from the commands, after a change of their options or help texts. */
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const program = programOf({}, () => undefined)
+const document = textOf(DOCUMENT)
 const sections = new Map(
-  textOf('docs/commands.md')
+  document
     .split(/^## /m)
     .slice(1)
     .map((section) => [/^`(.+?)`/.exec(section)?.[1] ?? '', section]),
 )
-const optionsOf = (command: Command): readonly string[] =>
-  command.options.filter(({ hidden }) => !hidden).map(({ flags }) => flags)
+const optionsOf = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden)
 
-/** The rows of the tables in a section, each by what stands in its first cell. */
-function rowsOf(section: string): ReadonlyMap<string, string> {
-  return new Map(
-    [...section.matchAll(/^\| `([^`]+)` *\|(.*)$/gm)].map(([, name = '', row = '']) => [name, row]),
-  )
+/** The row of an option: its flags, the text of `--help` with choices and default, and its variable. */
+function optionRow({ flags, description, argChoices, envVar, ...option }: Option): string {
+  const choices = argChoices === undefined ? '' : `: ${argChoices.map((each) => `\`${each}\``).join(', ')}`
+  const value: unknown = option.defaultValueDescription ?? option.defaultValue
+  const isTold = value === undefined || typeof value === 'boolean' || description.includes('(default: ')
+  const text =
+    description.replaceAll(/<\w+>/g, '`$&`') + choices + (isTold ? '' : ` (default: ${String(value)})`)
+  return `| \`${flags}\` | ${text} | ${envVar === undefined ? '–' : `\`${envVar}\``} |`
+}
+
+/** The row of a command below another: its arguments, its description, and the names of its options. */
+function commandRow(command: Command): string {
+  const places = command.registeredArguments.map((argument) => `<${argument.name()}>`).join(' ')
+  const options = command.options.map(({ long }) => `\`${long ?? ''}\``).join(', ')
+  return `| \`${command.name()} ${places}\` | ${command.description()} | ${options} |`
+}
+
+function rowsOf(command: Command): readonly string[] {
+  return [...optionsOf(command).map(optionRow), ...command.commands.map(commandRow)]
 }
 
 suite('the document of the commands', () => {
@@ -29,30 +50,16 @@ suite('the document of the commands', () => {
 
   for (const command of program.commands) {
     const section = sections.get(command.name()) ?? ''
-    const rows = rowsOf(section)
 
-    test(`has a row for each option of ${command.name()}, with the variable that it is read from`, () => {
-      // The demonstration takes what `serve` takes: one list is enough.
+    test(`has a row for each option and command of ${command.name()}, with the text of --help`, () => {
+      // The demonstration takes the options of `serve`: one list is enough.
       if (command.name() === 'demo') {
         const serve = program.commands.find((one) => one.name() === 'serve')
-        assert.deepEqual(optionsOf(command), serve === undefined ? [] : optionsOf(serve))
+        assert.deepEqual(rowsOf(command), serve === undefined ? [] : rowsOf(serve))
         return
       }
-      for (const { flags, envVar = '' } of command.options) {
-        assert.ok(
-          rows.get(flags)?.includes(envVar),
-          `${command.name()} lacks a row | \`${flags}\` | … | \`${envVar}\` |`,
-        )
-      }
-    })
-
-    test(`has a row for each command below ${command.name()}, with its options`, () => {
-      for (const below of command.commands) {
-        const places = below.registeredArguments.map((argument) => `<${argument.name()}>`).join(' ')
-        const row = rows.get(`${below.name()} ${places}`) ?? ''
-        for (const { long } of below.options) {
-          assert.ok(row.includes(`\`${long ?? ''}\``), `${command.name()} ${below.name()} ${long ?? ''}`)
-        }
+      for (const row of rowsOf(command)) {
+        if (!UPDATES) assert.ok(section.includes(`${row}\n`), `${command.name()} lacks the row ${row}`)
       }
     })
 
@@ -65,4 +72,26 @@ suite('the document of the commands', () => {
       )
     })
   }
+
+  after(() => {
+    if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), program.commands.reduce(withRowsOf, document))
+  })
 })
+
+/** The document with the rows of a command as they are to be; a row is found in its section by its first cell. */
+function withRowsOf(text: string, command: Command): string {
+  const start = text.indexOf(`\n## \`${command.name()}\``)
+  const next = text.indexOf('\n## ', start + 1)
+  const end = next < 0 ? text.length : next
+  const section = rowsOf(command).reduce(
+    (rows, row) => {
+      const cell = row.slice(0, row.indexOf('` |') + 1)
+      return rows
+        .split('\n')
+        .map((line) => (line.startsWith(`${cell} |`) ? row : line))
+        .join('\n')
+    },
+    text.slice(start, end),
+  )
+  return text.slice(0, start) + section + text.slice(end)
+}
