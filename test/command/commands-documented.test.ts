@@ -24,10 +24,9 @@ const optionsOf = (command: Command): readonly Option[] => command.options.filte
 /** The row of an option: its flags, the text of `--help` with choices and default, and its variable. */
 function optionRow({ flags, description, argChoices, envVar, ...option }: Option): string {
   const choices = argChoices === undefined ? '' : `: ${argChoices.map((each) => `\`${each}\``).join(', ')}`
-  const value: unknown = option.defaultValueDescription ?? option.defaultValue
+  const value: string | boolean | undefined = option.defaultValueDescription ?? option.defaultValue
   const isTold = value === undefined || typeof value === 'boolean' || description.includes('(default: ')
-  const text =
-    description.replaceAll(/<\w+>/g, '`$&`') + choices + (isTold ? '' : ` (default: ${String(value)})`)
+  const text = description.replaceAll(/<\w+>/g, '`$&`') + choices + (isTold ? '' : ` (default: ${value})`)
   return `| \`${flags}\` | ${text} | ${envVar === undefined ? '–' : `\`${envVar}\``} |`
 }
 
