@@ -12,7 +12,7 @@ type Reply =
 type Sent = Readonly<{ url: string; atMs: number; headers: Headers }>
 type Stage = Readonly<{ ask: Ask; sent: Sent[]; now: () => number }>
 
-/** A client whose peer answers by turns; the last reply stays. */
+/** A client of a service that gives these replies in turn, and repeats the last one. */
 function stage(replies: readonly Reply[], settings: Partial<AskSettings> = {}): Stage {
   const clock = openVirtualClock()
   const sent: Sent[] = []
@@ -44,8 +44,8 @@ const failure = async (work: Promise<unknown>): Promise<DaybookError> =>
     (error) => error,
   )
 
-suite('an ask', () => {
-  test('gives the whole answer with its headers', async () => {
+suite('a request', () => {
+  test('returns the complete answer with its headers', async () => {
     const { ask, sent } = stage([{ headers: { 'daybook-seq': '7' }, body: '{"a":1}' }])
     const answer = await ask.get('/api/v1/summary?at=0', { accept: 'application/json' })
     assert.deepEqual([answer.status, answer.headers.get('daybook-seq'), answer.json()], [200, '7', { a: 1 }])
@@ -55,7 +55,7 @@ suite('an ask', () => {
     assert.equal(sent[0]?.headers.get('accept'), 'application/json')
   })
 
-  test('throws what the service says is wrong, and asks once', async () => {
+  test('throws the problem of the service without a retry', async () => {
     const errors = [{ parameter: 'limit', message: 'too many', allowed: ['1 to 10000'] }]
     const { ask, sent } = stage([problem(400, { code: 'invalid-parameter', detail: 'No.', errors })])
     const error = await failure(ask.get('/api/v1/events?limit=0'))
@@ -67,20 +67,20 @@ suite('an ask', () => {
   })
 
   for (const body of ['', 'null', '[]', '{', '<html>', '{"code":7,"detail":{},"errors":"x"}']) {
-    test(`takes the status for what it is when the problem says ${JSON.stringify(body)}`, async () => {
+    test(`keeps the status when the body of the problem is ${JSON.stringify(body)}`, async () => {
       const headers = { 'content-type': 'application/problem+json' }
       const error = await failure(stage([{ status: 404, headers, body }]).ask.get('/x'))
       assert.deepEqual([error.code, error.status, error.errors], ['unexpected-answer', 404, []])
     })
   }
 
-  test('says that what should be JSON is none', async () => {
+  test('throws when an answer that should be JSON is none', async () => {
     const answer = await stage([{ body: 'no' }]).ask.get('/x')
     assert.throws(() => answer.json(), { code: 'unexpected-answer' })
   })
 
   for (const status of [429, 503]) {
-    test(`waits as long as a ${status} says, and not less`, async () => {
+    test(`waits at least as long as a ${status} says`, async () => {
       const { ask, sent } = stage([problem(status, { code: 'x' }, { 'retry-after': '17' }), {}])
       assert.equal((await ask.get('/x')).status, 200)
       assert.deepEqual(
@@ -91,21 +91,21 @@ suite('an ask', () => {
   }
 
   for (const wait of ['Sat, 03 Oct 2026 11:22:43 GMT', 'soon', '-1', '1.5', '']) {
-    test(`waits as after any failure when Retry-After says ${JSON.stringify(wait)}`, async () => {
+    test(`backs off as after any failure when Retry-After is ${JSON.stringify(wait)}`, async () => {
       const { ask, now } = stage([{ status: 503, headers: { 'retry-after': wait } }, {}])
       await ask.get('/x')
       assert.equal(now(), 500)
     })
   }
 
-  test('does not wait for a Retry-After that is too long', async () => {
+  test('throws when Retry-After is too long', async () => {
     const { ask, sent } = stage([problem(503, {}, { 'retry-after': '3600' })])
     const error = await failure(ask.get('/x'))
     assert.deepEqual([error.status, error.retryAfterMs, sent.length], [503, 3_600_000, 1])
   })
 
   for (const reply of ['down', { status: 500 }, { status: 502 }] as const) {
-    test(`tries again ever later after ${JSON.stringify(reply)}, and gives up`, async () => {
+    test(`is retried ever later after ${JSON.stringify(reply)}, then fails`, async () => {
       const { ask, sent } = stage([reply])
       const error = await failure(ask.get('/x'))
       assert.equal(error.code, reply === 'down' ? 'unreachable' : 'unexpected-answer')
@@ -116,7 +116,7 @@ suite('an ask', () => {
     })
   }
 
-  test('cuts what says nothing, and tries again', async () => {
+  test('times out when nothing arrives, and is retried', async () => {
     const { ask, sent } = stage(['silent', {}])
     assert.equal((await ask.get('/x', { silenceMs: 5_000 })).status, 200)
     assert.deepEqual(
@@ -125,7 +125,7 @@ suite('an ask', () => {
     )
   })
 
-  test('asks again for a whole answer whose body broke', async () => {
+  test('is retried when the body of its answer breaks off', async () => {
     let times = 0
     const fetch = async (): Promise<Response> => {
       times += 1
@@ -144,7 +144,7 @@ suite('an ask', () => {
     assert.equal(times, 2)
   })
 
-  test('is left with the reason of its signal, also while it waits', async () => {
+  test('ends with the reason of its signal, also while waiting', async () => {
     const stop = new AbortController()
     const { ask } = stage([{ status: 503, headers: { 'retry-after': '60' } }], {
       sleep: async (ms, signal) => {
@@ -157,7 +157,7 @@ suite('an ask', () => {
     assert.equal((await failure(ask.get('/x', { signal: AbortSignal.abort() }))).name, 'AbortError')
   })
 
-  test('is sent nowhere else by what a service answers', async () => {
+  test('never goes to another origin', async () => {
     const { ask, sent } = stage([{}])
     for (const path of ['https://other.test/api/v1/events', '//other.test/x']) {
       assert.equal((await failure(ask.get(path))).code, 'unexpected-answer')
@@ -166,14 +166,14 @@ suite('an ask', () => {
   })
 
   for (const base of ['ftp://daybook.test', 'https://daybook.test/below', 'daybook.test']) {
-    test(`is not opened on ${base}`, () => assert.throws(() => openAsk({ base }), TypeError))
+    test(`is refused for the base ${base}`, () => assert.throws(() => openAsk({ base }), TypeError))
   }
 })
 
-suite('a long job', () => {
+suite('a long series of requests', () => {
   const WINDOW_MS = 60_000
 
-  /** A service with an exact sliding window, some of it used by others, whose immutable answers state nothing. */
+  /** A service with an exact sliding window, partly used by others, whose immutable answers state no limit. */
   function limited(requests: number, statesIt: (url: string) => boolean, others = 0): Stage {
     const clock = openVirtualClock()
     const sent: Sent[] = []
@@ -201,35 +201,35 @@ suite('a long job', () => {
   }
 
   for (const [name, statesIt] of [
-    ['states its allowance', () => true],
-    ['states it only where an answer may change', (url: string) => url.endsWith('/status')],
+    ['states its limit in every answer', () => true],
+    ['states its limit only where an answer may change', (url: string) => url.endsWith('/status')],
   ] as const) {
-    test(`meets no 429 of a service that ${name}`, async () => {
+    test(`gets no 429 from a service that ${name}`, async () => {
       const { ask, now } = limited(60, statesIt)
       for (let n = 0; n < 300; n++) await ask.get(`/api/v1/events?after=${n}`)
-      // 60 requests a minute would take four minutes and a bit.
+      // At 60 requests a minute, 300 take more than four minutes.
       assert.ok(now() > 3 * WINDOW_MS && now() < 8 * WINDOW_MS, `${now()} ms`)
     })
   }
 
-  test('leaves the others of its address what they use', async () => {
+  test('leaves enough for others of its address', async () => {
     const { ask } = limited(60, () => true, 25)
     for (let n = 0; n < 150; n++) await ask.get('/api/v1/events')
   })
 
-  test('of many requests at once meets no 429 either', async () => {
+  test('gets no 429 when many are sent at once', async () => {
     const { ask } = limited(60, (url) => url.endsWith('/status'))
     await ask.get('/api/v1/status')
     await Promise.all(Array.from({ length: 200 }, (_, n) => ask.get(`/api/v1/events/${n}`)))
   })
 
-  test('is not slowed where nothing is limited', async () => {
+  test('is not slowed without a rate limit', async () => {
     const { ask, now, sent } = stage([{}])
     for (let n = 0; n < 500; n++) await ask.get('/api/v1/events')
     assert.deepEqual([now(), sent.length], [0, 501])
   })
 
-  test('asks for tiles at the pace of their own allowance', async () => {
+  test('fetches tiles at the pace of their own rate limit', async () => {
     const { ask, now } = limited(600, (url) => url.endsWith('/status'))
     for (let n = 0; n < 1_000; n++) await ask.get(`/api/v1/log/tile/0/${n}`)
     assert.ok(now() > 0 && now() < 3 * WINDOW_MS, `${now()} ms`)

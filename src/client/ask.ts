@@ -5,29 +5,29 @@ import { openPace } from './pace.ts'
 import type { Surroundings } from './surroundings.ts'
 import { SURROUNDINGS } from './surroundings.ts'
 
-/** One GET: the path and query, what is accepted, and how patient to be. */
+/** Options of one GET request. */
 export type AskOptions = Readonly<{
   accept?: string
   /** Further headers, such as `If-None-Match` or `Range`. */
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal | undefined
-  /** Times that it is sent at most; 6 unless said otherwise. */
+  /** Attempts at most; 6 by default. */
   attemptsMax?: number
-  /** How long nothing may come, before the head of the answer and between bytes of its body. */
+  /** Timeout for the head of the answer, and for each next part of its body; 30 s by default. */
   silenceMs?: number
 }>
 
-/** A whole answer of status 2xx or 304. */
+/** A complete answer with status 2xx or 304. */
 export type Answer = Readonly<{
   status: number
   headers: Headers
   bytes: () => Bytes
   text: () => string
-  /** The body as JSON, of a form that the caller knows; throws `unexpected-answer` when it is no JSON. */
+  /** Body parsed as JSON, without a check of its form. Throws `unexpected-answer` when it is no JSON. */
   json: () => ReturnType<typeof JSON.parse>
 }>
 
-/** An answer whose body is still to come. A body that breaks throws `unreachable` or `timeout` where it is read. */
+/** An answer whose body is read as a stream. Reading a broken body throws `unreachable` or `timeout`. */
 export type OpenAnswer = Readonly<{
   status: number
   headers: Headers
@@ -35,56 +35,56 @@ export type OpenAnswer = Readonly<{
 }>
 
 /**
- * Asks one Daybook. Waits as `Retry-After` says, tries again after a failure that may pass, and keeps below the
- * allowance. Throws `DaybookError`, or the signal's reason.
+ * Sends GET requests to one Daybook. Obeys `Retry-After`, retries after a temporary failure, and stays below the rate
+ * limit. Throws `DaybookError`, or the signal's reason.
  */
 export type Ask = Readonly<{
-  /** The service's origin, without a slash at its end. */
+  /** Origin of the service, without a trailing slash. */
   base: string
-  /** The whole answer; a body that breaks is asked for again. At most 64 MiB. */
+  /** Returns the complete answer, at most 64 MiB. Retries when the body breaks off. */
   get: (path: string, options?: AskOptions) => Promise<Answer>
-  /** The answer as soon as its head is there: for files and streams. */
+  /** Returns the answer as soon as its head has arrived; for files and streams. */
   open: (path: string, options?: AskOptions) => Promise<OpenAnswer>
 }>
 
 export type AskSettings = Readonly<{
-  /** Where the service is, such as `https://data.example.org`. */
+  /** Origin of the service, such as `https://data.example.org`. */
   base: string | URL
-  /** Headers of every request. */
+  /** Headers to send with every request. */
   headers?: Readonly<Record<string, string>>
 }> &
   Partial<Surroundings>
 
 export const ATTEMPTS_MAX = 6
-export const SILENCE_MS = 30_000
-/** The longest `Retry-After` that is waited for; a longer one is thrown with the error that states it. */
-export const RETRY_AFTER_MS_MAX = 120_000
-/** The first wait before another attempt, doubled each time up to the last; the real one is a random part of it. */
+const SILENCE_MS = 30_000
+/** Longest `Retry-After` to wait for. A longer one is thrown with its error. */
+const RETRY_AFTER_MS_MAX = 120_000
+/** Upper bound of the wait before the first retry; doubled for each next retry up to the maximum. */
 export const BACKOFF_MS = 1_000
-export const BACKOFF_MS_MAX = 30_000
-/** Bytes of an answer that is held whole. */
-export const ANSWER_BYTES_MAX: number = 64 * 1024 * 1024
+const BACKOFF_MS_MAX = 30_000
+/** Bytes of the largest answer of `get`. */
+const ANSWER_BYTES_MAX: number = 64 * 1024 * 1024
 const PROBLEM_BYTES_MAX: number = 64 * 1024
 
-/** The wait before attempt number `attempt` (from 1) after a failure: exponential, with full jitter. */
+/** Wait before retry number `attempt` (from 1): exponential backoff with full jitter. */
 export function backoffMs(attempt: number, random: () => number): number {
   return random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (attempt - 1))
 }
 
-/** How long to wait after a failure; undefined when it will not pass, or not soon enough. */
+/** Wait before the next attempt; undefined for a permanent failure or a `Retry-After` that is too long. */
 export function waitMsAfter(error: unknown, attempt: number, random: () => number): number | undefined {
   if (!(error instanceof DaybookError) || !mayPass(error)) return undefined
   const asked = error.retryAfterMs
   if (asked === undefined) return backoffMs(attempt, random)
-  // The second beyond it keeps many clients that were told the same from coming in the same moment.
+  // Up to one second more spreads out clients that got the same `Retry-After`.
   return asked > RETRY_AFTER_MS_MAX ? undefined : asked + random() * BACKOFF_MS
 }
 
-/** Whether the same request may be answered in a while. */
+/** Whether the failure is temporary, so that a retry may succeed. */
 export const mayPass = ({ code, status }: DaybookError): boolean =>
   status >= 500 || status === 429 || status === 408 || code === 'unreachable' || code === 'timeout'
 
-/** Opens a client's way to one service. The address must be http or https, without a path of its own. */
+/** Opens requests to one service. Throws a `TypeError` unless the base is an http or https origin. */
 export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
   const { origin, protocol, pathname } = new URL(base)
   if (!/^https?:$/.test(protocol) || pathname !== '/') {
@@ -96,26 +96,26 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
   async function once(path: string, options: AskOptions): Promise<OpenAnswer> {
     const { accept = '*/*', headers, signal, silenceMs = SILENCE_MS } = options
     const url = new URL(path, origin)
-    // A service may not send a client elsewhere by what it answers.
-    if (url.origin !== origin) throw unexpected('the path leads elsewhere')
-    const cut = new AbortController()
-    const watch = watched(around, cut, silenceMs, signal)
+    // A path from an answer, such as `next`, must not lead to another service.
+    if (url.origin !== origin) throw unexpected('the path leads to another origin')
+    const connection = new AbortController()
+    const watch = watched(around, connection, silenceMs, signal)
     const response = await watch(
       around.fetch(url.href, {
         headers: { Accept: accept, ...own, ...headers },
-        signal: signal === undefined ? cut.signal : AbortSignal.any([signal, cut.signal]),
+        signal: signal === undefined ? connection.signal : AbortSignal.any([signal, connection.signal]),
         credentials: 'omit',
       }),
     )
-    pace.heard(path, response.headers)
-    const stream = readable(response, watch, cut)
+    pace.update(path, response.headers)
+    const stream = readable(response, watch, connection)
     if (response.ok || response.status === 304) {
       return { status: response.status, headers: response.headers, stream }
     }
     throw problemOf(response.status, response.headers, await problemText(stream))
   }
 
-  async function patiently<T>(
+  async function withRetries<T>(
     path: string,
     options: AskOptions,
     take: (answer: OpenAnswer) => Promise<T>,
@@ -124,7 +124,7 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted()
       try {
-        await pace.turn(path, allowance, signal)
+        await pace.wait(path, probeRateLimit, signal)
         return await take(await once(path, options))
       } catch (error) {
         signal?.throwIfAborted()
@@ -135,19 +135,19 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
     }
   }
 
-  /** Asks what the allowance is of an answer that states it. A failure is met by the request itself. */
-  async function allowance(): Promise<void> {
+  /** Sends a small request whose answer states the rate limit. The request that follows meets any failure. */
+  async function probeRateLimit(): Promise<void> {
     await once('/api/v1/status', {}).then(whole, () => undefined)
   }
 
   return {
     base: origin,
-    get: (path, options = {}) => patiently(path, options, whole),
-    open: (path, options = {}) => patiently(path, options, (answer) => Promise.resolve(answer)),
+    get: (path, options = {}) => withRetries(path, options, whole),
+    open: (path, options = {}) => withRetries(path, options, (answer) => Promise.resolve(answer)),
   }
 }
 
-/** The body of a problem; what cannot be read of it leaves the status to speak. */
+/** Body of a problem; empty when it cannot be read. */
 const problemText = (stream: ByteStream): Promise<string> =>
   readBytes(stream, PROBLEM_BYTES_MAX).then(
     (bytes) => new TextDecoder().decode(bytes),
@@ -156,18 +156,18 @@ const problemText = (stream: ByteStream): Promise<string> =>
 
 type Watch = <T>(work: Promise<T>) => Promise<T>
 
-/** Waits for one thing after another, for each at most `silenceMs`; then the connection is cut. */
+/** Makes a function that waits for one promise at a time, and aborts the connection after `silenceMs`. */
 function watched(
   { sleep }: Surroundings,
-  cut: AbortController,
+  connection: AbortController,
   silenceMs: number,
   signal: AbortSignal | undefined,
 ): Watch {
   return async (work) => {
     const done = new AbortController()
     const late = sleep(silenceMs, done.signal).then(() => {
-      const error = new DaybookError('timeout', `nothing came for ${silenceMs} ms`)
-      cut.abort(error)
+      const error = new DaybookError('timeout', `the service sent nothing for ${silenceMs} ms`)
+      connection.abort(error)
       throw error
     })
     try {
@@ -182,8 +182,8 @@ function watched(
   }
 }
 
-/** The body, each piece of it waited for with patience, and its connection closed when nobody reads on. */
-function readable(response: Response, watch: Watch, cut: AbortController): ByteStream {
+/** Body of a response with a timeout for each piece. Cancelling it closes the connection. */
+function readable(response: Response, watch: Watch, connection: AbortController): ByteStream {
   const reader = response.body?.getReader()
   return new ReadableStream<Bytes>(
     {
@@ -193,10 +193,10 @@ function readable(response: Response, watch: Watch, cut: AbortController): ByteS
         else controller.enqueue(read.value)
       },
       cancel(reason) {
-        cut.abort(reason)
+        connection.abort(reason)
       },
     },
-    // Nothing is read before it is asked for: what waits stays on the connection, where it pushes back.
+    // No read-ahead: unread bytes stay on the connection, where they cause back-pressure.
     { highWaterMark: 0 },
   )
 }

@@ -3,18 +3,18 @@ import { DaybookError } from './daybook-error.ts'
 export type Bytes = Uint8Array<ArrayBuffer>
 export type ByteStream = ReadableStream<Bytes>
 
-/** The pieces of a body as they come. Leaving the loop closes its connection. */
+/** Pieces of a body as they arrive. Leaving the loop closes the connection. */
 export async function* piecesOf(body: ByteStream): AsyncGenerator<Bytes, void, undefined> {
   const reader = body.getReader()
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
   } finally {
-    // Of a body that broke there is nothing to close.
+    // Cancelling a broken body rejects, and there is nothing left to close.
     await reader.cancel().catch(() => undefined)
   }
 }
 
-/** Reads a body to its end; throws `too-large` when it has more than `bytesMax`. */
+/** Reads a body to its end. Throws `too-large` beyond `bytesMax`. */
 export async function readBytes(body: ByteStream, bytesMax: number): Promise<Bytes> {
   const pieces: Bytes[] = []
   let length = 0

@@ -1,10 +1,10 @@
 import type { ParameterFault, ProblemCode } from '../protocol/problem.ts'
 
 /**
- * Why there is no answer: the `code` of the service's problem (RFC 9457), or one of our own.
- * `unreachable`: no connection, or one that broke. `timeout`: nothing came for too long. `unexpected-answer`: not
- * what this protocol says. `too-large`: more than a limit of ours. `gap`: an event that nobody could give.
- * `another-log`: the service has another log than the one that was followed.
+ * Code of a failure: the `code` of the service's problem (RFC 9457), or a code of this client.
+ * `unreachable`: the connection failed or broke. `timeout`: the service sent nothing for too long.
+ * `unexpected-answer`: the answer breaks the protocol. `too-large`: the answer exceeds a limit of the client.
+ * `gap`: an event is missing. `another-log`: the service now has another log than before.
  */
 export type ErrorCode =
   | ProblemCode
@@ -15,17 +15,17 @@ export type ErrorCode =
   | 'gap'
   | 'another-log'
 
-export type ErrorFields = Readonly<{
-  /** The HTTP status; 0 where there was no answer. */
+type ErrorFields = Readonly<{
+  /** HTTP status; 0 without an answer. */
   status?: number
-  /** What is wrong with each parameter. */
+  /** Faults by parameter. */
   errors?: readonly ParameterFault[]
-  /** How long the service asked to be left alone. */
+  /** `Retry-After` of the answer. */
   retryAfterMs?: number | undefined
   cause?: unknown
 }>
 
-/** The one error of the client. An abort is no error of ours: it is thrown as the signal's own reason. */
+/** The only error class of the client. An abort is thrown as the signal's own reason instead. */
 export class DaybookError extends Error {
   override readonly name = 'DaybookError'
   readonly code: ErrorCode | (string & {})
@@ -46,21 +46,21 @@ export class DaybookError extends Error {
   }
 }
 
-/** What is answered is not what this protocol says. */
+/** Error for an answer that breaks the protocol. */
 export const unexpected = (message: string, fields?: ErrorFields): DaybookError =>
   new DaybookError('unexpected-answer', message, fields)
 
-/** Whether an answer says that it is of a media type, its parameters aside. */
+/** Whether an answer has this media type, apart from parameters. */
 export const isOfType = (headers: Headers, type: string): boolean =>
   headers.get('content-type')?.startsWith(type) === true
 
-/** The error that an answer of another status than 2xx or 304 stands for; its body may be anything. */
+/** Error for an answer whose status is neither 2xx nor 304. Its body may be anything. */
 export function problemOf(status: number, headers: Headers, body: string): DaybookError {
   let problem: { code?: unknown; detail?: unknown; errors?: unknown } = {}
   try {
     if (isOfType(headers, 'application/problem+json')) problem = JSON.parse(body) ?? {}
   } catch {
-    // What is between us and the service may cut an answer; its status says enough.
+    // An intermediary may have truncated the body. The status is enough.
   }
   const { code, detail, errors } = problem
   return new DaybookError(
@@ -70,7 +70,7 @@ export function problemOf(status: number, headers: Headers, body: string): Daybo
   )
 }
 
-/** `Retry-After` in whole seconds. A date, which the service never sends, is left to the wait after any failure. */
+/** `Retry-After` in whole seconds. The service never sends a date, so a date counts as absent. */
 function retryAfterMsOf(headers: Headers): number | undefined {
   const seconds = headers.get('retry-after') ?? ''
   return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined

@@ -14,28 +14,28 @@ import { streamOf } from './stream.ts'
 import type { Surroundings } from './surroundings.ts'
 import { SURROUNDINGS } from './surroundings.ts'
 
-/** Events one by one, or those together that came together: for whoever writes them in bulk. */
+/** Events to loop over one by one; `batches` yields events that arrived together, for bulk writes. */
 export type Events = AsyncIterable<EventWire> & Readonly<{ batches: () => Batches }>
 
-/** The typed client of one Daybook. Each loop over events is a reading of its own; leaving it closes its connection. */
+/** Typed client of one Daybook. Each loop over events reads independently. Leaving a loop closes its connection. */
 export type Daybook = Omit<Methods, 'events'> &
   Readonly<{
     ask: Ask
-    /** What it uses of whatever runs it. */
+    /** Clock, timers, randomness and `fetch` that the client uses. */
     around: Surroundings
     /** One page of the log. */
     page: Methods['events']
-    /** The log as asked for, page after page, to its end. */
+    /** Events of the log, page after page, up to its end. */
     events: (asked?: EventsAsked) => Events
-    /** What is published from now on, or after a cursor, without end. */
+    /** New events from now on, or all events after a cursor, without end. */
     stream: (asked?: StreamAsked) => Events
-    /** The whole log from its beginning, a moment or a cursor on, and then live. */
+    /** History from the first event, a moment or a cursor, then new events, without end. */
     follow: (asked?: FollowAsked) => Events
-    /** The events of one month, `yyyy-mm`, from its file. */
+    /** Events of one month (`yyyy-mm`), read from its file. */
     month: (month: string, asked?: MonthAsked) => Events
   }>
 
-/** Opens a client. Nothing is sent before something is asked. */
+/** Opens a client. Sends no request by itself. */
 export function openDaybook(settings: AskSettings | string): Daybook {
   const { base, ...handed } = typeof settings === 'string' ? { base: settings } : settings
   const around = { ...SURROUNDINGS, ...handed }
@@ -53,7 +53,7 @@ export function openDaybook(settings: AskSettings | string): Daybook {
   }
 }
 
-/** Events to loop over, however they come together. */
+/** Makes a loop over single events from batches. */
 export function eventsOf(batches: () => Batches): Events {
   return {
     batches,

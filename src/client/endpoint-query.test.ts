@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Given } from './endpoint-query.ts'
+import type { QueryValues } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
 
-suite('the path of a question', () => {
+suite('the path of a request', () => {
   for (const [name, query, text] of [
     ['nothing', {}, ''],
-    ['what is undefined', { at: undefined }, ''],
+    ['an undefined value', { at: undefined }, ''],
     ['a flag that is off', { nonzero: false }, ''],
     ['an empty list', { type: [] }, ''],
     ['a flag that is on', { nonzero: true }, '?nonzero=1'],
@@ -16,14 +16,14 @@ suite('the path of a question', () => {
     ['a date', { at: new Date(0) }, '?at=1970-01-01T00%3A00%3A00.000Z'],
     ['several', { after: 1, limit: 2 }, '?after=1&limit=2'],
   ] as const) {
-    test(`writes ${name}`, () => assert.equal(endpointPath('summary', '', query), `/api/v1/summary${text}`))
+    test(`encodes ${name}`, () => assert.equal(endpointPath('summary', '', query), `/api/v1/summary${text}`))
   }
 
-  test('is read by a server as it was meant, whatever is in it', () => {
+  test('is decoded by a server to the same values, whatever the text', () => {
     const texts = fc.string({ unit: 'binary', minLength: 1 })
     fc.assert(
       fc.property(texts, texts, (place, kind) => {
-        const query: Given = { kind }
+        const query: QueryValues = { kind }
         const url = new URL(endpointPath('event', place, query), 'https://daybook.test')
         assert.equal(url.searchParams.get('kind'), kind)
         assert.equal([...url.searchParams].length, 1)

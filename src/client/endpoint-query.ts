@@ -26,25 +26,27 @@ type ParameterValues = Readonly<{
   tz: number
 }>
 
-/** The parameters of an endpoint, by the table that the service itself is made from. */
+/** Parameters of an endpoint, from the same table as the service. */
 export type QueryOf<Id extends EndpointId> = Readonly<{
   [Name in ParameterName<Id>]?: ParameterValues[Name] | undefined
 }>
 
-/** Parameters before they are written: what is undefined or `false` is left out, as an empty list is. */
-export type Given = Readonly<Record<string, string | number | boolean | Date | readonly string[] | undefined>>
+/** Values of query parameters. Undefined, `false` and empty lists are left out of the query. */
+export type QueryValues = Readonly<
+  Record<string, string | number | boolean | Date | readonly string[] | undefined>
+>
 
-/** A path with its place filled in, and its query. */
-export function endpointPath(id: EndpointId, place: string | number, query: Given = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => {
-    const text = textOf(value)
+/** Path and query of an endpoint; `value` fills the variable part of the path. */
+export function endpointPath(id: EndpointId, value: string | number, query: QueryValues = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, given]) => {
+    const text = textOf(given)
     return text === '' ? [] : [`${name}=${encodeURIComponent(text)}`]
   })
-  const filled = ENDPOINT_PATHS[id].replace(/\{\w+\}/, encodeURIComponent(place))
+  const filled = ENDPOINT_PATHS[id].replace(/\{\w+\}/, encodeURIComponent(value))
   return filled + (pairs.length === 0 ? '' : `?${pairs.join('&')}`)
 }
 
-function textOf(value: Given[string]): string {
+function textOf(value: QueryValues[string]): string {
   if (value === undefined || value === false) return ''
   if (value === true) return '1'
   return value instanceof Date ? value.toISOString() : String(value)

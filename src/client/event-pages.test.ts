@@ -15,7 +15,7 @@ const eventOf = (seq: number): object => ({
 
 type Answer = Readonly<{ body: string | Uint8Array<ArrayBuffer>; log?: string; type?: string }>
 
-/** A client whose peer answers each path in its turn with what is written here. */
+/** A client of a service that gives these answers to each path in turn. */
 function clientOf(
   answers: Readonly<Record<string, readonly Answer[]>>,
 ): Readonly<{ daybook: Daybook; asked: string[] }> {
@@ -51,7 +51,7 @@ const seqsOf = async (events: Events): Promise<number[]> =>
   (await Array.fromAsync(events)).map(({ seq }) => seq)
 
 suite('the events of the log', () => {
-  test('come page after page to the end, by the path that each page names', async () => {
+  test('come page after page to the end, along the `next` of each page', async () => {
     const { daybook, asked } = clientOf({
       '/events?limit=2': [page([1, 2], '/api/v1/events?after=2&limit=2')],
       '/events?after=2&limit=2': [page([3], '/api/v1/events?after=3&limit=2')],
@@ -61,7 +61,7 @@ suite('the events of the log', () => {
     assert.equal(asked.length, 3)
   })
 
-  test('are asked for with what is wanted, as the query writes it', async () => {
+  test('are requested with the filter in the query', async () => {
     const path = '/events?limit=10000&type=play%2Cburn&nonzero=1&from=2026-10-01T00%3A00%3A00.000Z'
     const { daybook } = clientOf({ [path]: [page([4, 9], null, 20)] })
     const from = new Date('2026-10-01T00:00:00Z')
@@ -73,20 +73,20 @@ suite('the events of the log', () => {
     ['at its beginning', [2, 3], 3],
     ['at its end', [1, 2], 3],
   ] as const) {
-    test(`are not given when one is missing ${name}`, async () => {
+    test(`end with a gap when one is missing ${name}`, async () => {
       const { daybook } = clientOf({ '/events?limit=10000': [page(seqs, null, scannedTo)] })
       await assert.rejects(seqsOf(daybook.events()), { code: 'gap' })
     })
   }
 
-  test('may have gaps where something is chosen', async () => {
+  test('may skip seqs when they are filtered', async () => {
     const { daybook } = clientOf({ '/events?limit=10000&kind=vote': [page([2, 5], null, 9)] })
     assert.deepEqual(await seqsOf(daybook.events({ kind: 'vote' })), [2, 5])
     const ofTx = clientOf({ '/events?limit=10000&tx=paid%3A0001': [page([3, 8], null, 9)] })
     assert.deepEqual(await seqsOf(ofTx.daybook.events({ tx: 'paid:0001' })), [3, 8])
   })
 
-  test('come backwards when that is asked', async () => {
+  test('come backwards with order=desc', async () => {
     const { daybook } = clientOf({
       '/events?limit=2&order=desc': [page([9, 8], '/api/v1/events?before=8')],
       '/events?before=8': [page([7], null)],
@@ -96,7 +96,7 @@ suite('the events of the log', () => {
 
   for (const [name, next] of [
     ['repeats', '/api/v1/events?after=0'],
-    ['leads to one that leads back', '/api/v1/events?after=1'],
+    ['leads to a page that leads back', '/api/v1/events?after=1'],
     ['leads to another origin', 'https://other.test/api/v1/events'],
   ] as const) {
     test(`end with an error at a page that ${name}`, async () => {
@@ -109,7 +109,7 @@ suite('the events of the log', () => {
     })
   }
 
-  test('end with an error when the log is exchanged on the way', async () => {
+  test('end with an error when the service changes its log', async () => {
     const { daybook } = clientOf({
       '/events?limit=10000': [page([1], '/api/v1/events?after=1')],
       '/events?after=1': [page([2], null, 2, 'b')],
@@ -137,7 +137,7 @@ suite('the events of a month', () => {
     )
   })
 
-  test('come once each from a file that breaks off and is opened again', async () => {
+  test('come once each when the file breaks off and is opened again', async () => {
     const whole = file(...Array.from({ length: 50_000 }, (_, index) => index + 1))
     const parts = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((part) => ({
       body: whole.slice(0, whole.length * part),
@@ -151,14 +151,14 @@ suite('the events of a month', () => {
     assert.equal(asked.length, 9)
   })
 
-  test('are not given when one is missing', async () => {
+  test('end with a gap when one is missing', async () => {
     const { daybook } = clientOf({ [path]: [{ body: file(4, 6), type }] })
     await assert.rejects(seqsOf(daybook.month('2026-09')), { code: 'gap' })
   })
 })
 
 suite('a method of the client', () => {
-  test('asks for its path with its place and its parameters, and gives what the service answers', async () => {
+  test('requests its path with the given value and parameters, and returns the answer', async () => {
     const { daybook } = clientOf({
       '/summary?at=1790000000000': [{ body: '{"entries":3}' }],
       '/contests?status=paying%2Cpaid&limit=5': [{ body: '{"contests":[]}' }],

@@ -5,19 +5,18 @@ import { DaybookError, unexpected } from './daybook-error.ts'
 import type { QueryOf } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
 
-/** What is asked of the log. Without an order it is read from the first event on. */
+/** Query for events. Reads forward from the first event by default. */
 export type EventsAsked = Omit<QueryOf<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
 
-/** Told the headers of each answer about one log. */
+/** Takes the headers of each answer. Throws `another-log` when they name different logs. */
 export type SameLog = (headers: Headers) => void
 
-/** Events of a page on the way to the head: as many as a page holds at most. */
+/** Events per requested page: the most that a page may hold. */
 export const PAGE_EVENTS = 10_000
 
 /**
- * The events of the log, those of a page together, to the end of what was asked for. Throws `gap` when seqs that
- * nothing filters do not follow one another, `unexpected-answer` when pages repeat or lead nowhere, and
- * `another-log` when the log is exchanged on the way.
+ * Yields the events of each page up to the end of the query. Throws `gap` when an unfiltered query skips a seq,
+ * `unexpected-answer` when pages repeat or do not advance, and `another-log` when the service changes its log.
  */
 export async function* pagesOf(
   ask: Pick<Ask, 'get'>,
@@ -29,7 +28,7 @@ export async function* pagesOf(
   const step = order === 'desc' ? -1 : 1
   const isWhole = type.length === 0 && (kind ?? contestId ?? tx) === undefined && nonzero !== true
   let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
-  /** Up to where pages have looked. */
+  /** Last seq that the pages have scanned. */
   let reached: number | undefined
   let path: string | null = endpointPath('events', '', { limit: PAGE_EVENTS, ...query })
   while (path !== null) {
@@ -37,30 +36,30 @@ export async function* pagesOf(
     sameLog(answer.headers)
     const { events, page }: EventsPage = answer.json()
     for (const { seq } of events) {
-      if (last !== undefined && !((seq - last) * step > 0)) throw nowhere()
+      if (last !== undefined && !((seq - last) * step > 0)) throw stuck()
       if (isWhole) noGap(last, seq, step)
       last = seq
     }
-    // The page may say that there was more than it holds.
+    // `scannedTo` also shows an event that is missing at the end of the page.
     const { scannedTo, hasMore, next } = page
     if (isWhole && step > 0 && to === undefined) noGap(last, scannedTo + 1, step)
     if (events.length > 0) yield events
-    const isOn = reached === undefined || (scannedTo - reached) * step > 0
-    if (hasMore && (next === null || !isOn)) throw nowhere()
+    const advances = reached === undefined || (scannedTo - reached) * step > 0
+    if (hasMore && (next === null || !advances)) throw stuck()
     reached = scannedTo
     path = hasMore ? next : null
   }
 }
 
-const nowhere = (): DaybookError => unexpected('a page leads nowhere')
+const stuck = (): DaybookError => unexpected('a page does not lead to the next one')
 
-/** Throws when a seq is not the next one; before the first nothing is expected. */
+/** Throws `gap` unless `seq` is the next one after `last`; any seq may come first. */
 export function noGap(last: number | undefined, seq: number, step = 1): void {
   if (last !== undefined && seq !== last + step)
     throw new DaybookError('gap', `seq ${seq} follows seq ${last}`)
 }
 
-/** Throws when answers name different logs: a cursor of the one means nothing in the other. */
+/** Opens the check that all answers are about one log: a cursor has no meaning in another log. */
 export function openSameLog(): SameLog {
   let known: string | null = null
   return (headers) => {

@@ -1,7 +1,7 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { EventType } from '../protocol/rules.ts'
 
-/** Which events are wanted; all that is named must hold. */
+/** Filter of events. An event must match every given field. */
 export type EventFilter = Readonly<{
   type?: readonly EventType[] | undefined
   kind?: string | undefined
@@ -12,6 +12,7 @@ export type EventFilter = Readonly<{
 
 const ZERO = '0.000000000'
 
+/** Whether an event matches the filter. */
 export function isWanted(filter: EventFilter, event: EventWire): boolean {
   const { type = [], kind = event.kind, contestId = event.contestId, nonzero = false } = filter
   return (

@@ -7,7 +7,7 @@ import { openDaybook } from './daybook.ts'
 import { ARCHIVE_EVENTS_MIN } from './follow.ts'
 
 const HEAD: number = ARCHIVE_EVENTS_MIN + 5_000
-/** The last seqs of the months; what comes after the last of them is published while files are read. */
+/** Last seqs of the months. Events after them are published while the files are read. */
 const MONTHS: Readonly<Record<string, number>> = { '2026-07': 0, '2026-08': 20_000, '2026-09': HEAD }
 const LAST: number = HEAD + 3
 
@@ -19,7 +19,7 @@ const lines = (after: number, last: number): string[] =>
 
 type Wrong = Readonly<Record<string, () => Response>>
 
-/** A client of a log whose peer answers rightly, but where something else is written. */
+/** A client of a correct service, apart from the given answers. */
 function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string[] }> {
   const asked: string[] = []
   const answer = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json', log = 'a'): Response =>
@@ -72,8 +72,8 @@ async function followed(daybook: Daybook, asked: Parameters<Daybook['follow']>[0
   return seen
 }
 
-suite('to follow a log', () => {
-  test('is to read the files of its months, then pages, then the stream, in one loop', async () => {
+suite('following a log', () => {
+  test('reads the month files, then pages, then the stream, in one loop', async () => {
     const { daybook, asked } = clientOf()
     assert.deepEqual(await followed(daybook, {}), lines(0, LAST))
     assert.deepEqual(asked, [
@@ -85,7 +85,7 @@ suite('to follow a log', () => {
     ])
   })
 
-  test('leaves out files that end before the cursor, and files altogether near the head', async () => {
+  test('skips files that end before the cursor, and all files near the head', async () => {
     const far = clientOf()
     assert.deepEqual(await followed(far.daybook, { after: 4_999 }), lines(4_999, LAST))
     const near = clientOf()
@@ -93,7 +93,7 @@ suite('to follow a log', () => {
     assert.ok(!near.asked.some((path) => path.endsWith('.gz')))
   })
 
-  test('is to choose from it, wherever it comes from', async () => {
+  test('filters events from every source', async () => {
     const chosen = await followed(clientOf().daybook, { type: ['payout'] })
     assert.deepEqual(
       chosen,
@@ -101,7 +101,7 @@ suite('to follow a log', () => {
     )
   })
 
-  test('goes on by the stream where files or pages cannot be had', async () => {
+  test('continues with the stream when files or pages fail', async () => {
     const fails = (): Response => new Response('', { status: 500 })
     for (const wrong of [
       { '/archive': fails },
@@ -112,7 +112,7 @@ suite('to follow a log', () => {
     }
   })
 
-  test('ends where a file leaves out an event, or where the log is exchanged', async () => {
+  test('ends with an error when a file skips an event or the service changes its log', async () => {
     const gap = (): Response => new Response(gzipSync(`${lineOf(1)}\n${lineOf(3)}\n`))
     await assert.rejects(followed(clientOf({ '/archive/2026-08.jsonl.gz': gap }).daybook, {}), {
       code: 'gap',

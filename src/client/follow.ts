@@ -12,20 +12,20 @@ import type { Surroundings } from './surroundings.ts'
 
 export type FollowAsked = Omit<StreamAsked, 'after' | 'serverFilter'> &
   Readonly<{
-    /** The exclusive cursor; 0, the first event, when neither this nor `from` is given. */
+    /** Exclusive cursor; 0 by default, which starts at the first event. */
     after?: number | undefined
-    /** The first moment, or the first month, `yyyy-mm`. The later of both bounds wins. */
+    /** First moment, or first month (`yyyy-mm`). The later of both bounds applies. */
     from?: Time | undefined
   }>
 
-/** Events behind the head from which whole months are read from their files: more than a few pages would hold. */
+/** Distance to the head, in events, from which months are read from their files instead of pages. */
 export const ARCHIVE_EVENTS_MIN: number = 3 * PAGE_EVENTS
 
 type Around = Pick<Surroundings, 'sleep' | 'random'>
 
 /**
- * The whole log and what comes after it, in one loop without end: the files of months, then pages, then the stream.
- * In order, each event once. It throws what `streamOf` throws.
+ * Yields history and then new events, without end: from month files, then pages, then the stream. Each event comes
+ * once and in order. Throws what `streamOf` throws.
  */
 export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, asked: FollowAsked): Batches {
   const { from, after = 0, ...rest } = asked
@@ -68,12 +68,13 @@ export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, 
     yield* checked(pagesOf(ask, { after: cursor, signal }, sameLog))
   } catch (error) {
     signal?.throwIfAborted()
-    // What may pass is met by the stream: it has all of history, and the patience for a restart.
+    // After a temporary failure the stream takes over: it serves all of history too, and reconnects.
     if (waitMsAfter(error, 1, around.random) === undefined) throw error
   }
   yield* streamOf(ask, around, { ...rest, after: cursor }, sameLog)
 }
 
+/** A month as its first day; any other time as it is. */
 const timeOf = (from: Time): string | number =>
   from instanceof Date
     ? from.toISOString()

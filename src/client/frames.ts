@@ -2,22 +2,22 @@ import type { EventWire } from '../protocol/event.ts'
 import { unexpected } from './daybook-error.ts'
 import { LINE_CHARS_MAX } from './lines.ts'
 
-/** What the stream reports about itself: the last seq scanned, the head, and whether it has reached it. */
+/** Position of the stream: the last scanned seq, the head, and whether it has reached the head. */
 export type StreamPosition = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
 
-/** One message of the stream (spec, section 7): one of these. */
+/** One message of the stream (spec, section 7), with exactly one of these fields. */
 export type StreamFrame = Readonly<{
   event?: EventWire
   position?: StreamPosition
-  /** How long to wait before connecting again. */
+  /** Wait before the next reconnection. */
   retryMs?: number
 }>
 
 const RETRY_MS_MAX = 60_000
 
 /**
- * Reads Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. A message that is neither an event of the log
- * nor a position is left out, as are comments and fields that are not known. Throws on one that has no seq.
+ * Parses Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. Ignores comments, unknown fields and messages of
+ * other types. Throws `unexpected-answer` on an event or position without a seq.
  */
 export function openFrames(): (line: string) => StreamFrame | undefined {
   let type = ''
@@ -29,8 +29,8 @@ export function openFrames(): (line: string) => StreamFrame | undefined {
     if (json.trim() === '') return undefined
     const isPosition = kind === 'position'
     if (!isPosition && kind !== '' && kind !== 'message') return undefined
-    const said = parse(json)
-    return isPosition ? { position: said } : { event: said }
+    const content = parse(json)
+    return isPosition ? { position: content } : { event: content }
   }
 
   return (line) => {
@@ -49,10 +49,10 @@ export function openFrames(): (line: string) => StreamFrame | undefined {
 
 function parse(json: string): ReturnType<typeof JSON.parse> {
   try {
-    const said = JSON.parse(json)
-    if (Number.isSafeInteger(said.seq)) return said
+    const content = JSON.parse(json)
+    if (Number.isSafeInteger(content.seq)) return content
   } catch {
-    // Told below, whatever is wrong with it.
+    // Malformed JSON is reported below.
   }
-  throw unexpected('a frame is neither event nor position')
+  throw unexpected('a frame is neither an event nor a position')
 }

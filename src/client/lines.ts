@@ -2,14 +2,14 @@ import type { ByteStream } from './body.ts'
 import { piecesOf } from './body.ts'
 import { DaybookError } from './daybook-error.ts'
 
-/** Characters of one line: an event's has some 400, a details' line at most 16 KiB. */
+/** Characters of the longest line. An event has about 400; the line of its details has at most 16 KiB. */
 export const LINE_CHARS_MAX: number = 64 * 1024
 
-/** Cuts text into lines, wherever its pieces end. What is no whole line yet is kept, up to `LINE_CHARS_MAX`. */
-export function openLines(): (piece: string) => readonly string[] {
+/** Splits text that arrives in pieces into lines. Keeps an incomplete line, up to `LINE_CHARS_MAX`. */
+function openLines(): (piece: string) => readonly string[] {
   let rest = ''
   return (piece) => {
-    // A carriage return at the end may be the first half of a line end.
+    // A final carriage return may be the first half of a line end.
     const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     if (rest.length > LINE_CHARS_MAX) {
@@ -19,7 +19,7 @@ export function openLines(): (piece: string) => readonly string[] {
   }
 }
 
-/** The lines of a body of UTF-8, those of one piece at a time. What follows the last line end is no line. */
+/** Yields the lines of each piece of a UTF-8 body. Ignores text after the last line end. */
 export async function* streamLines(body: ByteStream): AsyncGenerator<readonly string[], void, undefined> {
   const decoder = new TextDecoder()
   const lines = openLines()

@@ -4,32 +4,32 @@ import type { EndpointId, PathPart } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import type { Ask } from './ask.ts'
 import { isOfType } from './daybook-error.ts'
-import type { Given, QueryOf } from './endpoint-query.ts'
+import type { QueryOf, QueryValues } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
 
 /** Endpoints with a method. Files and the stream have functions of their own. */
 type AskedEndpoint = Exclude<EndpointId, RawEndpoint>
-/** The value that names the variable part of an endpoint's path. */
-type PlaceOf<One extends AskedEndpoint> = PathPart<One> extends 'type' ? string : number
+/** Value of the variable part of an endpoint's path. */
+type PathValue<One extends AskedEndpoint> = PathPart<One> extends 'type' ? string : number
 type Asked<One extends AskedEndpoint> = Omit<QueryOf<One>, 'format'> &
   Readonly<{ signal?: AbortSignal | undefined }>
-type AnyAsked = Omit<Given, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
+type AnyAsked = Omit<QueryValues, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
 
-/** One method for each endpoint: the number that its path names, if it names one, then its parameters. */
+/** One method for each endpoint. It takes the variable part of the path, if there is one, then the parameters. */
 export type Methods = Readonly<{
   [One in AskedEndpoint]: [PathPart<One>] extends [never]
     ? (asked?: Asked<One>) => Promise<AnswerOf<One>>
-    : (place: PlaceOf<One>, asked?: Asked<One>) => Promise<AnswerOf<One>>
+    : (value: PathValue<One>, asked?: Asked<One>) => Promise<AnswerOf<One>>
 }>
 
 const JSON_TYPES = ['application/json', 'application/schema+json']
 
-/** The methods of the table of endpoints. An answer has the form that this version of the protocol gives it. */
+/** Makes the methods from the table of endpoints. Answers are parsed, and their form is not checked. */
 export function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
   const method = (id: EndpointId) => async (first?: string | number | AnyAsked, second?: AnyAsked) => {
-    const [place, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
+    const [value, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
     const { signal, ...query } = asked
-    const answer = await get(endpointPath(id, place, query), { signal })
+    const answer = await get(endpointPath(id, value, query), { signal })
     const isJson = JSON_TYPES.some((type) => isOfType(answer.headers, type))
     return isJson ? answer.json() : answer.text()
   }

@@ -14,8 +14,8 @@ export type MonthAsked = Readonly<{
 }>
 
 /**
- * The events of a month (`yyyy-mm`) from its file, those of one piece of it at a time. A file that breaks is opened
- * again and read on from where it broke. Seqs that do not follow one another are a `gap`.
+ * Yields the events of a month (`yyyy-mm`) from its file, a batch for each piece of the file. Opens the file again when
+ * it breaks off, and continues after the last event. Throws `gap` when a seq is missing.
  */
 export async function* readMonth(
   ask: Pick<Ask, 'open'>,
@@ -51,4 +51,4 @@ export async function* readMonth(
 }
 
 const broken = (cause: unknown): DaybookError =>
-  new DaybookError('unreachable', 'the file broke off or is damaged', { cause })
+  new DaybookError('unreachable', 'the file is incomplete or damaged', { cause })

@@ -1,34 +1,34 @@
 import type { Surroundings } from './surroundings.ts'
 
-/** Keeps the requests of one client below the allowance of its address (spec, section 10). */
-export type Pace = Readonly<{
-  /** Settles when a request may be sent. `ask` sends a small one whose answer states the allowance. */
-  turn: (path: string, ask: () => Promise<void>, signal?: AbortSignal) => Promise<void>
-  /** Takes in what an answer says of the allowance, in the form of `RateLimit` and `RateLimit-Policy`. */
-  heard: (path: string, headers: Headers) => void
+/** Keeps the requests of one client below the rate limit of its address (spec, section 10). */
+type Pace = Readonly<{
+  /** Settles when a request may be sent. `probe` sends a small request whose answer states the rate limit. */
+  wait: (path: string, probe: () => Promise<void>, signal?: AbortSignal) => Promise<void>
+  /** Reads the rate limit from the headers `RateLimit` and `RateLimit-Policy` of an answer. */
+  update: (path: string, headers: Headers) => void
 }>
 
-/** Tiles of the log have an allowance of their own; their answers never change and hence do not state it. */
+/** Tiles have their own rate limit. Their answers never change, so they cannot state it. */
 const TILES = '/api/v1/log/tile/'
 const TILE_REQUESTS = 600
 const WINDOW_MS = 60_000
-/** Requests sent without knowing an allowance before one is asked for: answers that never change state none. */
+/** Requests without a known rate limit before a probe is sent: immutable answers state no limit. */
 const BLIND_REQUESTS_MAX = 20
-/** Of an allowance, what is spent without any wait. */
+/** Share of the limit that is used without any wait. */
 const FREE_PART = 0.5
-/** The speed settles where a fifth of the allowance stays for others of the same address: 1 of 4 + 1. */
+/** Used requests per free one in a steady state: a fifth of the limit stays free for others of the same address. */
 const SPENT_TO_LEFT = 4
 
 type Scope = {
-  /** Requests of a window; null as long as none was stated. */
+  /** Requests per window; null while unknown. */
   requests: number | null
   windowMs: number
-  /** When our own requests of the last window were or will be sent, ascending. */
+  /** Send times of our own requests in the last window, past and planned, ascending. */
   readonly sent: number[]
-  /** Requests that others of this address had in the window when it was last stated, and until when that holds. */
+  /** Requests by others of this address in the window of the last answer, and the time until which they count. */
   others: number
   othersUntil: number
-  /** Before this nothing is sent: the allowance was found empty. */
+  /** Time before which nothing is sent, because the limit was used up. */
   emptyUntil: number
 }
 
@@ -44,16 +44,17 @@ const scope = (): Scope => ({
 const POLICY = /;q=(\d{1,9});w=(\d{1,6})/
 const LEFT = /;r=(\d{1,9});t=(\d{1,6})/
 
+/** Opens the request pacing of one client. */
 export function openPace({ now, sleep }: Pick<Surroundings, 'now' | 'sleep'>): Pace {
   const scopes = { api: scope(), tiles: scope() }
-  let asked: Promise<void> | undefined
+  let probed: Promise<void> | undefined
   const scopeOf = (path: string): Scope => (path.startsWith(TILES) ? scopes.tiles : scopes.api)
 
   function forget(it: Scope, at: number): void {
     while (it.sent[0] !== undefined && it.sent[0] <= at - it.windowMs) it.sent.shift()
   }
 
-  /** When the next request of a scope may be sent; it is taken for sent. */
+  /** Plans the next request of a scope and returns its send time. */
   function nextAt(it: Scope): number {
     let at = Math.max(now(), it.sent.at(-1) ?? 0, it.emptyUntil)
     forget(it, at)
@@ -68,25 +69,25 @@ export function openPace({ now, sleep }: Pick<Surroundings, 'now' | 'sleep'>): P
   }
 
   return {
-    async turn(path, ask, signal) {
+    async wait(path, probe, signal) {
       const it = scopeOf(path)
-      const isBlind = it.sent.length >= BLIND_REQUESTS_MAX || asked !== undefined
+      const isBlind = it.sent.length >= BLIND_REQUESTS_MAX || probed !== undefined
       if (it.requests === null && isBlind) {
-        await (asked ??= ask())
-        // The service states none: nothing is counted either.
+        await (probed ??= probe())
+        // The service states no limit.
         if (scopeOf(path).requests === null) return
       }
       const waitMs = nextAt(it) - now()
       if (waitMs > 0) await sleep(waitMs, signal)
     },
-    heard(path, headers) {
+    update(path, headers) {
       const policy = POLICY.exec(headers.get('ratelimit-policy') ?? '')
       const left = LEFT.exec(headers.get('ratelimit') ?? '')
       if (policy === null || left === null) return
       const it = scopeOf(path)
       it.requests = Number(policy[1])
       it.windowMs = Number(policy[2]) * 1000
-      // Whoever limits the one limits the other.
+      // A service that limits the API limits tiles too.
       if (it === scopes.api) scopes.tiles.requests ??= TILE_REQUESTS
       const at = now()
       forget(it, at)

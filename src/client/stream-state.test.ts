@@ -7,16 +7,16 @@ import { STREAM_STATES } from './stream-state.ts'
 const STATES = keysOf(STREAM_STATES)
 const isOver = (state: StreamState): boolean => state === 'ended' || state === 'failed'
 
-/** The states that can be reached from one, itself included. */
+/** States that can be reached from a state, itself included. */
 function reachedFrom(start: StreamState): ReadonlySet<StreamState> {
   const reached = new Set<StreamState>([start])
-  // A set that grows while it is walked is walked to its end.
+  // Iteration over a set includes members added on the way.
   for (const state of reached) for (const next of Object.values(STREAM_STATES[state])) reached.add(next)
   return reached
 }
 
 suite('the states of a stream', () => {
-  test('say what every signal makes of every state', () => {
+  test('define the next state for every state and signal', () => {
     for (const state of STATES) {
       assert.deepEqual(Object.keys(STREAM_STATES[state]), Object.keys(STREAM_STATES.connecting))
       for (const next of Object.values(STREAM_STATES[state])) assert.ok(STATES.includes(next), next)
@@ -27,11 +27,11 @@ suite('the states of a stream', () => {
     assert.deepEqual([...reachedFrom('connecting')].toSorted(), STATES.toSorted())
   })
 
-  test('lead back to live from wherever a stream is not over', () => {
+  test('lead back to live until a stream is over', () => {
     for (const state of STATES) assert.equal(reachedFrom(state).has('live'), !isOver(state), state)
   })
 
-  test('are over for good when the reader or the error has ended them', () => {
+  test('are final once the reader or an error has ended the stream', () => {
     for (const state of STATES) {
       assert.equal(STREAM_STATES[state].stopped, state === 'failed' ? 'failed' : 'ended')
       assert.equal(STREAM_STATES[state].refused, state === 'ended' ? 'ended' : 'failed')
@@ -39,7 +39,7 @@ suite('the states of a stream', () => {
     }
   })
 
-  test('leave a wait by nothing but its end', () => {
+  test('leave a wait only when it is over', () => {
     for (const state of ['reconnecting', 'offline'] as const) {
       const { due, refused: _, stopped: __, ...others } = STREAM_STATES[state]
       assert.equal(due, 'connecting')

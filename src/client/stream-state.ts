@@ -1,67 +1,67 @@
-/** How a stream stands; what a page shows as live, catching up, reconnecting or offline. */
+/** State of a stream, which a page shows as live, catching up, reconnecting or offline. */
 export type StreamState =
-  /** Asks for a connection. */
+  /** Opening a connection. */
   | 'connecting'
-  /** Connected, and on the way to the head. */
+  /** Connected, behind the head. */
   | 'catching-up'
-  /** Connected, and at the head. */
+  /** Connected, at the head. */
   | 'live'
-  /** Reads from `/events` what the connection did not bring. */
+  /** Reading events that the connection skipped from `/events`. */
   | 'repairing'
-  /** Waits before it connects again: the connection ended, or the service asked to be left alone. */
+  /** Waiting to reconnect, after the connection ended or the service sent `Retry-After`. */
   | 'reconnecting'
-  /** Waits as well, and the last attempt to connect met nobody. */
+  /** Waiting to reconnect, after an attempt that reached no service. */
   | 'offline'
-  /** Given up by the reader. */
+  /** Stopped by the reader. */
   | 'ended'
-  /** Given up by us: the error says why. */
+  /** Stopped by a permanent error. */
   | 'failed'
 
-/** What happens to a stream. */
+/** Signal that may change the state of a stream. */
 export type StreamSignal =
   /** The service accepts the connection. */
   | 'opened'
-  /** What came leaves the cursor behind the head. */
+  /** The cursor is behind the head. */
   | 'behind'
-  /** What came brings the cursor to the head. */
+  /** The cursor has reached the head. */
   | 'level'
-  /** An event or a position came that leaves out what is before it. */
+  /** An event or position skipped earlier events. */
   | 'gap'
-  /** Everything up to it is read. */
+  /** All skipped events have been read. */
   | 'repaired'
-  /** The connection ended, broke or fell silent, or nobody answered. */
+  /** The connection ended, broke or timed out, or could not be opened. */
   | 'broke'
-  /** The service answers that it cannot serve now. */
+  /** The service answered with a temporary error. */
   | 'busy'
   /** The wait is over. */
   | 'due'
-  /** What is wrong will not pass. */
+  /** The error is permanent. */
   | 'refused'
-  /** The reader reads no further. */
+  /** The reader has left the loop. */
   | 'stopped'
 
 type Row = Readonly<Record<StreamSignal, StreamState>>
 
-/** A state that every signal leaves as it is, but those that are named. */
-const row = (stays: StreamState, leaves: Partial<Row>): Row => ({
-  opened: stays,
-  behind: stays,
-  level: stays,
-  gap: stays,
-  repaired: stays,
-  broke: stays,
-  busy: stays,
-  due: stays,
+/** Row of a state that only the given signals change, and `refused` and `stopped`. */
+const row = (state: StreamState, changes: Partial<Row>): Row => ({
+  opened: state,
+  behind: state,
+  level: state,
+  gap: state,
+  repaired: state,
+  broke: state,
+  busy: state,
+  due: state,
   refused: 'failed',
   stopped: 'ended',
-  ...leaves,
+  ...changes,
 })
 
 const broken = { broke: 'reconnecting', busy: 'reconnecting' } as const
 const waiting = { due: 'connecting' } as const
 const over = (state: StreamState): Row => row(state, { refused: state, stopped: state })
 
-/** The states of a stream, whole: what each signal makes of each state. */
+/** State machine of a stream: the next state for each state and signal. */
 export const STREAM_STATES: Readonly<Record<StreamState, Row>> = {
   connecting: row('connecting', { opened: 'catching-up', broke: 'offline', busy: 'reconnecting' }),
   'catching-up': row('catching-up', { ...broken, level: 'live', gap: 'repairing' }),

@@ -8,12 +8,12 @@ import type { StreamAsked, StreamStatus } from './stream.ts'
 type Reply = (signal: AbortSignal) => Response
 type Stage = Readonly<{
   daybook: Daybook
-  /** Each request with its time. */
+  /** Requests with their times. */
   asked: (readonly [path: string, atMs: number])[]
   statuses: StreamStatus[]
   states: () => readonly string[]
   follow: (asked: StreamAsked) => AsyncIterable<Readonly<{ seq: number }>>
-  /** Connections that are open. */
+  /** Number of open connections. */
   open: () => number
 }>
 
@@ -25,7 +25,7 @@ const position = (seq: number, head: number = seq): string =>
 
 let connections = 0
 
-/** A stream that says this and then ends, or is silent for ever. */
+/** A stream that sends a text, then ends or stays silent. */
 const saying =
   (text: string, then: 'end' | 'silence' = 'silence', log = 'a'): Reply =>
   (signal) => {
@@ -63,7 +63,7 @@ const down: Reply = () => {
   throw new TypeError('fetch failed')
 }
 
-/** A client whose peer gives these replies one after the other. */
+/** A client of a service that gives these replies in turn. */
 function stage(...replies: readonly Reply[]): Stage {
   const clock = openVirtualClock()
   const asked: [string, number][] = []
@@ -90,7 +90,7 @@ function stage(...replies: readonly Reply[]): Stage {
   }
 }
 
-/** The seqs that come until one is `last`; then the loop is left. */
+/** Seqs of the events up to `last`, where the loop is left. */
 async function seqsUntil(last: number, events: AsyncIterable<Readonly<{ seq: number }>>): Promise<number[]> {
   const seqs: number[] = []
   for await (const { seq } of events) {
@@ -101,7 +101,7 @@ async function seqsUntil(last: number, events: AsyncIterable<Readonly<{ seq: num
 }
 
 suite('a stream of the client', () => {
-  test('gives events after its cursor and tells how it stands', async () => {
+  test('yields the events after its cursor and reports its status', async () => {
     const { asked, follow, statuses, open } = stage(
       saying(`retry: 4000\n\n${position(4, 6)}` + frame(5) + frame(6) + position(6) + frame(7)),
     )
@@ -120,7 +120,7 @@ suite('a stream of the client', () => {
     assert.equal(open(), 0, 'leaving the loop closes the connection')
   })
 
-  test('turns the head into a number once, also when its first connections fail', async () => {
+  test('resolves the head once, also when its first connections fail', async () => {
     const { asked, follow } = stage(down, json({ asOf: { seq: 9 } }), down, saying(frame(10)))
     assert.deepEqual(await seqsUntil(10, follow({})), [10])
     assert.deepEqual(
@@ -129,7 +129,7 @@ suite('a stream of the client', () => {
     )
   })
 
-  test('connects again after the last thing it took in, as late as the service asks', async () => {
+  test('reconnects after its last event, as late as the service asks', async () => {
     const { asked, follow, statuses } = stage(
       saying(`retry: 4000\n\n${frame(1)}`, 'end'),
       saying(frame(2) + position(2), 'end'),
@@ -148,7 +148,7 @@ suite('a stream of the client', () => {
     )
   })
 
-  test('leaves out what comes again', async () => {
+  test('ignores repeated events', async () => {
     const { follow } = stage(saying(frame(1) + frame(1) + frame(2) + frame(1) + frame(2) + frame(3)))
     assert.deepEqual(await seqsUntil(3, follow({ after: 0 })), [1, 2, 3])
   })
@@ -157,7 +157,7 @@ suite('a stream of the client', () => {
     ['an event', frame(1) + frame(4)],
     ['a position', frame(1) + position(3) + frame(4)],
   ] as const) {
-    test(`reads from the pages of the log what ${name} leaves out`, async () => {
+    test(`reads events that ${name} skips from the pages of the log`, async () => {
       const events = [2, 3].map((seq) => ({ seq, type: 'play', kind: 'vote', contestId: null, kots: null }))
       const { asked, follow, states } = stage(
         saying(text),
@@ -169,7 +169,7 @@ suite('a stream of the client', () => {
     })
   }
 
-  test('gives up a gap that nobody can fill, naming it', async () => {
+  test('throws a gap that the pages cannot fill', async () => {
     const empty = json({ events: [], page: { scannedTo: 1, hasMore: false, next: null } })
     const turns = Array.from({ length: 6 }, () => [saying(frame(3)), empty]).flat()
     const { follow, states } = stage(...turns)
@@ -177,7 +177,7 @@ suite('a stream of the client', () => {
     assert.equal(states().at(-1), 'failed')
   })
 
-  test('takes a connection that is silent for two and a half heartbeats for dead', async () => {
+  test('reconnects after two and a half heartbeats of silence', async () => {
     const { asked, follow, states, statuses } = stage(saying(frame(1)), saying(frame(2)))
     assert.deepEqual(await seqsUntil(2, follow({ after: 0 })), [1, 2])
     assert.deepEqual(asked[1], ['/stream?after=1', 37_500 + 500])
@@ -186,7 +186,7 @@ suite('a stream of the client', () => {
     assert.ok(cause instanceof Error && 'code' in cause && cause.code === 'timeout')
   })
 
-  test('waits as long as a 429 or a 503 says', async () => {
+  test('waits as long as a 429 or 503 says', async () => {
     const { asked, follow, states } = stage(
       json({ code: 'rate-limited' }, 429, { 'retry-after': '7' }),
       json({ code: 'stream-capacity' }, 503, { 'retry-after': '30' }),
@@ -200,7 +200,7 @@ suite('a stream of the client', () => {
     assert.deepEqual(states().slice(0, 3), ['reconnecting', 'connecting', 'reconnecting'])
   })
 
-  test('waits ever longer while nobody answers, says that it is offline, and never gives up', async () => {
+  test('waits ever longer while the service is unreachable, reports offline, and never gives up', async () => {
     const { asked, follow, states } = stage(...Array.from({ length: 20 }, () => down), saying(frame(1)))
     assert.deepEqual(await seqsUntil(1, follow({ after: 0 })), [1])
     const times = asked.map(([, atMs]) => atMs)
@@ -209,7 +209,7 @@ suite('a stream of the client', () => {
     assert.deepEqual(states().slice(0, 2), ['offline', 'connecting'])
   })
 
-  test('begins its waits anew when something has come, and says no more why it waited', async () => {
+  test('resets its backoff and its cause once a frame has arrived', async () => {
     const { asked, follow, statuses } = stage(down, down, down, saying(frame(1), 'end'), saying(frame(2)))
     assert.deepEqual(await seqsUntil(2, follow({ after: 0 })), [1, 2])
     const [, , , third = 0, fourth = 0] = asked.map(([, atMs]) => atMs)
@@ -220,14 +220,14 @@ suite('a stream of the client', () => {
     )
   })
 
-  test('chooses here what is wanted, so that it sees that nothing is missing', async () => {
+  test('filters events itself, so that it can detect gaps', async () => {
     const text = frame(1) + frame(2, 'payout', '0.000000000') + frame(3, 'payout', '1.000000000')
     const { asked, follow } = stage(saying(text))
     assert.deepEqual(await seqsUntil(3, follow({ after: 0, type: ['payout'], nonzero: true })), [3])
     assert.deepEqual(asked, [['/stream?after=0', 0]])
   })
 
-  test('may let the service choose: then positions move its cursor', async () => {
+  test('may let the service filter: then positions move its cursor', async () => {
     const text = position(0, 900) + frame(7, 'payout') + position(800, 900)
     const { asked, follow } = stage(saying(text, 'end'), saying(frame(850, 'payout')))
     const asking: StreamAsked = { after: 0, type: ['payout'], serverFilter: true }
@@ -238,13 +238,13 @@ suite('a stream of the client', () => {
     )
   })
 
-  test('throws what is wrong with its parameters', async () => {
+  test('throws when a parameter is refused', async () => {
     const { follow, states } = stage(json({ code: 'invalid-parameter' }, 400))
     await assert.rejects(seqsUntil(1, follow({ after: 0 })), { code: 'invalid-parameter', status: 400 })
     assert.deepEqual(states(), ['failed'])
   })
 
-  test('gives a node that lags time to catch up, and then says that its cursor is ahead', async () => {
+  test('gives a lagging node time to catch up, then throws that its cursor is ahead', async () => {
     const ahead = json({ code: 'cursor-ahead' }, 400)
     const { follow } = stage(ahead, ahead, saying(frame(10)))
     assert.deepEqual(await seqsUntil(10, follow({ after: 9 })), [10])
@@ -254,12 +254,12 @@ suite('a stream of the client', () => {
     await assert.rejects(seqsUntil(10, never.follow({ after: 9 })), { code: 'cursor-ahead' })
   })
 
-  test('goes on with no other log than the one it began', async () => {
+  test('throws when the service changes its log', async () => {
     const { follow } = stage(saying(frame(1), 'end'), saying(frame(2), 'silence', 'b'))
     await assert.rejects(seqsUntil(2, follow({ after: 0 })), { code: 'another-log' })
   })
 
-  test('tells a wrong address from one that is answered for by others for a while', async () => {
+  test('throws at a wrong address, and outlasts foreign answers at a known one', async () => {
     const page: Reply = () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
     const wrong = stage(page)
     await assert.rejects(seqsUntil(1, wrong.follow({ after: 0 })), { code: 'unexpected-answer' })
@@ -267,7 +267,7 @@ suite('a stream of the client', () => {
     assert.deepEqual(await seqsUntil(2, portal.follow({ after: 0 })), [1, 2])
   })
 
-  test('ends with the reason of its signal, whatever it does', async () => {
+  test('ends with the reason of its signal in every state', async () => {
     for (const replies of [[saying(frame(1))], [saying(frame(1), 'end'), down, down, down, down]]) {
       const stop = new AbortController()
       const { follow, states, open } = stage(...replies)
@@ -281,7 +281,7 @@ suite('a stream of the client', () => {
     }
   })
 
-  test('gives together what came together, for whoever writes in bulk', async () => {
+  test('yields events that arrived together as one batch', async () => {
     const { daybook } = stage(saying(frame(1) + frame(2) + frame(3)))
     for await (const events of daybook.stream({ after: 0 }).batches()) {
       assert.deepEqual(

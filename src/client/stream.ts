@@ -14,26 +14,26 @@ import type { StreamSignal, StreamState } from './stream-state.ts'
 import { STREAM_STATES } from './stream-state.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What a stream says of itself: when its state changes, and at every heartbeat. */
+/** Status of a stream, reported at each change of state and at each heartbeat. */
 export type StreamStatus = Readonly<{
   state: StreamState
-  /** Everything up to here has been given, and the next was asked for: where to resume. */
+  /** Cursor from which to resume: the reader has taken all events up to here. */
   seq: number
-  /** The newest event that is known to exist. */
+  /** Newest event known to exist. */
   head: number
-  /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
+  /** Error that ended the last connection; undefined while connected and before the first failure. */
   cause: unknown
-  /** How long until the next attempt, in `reconnecting` and `offline`. */
+  /** Wait before the next attempt, in `reconnecting` and `offline`. */
   inMs: number | undefined
 }>
 
 export type StreamAsked = EventFilter &
   Readonly<{
-    /** The exclusive cursor; `head`, the default, is turned into a number once, before the first connection. */
+    /** Exclusive cursor. `head`, the default, is resolved to a seq once, before the first connection. */
     after?: number | 'head' | undefined
     /**
-     * Lets the service leave out what is not wanted. Cheaper; but that nothing is lost is then the service's word,
-     * since seqs that are missing show no gap. Otherwise everything comes and is chosen from here.
+     * Lets the service filter the events. This saves traffic, but a missing event then shows no gap. By default the
+     * client receives all events and filters them itself.
      */
     serverFilter?: boolean | undefined
     onStatus?: ((status: StreamStatus) => void) | undefined
@@ -42,35 +42,36 @@ export type StreamAsked = EventFilter &
 
 export type Batches = AsyncGenerator<readonly EventWire[], void, undefined>
 
-/** How long a connection may be silent: two and a half of the service's heartbeats (spec, section 7). */
+/** Timeout of a silent connection: two and a half heartbeats (spec, section 7). */
 export const STREAM_SILENCE_MS = 37_500
-/** Attempts at a gap or at a cursor ahead of the head: a node that lags may catch up. */
-export const STUCK_ATTEMPTS_MAX = 6
-/** The longest `Retry-After` that a stream keeps to; after it, it tries. */
+/** Attempts at a gap, or at a cursor ahead of the head: a node that lags may catch up. */
+const STUCK_ATTEMPTS_MAX = 6
+/** Longest wait for a `Retry-After`; after it a stream tries again anyway. */
 export const STREAM_RETRY_AFTER_MS_MAX = 3_600_000
 
-/** A stream as it runs. */
-type Run = {
+/** State of a running stream; changed in place. */
+type StreamRun = {
   readonly ask: Pick<Ask, 'get' | 'open'>
   readonly random: () => number
   readonly asked: StreamAsked
   readonly sameLog: SameLog
   state: StreamState
   cursor: number
-  /** The cursor when the reader last asked for more. */
-  given: number
-  /** Whether the cursor is to be the head, which is not known as a number yet. */
-  isToBeHead: boolean
+  /** Cursor when the reader last asked for more events. */
+  taken: number
+  /** Whether the cursor is the head, whose seq is still unknown. */
+  startsAtHead: boolean
   head: number
   lines: AsyncGenerator<readonly string[], void, undefined> | undefined
   parse: (line: string) => StreamFrame | undefined
-  /** Frames that have come and are not taken in. */
-  waiting: StreamFrame[]
-  /** Up to where a gap reaches. */
+  /** Received frames that are not yet applied. */
+  pending: StreamFrame[]
+  /** Last seq of the gap. */
   gapTo: number
-  /** Failures since a frame came, and those of the cursor since it moved. */
+  /** Failures since the last frame, and failures at the present cursor. */
   failures: number
   stuck: number
+  /** Whether the service has ever accepted the connection. */
   isKnown: boolean
   retryMs: number
   waitMs: number | undefined
@@ -78,10 +79,9 @@ type Run = {
 }
 
 /**
- * The events after a cursor as they are published, those together that came together, without end. Nothing is lost
- * and nothing comes twice, whatever becomes of connections: each seq is the one after the last, what is missing is
- * read from `/events`, and a connection is made again after the cursor. It throws what will not pass: a parameter that
- * is refused, a `gap` that nobody can fill, `another-log`. An abort is thrown as the signal's reason.
+ * Yields the events after a cursor as they are published, in batches, without end. Each event comes once and in order:
+ * the stream reads skipped events from `/events`, and reconnects after its cursor. Throws permanent errors: a refused
+ * parameter, a `gap` that `/events` cannot fill, `another-log`. Throws the signal's reason on abort.
  */
 export async function* streamOf(
   ask: Pick<Ask, 'get' | 'open'>,
@@ -90,11 +90,11 @@ export async function* streamOf(
   sameLog: SameLog = openSameLog(),
 ): Batches {
   const { signal, after = 'head' } = asked
-  const run = begin(ask, random, asked, sameLog, after)
+  const run = newRun(ask, random, asked, sameLog, after)
   try {
     for (;;) {
       signal?.throwIfAborted()
-      run.given = run.cursor
+      run.taken = run.cursor
       try {
         switch (run.state) {
           case 'connecting':
@@ -113,7 +113,7 @@ export async function* streamOf(
           case 'offline':
             await sleep(run.waitMs ?? 0, signal)
             run.waitMs = undefined
-            tell(run, 'due')
+            signalState(run, 'due')
             break
           case 'ended':
           case 'failed':
@@ -121,22 +121,22 @@ export async function* streamOf(
         }
       } catch (error) {
         signal?.throwIfAborted()
-        await meet(run, error)
+        await recover(run, error)
       }
     }
   } finally {
-    tell(run, 'stopped')
+    signalState(run, 'stopped')
     await close(run)
   }
 }
 
-function begin(
-  ask: Run['ask'],
-  random: Run['random'],
+function newRun(
+  ask: StreamRun['ask'],
+  random: StreamRun['random'],
   asked: StreamAsked,
   sameLog: SameLog,
   after: number | 'head',
-): Run {
+): StreamRun {
   return {
     ask,
     random,
@@ -144,12 +144,12 @@ function begin(
     sameLog,
     state: 'connecting',
     cursor: after === 'head' ? 0 : after,
-    given: 0,
-    isToBeHead: after === 'head',
+    taken: 0,
+    startsAtHead: after === 'head',
     head: 0,
     lines: undefined,
     parse: openFrames(),
-    waiting: [],
+    pending: [],
     gapTo: 0,
     failures: 0,
     stuck: 0,
@@ -160,25 +160,26 @@ function begin(
   }
 }
 
-function tell(run: Run, signal: StreamSignal): void {
+/** Moves the state machine, and reports a change of state. */
+function signalState(run: StreamRun, signal: StreamSignal): void {
   const next = STREAM_STATES[run.state][signal]
   if (next === run.state) return
   run.state = next
   report(run)
 }
 
-function report({ asked, state, given, cursor, head, error, waitMs }: Run): void {
-  asked.onStatus?.({ state, seq: given, head: Math.max(head, cursor), cause: error, inMs: waitMs })
+function report({ asked, state, taken, cursor, head, error, waitMs }: StreamRun): void {
+  asked.onStatus?.({ state, seq: taken, head: Math.max(head, cursor), cause: error, inMs: waitMs })
 }
 
-async function connect(run: Run): Promise<void> {
+async function connect(run: StreamRun): Promise<void> {
   const { ask, asked, sameLog } = run
   const { signal, serverFilter = false, type, kind, contestId, nonzero } = asked
-  if (run.isToBeHead) {
+  if (run.startsAtHead) {
     const { headers, json } = await ask.get(endpointPath('status', ''), { signal, attemptsMax: 1 })
     sameLog(headers)
-    run.cursor = run.given = json().asOf.seq
-    run.isToBeHead = false
+    run.cursor = run.taken = json().asOf.seq
+    run.startsAtHead = false
   }
   const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
   const { stream, headers } = await ask.open(endpointPath('stream', '', { after: run.cursor, ...filter }), {
@@ -190,50 +191,50 @@ async function connect(run: Run): Promise<void> {
   run.lines = streamLines(stream)
   run.parse = openFrames()
   sameLog(headers)
-  if (!isOfType(headers, 'text/event-stream')) throw unexpected('this is no stream')
+  if (!isOfType(headers, 'text/event-stream')) throw unexpected('the answer is no event stream')
   run.isKnown = true
   run.error = undefined
-  tell(run, 'opened')
+  signalState(run, 'opened')
 }
 
-/** Waits for what comes next and takes it in. */
-async function read(run: Run): Promise<readonly EventWire[]> {
-  if (run.waiting.length === 0) {
+/** Waits for the next frames and applies them. Stops at a gap. */
+async function read(run: StreamRun): Promise<readonly EventWire[]> {
+  if (run.pending.length === 0) {
     const { value: lines } = (await run.lines?.next()) ?? {}
     if (lines === undefined) throw new DaybookError('unreachable', 'the connection ended')
-    run.waiting = lines.flatMap((line) => run.parse(line) ?? [])
+    run.pending = lines.flatMap((line) => run.parse(line) ?? [])
   }
   const events: EventWire[] = []
-  for (let frame = run.waiting[0]; frame !== undefined; frame = run.waiting[0]) {
+  for (let frame = run.pending[0]; frame !== undefined; frame = run.pending[0]) {
     const { event, position, retryMs } = frame
-    // An event says that those before it are there; a position, that all up to it has been sent.
+    // An event implies all events before it; a position implies all events up to it.
     run.gapTo = event === undefined ? (position?.seq ?? 0) : event.seq - 1
     if (run.asked.serverFilter !== true && run.gapTo > run.cursor) {
-      tell(run, 'gap')
+      signalState(run, 'gap')
       break
     }
-    run.waiting.shift()
+    run.pending.shift()
     if (retryMs === undefined) run.failures = 0
     else run.retryMs = retryMs
-    if (position !== undefined) arrive(run, position)
+    if (position !== undefined) applyPosition(run, position)
     if (event === undefined) continue
     if (move(run, event.seq) && isWanted(run.asked, event)) events.push(event)
-    if (run.cursor >= run.head) tell(run, 'level')
+    if (run.cursor >= run.head) signalState(run, 'level')
   }
   return events
 }
 
-/** Takes in a position, which is told as a heartbeat where it changes nothing. */
-function arrive(run: Run, { seq, head, live }: StreamPosition): void {
+/** Applies a position. Reports a heartbeat when it does not change the state. */
+function applyPosition(run: StreamRun, { seq, head, live }: StreamPosition): void {
   move(run, seq)
   run.head = Math.max(run.head, head)
   const before = run.state
-  tell(run, live ? 'level' : 'behind')
+  signalState(run, live ? 'level' : 'behind')
   if (run.state === before) report(run)
 }
 
-/** Moves the cursor on; false for what has been there before. */
-function move(run: Run, seq: number): boolean {
+/** Moves the cursor forward; false for a seq that has already come. */
+function move(run: StreamRun, seq: number): boolean {
   if (seq <= run.cursor) return false
   run.cursor = seq
   run.head = Math.max(run.head, seq)
@@ -241,8 +242,8 @@ function move(run: Run, seq: number): boolean {
   return true
 }
 
-/** Reads from the pages of the log what the connection left out. */
-async function* repair(run: Run): Batches {
+/** Reads the events that the connection skipped from the pages of the log. */
+async function* repair(run: StreamRun): Batches {
   const { ask, asked, sameLog, gapTo, cursor: after } = run
   const limit = Math.min(PAGE_EVENTS, gapTo - after)
   for await (const events of pagesOf(ask, { after, limit, signal: asked.signal }, sameLog)) {
@@ -251,16 +252,16 @@ async function* repair(run: Run): Batches {
     if (run.cursor >= gapTo) break
   }
   if (run.cursor < gapTo) noGap(run.cursor, gapTo + 1)
-  tell(run, 'repaired')
+  signalState(run, 'repaired')
 }
 
-/** Meets what was thrown: waits for as long as is asked, or gives up. */
-async function meet(run: Run, error: unknown): Promise<void> {
+/** Plans the wait before the next attempt, or throws a permanent error. */
+async function recover(run: StreamRun, error: unknown): Promise<void> {
   await close(run)
   run.error = error
   run.failures += 1
   if (!(error instanceof DaybookError) || isFinal(run, error)) {
-    tell(run, 'refused')
+    signalState(run, 'refused')
     throw error
   }
   const { status, retryAfterMs } = error
@@ -268,21 +269,21 @@ async function meet(run: Run, error: unknown): Promise<void> {
     retryAfterMs === undefined
       ? Math.max(run.retryMs, backoffMs(run.failures, run.random))
       : Math.min(retryAfterMs, STREAM_RETRY_AFTER_MS_MAX) + run.random() * BACKOFF_MS
-  tell(run, status > 0 ? 'busy' : 'broke')
+  signalState(run, status > 0 ? 'busy' : 'broke')
 }
 
-/** Whether an error will not pass. */
-function isFinal(run: Run, error: DaybookError): boolean {
+/** Whether an error is permanent. */
+function isFinal(run: StreamRun, error: DaybookError): boolean {
   const { code, status } = error
   if (code === 'gap' || code === 'cursor-ahead') return (run.stuck += 1) >= STUCK_ATTEMPTS_MAX
-  // What stands between may answer in the service's place for a while; before anything came it is a wrong address.
+  // A proxy may answer in place of a known service for a while. Without a first connection the address is wrong.
   if (code === 'unexpected-answer') return !run.isKnown && !mayPass(error)
   return code === 'another-log' || (status >= 400 && !mayPass(error))
 }
 
-async function close(run: Run): Promise<void> {
+async function close(run: StreamRun): Promise<void> {
   const { lines } = run
   run.lines = undefined
-  run.waiting = []
+  run.pending = []
   await lines?.return()
 }

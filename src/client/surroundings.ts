@@ -1,17 +1,17 @@
-/** What a client uses of whatever runs it. All of it can be handed in: a test has a clock of its own. */
+/** Functions of the runtime that a client uses. Tests pass their own clock. */
 export type Surroundings = Readonly<{
   fetch: (url: string, init: RequestInit) => Promise<Response>
-  /** A clock that never steps, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   now: () => number
-  /** Settles after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
+  /** Resolves after this many milliseconds; rejects with the signal's reason on abort. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** From 0 inclusive to 1 exclusive. */
+  /** Random number from 0 inclusive to 1 exclusive. */
   random: () => number
 }>
 
-/** The clock, timers, chance and `fetch` that every browser and server runtime has. */
+/** Clock, timers, randomness and `fetch` of every browser and server runtime. */
 export const SURROUNDINGS: Surroundings = {
-  // Called as a method: a browser refuses a bare `fetch` whose `this` is another object.
+  // A browser refuses `fetch` when its `this` is another object.
   fetch: (url, init) => globalThis.fetch(url, init),
   now: () => performance.now(),
   sleep: (ms, signal) =>

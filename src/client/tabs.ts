@@ -4,18 +4,18 @@ import { eventsOf } from './daybook.ts'
 import { isWanted } from './filter.ts'
 import type { Batches, StreamAsked, StreamStatus } from './stream.ts'
 import { STREAM_SILENCE_MS, streamOf } from './stream.ts'
-import type { Tabs, Word } from './tab-place.ts'
-import { browserTabs, openTabPlace } from './tab-place.ts'
-import { openWords } from './words.ts'
+import type { TabMessage, Tabs } from './tab-election.ts'
+import { browserTabs, openTabElection } from './tab-election.ts'
+import { openMessageQueue } from './message-queue.ts'
 
 export type SharedAsked = Omit<StreamAsked, 'serverFilter'>
 
-/** How long the tab that leads may be silent before another takes its place: browsers freeze tabs. */
+/** Silence of the leading tab after which another tab takes over, because browsers freeze tabs. */
 export const LEADER_SILENCE_MS: number = 2 * STREAM_SILENCE_MS
 
 /**
- * As `daybook.stream`, over one connection for all tabs of a browser: one of them holds a lock and the connection, and
- * tells the others what comes. Each tab has a cursor of its own, and reads by itself what it was not told.
+ * Works as `daybook.stream`, with one connection for all tabs of a browser. The tab that holds a lock has the connection
+ * and sends events to the others. Each tab has its own cursor, and reads skipped events by itself.
  */
 export function sharedStream(daybook: Daybook, asked: SharedAsked = {}, tabs: Tabs = browserTabs()): Events {
   return eventsOf(() => shared(daybook, asked, tabs))
@@ -25,12 +25,12 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
   const { after = 'head', onStatus } = asked
   const gone = new AbortController()
   const signal = asked.signal === undefined ? gone.signal : AbortSignal.any([asked.signal, gone.signal])
-  const words = openWords<Word>(around)
+  const messages = openMessageQueue<TabMessage>(around)
   let cursor = after === 'head' ? undefined : after
-  let patienceMs = LEADER_SILENCE_MS
+  let silenceMs = LEADER_SILENCE_MS
 
-  /** Reads by itself up to an event that others have. */
-  async function* upTo(seq: number): Batches {
+  /** Reads over a connection of its own, up to an event that other tabs have. */
+  async function* catchUp(seq: number): Batches {
     cursor ??= seq
     if (cursor >= seq) return
     for await (const events of streamOf(ask, around, { after: cursor, signal })) {
@@ -40,38 +40,38 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
     }
   }
 
-  const place = openTabPlace({ ...tabs, name: `daybook ${ask.base}`, words, signal, lead: pump })
+  const election = openTabElection({ ...tabs, name: `daybook ${ask.base}`, messages, signal, lead })
 
-  /** The one connection: what comes of it, for all tabs. It begins where this one has arrived, if it has. */
-  async function pump(until: AbortSignal, say: (word: Word) => void): Promise<void> {
+  /** Sends the events of the shared connection to all tabs. Starts at the cursor of this tab, if it has one. */
+  async function lead(until: AbortSignal, send: (message: TabMessage) => void): Promise<void> {
     const follow: StreamAsked = {
-      after: place.isJoined() ? cursor : 'head',
+      after: election.isJoined() ? cursor : 'head',
       signal: until,
-      onStatus: (status) => say({ status }),
+      onStatus: (status) => send({ status }),
     }
-    for await (const events of streamOf(ask, around, follow)) say({ events })
+    for await (const events of streamOf(ask, around, follow)) send({ events })
   }
 
   try {
     for (;;) {
-      const word = await words.next(patienceMs, signal)
-      if (word === undefined) {
-        place.takeOver()
+      const message = await messages.next(silenceMs, signal)
+      if (message === undefined) {
+        election.takeOver()
         continue
       }
-      const { status, events, error } = word
+      const { status, events, error } = message
       if (error !== undefined) throw error
       if (status !== undefined) {
-        patienceMs = LEADER_SILENCE_MS + (status.inMs ?? 0)
-        if (hasPlace(status)) {
-          yield* upTo(status.seq)
-          place.join()
+        silenceMs = LEADER_SILENCE_MS + (status.inMs ?? 0)
+        if (isConnected(status)) {
+          yield* catchUp(status.seq)
+          election.join()
         }
         onStatus?.({ ...status, seq: cursor ?? 0 })
       }
       const [first] = events ?? []
       if (first === undefined) continue
-      yield* upTo(first.seq - 1)
+      yield* catchUp(first.seq - 1)
       const last = cursor ?? 0
       const fresh = events?.filter(({ seq }) => seq > last) ?? []
       cursor = fresh.at(-1)?.seq ?? cursor
@@ -79,13 +79,13 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
     }
   } finally {
     gone.abort()
-    place.close()
+    election.close()
   }
 }
 
 const wantedOf = (asked: SharedAsked, events: readonly EventWire[]): readonly EventWire[] =>
   events.filter((event) => isWanted(asked, event))
 
-/** Whether the seq of a status says how far the tab that leads has come. */
-const hasPlace = ({ state }: StreamStatus): boolean =>
+/** Whether the leading tab is connected, so that its seq is its cursor. */
+const isConnected = ({ state }: StreamStatus): boolean =>
   state === 'catching-up' || state === 'live' || state === 'repairing'

@@ -5,15 +5,15 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild-wasm'
 import { ROOT } from '../stage/places.ts'
 
-/** What sharing a connection over tabs may add to it. */
+/** Compressed bytes that sharing a connection between tabs may add. */
 const TABS_GZIP_BYTES_MAX: number = 1_400
 
-/** What a page may spend on the client, compressed; without what verifies, which is another entry. */
+/** Compressed bytes of the client in a page, without the verifier, which is another entry. */
 const GZIP_BYTES_MAX: number = 6 * 1024
 
 type Bundle = Readonly<{ gzipBytes: number; inputs: readonly string[] }>
 
-/** A file of the client and all that it needs, as a page loads it. */
+/** A file of the client bundled with its imports, as a page loads it. */
 async function bundleOf(entry: string): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(ROOT, entry)],
@@ -32,22 +32,22 @@ async function bundleOf(entry: string): Promise<Bundle> {
 }
 
 suite('the client', () => {
-  test('is at most 6 KiB for a page, compressed', async () => {
+  test('has at most 6 KiB in a page, compressed', async () => {
     const { gzipBytes } = await bundleOf('src/client/index.ts')
     assert.ok(gzipBytes <= GZIP_BYTES_MAX, `${gzipBytes} bytes`)
   })
 
-  test('shares a connection over tabs for little more', async () => {
+  test('shares a connection between tabs for at most 1,400 bytes more', async () => {
     const [alone, tabs] = [
       await bundleOf('src/client/index.ts'),
       await bundleOf('test/client/client-entry.ts'),
     ]
     const moreBytes = tabs.gzipBytes - alone.gzipBytes
     assert.ok(moreBytes <= TABS_GZIP_BYTES_MAX, `${moreBytes} bytes`)
-    assert.ok(!alone.inputs.some((path) => path.includes('tab')), 'what serves has no tabs')
+    assert.ok(!alone.inputs.some((path) => path.includes('tab')), 'the main entry has no code for tabs')
   })
 
-  test('is made of nothing but itself and the words of the protocol', async () => {
+  test('imports only its own room and the protocol', async () => {
     const { inputs } = await bundleOf('src/client/index.ts')
     assert.deepEqual(
       inputs.filter((path) => !/^src\/(?:client|protocol)\//.test(path)),

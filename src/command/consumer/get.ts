@@ -1,7 +1,7 @@
 import type { Option } from 'commander'
 import { Argument, Command } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
-import type { Given } from '../../client/endpoint-query.ts'
+import type { QueryValues } from '../../client/endpoint-query.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { ENDPOINTS, isRaw } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
@@ -92,7 +92,7 @@ type GetSettings = Readonly<{
   id: EndpointId
   /** Value of the variable in the path; empty where the path has none. */
   pathValue: string
-  options: Given & Readonly<{ format?: string }>
+  options: QueryValues & Readonly<{ format?: string }>
 }>
 
 /** Prints one answer: its unchanged bytes, or a table. */

@@ -1,5 +1,5 @@
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
-import { browserTabs, openTabPlace } from '../../client/tab-place.ts'
+import { browserTabs, openTabElection } from '../../client/tab-election.ts'
 import type { LivePageFrame } from './island-live-page.ts'
 import { isOverdue, openKept, plan, release } from './island-live-page.ts'
 import { wordsOf } from './island-live-pill.ts'
@@ -98,10 +98,10 @@ function follow(signal: AbortSignal, put: (standing: Standing) => void): void {
   // A page that is neither of https nor of this machine has no locks: then each has a stream of its own.
   if (!('locks' in navigator && 'BroadcastChannel' in window)) return alone()
   let silence = 0
-  const place = openTabPlace<Standing>({
+  const place = openTabElection<Standing>({
     ...browserTabs(),
     name: 'daybook live',
-    words: {
+    messages: {
       put({ status, error }) {
         clearTimeout(silence)
         // Locks that a browser has and does not give.
