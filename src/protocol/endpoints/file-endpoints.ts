@@ -57,7 +57,9 @@ export const FILE_ENDPOINTS = {
     caching: 'revalidate',
     work: 'brief',
     page: null,
-    check: 'compared',
+    check: {
+      unchecked: 'a list proves no key: verify believes one that it is given or that such a key names',
+    },
   },
   logProof: {
     meaning:

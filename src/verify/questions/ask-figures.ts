@@ -1,27 +1,17 @@
-import { boundOf, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { keysOf } from '../../protocol/brand.ts'
+import { MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
-import { contestLedger } from '../../project/answers/contest-ledger.ts'
-import { contest, contests } from '../../project/answers/contests.ts'
-import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
-import { payouts } from '../../project/answers/payouts.ts'
-import { schedule } from '../../project/answers/schedule.ts'
-import { correctionQuestions } from './correction-questions.ts'
 import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
 import type { Members } from '../reading/json-values.ts'
 import { objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
-import type { FigureCheck, HeldAnswer } from './question.ts'
-import { asOfSeq, publishedIn, wholeIn } from './question.ts'
-import type { VerifyQuestion, LogExtent } from './range-questions.ts'
-import {
-  pastSummaryQuestions,
-  patternQuestions,
-  rangeQuestions,
-  SUMMARY_QUESTION,
-} from './range-questions.ts'
 import type { Source } from '../reading/source.ts'
+import type { QuestionPages } from './figure-questions.ts'
+import { CONTEST_PAGES, FIGURE_QUESTIONS } from './figure-questions.ts'
+import type { FigureCheck, HeldAnswer } from './question.ts'
+import { asOfSeq, CHECK_OF, publishedIn, wholeIn } from './question.ts'
+import type { VerifyQuestion, LogExtent } from './range-questions.ts'
+import { SUMMARY_QUESTION } from './range-questions.ts'
 
 /** Pages of one list that are read at most. */
 const PAGES_MAX = 10_000
@@ -44,42 +34,38 @@ export type Asking = Readonly<{
   onAnswer(left: number): void
 }>
 
-/** Asks for every figure there is; nothing is compared yet, so that one passage through the log serves all of them. */
+/** Asks for every figure; nothing is compared yet, so that one pass through the log serves all of them. */
 export async function askFigures(asking: Asking): Promise<AskedFigures> {
   const { source, chance } = asking
   const asked = openAsked(asking)
   const now = await asked.ask(SUMMARY_QUESTION, 1)
-  const stretch =
+  const extent =
     source.is === 'folder' || now === null
       ? null
-      : await asked.trying('summary', () => stretchOf(source, publishedIn(now)))
-  // A folder has the answers to the questions without parameters; of others nobody could say what they are called.
-  const isThere = ({ path }: VerifyQuestion): boolean => source.is === 'service' || !path.includes('?')
-  const fixed = [
-    ...pastSummaryQuestions(stretch, chance),
-    ...rangeQuestions(stretch),
-    ...patternQuestions(stretch),
-    ...SINGLE_QUESTIONS,
-  ].filter(isThere)
-  for (const [index, question] of fixed.entries()) await asked.ask(question, fixed.length - index)
-  await asked.askPages(PAYOUT_PAGES, 1)
-  const listed = await asked.askPages(CONTEST_PAGES, 1)
-  const ids = asked.possible(listed)
-  const picked = ids[Math.floor(chance() * ids.length)]
-  for (const question of pickedQuestions(picked).filter(isThere)) await asked.ask(question, ids.length)
-  for (const [index, id] of ids.entries()) await asked.askPages(ledgerPages(id), ids.length - index)
-  if (stretch !== null) {
-    const corrected = await asked.trying('corrections', () => correctionQuestions(asking, stretch.seq))
-    for (const question of corrected ?? []) await asked.ask(question, 1)
+      : await asked.trying('summary', () => extentOf(source, publishedIn(now)))
+  const contests = asked.possible(await asked.askPages(CONTEST_PAGES, 1))
+  const known = { source, chance, extent, contests, picked: contests[Math.floor(chance() * contests.length)] }
+  for (const endpoint of keysOf(FIGURE_QUESTIONS)) {
+    const made = await asked.trying(CHECK_OF[endpoint], async () => FIGURE_QUESTIONS[endpoint](known))
+    const questions = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
+    for (const [index, one] of questions.entries()) {
+      const left = questions.length - index
+      await ('page' in one ? asked.askPages(one, left) : asked.ask(one, left))
+    }
   }
   return asked.figures
+}
+
+/** A folder holds the answers to questions without parameters. No file name is defined for any other. */
+function isInFolder(question: VerifyQuestion | QuestionPages): boolean {
+  return 'page' in question || !question.path.includes('?')
 }
 
 type Asked = Readonly<{
   figures: AskedFigures
   /** The answer, once it is held; null when there is none that could be recomputed. */
   ask(question: VerifyQuestion, left: number): Promise<HeldAnswer | null>
-  askPages(pages: Pages, left: number): Promise<readonly HeldAnswer[]>
+  askPages(pages: QuestionPages, left: number): Promise<readonly HeldAnswer[]>
   /** The contests whose ledgers are worth asking for: more than there are events are made up. */
   possible(listed: readonly HeldAnswer[]): readonly number[]
   /** What is wrong on the way is noted of the check, and gives null. */
@@ -117,7 +103,7 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     })
   }
 
-  async function askPages({ page, next }: Pages, left: number): Promise<readonly HeldAnswer[]> {
+  async function askPages({ page, next }: QuestionPages, left: number): Promise<readonly HeldAnswer[]> {
     const pages: HeldAnswer[] = []
     const cursors = new Set<number | null>()
     for (let after: number | null = null; cursors.size < PAGES_MAX;) {
@@ -170,7 +156,7 @@ function checkPresent(answer: HeldAnswer, now: Ms): void {
 }
 
 /** Between which moments the log has events; null for one without. */
-async function stretchOf(source: Source, now: Members): Promise<LogExtent | null> {
+async function extentOf(source: Source, now: Members): Promise<LogExtent | null> {
   const seq = asOfSeq('summary', now)
   if (seq === 0) return null
   const first = readObject('events?limit=1', (await source.read('events?limit=1')) ?? new Uint8Array(0))
@@ -184,95 +170,6 @@ async function stretchOf(source: Source, now: Members): Promise<LogExtent | null
 function momentOf(path: string, ms: number | undefined): Ms {
   if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'has no moment where one must be')
   return msOf(ms)
-}
-
-/** A list in pages: the question of the page after a cursor, and the address that says what the next cursor is. */
-type Pages = Readonly<{ page(after: number | null): VerifyQuestion; next: RegExp }>
-
-const NO_MOMENTS = (): readonly Ms[] => []
-const cursorOf = (after: number | null): string => (after === null ? '' : `?after=${after}`)
-const pageOf = (after: number | null): Readonly<{ after?: number }> => (after === null ? {} : { after })
-
-const SINGLE_QUESTIONS: readonly VerifyQuestion[] = [
-  {
-    check: 'loyalty runs',
-    path: 'loyalty/runs',
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute: (books) => parsed(loyaltyRuns(books)),
-  },
-  {
-    check: 'schedule',
-    path: 'schedule',
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute: (books) => parsed(schedule(books)),
-  },
-]
-
-const CONTEST_PAGES: Pages = {
-  next: /^\/api\/v1\/contests\?after=([1-9]\d{0,15})$/,
-  page: (after) => ({
-    check: 'contests',
-    path: `contests${cursorOf(after)}`,
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute: (books) => contests(books, pageOf(after)),
-  }),
-}
-
-const PAYOUT_PAGES: Pages = {
-  next: /^\/api\/v1\/payouts\?after=([1-9]\d{0,15})$/,
-  page: (after) => payoutQuestion(`payouts${cursorOf(after)}`, pageOf(after)),
-}
-
-/** What is unpaid depends on the present, which the answer states: a whole minute. */
-function payoutQuestion(path: string, query: Parameters<typeof payouts>[1]): VerifyQuestion {
-  return {
-    check: 'unpaid prizes',
-    path,
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute(books, published) {
-      const now = boundOf(wholeIn(path, published, 'now', 'atMs'))
-      return now % MINUTE_MS === 0 && now <= MS_MAX
-        ? parsed(payouts(books, query, now))
-        : refused({ code: 'invalid-parameter', detail: 'now is no whole minute' })
-    },
-  }
-}
-
-/** One contest by itself, its prizes, and the contests that are closed: other addresses of what was asked already. */
-function pickedQuestions(id: number | undefined): readonly VerifyQuestion[] {
-  const closed: VerifyQuestion = {
-    check: 'contests',
-    path: 'contests?status=closed',
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute: (books) => contests(books, { status: ['closed'] }),
-  }
-  if (id === undefined) return [closed]
-  const one: VerifyQuestion = {
-    check: 'contests',
-    path: `contests/${id}`,
-    seq: null,
-    moments: NO_MOMENTS,
-    recompute: (books) => contest(books, contestIdOf(id)),
-  }
-  return [closed, one, payoutQuestion(`payouts?contestId=${id}`, { contestId: id })]
-}
-
-function ledgerPages(id: number): Pages {
-  return {
-    next: new RegExp(`^/api/v1/contests/${id}/ledger\\?after=([1-9]\\d{0,15})$`),
-    page: (after) => ({
-      check: 'ledgers',
-      path: `contests/${id}/ledger${cursorOf(after)}`,
-      seq: null,
-      moments: NO_MOMENTS,
-      recompute: (books) => contestLedger(books, contestIdOf(id), pageOf(after)),
-    }),
-  }
 }
 
 /** The numbers of the contests on a page; what is none of a contest is found when the page is recomputed. */

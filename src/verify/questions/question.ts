@@ -1,3 +1,4 @@
+import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'
@@ -5,21 +6,24 @@ import { WrongError } from '../reading/finding.ts'
 import type { Members } from '../reading/json-values.ts'
 import { isMembers, readObject, jsonInteger } from '../reading/json-values.ts'
 
-/** What of the answers is counted together, a line of the report each. */
-export const FIGURE_CHECKS = [
-  'summary',
-  'flows',
-  'funds',
-  'patterns',
-  'contests',
-  'ledgers',
-  'unpaid prizes',
-  'loyalty runs',
-  'schedule',
-  'corrections',
-] as const
+/** Line of the report that counts each endpoint's answers, in the order of the report. */
+export const CHECK_OF = {
+  summary: 'summary',
+  flows: 'flows',
+  funds: 'funds',
+  patterns: 'patterns',
+  contests: 'contests',
+  contest: 'contests',
+  contestLedger: 'ledgers',
+  payouts: 'unpaid prizes',
+  loyaltyRuns: 'loyalty runs',
+  schedule: 'schedule',
+  eventCorrections: 'corrections',
+} as const
 
-export type FigureCheck = (typeof FIGURE_CHECKS)[number]
+export type FigureCheck = (typeof CHECK_OF)[RecomputedEndpoint]
+
+export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(Object.values(CHECK_OF))]
 
 /**
  * A published answer that is to be recomputed: as of which seq, before which moments totals are needed for that, and

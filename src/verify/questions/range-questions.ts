@@ -83,14 +83,17 @@ function pastMoments(stretch: LogExtent | null, chance: () => number): readonly 
   return moments.filter((at) => at < stretch.lastMs)
 }
 
-/** Flows and funds: in every bucket over its default range, and once over as much of the past as one answer holds. */
-export function rangeQuestions(stretch: LogExtent | null): readonly VerifyQuestion[] {
+/** Flows or funds: every bucket over its default range, and the longest range of the past that one answer holds. */
+export function rangeQuestions(
+  check: 'flows' | 'funds',
+  extent: LogExtent | null,
+): readonly VerifyQuestion[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
-  const past = stretch === null ? null : pastQuery(stretch)
-  return (['flows', 'funds'] as const).flatMap((check) => [
+  const past = extent === null ? null : pastQuery(extent)
+  return [
     ...asked.map((query) => rangeQuestion(check, query, null)),
-    ...(past === null ? [] : [rangeQuestion(check, past, check === 'flows' ? (stretch?.seq ?? 0) : null)]),
-  ])
+    ...(past === null ? [] : [rangeQuestion(check, past, check === 'flows' ? (extent?.seq ?? 0) : null)]),
+  ]
 }
 
 /** The whole past by day or by week, up to the beginning of the bucket of the head; null when there is none. */

@@ -1,0 +1,106 @@
+import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import { boundOf, MINUTE_MS, MS_MAX } from '../../protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
+import { contestLedger } from '../../project/answers/contest-ledger.ts'
+import { contest, contests } from '../../project/answers/contests.ts'
+import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
+import { payouts } from '../../project/answers/payouts.ts'
+import { schedule } from '../../project/answers/schedule.ts'
+import type { Source } from '../reading/source.ts'
+import { correctionQuestions } from './correction-questions.ts'
+import type { HeldAnswer } from './question.ts'
+import { CHECK_OF, wholeIn } from './question.ts'
+import type { LogExtent, VerifyQuestion } from './range-questions.ts'
+import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
+
+/** Facts that the summary and the list of contests tell before the other questions are asked. */
+type Known = Readonly<{
+  source: Source
+  chance: () => number
+  /** Null in a folder, and for a log without events. */
+  extent: LogExtent | null
+  contests: readonly number[]
+  /** One contest that chance picks; undefined where there is none. */
+  picked: number | undefined
+}>
+
+/** The pages of a list: the question for the page after a cursor, and the form of the address of the next page. */
+export type QuestionPages = Readonly<{ page(after: number | null): VerifyQuestion; next: RegExp }>
+
+type Questions = readonly (VerifyQuestion | QuestionPages)[]
+
+/**
+ * Questions to each endpoint whose answers are computed from the log, in the order in which they are asked. The present
+ * summary and the list of contests are asked before them.
+ */
+export const FIGURE_QUESTIONS: Readonly<
+  Record<RecomputedEndpoint, (known: Known) => Questions | Promise<Questions>>
+> = {
+  summary: ({ extent, chance }) => pastSummaryQuestions(extent, chance),
+  flows: ({ extent }) => rangeQuestions('flows', extent),
+  funds: ({ extent }) => rangeQuestions('funds', extent),
+  patterns: ({ extent }) => patternQuestions(extent),
+  loyaltyRuns: () => [question('loyaltyRuns', {}, (books) => parsed(loyaltyRuns(books)))],
+  schedule: () => [question('schedule', {}, (books) => parsed(schedule(books)))],
+  contests: () => [
+    question('contests', { query: '?status=closed' }, (books) => contests(books, { status: ['closed'] })),
+  ],
+  contest: ({ picked: id }) =>
+    id === undefined ? [] : [question('contest', { place: id }, (books) => contest(books, contestIdOf(id)))],
+  contestLedger: ({ contests: ids }) => ids.map(ledgerPages),
+  payouts: ({ picked: contestId }) => [
+    PAYOUT_PAGES,
+    ...(contestId === undefined ? [] : [payoutQuestion(`?contestId=${contestId}`, { contestId })]),
+  ],
+  eventCorrections: ({ source, chance, extent }) =>
+    extent === null ? [] : correctionQuestions({ source, chance }, extent.seq),
+}
+
+export const CONTEST_PAGES: QuestionPages = pagesOf(pathOf('contests'), (query, asked) =>
+  question('contests', { query }, (books) => contests(books, asked)),
+)
+
+const PAYOUT_PAGES: QuestionPages = pagesOf(pathOf('payouts'), payoutQuestion)
+
+function ledgerPages(id: number): QuestionPages {
+  return pagesOf(pathOf('contestLedger', id), (query, asked) =>
+    question('contestLedger', { place: id, query }, (books) => contestLedger(books, contestIdOf(id), asked)),
+  )
+}
+
+/** Unpaid prizes depend on the present, which the answer states: a whole minute. */
+function payoutQuestion(query: string, asked: Parameters<typeof payouts>[1]): VerifyQuestion {
+  return question('payouts', { query }, (books, published) => {
+    const now = boundOf(wholeIn(`${pathOf('payouts')}${query}`, published, 'now', 'atMs'))
+    return now % MINUTE_MS === 0 && now <= MS_MAX
+      ? parsed(payouts(books, asked, now))
+      : refused({ code: 'invalid-parameter', detail: 'now is no whole minute' })
+  })
+}
+
+/** A question to an endpoint, with the number in its path, and its query. */
+function question(
+  endpoint: RecomputedEndpoint,
+  { place, query = '' }: Readonly<{ place?: number; query?: string }>,
+  recompute: HeldAnswer['recompute'],
+): VerifyQuestion {
+  const path = `${pathOf(endpoint, place)}${query}`
+  return { check: CHECK_OF[endpoint], path, seq: null, moments: () => [], recompute }
+}
+
+/** Path of an endpoint below `/api/v1/`. */
+function pathOf(endpoint: RecomputedEndpoint, place: number | '' = ''): string {
+  return ENDPOINT_PATHS[endpoint].slice('/api/v1/'.length).replace(/\{\w+\}/, String(place))
+}
+
+function pagesOf(
+  path: string,
+  page: (query: string, asked: Readonly<{ after?: number }>) => VerifyQuestion,
+): QuestionPages {
+  return {
+    next: new RegExp(`^/api/v1/${path}\\?after=([1-9]\\d{0,15})$`),
+    page: (after) => (after === null ? page('', {}) : page(`?after=${after}`, { after })),
+  }
+}
