@@ -11,7 +11,7 @@ import { openAudit } from './audit-store.ts'
 import { changeKeys } from './tree/ready-log.ts'
 import { openSigner } from './tree/signer.ts'
 import { createStore, openForWriting, storePath } from './store/store.ts'
-import { HASHER } from './tree/tree-hasher.ts'
+import { HASHER } from './tree/stored-tree.ts'
 
 /** More events than 65,536, so that the tree has three levels of tiles. */
 const EVENTS = 66_100

@@ -13,7 +13,7 @@ import { openSignedTrees, originAt } from './tree/signed-trees.ts'
 import { isSigned } from './tree/signer.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
 import { readIdentity } from './store/store.ts'
-import { HASHER } from './tree/tree-hasher.ts'
+import { HASHER } from './tree/stored-tree.ts'
 
 /** Events hashed in one slice, which takes about a millisecond. */
 const SLICE_EVENTS = 256

@@ -8,10 +8,10 @@ import { entryOfRow } from '../log/books/shelf.ts'
 import { openKeptSigner } from '../log/tree/signed-trees.ts'
 import { assert } from '../protocol/brand.ts'
 
-/** Events appended between two looks at the progress. */
+/** Events appended between two reports of the progress. */
 const BATCH_EVENTS = 5_000
 
-/** The tables that the log's lines determine, with the columns that are compared. */
+/** The tables that can be computed from the log's lines, with the columns to compare. */
 const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['events', 'seq, at, code, contest, nonzero, line, leaf'],
   ['details', 'seq, line'],
@@ -36,15 +36,15 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
 ]
 
-/** A table whose rows are not what the log's lines say, and how many of them. */
+/** A table with rows that differ from those computed from the log's lines: how many, and the first. */
 export type Difference = Readonly<{ table: string; rows: number; first: string }>
 
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
- * Makes a second store from the lines of the first, as if they were published anew, and compares every table;
- * a line that cannot be published is the one difference that is told, since what follows from it is unknown.
- * `scratch` is a file that does not exist; the caller removes it. Yields the number of events done.
+ * Publishes the lines of a store again into a second store, and compares every table of the two. A line that cannot be
+ * published is reported as the only difference, because nothing after it can be computed. `scratch` is the path of the
+ * second store, which the caller removes. Yields the number of events done.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
   const kept = openForReading(store)
@@ -56,7 +56,7 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     kept.exec('COMMIT')
     if (broken !== null) return { events, differences: [broken] }
     made.exec(BULK_TXS.move)
-    // Exclusive locks, which the bulk mode takes, would hold for the attached store too, and it is being read.
+    // Bulk mode takes exclusive locks, also on the attached store, which others are reading.
     made.exec('PRAGMA locking_mode = NORMAL')
     made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)
     return { events, differences: COMPARED.flatMap(([table, columns]) => compare(made, table, columns)) }
@@ -66,10 +66,10 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
   }
 }
 
-type Appended = Readonly<{ events: number; broken: Difference | null }>
+type AppendResult = Readonly<{ events: number; broken: Difference | null }>
 
-/** Publishes the lines anew up to the first that is no event or that cannot follow those before it. */
-function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, Appended> {
+/** Appends the lines up to the first that is no event or cannot follow the lines before it. */
+function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, AppendResult> {
   const appender = openAppender(made, openKeptSigner(kept))
   const rows = kept
     .prepare(
@@ -100,7 +100,7 @@ function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, A
 
 function compare(made: DatabaseSync, table: string, columns: string): Difference[] {
   const key = columns.split(', ')[0] ?? ''
-  // Both ways: a row too many is as wrong as one that is missing or changed.
+  // In both directions, so that surplus rows are found too.
   const row = made
     .prepare(
       `SELECT count(*) AS rows, min(${key}) AS first FROM (

@@ -7,7 +7,7 @@ import type { Ms } from '../../src/protocol/moment.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
-import { refusalOf } from '../../src/publish/admission/admission.ts'
+import { judgeDraft } from '../../src/publish/admission/admission.ts'
 import type { Told } from './story.ts'
 import { logOf, time } from './story.ts'
 
@@ -56,7 +56,7 @@ export function draftOf({ is, contest: id, kots, details }: Said): Draft {
 
 /** What the books of a log that holds the story say to the draft. */
 export function refusalAfter(story: readonly Said[], said: Said): BooksRefusal | null {
-  return refusalOf(published(story).fold(), draftOf(said))
+  return judgeDraft(published(story).fold(), draftOf(said), 'refuse').refusal
 }
 
 /** What the log holds, what comes, and `field: reason` of its refusal, or null when it is taken. */

@@ -22,7 +22,7 @@ import {
   storePath,
   StoreError,
 } from '../../src/log/store/store.ts'
-import { HASHER } from '../../src/log/tree/tree-hasher.ts'
+import { HASHER } from '../../src/log/tree/stored-tree.ts'
 import { billionths } from '../../src/protocol/amount.ts'
 import { HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'

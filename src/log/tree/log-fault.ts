@@ -10,7 +10,7 @@ import { openSignedTrees, readable } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
 import { signingVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
-import { HASHER } from './tree-hasher.ts'
+import { HASHER } from './stored-tree.ts'
 
 /**
  * A fault of a log: the first seq that is not what was published, as near as can be found, and the reason. `lost` means

@@ -2,11 +2,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import { frontierAt, rootOf } from '../../tlog/frontier.ts'
-import { HASH_BYTES } from '../../tlog/hash.ts'
+import type { TreeHasher } from '../../tlog/hash.ts'
+import { HASH_BYTES, treeHasher } from '../../tlog/hash.ts'
 import type { ReadTile } from '../../tlog/subtree.ts'
 import { TILE_WIDTH } from '../../tlog/tile.ts'
 import { bytes } from '../store/codec.ts'
-import { HASHER } from './tree-hasher.ts'
+import { sha256 } from './signer.ts'
+
+/** Hashes of the tree, by Node's own SHA-256. */
+export const HASHER: TreeHasher = treeHasher(sha256)
 
 /** The tree from its stored hashes: level 0 is in `events`, the others are in `tree_hashes`. */
 export type StoredTree = Readonly<{

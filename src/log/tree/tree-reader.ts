@@ -13,8 +13,7 @@ import { readSignature } from './ready-log.ts'
 import type { TreeFiles } from '../store/reader.ts'
 import { noteOf } from './signer.ts'
 import { readIdentity } from '../store/store.ts'
-import { openStoredTree } from './stored-tree.ts'
-import { HASHER } from './tree-hasher.ts'
+import { HASHER, openStoredTree } from './stored-tree.ts'
 
 /** A tree with its signed note, which does not change while the store is open. */
 type SignedNote = Readonly<{ tree: Tree; note: string }>

@@ -5,8 +5,7 @@ import type { LevelHash } from '../../tlog/frontier.ts'
 import { appendLeaf, copyOfFrontier, frontierAt, rootOf } from '../../tlog/frontier.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import type { Signer } from './signer.ts'
-import { openStoredTree } from './stored-tree.ts'
-import { HASHER } from './tree-hasher.ts'
+import { HASHER, openStoredTree } from './stored-tree.ts'
 
 /** The writing half of the tree, called in the log's transaction. */
 export type TreeWriter = Readonly<{

@@ -20,7 +20,7 @@ import { correcting, time } from '../../../test/story/story.ts'
 import { openMemoryLog } from '../../../test/story/memory-log.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { refusalOf, refusalOfFacts } from './admission.ts'
+import { judgeDraft } from './admission.ts'
 
 const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PAYING, paid: PAID }
 const STATE_NAMES = ['unplanned', 'upcoming', 'running', 'paying', 'paid'] as const
@@ -198,7 +198,7 @@ suite('a balance inside the platform never goes below zero', () => {
         for (const { event, details } of entries) {
           const { type, kind, contestId, kots, tx, atMs } = event
           const draft = { ref: 'r', atMs: null, type, kind, contestId, kots, tx, details }
-          if (type === 'correction' || refusalOf(log.fold(), draft) !== null) continue
+          if (type === 'correction' || judgeDraft(log.fold(), draft, 'refuse').refusal !== null) continue
           const seq = seqOf(log.entries().length + 1)
           log.add({ event: { seq, type, kind, atMs, contestId, kots, tx }, details })
           taken += 1
@@ -222,8 +222,11 @@ suite('a log', () => {
   const kinds = Array.from({ length: PLAY_KINDS_MAX }, (_, index) => moved(`play/kind_${index}`, '1', 1))
   test(`has at most ${PLAY_KINDS_MAX} kinds of play, whatever is reported only`, () => {
     const { fold } = published([...RUNNING, ...kinds])
-    assert.equal(refusalOf(fold(), draftOf(moved('play/kind_7', '1', 1))), null)
-    assert.equal(refusalOfFacts(fold(), draftOf(moved('play/another', '1', 1)))?.code, 'invalid-draft')
-    assert.equal(refusalOf(fold(), draftOf(moved('prize/another', '0', 1)))?.field, 'type')
+    assert.equal(judgeDraft(fold(), draftOf(moved('play/kind_7', '1', 1)), 'refuse').refusal, null)
+    assert.equal(
+      judgeDraft(fold(), draftOf(moved('play/another', '1', 1)), 'report').refusal?.code,
+      'invalid-draft',
+    )
+    assert.equal(judgeDraft(fold(), draftOf(moved('prize/another', '0', 1)), 'refuse').refusal?.field, 'type')
   })
 })

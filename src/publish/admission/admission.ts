@@ -12,22 +12,31 @@ import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 
-/** Why the books refuse a draft: the field that is at odds with them, and the reason. */
+/** The reason for which the books refuse a draft, and the field at fault. */
 export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
 
+/** Setting for a draft whose order or balance is wrong: refuse it, or publish and report it. */
+export type BalancesSetting = 'refuse' | 'report'
+
+/** `refusal` refuses the draft. `irregular` is what is wrong with a draft that is published all the same. */
+type DraftVerdict = Readonly<{ refusal: BooksRefusal | null; irregular: BooksRefusal | null }>
+
 /**
- * Whether a draft fits the books as they stand (spec, section 3): order of a contest's events, corrections and
- * restatements, loyalty runs, balances that never go below zero. Null when it does.
+ * Checks a draft against the current books (PROTOCOL.md, section 3): order of a contest's events, corrections,
+ * restatements, loyalty runs, balances.
  */
-export function refusalOf(fold: Fold, draft: Draft): BooksRefusal | null {
-  return refusalOfFacts(fold, draft) ?? refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)
+export function judgeDraft(fold: Fold, draft: Draft, balances: BalancesSetting): DraftVerdict {
+  const impossible = refusalOfFacts(fold, draft)
+  if (impossible !== null) return { refusal: impossible, irregular: null }
+  const irregular = refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)
+  return balances === 'refuse' ? { refusal: irregular, irregular: null } : { refusal: null, irregular }
 }
 
 /**
- * What no setting lets through: a correction of what is not there, a restatement of what stands, one play kind
- * too many. The books could not be computed from such events.
+ * Checks that hold under every setting, because no books could be computed otherwise: corrections and restatements must
+ * refer to a suitable event, and the kinds of play are limited.
  */
-export function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
+function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return refusalOfCorrection(fold, draft)
   const { spentByKind } = fold.tally
   if (draft.type === 'play' && spentByKind.size >= PLAY_KINDS_MAX && !spentByKind.has(draft.kind)) {
@@ -71,14 +80,14 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
   return null
 }
 
-/** Whether a draft comes in its order. */
-export function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
+/** Checks that a draft follows the events that it needs: the states of its contest, or its loyalty run. */
+function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return null
   if (draft.contestId !== null) return refusalOfContestOrder(contestOf(fold, draft.contestId), draft)
   return draft.type === 'loyalty' ? refusalOfLoyaltyOrder(fold, draft) : null
 }
 
-/** The statuses in which a contest takes events of a type. */
+/** The statuses of a contest in which each type of event is admitted. */
 const TAKEN_IN: Readonly<Partial<Record<EventType, readonly ContestStatus[]>>> = {
   play: ['running'],
   pool: ['upcoming', 'running', 'paying'],
@@ -88,7 +97,7 @@ const TAKEN_IN: Readonly<Partial<Record<EventType, readonly ContestStatus[]>>> =
   expiry: ['paying'],
 }
 
-/** The statuses from which a `contest` event moves on. */
+/** The statuses of a contest that each kind of `contest` event can follow. */
 const MOVED_FROM: Readonly<Record<string, readonly ContestStatus[]>> = {
   rescheduled: ['upcoming', 'running'],
   opened: ['upcoming'],
@@ -105,7 +114,7 @@ function refusalOfContestOrder(contest: ContestState | undefined, draft: Draft):
   if (draft.type === 'contest') return refusalOfMove(contest, draft)
   const taken = TAKEN_IN[draft.type] ?? []
   if (taken.includes(contest.status)) return null
-  // What replaces a cancelled event may come in that event's own states and in any later one.
+  // The replacement of a cancelled event is admitted in that event's states and in all later ones.
   const tooEarly = contest.status === 'upcoming' || (contest.status === 'running' && taken[0] === 'paying')
   if (draft.details?.restates !== undefined && !tooEarly) return null
   return wrong(
@@ -160,14 +169,14 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   }
 }
 
-/** Whether a half of a loyalty run replaces a cancelled one of the same kind and month. */
+/** Whether an input or output of a loyalty run replaces a cancelled one of the same kind and month. */
 function restatesHalf(fold: Fold, { kind, details }: Draft): boolean {
   const restated = details?.restates === undefined ? undefined : entryOf(fold, details.restates)
   return restated?.event.kind === kind && restated.details?.month === details?.month
 }
 
-/** Whether the account that gives has what is asked of it. Corrections are never refused for this. */
-export function refusalOfBalance(fold: Fold, draft: Draft): BooksRefusal | null {
+/** Checks that the account that pays has the amount. Corrections are exempt. */
+function refusalOfBalance(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction' || draft.kots === null) return null
   const from = ruleOf(draft.type, draft.kind)?.posting?.from
   if (from === undefined || !isInside(from)) return null

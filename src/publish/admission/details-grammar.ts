@@ -13,7 +13,7 @@ import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
 
 type Values = Required<Details>
 type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | ValueFault }
-type Growing = { -readonly [Field in DetailsField]?: Values[Field] }
+type MutableDetails = { -readonly [Field in DetailsField]?: Values[Field] }
 
 const READERS: Readers = {
   title: (value) => readText(value, TITLE_CHARS_MAX),
@@ -39,15 +39,15 @@ const READERS: Readers = {
 }
 
 const FIELDS: ReadonlyMap<string, DetailsField> = new Map(DETAILS_FIELDS.map((field) => [field, field]))
-/** The second half of a moment's pair, to its first. */
+/** Moment fields by the key of their milliseconds, such as `opensAtMs`. */
 const PAIRED: ReadonlyMap<string, DetailsField> = new Map(
   [...MOMENT_FIELDS].map((field) => [`${field}Ms`, field]),
 )
 
-/** The details that a rule allows, each within its bounds; null when there are none, else why they are refused. */
+/** Reads the details that a rule allows, each within its bounds; null when there are none. */
 export function readDetails(value: unknown, rule: Rule): Details | null | DraftRefusal {
   if (!isObject(value)) return refusal('details', fault(value, 'must be an object'))
-  const details: Growing = {}
+  const details: MutableDetails = {}
   for (const key of Object.keys(value)) {
     const field = FIELDS.get(key)
     if (isAllowed(rule, field)) {
@@ -66,7 +66,7 @@ function isAllowed(rule: Rule, field: DetailsField | undefined): field is Detail
 }
 
 function readInto<Field extends DetailsField>(
-  details: Pick<Growing, Field>,
+  details: Pick<MutableDetails, Field>,
   field: Field,
   value: unknown,
 ): ValueFault | undefined {
@@ -81,13 +81,13 @@ function allowedIn(rule: Rule): string {
   return allowed.length === 0 ? 'none is' : `allowed are ${allowed.join(', ')}`
 }
 
-/** The details that a rule demands and a draft has not; undefined when none is missing. */
+/** The refusal of a draft without a details field that its rule requires; undefined when none is missing. */
 export function missing(details: Details | null, rule: Rule): DraftRefusal | undefined {
   const field = DETAILS_FIELDS.find((each) => rule.details[each] === 'must' && details?.[each] === undefined)
   return field === undefined ? undefined : refusal(`details.${field}`, fault(null, 'is required'))
 }
 
-/** A moment may come as the pair that readers see; then both halves must be there and say the same. */
+/** Checks moments that are given as the pair that readers see: both fields must be there and agree. */
 function unpaired(value: Readonly<Record<string, unknown>>, details: Details): DraftRefusal | undefined {
   for (const [key, field] of PAIRED) {
     if (!Object.hasOwn(value, key)) continue
@@ -107,7 +107,7 @@ function backwards({ opensAt, closesAt }: Details): DraftRefusal | undefined {
   return refusal('details.closesAt', fault(null, 'must be after opensAt'))
 }
 
-/** A moment: ISO 8601 UTC, or integer milliseconds. */
+/** Reads a moment: ISO 8601 in UTC, or integer milliseconds. */
 function readMoment(value: unknown): Ms | ValueFault {
   if (typeof value === 'string') return readAt(value)
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > MS_MAX)
@@ -117,7 +117,7 @@ function readMoment(value: unknown): Ms | ValueFault {
   return msOf(Object.is(value, -0) ? 0 : value)
 }
 
-/** A moment written as ISO 8601 in UTC. */
+/** Reads a moment in ISO 8601 in UTC. */
 export function readAt(value: unknown): Ms | ValueFault {
   const ms = typeof value === 'string' ? parseAt(value) : undefined
   return ms ?? fault(value, 'must be an ISO 8601 time in UTC such as 2026-10-01T12:00:00.000Z')
@@ -151,14 +151,14 @@ function readCount(value: unknown): number | ValueFault {
   return readInteger(value, 0, Number.MAX_SAFE_INTEGER)
 }
 
-/** An integer within bounds; a string of digits is none, nor is −0, which no reader could tell from 0. */
+/** Reads an integer within bounds. Refuses a string of digits, and −0, which no reader could tell from 0. */
 export function readInteger(value: unknown, min: number, max: number): number | ValueFault {
   const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
   if (fits && !Object.is(value, -0)) return value
   return fault(value, `must be an integer from ${min} to ${max}`)
 }
 
-/** Text for people: not empty, bounded, without what a terminal or a line of a file could stumble over. */
+/** Reads text for people: not empty, bounded, without control characters and wallet addresses. */
 function readText(value: unknown, charsMax: number): string | ValueFault {
   const text = readBounded(value, charsMax)
   return typeof text === 'string' ? guarded(text) : text
@@ -166,7 +166,7 @@ function readText(value: unknown, charsMax: number): string | ValueFault {
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
-/** A string of 1 to `charsMax` characters without controls, line separators and lone surrogates. */
+/** Reads a string of 1 to `charsMax` characters without control characters, line separators and lone surrogates. */
 export function readBounded(value: unknown, charsMax: number): string | ValueFault {
   if (typeof value !== 'string') return fault(value, 'must be a string')
   // A character outside the basic plane is two units of the string.

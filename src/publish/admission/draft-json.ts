@@ -1,14 +1,14 @@
 import { DRAFT_DEPTH_MAX, DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { isObject } from './refusal.ts'
 
-/** JSON from outside: its value, or why there is none; `index` is the array's element at fault, where known. */
+/** A parsed JSON value, or the reason of a refusal. `index` is the element at fault in an array, if known. */
 type JsonParsed =
   | Readonly<{ ok: true; value: unknown }>
   | Readonly<{ ok: false; reason: string; index?: number }>
 
-/** One line of NDJSON or of an import file: at most 64 KiB, four levels deep, no key twice, plain integers. */
+/** Parses a line of NDJSON or of an import file: at most 64 KiB, four levels deep, no key twice, only integers. */
 export function parseLine(text: string): JsonParsed {
-  // A UTF-16 unit takes at most three bytes: most lines need no counting.
+  // A UTF-16 unit has at most three bytes, so the bytes of most lines need not be counted.
   const isLong =
     text.length > DRAFT_LINE_BYTES_MAX ||
     (text.length * 3 > DRAFT_LINE_BYTES_MAX && Buffer.byteLength(text) > DRAFT_LINE_BYTES_MAX)
@@ -16,7 +16,7 @@ export function parseLine(text: string): JsonParsed {
   return parseJson(text, DRAFT_DEPTH_MAX)
 }
 
-/** A request's body as one array of drafts, by the same rules; how many it holds is for the caller to judge. */
+/** Parses a request body that is an array of drafts, by the same rules. The caller limits their number. */
 export function parseBody(
   text: string,
 ): Readonly<{ ok: true; value: readonly unknown[] }> | (JsonParsed & { ok: false }) {
@@ -27,7 +27,7 @@ export function parseBody(
     : { ok: false, reason: 'must be an array of drafts' }
 }
 
-/** Parses JSON after a look at its outline, so that a bomb of brackets or a key that hides another is refused. */
+/** Parses JSON after a scan of its outline, so that deep nesting and repeated keys are refused. */
 function parseJson(text: string, depthMax: number): JsonParsed {
   const outline = outlineOf(text, depthMax)
   if (outline.reason !== null) return { ok: false, reason: outline.reason, ...outline.at }
@@ -40,7 +40,7 @@ function parseJson(text: string, depthMax: number): JsonParsed {
   return keysTwice(value, outline.members) ?? { ok: true, value }
 }
 
-/** Where parsing failed. The parser's own message is not passed on: it quotes what was sent. */
+/** Position at which parsing failed. The parser's own message quotes the input, so it is not repeated. */
 function placeOf(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : ''
   const position = / at position (\d{1,9})(?: \(line \d+ column \d+\))?$/.exec(message)?.[1]
@@ -51,14 +51,14 @@ function placeOf(error: unknown, text: string): string {
 type Outline = Readonly<{
   reason: string | null
   at?: Readonly<{ index: number }>
-  /** Members of objects as they are written: in all of each element of an array, or of the one value. */
+  /** Count of object members in the text, for each element of the array, or for the only value. */
   members: readonly number[]
 }>
 
 const QUOTE = 34
 const BACKSLASH = 92
 
-/** One pass over what stands outside of strings: depth, members, and numbers that are no plain integers. */
+/** Scans the text outside of strings for its depth, its count of members, and numbers that are no plain integers. */
 function outlineOf(text: string, depthMax: number): Outline {
   const isArray = /^\s*\[/.test(text)
   const members: number[] = []
@@ -103,10 +103,10 @@ function outlineOf(text: string, depthMax: number): Outline {
   return { reason: null, members }
 }
 
-// 1e3 and 1.0 would be read as integers, and 4503599627370497.5 as another number than was written.
+// JSON.parse reads 1e3 and 1.0 as integers, and rounds 4503599627370497.5.
 const NO_INTEGER = 'has a number with a point or an exponent: only plain integers are numbers here'
 
-/** The place of the quote that ends a string; the text's end when none does. */
+/** Position of the quote that ends a string; the text's end when there is none. */
 function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0
@@ -120,7 +120,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
 
-/** JSON.parse lets the last of two equal keys win: then fewer members are read than are written. */
+/** Finds repeated keys: JSON.parse keeps the last, so the value has fewer members than the text. */
 function keysTwice(value: unknown, members: readonly number[]): JsonParsed | undefined {
   const reason = 'has the same key twice in one object'
   if (!Array.isArray(value)) return membersOf(value) === members[0] ? undefined : { ok: false, reason }
@@ -129,7 +129,7 @@ function keysTwice(value: unknown, members: readonly number[]): JsonParsed | und
   return index < 0 ? undefined : { ok: false, reason, index }
 }
 
-/** Members of the value's objects at every depth, which is bounded by then. */
+/** Count of the members of all objects in a value. Its depth is bounded already. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const parts = Object.values(value)

@@ -16,7 +16,7 @@ import { missing, readAt, readBounded, readDetails, readInteger } from './detail
 import type { ValueFault, DraftRefusal } from './refusal.ts'
 import { fault, guarded, guardedTx, isFault, isObject, refusal } from './refusal.ts'
 
-/** A draft comes through the door, where the clock decides, or from a file of history, which says when. */
+/** Source of a draft: a publish request, which has no moment of its own, or an import file, which has one. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
 
 type DraftParsed = Readonly<{ ok: true; draft: Draft }> | DraftRefusal
@@ -25,16 +25,16 @@ const KEYS = ['ref', 'at', 'type', 'kind', 'contestId', 'kots', 'tx', 'details']
 type Key = (typeof KEYS)[number]
 const KEY_OF: ReadonlyMap<string, Key> = new Map(KEYS.map((key) => [key, key]))
 
-/** What a draft says, by key; undefined for a key that is absent. */
-type Given = Record<Key, unknown>
+/** The values of a draft by key; undefined for an absent key. */
+type DraftFields = Record<Key, unknown>
 
 /**
- * Reads one draft from a parsed JSON value by the rule of its type and kind. Total: any value gives a draft
- * or a refusal that names the field and never repeats what was sent.
+ * Reads a draft from a parsed JSON value by the rule of its type and kind. Every value gives a draft, or a refusal that
+ * names the field and does not repeat the input.
  */
 export function parseDraft(value: unknown, source: DraftSource): DraftParsed {
   if (!isObject(value)) return refusal('draft', fault(value, 'must be an object'))
-  const given: Given = {
+  const fields: DraftFields = {
     ref: undefined,
     at: undefined,
     type: undefined,
@@ -44,18 +44,18 @@ export function parseDraft(value: unknown, source: DraftSource): DraftParsed {
     tx: undefined,
     details: undefined,
   }
-  // Own keys only, copied one by one: what a prototype holds is nothing that was sent.
+  // Only own keys are copied: properties of a prototype were not sent.
   for (const sent of Object.keys(value)) {
     const key = KEY_OF.get(sent)
     if (key === undefined)
       return refusal('draft', fault(sent, `has an unknown key: known are ${KEYS.join(', ')}`))
-    given[key] = value[sent]
+    fields[key] = value[sent]
   }
-  return readGiven(given, source)
+  return readFields(fields, source)
 }
 
-function readGiven(given: Given, source: DraftSource): DraftParsed {
-  const { type, kind } = given
+function readFields(fields: DraftFields, source: DraftSource): DraftParsed {
+  const { type, kind } = fields
   if (typeof type !== 'string' || !isEventType(type))
     return refusal('type', fault(type, `must be one of ${EVENT_TYPES.join(', ')}`))
   if (typeof kind !== 'string' || !WORD.test(kind))
@@ -65,24 +65,24 @@ function readGiven(given: Given, source: DraftSource): DraftParsed {
   const word = guarded(kind)
   if (isFault(word)) return refusal('kind', word)
 
-  const ref = readRef(given.ref, source)
+  const ref = readRef(fields.ref, source)
   if (isFault(ref)) return refusal('ref', ref)
-  const atMs = readMomentOf(given.at, source)
+  const atMs = readMomentOf(fields.at, source)
   if (isFault(atMs)) return refusal('at', atMs)
-  const contestId = readContestId(given.contestId, rule)
+  const contestId = readContestId(fields.contestId, rule)
   if (isFault(contestId)) return refusal('contestId', contestId)
-  const kots = readKots(given.kots, rule)
+  const kots = readKots(fields.kots, rule)
   if (isFault(kots)) return refusal('kots', kots)
-  const tx = readTx(given.tx, rule, source.chain)
+  const tx = readTx(fields.tx, rule, source.chain)
   if (isFault(tx)) return refusal('tx', tx)
 
-  const absent = given.details === undefined || given.details === null
-  const details = absent ? (missing(null, rule) ?? null) : readDetails(given.details, rule)
+  const absent = fields.details === undefined || fields.details === null
+  const details = absent ? (missing(null, rule) ?? null) : readDetails(fields.details, rule)
   if (details !== null && 'ok' in details) return details
   return { ok: true, draft: { ref, atMs, type, kind, contestId, kots, tx, details } }
 }
 
-/** Why no rule is found, with the kinds that the type has. */
+/** The reason why a kind is refused, with the kinds that the type has. */
 function kindsOf(type: string): string {
   const kinds = RULES.filter((rule) => rule.type === type).map((rule) => rule.kind)
   const fixed = kinds.filter((kind) => kind !== '*')
@@ -136,21 +136,21 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Value
   if (value === undefined || value === null) return rule.tx === 'must' ? fault(value, 'is required') : null
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
-  // The grammars of solana and evm leave no room for an address; opaque has no grammar to speak of.
+  // The forms of solana and evm transactions exclude addresses; the form of opaque ones does not.
   return chain === 'opaque' ? guardedTx(value) : value
 }
 
-/** Bytes of a draft's digest: enough that two contents of one ref never meet. */
+/** Bytes of a draft's digest, enough to rule out collisions. */
 export const DRAFT_DIGEST_BYTES = 16
 
 /**
- * The digest of what a draft says, by which a ref that comes again is the same or another. Two spellings of
- * one content (`1` and `1.000000000`, a moment in ISO or in milliseconds) agree. The ref itself is left out,
- * and so is an imported draft's moment: it says when, and not what.
+ * Digest of a draft's content, which tells whether a repeated ref has the same content. It does not depend on spelling
+ * (`1` and `1.000000000`, a moment in ISO or in milliseconds). It excludes the ref, and the moment of an imported
+ * draft.
  */
 export function draftDigest({ type, kind, contestId, kots, tx, details }: Draft): Uint8Array {
-  // No field before the last can hold a line feed, so the text has one reading.
-  const said = details === null ? '' : formatDetails(details)
-  const text = `${type}\n${kind}\n${contestId ?? ''}\n${kots ?? ''}\n${tx ?? ''}\n${said}`
+  // Only the last field can contain a line feed, so different drafts give different texts.
+  const detailsText = details === null ? '' : formatDetails(details)
+  const text = `${type}\n${kind}\n${contestId ?? ''}\n${kots ?? ''}\n${tx ?? ''}\n${detailsText}`
   return hash('sha256', text, 'buffer').subarray(0, DRAFT_DIGEST_BYTES)
 }

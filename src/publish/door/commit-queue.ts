@@ -3,49 +3,49 @@ import type { Draft, DraftReceipt } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { BooksRefusal } from '../admission/admission.ts'
-import { refusalOf, refusalOfBalance, refusalOfFacts, refusalOfOrder } from '../admission/admission.ts'
+import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
+import { judgeDraft } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
 
-/** What became of one request: a receipt for each draft, or one refusal and nothing of it published. */
+/** Result of a request: a receipt for each draft, or one refusal for the whole request. */
 export type Outcome =
   | Readonly<{ ok: true; receipts: readonly DraftReceipt[] }>
   | Readonly<{ ok: false; code: ProblemCode; index: number | null; field: string | null; reason: string }>
 
-/** One commit: up to which seq, how many events and requests it holds, and how long it took. */
+/** A commit: its last seq and moment, its events and requests, and its duration in milliseconds. */
 export type Committed = Readonly<{ seq: Seq; atMs: Ms; events: number; requests: number; ms: number }>
 
 export type CommitQueue = Readonly<{
-  /** Publishes the drafts of one request, all or none; settles when they are on the disk. */
+  /** Publishes the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
 }>
 
 type CommitQueueSettings = Readonly<{
   appender: Appender
-  /** `report` publishes what the books refuse, and counts it. */
-  balances: 'refuse' | 'report'
+  /** `report` publishes and reports drafts whose order or balance is wrong. */
+  balances: BalancesSetting
   now(): Ms
   monotonicMs(): number
-  /** Called after each commit and before its publishers are answered. */
+  /** Called after each commit, before its publishers are answered. */
   onCommit(committed: Committed): void
-  /** Called for each draft that was published though the books refuse it. */
+  /** Called for each draft that was published although its order or balance is wrong. */
   onIrregular(refusal: BooksRefusal): void
-  /** Tries whether the disk is full: whether it refuses about so many bytes for want of room. */
+  /** Whether the disk has no room for about so many bytes. */
   isDiskFull(bytes: number): boolean
   /** Called when a commit was refused because the disk is full. */
   onFull(): void
-  /** Called when the disk failed in a way after which nothing in memory may be trusted. */
+  /** Called after a failure that makes the store unusable for this process. */
   onBroken(error: Error): void
 }>
 
-/** Drafts of one commit at most, over all its requests: it bounds how long a reader waits for the next head. */
+/** Most drafts of a commit, over all its requests. Bounds how long a reader waits for the next head. */
 const COMMIT_DRAFTS_MAX = 20_000
 
-type Waiting = Readonly<{ drafts: readonly Draft[]; settle: (outcome: Outcome) => void }>
+type WaitingRequest = Readonly<{ drafts: readonly Draft[]; settle: (outcome: Outcome) => void }>
 
-/** Opens the queue in front of the log: requests that wait while one commit is made share the next. */
+/** Opens the queue of commits. Requests that arrive during a commit share the next one. */
 export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
-  const waiting: Waiting[] = []
+  const waiting: WaitingRequest[] = []
   let broken = false
 
   function run(): void {
@@ -60,13 +60,13 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     submit: (drafts) =>
       new Promise((settle) => {
         waiting.push({ drafts, settle })
-        // Requests that arrive in the same turn of the loop, or while a commit holds it, go together.
+        // The commit is deferred, so that requests of the same turn of the event loop share it.
         if (waiting.length === 1) setImmediate(run)
       }),
   }
 }
 
-function takeBatch(waiting: Waiting[]): readonly Waiting[] {
+function takeBatch(waiting: WaitingRequest[]): readonly WaitingRequest[] {
   let drafts = 0
   const count = waiting.findIndex((request) => {
     drafts += request.drafts.length
@@ -75,17 +75,17 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
   return waiting.splice(0, count < 0 ? waiting.length : Math.max(count, 1))
 }
 
-/** Makes one commit of the requests. Null when the disk failed and the store must not be written again. */
-function commit(settings: CommitQueueSettings, batch: readonly Waiting[]): readonly Outcome[] | null {
+/** Makes one commit of the requests. Null after a failure after which the store must not be written again. */
+function commit(settings: CommitQueueSettings, batch: readonly WaitingRequest[]): readonly Outcome[] | null {
   const { appender } = settings
   const began = settings.monotonicMs()
   const before = appender.head()
   try {
     appender.begin()
-    // A crash anywhere before the commit returns leaves nothing of the batch.
+    // A crash before the commit returns leaves nothing of the batch.
     const outcomes = batch.map(({ drafts }) => publish(settings, drafts))
     const head = appender.commit()
-    // A crash from here on leaves everything: a publisher that was not answered asks again by its refs.
+    // A crash after it leaves everything. A publisher without an answer sends its refs again.
     if (head.seq > before.seq && head.atMs !== null) {
       const ms = settings.monotonicMs() - began
       const events = head.seq - before.seq
@@ -97,7 +97,7 @@ function commit(settings: CommitQueueSettings, batch: readonly Waiting[]): reado
   }
 }
 
-/** Appends one request's drafts; keeps all of them or none. */
+/** Appends the drafts of one request. Keeps all or none. */
 function publish(settings: CommitQueueSettings, drafts: readonly Draft[]): Outcome {
   const { appender } = settings
   const receipts: DraftReceipt[] = []
@@ -107,7 +107,7 @@ function publish(settings: CommitQueueSettings, drafts: readonly Draft[]): Outco
     const digest = draftDigest(draft)
     const published = appender.published(ref)
     if (published !== undefined) {
-      if (!sameBytes(published.digest, digest)) {
+      if (Buffer.compare(published.digest, digest) !== 0) {
         appender.drop()
         return {
           ok: false,
@@ -120,30 +120,18 @@ function publish(settings: CommitQueueSettings, drafts: readonly Draft[]): Outco
       receipts.push({ ref, status: 'duplicate', seq: published.seq })
       continue
     }
-    const refusal = admit(settings, draft, irregular)
-    if (refusal !== null) {
+    const verdict = judgeDraft(appender.fold(), draft, settings.balances)
+    if (verdict.refusal !== null) {
       appender.drop()
-      return { ok: false, index, ...refusal }
+      return { ok: false, index, ...verdict.refusal }
     }
+    if (verdict.irregular !== null) irregular.push(verdict.irregular)
     const event = appender.append(draft, { ref, digest }, settings.now())
     receipts.push({ ref, status: 'published', seq: event.seq })
   }
   appender.keep()
   for (const refusal of irregular) settings.onIrregular(refusal)
   return { ok: true, receipts }
-}
-
-function admit(settings: CommitQueueSettings, draft: Draft, irregular: BooksRefusal[]): BooksRefusal | null {
-  const fold = settings.appender.fold()
-  if (settings.balances === 'refuse') return refusalOf(fold, draft)
-  const impossible = refusalOfFacts(fold, draft)
-  const refusal = impossible ?? refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)
-  if (impossible === null && refusal !== null) irregular.push(refusal)
-  return impossible
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
 const UNAVAILABLE: Outcome = {
@@ -164,20 +152,20 @@ const FULL: Outcome = {
 
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
-/** What SQLite says of a write that failed for another reason than no space: a quota, or anything. */
+/** SQLite's code for a failed write, among other causes over a disk quota. */
 const SQLITE_IOERR_WRITE = 778
-/** Bytes that a commit writes at most, about: of itself, and for each draft. */
+/** Bytes that a commit writes, roughly and at most: a fixed part, and a part for each draft. */
 const COMMIT_BYTES = 256 * 1024
 const DRAFT_BYTES = 4 * 1024
 
 /**
- * After a failed write nothing of the batch stands. A full disk is said and publishing goes on when there is room
- * again; any other failure of the disk ends the writer, because what an fsync has failed to write is unknown.
+ * Rolls a failed commit back. When the disk is full, publishing resumes once there is room. Any other failure ends the
+ * writer, because it is unknown what a failed fsync has written.
  */
 function afterFailure(
   { appender, isDiskFull, onBroken, onFull }: CommitQueueSettings,
   error: unknown,
-  batch: readonly Waiting[],
+  batch: readonly WaitingRequest[],
 ): readonly Outcome[] | null {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
   try {

@@ -11,42 +11,42 @@ import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
 import { openTokenGuard } from './token-guard.ts'
 
-/** Milliseconds for a publisher to send its headers, and its whole request. */
+/** Milliseconds in which a publisher must send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
-/** Seconds after which a publisher may try again when the store is full, and when the door is. */
+/** Retry-After in seconds when the disk is full, and when too many requests are in progress. */
 const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
-/** Status of a refused address: the draft is well formed, and its content is not taken. */
+/** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
-/** Connections of the private listener at once: their files are kept free of public connections. */
+/** Most connections of the private listener. Public connections leave so many file descriptors free. */
 export const DOOR_CONNECTIONS_MAX = 128
-/** Publish requests under way at once: they bound the memory of bodies and of drafts that wait for a commit. */
+/** Most publish requests in progress. Bounds the memory of bodies and of drafts that wait for a commit. */
 export const PUBLISH_REQUESTS_MAX = 64
 
-/** How a publish request ended, as the metrics count it. */
+/** Outcome of a publish request in the metrics. */
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
 
 type DoorSettings = Readonly<{
   queue: CommitQueue
   chain: Chain
-  /** The tokens that open the door: one, or two while they are being changed. */
+  /** Valid publish tokens: one, or two during a change. */
   tokens: readonly string[]
   operations(path: string): Promise<OperationsAnswer | undefined>
-  /** Whether the service stops: what is under way is answered, and nothing more is taken. */
+  /** Whether the service is stopping. Requests in progress are answered, new ones refused. */
   stopping(): boolean
   monotonicMs(): number
-  /** Waits so many milliseconds. */
+  /** Waits `ms` milliseconds. */
   pause(ms: number): Promise<void>
   onRequest(outcome: PublishOutcome): void
-  /** Called when a request could not be answered for a reason of our own. */
+  /** Called when an error of the service prevented an answer. */
   onFailure(error: unknown): void
 }>
 
-type Failed = Extract<Outcome, { ok: false }>
-type Body = Readonly<{ ok: true; drafts: readonly Draft[] }> | Failed
+type FailedOutcome = Extract<Outcome, { ok: false }>
+type ParsedBody = Readonly<{ ok: true; drafts: readonly Draft[] }> | FailedOutcome
 
-/** Makes the private listener: the one way in. It is not listening yet. */
+/** Creates the private listener, through which all drafts come. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
   const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
   const underWay = { requests: 0 }
@@ -60,10 +60,10 @@ export function createDoor(settings: DoorSettings): Server {
       requireHostHeader: true,
     },
     (request, response) => {
-      // A publisher that goes on while the door closes is told not to come back on this connection.
+      // While the door closes, publishers must not reuse their connections.
       if (!server.listening) response.setHeader('connection', 'close')
       answer(settings, { guard, underWay }, request, response).catch((error: unknown) => {
-        // A publisher that hangs up while it sends is no failure of ours.
+        // A publisher that hangs up while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
         return sendProblem(response, failed('internal-error', 'the request could not be answered'))
@@ -74,17 +74,17 @@ export function createDoor(settings: DoorSettings): Server {
   return server
 }
 
-/** What all requests of one door share. */
-type Shared = Readonly<{ guard: TokenGuard; underWay: { requests: number } }>
+/** State that all requests of a door share. */
+type DoorState = Readonly<{ guard: TokenGuard; underWay: { requests: number } }>
 
 async function answer(
   settings: DoorSettings,
-  { guard, underWay }: Shared,
+  { guard, underWay }: DoorState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const target = request.url ?? ''
-  // A token in the query opens nothing, and is told so as any other that is wrong.
+  // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
   if (target !== '/publish' && !target.startsWith('/publish?')) {
     const found = await settings.operations(target)
     if (found === undefined) return sendProblem(response, failed('not-found', 'nothing is at this address'))
@@ -116,7 +116,7 @@ async function answer(
   sendProblem(response, outcome)
 }
 
-/** Whether the request has a right token; when it has not, it is refused here, the later the more often. */
+/** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
 async function isLetIn(
   settings: DoorSettings,
   guard: TokenGuard,
@@ -142,8 +142,8 @@ async function isLetIn(
   return false
 }
 
-/** Runs a request, unless as many as the door bears are under way. */
-async function admitted(underWay: Shared['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
+/** Runs a request, unless too many are in progress. */
+async function admitted(underWay: DoorState['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
     return failed('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
   underWay.requests += 1
@@ -185,7 +185,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): Body {
+function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): ParsedBody {
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -204,20 +204,20 @@ function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): Body {
   return { ok: true, drafts }
 }
 
-function parseArray(text: string): readonly unknown[] | Failed {
+function parseArray(text: string): readonly unknown[] | FailedOutcome {
   const body = parseBody(text)
   if (body.ok) return body.value
   return { ...failed('invalid-draft', body.reason), index: body.index ?? null }
 }
 
-// Blank as JSON sees it: a line with a byte order mark alone is a broken line.
+// The white space of JSON. A line with only a byte order mark is an invalid line.
 const BLANK = /^[ \t\r]*$/
 
-function parseLines(text: string): readonly unknown[] | Failed {
+function parseLines(text: string): readonly unknown[] | FailedOutcome {
   const values: unknown[] = []
   for (const line of text.split('\n')) {
     if (BLANK.test(line)) continue
-    // More lines than a request may hold are not parsed: their number alone refuses them.
+    // Lines beyond the limit are not parsed, as their number alone refuses the request.
     if (values.length > DRAFTS_MAX) break
     const parsed = parseLine(line)
     if (!parsed.ok) return { ...failed('invalid-draft', parsed.reason), index: values.length, field: 'draft' }
@@ -226,11 +226,11 @@ function parseLines(text: string): readonly unknown[] | Failed {
   return values
 }
 
-function failed(code: Failed['code'], reason: string): Failed {
+function failed(code: FailedOutcome['code'], reason: string): FailedOutcome {
   return { ok: false, code, index: null, field: null, reason }
 }
 
-const OUTCOME_NAMES: Readonly<Partial<Record<Failed['code'], PublishOutcome>>> = {
+const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutcome>>> = {
   'address-forbidden': 'address',
   'ref-conflict': 'conflict',
   'wrong-state': 'conflict',
@@ -240,8 +240,8 @@ const OUTCOME_NAMES: Readonly<Partial<Record<Failed['code'], PublishOutcome>>> =
   'store-unavailable': 'unavailable',
 }
 
-/** An RFC 9457 document that names the draft's index, the field and the reason; nothing that was sent. */
-function sendProblem(response: ServerResponse, { code, index, field, reason }: Failed): void {
+/** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */
+function sendProblem(response: ServerResponse, { code, index, field, reason }: FailedOutcome): void {
   const { title } = PROBLEMS[code]
   const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
   const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')

@@ -1,29 +1,29 @@
 import { LATE } from './questions.ts'
 
-/** Milliseconds within which `/readyz` answers. */
+/** Time limit of `/readyz` in milliseconds. */
 export const READY_MS_MAX = 1_000
-/** Milliseconds within which `/metrics` and `/livez` answer: less than Prometheus waits for a scrape by default. */
+/** Time limit of `/metrics` and `/livez` in milliseconds, below the scrape timeout of Prometheus. */
 export const METRICS_MS_MAX = 5_000
-/** Milliseconds of these that the main thread gives each other thread, so that it can still name the one that is late. */
+/** Time limits for the other threads, shorter so that the main thread can name a late one in time. */
 export const THREAD_READY_MS_MAX = 600
 export const THREAD_METRICS_MS_MAX = 4_000
-/** The thread that answers for the others, as it is named when it does not. */
+/** Name of the main thread in an answer that it did not give in time. */
 export const MAIN_THREAD = 'main thread'
 
-/** What the private listener answers about the node itself. */
+/** An answer of the private listener about the node. */
 export type OperationsAnswer = Readonly<{
   status: 200 | 400 | 500 | 503
   headers: Readonly<Record<string, string>>
   body: string
 }>
 
-/** Whether readers can be served here. */
+/** Whether the node can serve readers. */
 export type Readiness = Readonly<{
-  /** The store can be read, and no audit has found it wrong. */
+  /** The store can be read, and no audit has found a fault. */
   store: boolean
-  /** The service is not stopping, and every thread that serves answers. */
+  /** The service is not stopping, and all serving threads answer. */
   serving: boolean
-  /** The threads that did not answer in time. */
+  /** Threads that did not answer in time. */
   unanswered: readonly string[]
 }>
 
@@ -31,15 +31,15 @@ export type Readiness = Readonly<{
 export type OperationsPath = '/livez' | '/readyz' | '/metrics'
 
 type OperationsSettings = Readonly<{
-  /** Whether a publish request would be taken now, as far as the node itself goes. */
+  /** Whether the node accepts publish requests now. */
   accepting(): boolean
   /** Asks the main thread. */
   ask(path: OperationsPath, msMax: number): Promise<OperationsAnswer | typeof LATE>
 }>
 
 /**
- * Answers `/livez`, `/readyz` and `/metrics` on the private listener, each within its time limit; undefined for any
- * other address. `/readyz?for=publish` needs the writer alone, and so waits for no other thread.
+ * Answers `/livez`, `/readyz` and `/metrics` on the private listener, each within its time limit. Undefined for any
+ * other address. `/readyz?for=publish` concerns only the writer, so it waits for no other thread.
  */
 export function openOperations({
   accepting,
@@ -66,7 +66,7 @@ export function openOperations({
   }
 }
 
-/** `/readyz`: what readers need decides, and whether the node takes publishes is told beside it. */
+/** The answer of `/readyz`. Its status depends only on readers; it also states whether the node accepts publishes. */
 export function readyToRead({ store, serving, unanswered }: Readiness, accepting: boolean): OperationsAnswer {
   const ready = store && serving
   const checks = { store, serving, accepting_publishes: accepting }
@@ -77,12 +77,12 @@ function readyToPublish(accepting: boolean): OperationsAnswer {
   return json(accepting ? 200 : 503, { ready: accepting, checks: { accepting_publishes: accepting } })
 }
 
-/** What is said when a thread has not answered in time. */
+/** The answer when a thread did not answer in time. */
 export function notInTime(thread: string, msMax: number): OperationsAnswer {
   return text(503, `the ${thread} did not answer within ${msMax} ms\n`)
 }
 
-/** What is said when an answer could not be made; the cause is in the service's own report. */
+/** The answer after an error. The cause is in the service's report. */
 export function notMade(what: string): OperationsAnswer {
   return text(500, `${what} could not be read; the report of the service says why\n`)
 }

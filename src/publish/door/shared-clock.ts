@@ -1,9 +1,9 @@
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 
-/** A clock that several threads read and one sets: what it says is the present of a whole service. */
+/** The clock of a whole service in a test: one thread sets it, and all threads read it. */
 export type SharedClock = Readonly<{
-  /** What the other threads open the same clock with. */
+  /** The memory with which other threads open the same clock. */
   buffer: SharedArrayBuffer
   now(): Ms
   set(now: Ms): void

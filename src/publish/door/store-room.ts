@@ -1,29 +1,29 @@
-/** Milliseconds between two looks whether a full disk has room again. */
+/** Milliseconds between two probes of a full disk. */
 export const ROOM_PROBE_MS = 500
-/** Bytes that a disk must take to count as one with room: more than nearly any commit writes. */
+/** Bytes that a disk must accept to count as having room. Few commits write more. */
 export const ROOM_PROBE_BYTES: number = 1024 * 1024
 
-/** Whether the store's disk has room, as the last commit found it. */
+/** Whether the store's disk has room, by the last commit or probe. */
 type StoreRoom = Readonly<{
   has(): boolean
-  /** A commit was refused because the disk is full: from now on it is probed. */
+  /** Must be called when a commit failed because the disk is full. Starts the probes. */
   full(): void
-  /** A commit was made. */
+  /** Must be called when a commit succeeded. */
   taken(): void
 }>
 
 type StoreRoomSettings = Readonly<{
-  /** Whether the disk has room again; what it throws counts as no. */
+  /** Whether the disk has room again. An exception counts as no. */
   probe(): boolean
-  /** Told when it changes. */
+  /** Called when the disk has become full, or has room again. */
   onChange(room: boolean): void
-  /** Calls back from time to time until the signal is aborted; `ROOM_PROBE_MS` apart. */
+  /** Calls `look` every `ROOM_PROBE_MS` until the signal is aborted. */
   every(look: () => void, signal: AbortSignal): void
 }>
 
 /**
- * Remembers that the disk is full until there is room. A node that is not asked to publish because it is full would
- * never learn better from its publishers, so it looks for itself.
+ * Remembers that the disk is full until it has room. It probes the disk itself, because publishers may send nothing
+ * while the node reports that it is full.
  */
 export function openStoreRoom({ probe, onChange, every }: StoreRoomSettings): StoreRoom {
   let probing: AbortController | null = null

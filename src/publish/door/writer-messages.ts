@@ -1,10 +1,11 @@
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Chain } from '../../protocol/tx.ts'
+import type { BalancesSetting } from '../admission/admission.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 
-/** What the writer's thread is started with. */
+/** Start-up settings of the writer's thread. */
 export type WriterSettings = Readonly<{
   dataDirectory: string
   /** The head cell's shared memory. */
@@ -13,14 +14,14 @@ export type WriterSettings = Readonly<{
   port: number
   tokens: readonly string[]
   chain: Chain
-  balances: 'refuse' | 'report'
-  /** They sign every tree that is made visible. */
+  balances: BalancesSetting
+  /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
-  /** Holds the present instead of the machine's clock (`openSharedClock`). */
+  /** Memory of a shared clock that replaces the machine's (`openSharedClock`). */
   clock?: SharedArrayBuffer | undefined
 }>
 
-/** What the writer's thread tells the main thread. */
+/** Messages of the writer's thread to the main thread. */
 export type FromWriter =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'committed'; committed: Committed }>
@@ -31,7 +32,7 @@ export type FromWriter =
   | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
 
-/** What the main thread tells the writer's. */
+/** Messages of the main thread to the writer's thread. */
 export type ToWriter =
   | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer }>
   | Readonly<{ is: 'stopping' }>

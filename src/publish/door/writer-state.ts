@@ -2,17 +2,17 @@ import { isDiskFull } from '../../log/store/disk-probe.ts'
 import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
 
-/** What decides whether the writer takes publish requests. */
+/** Whether the writer accepts publish requests, and the events that change it. */
 type WriterState = Readonly<{
-  /** Whether a publish request would be taken now, as far as the node itself goes. */
+  /** Whether the node accepts publish requests now. */
   accepting(): boolean
-  /** A commit was made. */
+  /** Must be called when a commit succeeded. */
   committed(): void
-  /** A commit was refused because the disk is full. */
+  /** Must be called when a commit failed because the disk is full. */
   full(): void
-  /** The writer must not go on: the service is told to end. */
+  /** Refuses all further requests and asks the main thread to end the service. */
   breakDown(reason: string): void
-  /** The service stops. */
+  /** Refuses all further requests because the service is stopping. */
   stop(): void
   isStopping(): boolean
 }>

@@ -1,33 +1,34 @@
 import type { Appender } from '../../log/append.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { refusalOf, refusalOfBalance, refusalOfFacts, refusalOfOrder } from '../admission/admission.ts'
+import type { BalancesSetting } from '../admission/admission.ts'
+import { judgeDraft } from '../admission/admission.ts'
 import { DRAFT_DIGEST_BYTES } from '../admission/grammar.ts'
 import type { DraftBatch, ImportRefusal } from './import-messages.ts'
 import type { RefsSeen } from './import-refs.ts'
 
-/** Drafts that are held in memory before they are written to the store. */
-const KEEP_DRAFTS = 4_000
+/** Drafts in memory before they are written to the store. */
+const UNKEPT_DRAFTS_MAX = 4_000
 
-/** What stands between the parser and the log: refs, order of time, and the books. */
+/** Checks imported drafts against refs, order of time and the books, and appends them. */
 export type ImportBook = Readonly<{
-  /** Appends the drafts one after the other; the refusal of the first that does not fit. */
+  /** Appends the drafts in order. Returns the refusal of the first that is refused. */
   take(batch: DraftBatch): ImportRefusal | null
-  /** Writes what was appended to the store. */
+  /** Writes the appended drafts to the store. */
   keep(): void
   counts(): Readonly<{ duplicates: number; irregular: number }>
 }>
 
-type Rules = Readonly<{ balances: 'refuse' | 'report'; now: Ms }>
+type Rules = Readonly<{ balances: BalancesSetting; now: Ms }>
 type Fault = Readonly<{ field: string; reason: string }>
 
-/** Opens the book in front of an appender whose transaction has begun. */
+/** Opens the book. The appender's transaction must have begun. */
 export function openImportBook(appender: Appender, refs: RefsSeen, { balances, now }: Rules): ImportBook {
   let unkept = 0
   let duplicates = 0
   let irregular = 0
 
-  /** Appends the draft unless its ref stands for it already; the fault for which it is refused. */
+  /** Appends the draft, unless its ref was published with the same content. Returns the fault of a refused draft. */
   function takeDraft(draft: Draft, digest: Uint8Array): Fault | null {
     const { ref, atMs } = draft
     const published = ref === null ? undefined : refs.digestOf(ref)
@@ -41,7 +42,7 @@ export function openImportBook(appender: Appender, refs: RefsSeen, { balances, n
     const fault = faultOfMoment(atMs) ?? faultOfBooks(draft)
     if (fault !== null) return fault
     appender.append(draft, ref === null ? null : { ref, digest }, atMs)
-    if (++unkept >= KEEP_DRAFTS) keep()
+    if (++unkept >= UNKEPT_DRAFTS_MAX) keep()
     return null
   }
 
@@ -54,12 +55,9 @@ export function openImportBook(appender: Appender, refs: RefsSeen, { balances, n
   }
 
   function faultOfBooks(draft: Draft): Fault | null {
-    const fold = appender.fold()
-    if (balances === 'refuse') return refusalOf(fold, draft)
-    const impossible = refusalOfFacts(fold, draft)
-    if (impossible !== null) return impossible
-    if ((refusalOfOrder(fold, draft) ?? refusalOfBalance(fold, draft)) !== null) irregular++
-    return null
+    const verdict = judgeDraft(appender.fold(), draft, balances)
+    if (verdict.irregular !== null) irregular++
+    return verdict.refusal
   }
 
   function keep(): void {

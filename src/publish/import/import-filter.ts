@@ -1,10 +1,12 @@
-/** A Bloom filter over refs: a fixed amount of memory whatever their number. */
+/** A Bloom filter of refs, whose memory does not depend on their number. */
 type RefFilter = Readonly<{
-  /** Takes the ref in. True when it certainly was not in before; false for every ref that was, and rarely another. */
+  /** Adds the ref. True when it is certainly new. False when it was added before, and rarely for a new one. */
   isNew(ref: string): boolean
 }>
 
-/** Bits of the filter, and how many of them each ref sets: at 5 million refs, one in 10^9 is mistaken for an old one. */
+/**
+ * Bits of the filter, and bits that each ref sets. With 5 million refs, one new ref in 10^9 is taken for an old one.
+ */
 const BITS_LOG2 = 29
 const PROBES = 8
 
@@ -30,7 +32,7 @@ export function openRefFilter(): RefFilter {
   }
 }
 
-/** Two hashes of the text: the place of the first bit, and an odd step to the others. */
+/** Two hashes of the text: the position of the first bit, and an odd step to the others. */
 function hashesOf(text: string): Readonly<{ first: number; step: number }> {
   let a = 0x9e3779b9
   let b = 0x85ebca6b

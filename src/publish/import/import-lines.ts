@@ -6,13 +6,13 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 
-/** Neighbouring lines of a file; the first has the number `first`, counted from 1. */
+/** Consecutive lines of a file. `first` is the number of the first line, from 1. */
 type LineBlock = Readonly<{ first: number; lines: readonly string[] }>
 
-/** What ends the reading of a file before its end. */
+/** The reason for which the reading of a file ends early, and the line. */
 type LineFault = Readonly<{ line: number; reason: string }>
 
-/** The file's name for standard input. */
+/** File name of standard input. */
 export const STDIN = '-'
 
 const READ_BYTES = 256 * 1024
@@ -20,8 +20,8 @@ const LINE_FEED = 10
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /**
- * Streams the lines of a file, plain or gzip (told by its first bytes), and ends after a fault. `count` is called
- * with the bytes of each piece that is read. A byte order mark before the first line says nothing and is skipped.
+ * Streams the lines of a file, which can be gzip, and ends after a fault. Calls `count` with the number of bytes of
+ * each chunk. Skips a byte order mark at the beginning.
  */
 export async function* readLines(
   path: string,
@@ -54,7 +54,7 @@ export async function* readLines(
   return undefined
 }
 
-/** Whole lines as text; when one is not UTF-8, those before it. */
+/** Decodes complete lines. Ends before the first that is not UTF-8. */
 function decode(bytes: Buffer, first: number): LineBlock & Readonly<{ isBroken: boolean }> {
   if (isUtf8(bytes)) return { first, lines: linesOf(bytes, first), isBroken: false }
   let start = 0
@@ -89,7 +89,7 @@ async function* unpacked(path: string, count: (bytes: number) => void): AsyncGen
   }
   if (head[0] !== 0x1f || head[1] !== 0x8b) return yield* whole()
   const gunzip = createGunzip({ chunkSize: READ_BYTES })
-  // Its failures come out of the loop below.
+  // The loop below throws its failures.
   pipeline(whole(), gunzip, () => undefined)
   for await (const piece of gunzip) if (Buffer.isBuffer(piece)) yield piece
   return undefined
@@ -108,12 +108,12 @@ function openSource(path: string): Readable {
   const options = { highWaterMark: READ_BYTES }
   if (path !== STDIN) return createReadStream(path, options)
   const input = fstatSync(0)
-  // A file's read that waits for the other end of a pipe could not be called off.
+  // A file read that waits for the other end of a pipe cannot be cancelled; a socket's can.
   const isPipe = input.isFIFO() || input.isSocket()
   return isPipe ? new Socket({ fd: 0, writable: false }) : createReadStream('', { ...options, fd: 0 })
 }
 
-/** Why a file cannot be read, without the system's own message, which names paths. */
+/** The reason why a file cannot be read, without the system's message, which contains paths. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'Z_BUF_ERROR') return 'is cut off: the gzip data ends in the middle'

@@ -4,16 +4,16 @@ import { bytes } from '../../log/store/codec.ts'
 import { BULK_REFS } from '../../log/store/store-schema.ts'
 import { openRefFilter } from './import-filter.ts'
 
-/** Whether a ref came before, in the log that is imported into or in this import. */
+/** The refs of the existing log and of this import. */
 export type RefsSeen = Readonly<{
-  /** The digest of what the ref stood for; undefined when it is new. To be asked once for each draft. */
+  /** The digest of the draft with this ref; undefined when the ref is new. Must be called once for each draft. */
   digestOf(ref: string): Uint8Array | undefined
 }>
 
 /**
- * Opens the memory of refs. `old` is the log as it was, whose refs are found at once. Those of an import have no index
- * while they are gathered, so a filter of fixed size says which refs cannot have come before; at the first that may
- * have, the index is built and asked from then on. Of a file that repeats no ref they are sorted once, last.
+ * Opens the look-up of refs. The refs of the existing log `old` have an index. Those of the import have none at first:
+ * a Bloom filter tells which refs are certainly new, and the first other ref builds the index. So an import that
+ * repeats no ref sorts its refs only once, at its end.
  */
 export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appender: Appender): RefsSeen {
   const published = old?.prepare('SELECT digest FROM refs WHERE ref = ?')

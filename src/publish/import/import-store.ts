@@ -26,28 +26,28 @@ import { assert } from '../../protocol/brand.ts'
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
 
-/** The store that an import builds beside the log of a data directory. Until `replace` the log stays as it is. */
+/** The store that an import builds beside the log of a data directory. The log does not change before `replace`. */
 export type NewStore = Readonly<{
   db: DatabaseSync
-  /** The log as it was, with its indexes; null when there is none. */
+  /** The existing log; null when there is none. */
   old: DatabaseSync | null
   chain: Chain
   /** Signs the trees of the new store. */
   signer: Signer
-  /** Makes the new store whole: its indexes, and the form in which a server expects it. */
+  /** Completes the new store: builds its indexes and restores its usual settings. */
   finish(): void
-  /** Reads the finished store anew and holds it against what was counted; throws when it is not the same. */
+  /** Reads the finished store again. Throws when it differs from `expected`. */
   verify(expected: Readonly<{ head: Head; tally: Tally }>): void
-  /** Puts the verified store in the log's place, durably and at once. */
+  /** Replaces the log with the verified store, durably and at once. */
   replace(): void
-  /** Throws the new store away, unless it has taken the log's place. */
+  /** Deletes the new store, unless it has replaced the log. */
   close(): void
 }>
 
-/** What SQLite lays beside a file. */
+/** Suffixes of the files that SQLite makes beside a store. */
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
-/** Begins a new store with a copy of the log, or empty. The caller holds the directory's lock throughout. */
+/** Begins a new store with a copy of the log, or empty. The caller must hold the directory's lock. */
 export async function openNewStore(
   dataDirectory: string,
   newLog: NewLog,
@@ -55,7 +55,7 @@ export async function openNewStore(
 ): Promise<NewStore> {
   const path = storePath(dataDirectory)
   const building = `${path}.importing`
-  // What a killed import has left.
+  // Remains of a killed import.
   remove(building)
   if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
   const old = hasStore(dataDirectory) ? openForWriting(path) : null
@@ -87,11 +87,11 @@ export async function openNewStore(
     verify: (expected) => verify(building, expected),
     replace() {
       old?.close()
-      // Nothing of the old log may lie beside the new one: SQLite would take its journal for the new file's.
+      // SQLite would take the journal of the old log for that of the new file.
       removeCompanions(path)
-      // A crash before the rename leaves the old log, after it the new one.
+      // A crash before the rename leaves the old log, a crash after it the new one.
       renameDurably(building, path)
-      // Only now: a mark ahead of the log would be a loss.
+      // After the rename, because a mark ahead of the log would be reported as a loss.
       markHighWater(dataDirectory, checkpoint)
     },
     close() {
@@ -103,7 +103,7 @@ export async function openNewStore(
 }
 
 async function copyLog(old: DatabaseSync, from: string, to: string): Promise<void> {
-  // Everything of the log is in its one file then; with the lock held, nobody adds to it.
+  // The checkpoint moves the whole log into one file. Nobody adds to it while the lock is held.
   const busy = old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']
   assert(busy === 0, 'no reader holds the journal of the log that is imported into')
   await copyFile(from, to)
@@ -117,7 +117,7 @@ function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tal
     assert(found.seq === head.seq && found.atMs === head.atMs, `the store ends at ${head.seq}`)
     const counted = countOf(db, 'events')
     assert(counted === head.seq, `the store holds ${counted} events up to ${head.seq}`)
-    // The newest totals are made again from the last stored row and the events after it.
+    // The prefix reader computes the newest totals from the last stored row and the events after it.
     const fault = faultAtStart(db, null)
     assert(fault === null, `the new store can be proved: ${fault?.reason}`)
     const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0

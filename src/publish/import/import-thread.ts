@@ -8,24 +8,24 @@ import type { FromParser, ImportRefusal, ParserSettings } from './import-message
 import { BATCHES_IN_FLIGHT } from './import-messages.ts'
 import { parseLine } from '../admission/draft-json.ts'
 
-/** Drafts of one batch, and the characters of their lines, at most. */
+/** Most drafts of a batch, and most characters of their lines. */
 const BATCH_DRAFTS = 1_000
 const BATCH_CHARS = 1024 * 1024
 
-/** Drafts of one file that are gathered for the next message. */
-type Gathered = Readonly<{
+/** Collects drafts of one file for the next message. */
+type BatchBuilder = Readonly<{
   add(draft: Draft, line: number, chars: number): void
   isFull(): boolean
   send(): Promise<void>
 }>
 
-/** The parser's thread: reads the files, and hands over what the grammar lets through, a batch at a time. */
+/** Runs the parser's thread: reads the files, parses the drafts, and sends them in batches. */
 async function run(port: MessagePort, { files, chain }: ParserSettings): Promise<void> {
   const send = openSend(port)
   let bytes = 0
   const count = (more: number): void => void (bytes += more)
 
-  function gather(file: string): Gathered {
+  function openBatch(file: string): BatchBuilder {
     let drafts: Draft[] = []
     let lines: number[] = []
     let chars = 0
@@ -46,11 +46,13 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
     }
   }
 
-  /** One file to its end, or to what is wrong with it. What comes before that is sent first, and judged first. */
+  /**
+   * Parses a file up to its end or its first fault. Sends the drafts before a fault first, as they can have one too.
+   */
   async function parseFile(file: string): Promise<ImportRefusal | null> {
-    const gathered = gather(file)
+    const batch = openBatch(file)
     const refused = async (line: number, field: string | null, reason: string): Promise<ImportRefusal> => {
-      await gathered.send()
+      await batch.send()
       return { ok: false, file, line, field, reason }
     }
     for await (const block of readLines(file, count)) {
@@ -62,11 +64,11 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
         if (!json.ok) return refused(line, 'draft', json.reason)
         const parsed = parseDraft(json.value, { chain, mode: 'import' })
         if (!parsed.ok) return refused(line, parsed.field, parsed.reason)
-        gathered.add(parsed.draft, line, text.length)
-        if (gathered.isFull()) await gathered.send()
+        batch.add(parsed.draft, line, text.length)
+        if (batch.isFull()) await batch.send()
       }
     }
-    await gathered.send()
+    await batch.send()
     return null
   }
 
@@ -77,7 +79,7 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
   return send({ is: 'end' })
 }
 
-/** Sends one message after the other, and waits while too many have not been taken. */
+/** Opens the sending of messages. It waits while too many have not been taken. */
 function openSend(port: MessagePort): (message: FromParser) => Promise<void> {
   let free = BATCHES_IN_FLIGHT
   let wake: (() => void) | null = null

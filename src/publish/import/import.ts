@@ -10,6 +10,7 @@ import type { NewLog } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import type { BalancesSetting } from '../admission/admission.ts'
 import { openImportBook } from './import-book.ts'
 import type { ImportBook } from './import-book.ts'
 import { STDIN } from './import-lines.ts'
@@ -20,7 +21,7 @@ import { openNewStore } from './import-store.ts'
 
 export type { ImportRefusal } from './import-messages.ts'
 
-/** How far an import is; `bytesTotal` is null where the size of a file is unknown, as of a pipe. */
+/** Progress of an import. `bytesTotal` is null when the size of a file is unknown, such as that of a pipe. */
 export type ImportProgress = Readonly<{
   stage: 'reading' | 'finishing'
   bytes: number
@@ -29,16 +30,16 @@ export type ImportProgress = Readonly<{
 }>
 
 export type ImportSettings = Readonly<{
-  /** Files of drafts, JSONL, plain or gzip, in the order of their events; `-` is standard input. */
+  /** Files of drafts in order of time, as JSON lines, plain or gzip. `-` is standard input. */
   files: readonly string[]
   dataDirectory: string
-  /** What a log is made with where there is none; a log that is there keeps its own. */
+  /** Identity of the log if there is none yet. An existing log keeps its own. */
   newLog: NewLog
-  /** They sign the log's tree as it is after the import, and at each month's end. */
+  /** Sign the tree after the import, and at each month's end. */
   keys: readonly SigningKey[]
-  /** `report` takes what the books refuse, and counts it. */
-  balances: 'refuse' | 'report'
-  /** The present: no draft may be later. */
+  /** `report` admits and counts drafts whose order or balance is wrong. */
+  balances: BalancesSetting
+  /** The current moment. Later drafts are refused. */
   now: Ms
   monotonicMs(): number
   onProgress(progress: ImportProgress): void
@@ -48,20 +49,20 @@ export type ImportSettings = Readonly<{
 export type ImportReport = Readonly<{
   ok: true
   events: number
-  /** Drafts whose ref stood for the same content already. */
+  /** Drafts whose ref was published before with the same content. */
   duplicates: number
-  /** Drafts that the books refuse and `report` let in. */
+  /** Drafts with a wrong order or balance that `report` admitted. */
   irregular: number
-  /** Null when nothing was imported: then nothing was changed. */
+  /** Null when no event was imported, and nothing has changed. */
   firstSeq: Seq | null
   lastSeq: Seq | null
   seconds: number
 }>
 
 /**
- * Imports files of drafts as one sequence, all or nothing: the new store is built beside the old one and takes its
- * place when it is whole and verified. Throws LockedError when the directory is in use, and the signal's reason
- * when aborted. A refusal, a failure or a crash before that last step leaves the log as it was.
+ * Imports files of drafts as one sequence, all or none. Builds a new store beside the old one, verifies it, and
+ * replaces the old one with it. A refusal, failure or crash before the replacement changes nothing. Throws a
+ * LockedError when the directory is in use, and the signal's reason when it is aborted.
  */
 export async function importFiles(settings: ImportSettings): Promise<ImportReport | ImportRefusal> {
   const beganMs = settings.monotonicMs()
@@ -80,7 +81,7 @@ export async function importFiles(settings: ImportSettings): Promise<ImportRepor
   }
 }
 
-/** Bytes of all files together; null when that is unknown, a refusal when one is not there to be read. */
+/** Bytes of all files; null when unknown, a refusal when a file does not exist or is a directory. */
 function sizeOf(files: readonly string[]): number | null | ImportRefusal {
   let bytes: number | null = 0
   for (const file of files) {
@@ -132,7 +133,7 @@ async function finish({ signal }: ImportSettings, store: NewStore, appender: App
   store.replace()
 }
 
-/** Appends what the parser's thread reads, to the end or to the first refusal. */
+/** Appends the drafts of the parser's thread, up to the end or the first refusal. */
 async function takeAll(
   { files, signal, onProgress }: ImportSettings,
   store: NewStore,
@@ -145,9 +146,9 @@ async function takeAll(
   let drafts = 0
   let bytes = 0
   try {
-    for await (const [said] of on(worker, 'message', { close: ['exit'], signal })) {
+    for await (const [value] of on(worker, 'message', { close: ['exit'], signal })) {
       signal.throwIfAborted()
-      const message: FromParser = said
+      const message: FromParser = value
       switch (message.is) {
         case 'refused':
           return message.refusal
@@ -164,7 +165,7 @@ async function takeAll(
           drafts += message.drafts.length
           bytes = message.bytes
           onProgress({ stage: 'reading', bytes, bytesTotal, drafts })
-          // Batches that are always ready would keep every signal and timer waiting to the end.
+          // Lets signals and timers run, which a steady flow of batches would hold up.
           await turn()
         }
       }
