@@ -10,9 +10,9 @@ import type { Ms } from '../../src/protocol/moment.ts'
 export type DraftBody = Omit<ImportDraft, 'ref' | 'at'>
 
 /** A draft as JSON, with the moment at which it is published. */
-export type TimedDraft = Readonly<{ ms: Ms; draft: DraftBody }>
+type TimedDraft = Readonly<{ ms: Ms; draft: DraftBody }>
 
-export type BigDraftsSettings = Readonly<{ seed: string; from: Ms; to: Ms; count: number }>
+type BigDraftsSettings = Readonly<{ seed: string; from: Ms; to: Ms; count: number }>
 
 /** Drafts of one round, which has twelve contests: some 10,000 contests in five million events. */
 const ROUND_DRAFTS = 6_000

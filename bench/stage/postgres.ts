@@ -12,7 +12,7 @@ const LOOK_MS = 50
 const TICK_MS = 10
 
 /** A server on a Unix socket, with one connection. */
-export type PostgresServer = AsyncDisposable &
+type PostgresServer = AsyncDisposable &
   Readonly<{
     sql: postgres.Sql
     /** Where its socket is. */

@@ -32,7 +32,7 @@ export function askedOf({ head, books }: Snapshot): Asked {
 }
 
 /** One drawing of a question: its address, and the same computed from a snapshot, to the answer's text. */
-export type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
+type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
 
 export type Question = Readonly<{
   name: string

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Milliseconds of processor time of a process: on its main thread, and on all others. Linux only. */
-export type ThreadCpu = Readonly<{ main: number; others: number }>
+type ThreadCpu = Readonly<{ main: number; others: number }>
 
 const NS_PER_MS = 1e6
 

@@ -101,7 +101,7 @@ export function writeBodies(folder: string): void {
 }
 
 /** Seconds of processor time that a process has used with all its threads. */
-export function cpuSecondsOf(pid: number): number {
+function cpuSecondsOf(pid: number): number {
   // The name of a program may hold spaces and brackets: what counts stands behind the last of them.
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

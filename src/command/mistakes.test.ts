@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { skipUnless, skipWithout } from '../../test/stage/component.ts'
+import { skipUnless, skipWithout } from '../../test/stage/test-needs.ts'
 import { createStore, storePath } from '../log/store/store.ts'
 import { MAIN } from '../../test/stage/places.ts'
 

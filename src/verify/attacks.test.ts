@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { auditOf, RICH_LOG, wrongIn } from '../../test/stage/audit-stage.ts'
+import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
 import type { Change } from '../../test/story/public-log.ts'
 import { checkpointOver, publicLog } from '../../test/story/public-log.ts'
 import { monthOf } from '../protocol/moment.ts'
@@ -118,7 +118,7 @@ suite('a service that', () => {
     test(`${what} is found out`, async () => {
       const found = await auditOf(log, change)
       assert.ok(!isVerified(found))
-      assert.match(wrongIn(found).join('\n'), new RegExp(says.source, 'm'))
+      assert.match(findingLines(found).join('\n'), new RegExp(says.source, 'm'))
     })
   }
 
@@ -155,7 +155,7 @@ suite('a service that', () => {
         manifest[field].sha256 = '0'.repeat(64)
         return Buffer.from(JSON.stringify(manifest))
       })
-      assert.match(wrongIn(found).join('\n'), /^archive \| archive/, field)
+      assert.match(findingLines(found).join('\n'), /^archive \| archive/, field)
     }
   })
 
@@ -167,7 +167,7 @@ suite('a service that', () => {
       return Buffer.from(JSON.stringify(manifest))
     })
     const place = `archive \\| archive/${closed}.json: its root is not that of the first \\d+ entries`
-    assert.match(wrongIn(found).join('\n'), new RegExp(place))
+    assert.match(findingLines(found).join('\n'), new RegExp(place))
   })
 
   test('shows a page of events otherwise than the archive is found out', async () => {
@@ -175,7 +175,7 @@ suite('a service that', () => {
       path.startsWith('events?after') ? Buffer.from(text(body).replace('"kots":"', '"kots":"1')) : body,
     )
     assert.match(
-      wrongIn(found).join('\n'),
+      findingLines(found).join('\n'),
       /^events \| events\?after=\d+&limit=100: seq \d+ is not as in the archive/,
     )
   })
@@ -187,10 +187,13 @@ suite('a service that', () => {
         : body
     const missing: Change = (path, body) => (path.startsWith('log/proof/') ? undefined : body)
     assert.match(
-      wrongIn(await auditOf(log, altered)).join('\n'),
+      findingLines(await auditOf(log, altered)).join('\n'),
       /^events \| log\/proof\/\d+: does not lead from/,
     )
-    assert.match(wrongIn(await auditOf(log, missing)).join('\n'), /^events \| log\/proof\/\d+: is no receipt/)
+    assert.match(
+      findingLines(await auditOf(log, missing)).join('\n'),
+      /^events \| log\/proof\/\d+: is no receipt/,
+    )
   })
 
   test('answers with more events than it has signed is found out', async () => {
@@ -198,7 +201,7 @@ suite('a service that', () => {
     const found = await auditOf(log, (path, body) =>
       path === 'log/checkpoint' ? Buffer.from(checkpointOver(fewer, fewer.length, log.key)) : body,
     )
-    assert.match(wrongIn(found).join('\n'), /consistency \| log\/checkpoint: ROLLBACK/)
+    assert.match(findingLines(found).join('\n'), /consistency \| log\/checkpoint: ROLLBACK/)
   })
 
   test('is behind with its archive is asked for the events that are missing, one by one', async () => {
@@ -209,7 +212,7 @@ suite('a service that', () => {
       return packed(linesIn(body).slice(0, -2))
     }
     const found = await auditOf(log, change)
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
     assert.ok(asked.includes(`events/${RICH_LOG.length}/details`))
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { auditOf, RICH_LOG, wrongIn } from '../../test/stage/audit-stage.ts'
+import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
 import { publicLog } from '../../test/story/public-log.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import type { Endpoint } from '../protocol/endpoints/endpoint.ts'
@@ -44,7 +44,7 @@ suite('an audit of a log that is right', () => {
     await fc.assert(
       fc.asyncProperty(randomLogs, fc.nat(99), async (entries, chance) => {
         const found = await auditOf(publicLog(entries), undefined, { chance: () => chance / 100 })
-        assert.deepEqual(wrongIn(found), [])
+        assert.deepEqual(findingLines(found), [])
         assert.ok(isVerified(found))
       }),
       { numRuns: 40 },
@@ -133,7 +133,7 @@ suite('a figure that is altered on its way', async () => {
           const found = await auditOf(log, (at, body) =>
             at === path ? Buffer.from(JSON.stringify(value)) : body,
           )
-          const places = wrongIn(found)
+          const places = findingLines(found)
           assert.notDeepEqual(places, [], `${field} of ${path}`)
           assert.ok(!isVerified(found))
           for (const { name } of found.checks.filter(({ is }) => is === 'wrong')) {
@@ -154,31 +154,34 @@ suite('a figure that is altered on its way', async () => {
         ? Buffer.from(text(body).replace(/"treasury":"[^"]*"/, '"treasury":"123456.000000000"'))
         : body,
     )
-    assert.deepEqual(wrongIn(found), ['summary | summary: treasury is not what the log says'])
+    assert.deepEqual(findingLines(found), ['summary | summary: treasury is not what the log says'])
   })
 
   test('is found where a field is left out or added', async () => {
     const left = await auditOf(log, (path, body) =>
       path === 'schedule' ? Buffer.from(text(body).replace(/"opens":\[.*\],"closes"/, '"closes"')) : body,
     )
-    assert.deepEqual(wrongIn(left), ['schedule | schedule: opens is not what the log says'])
+    assert.deepEqual(findingLines(left), ['schedule | schedule: opens is not what the log says'])
     const added = await auditOf(log, (path, body) =>
       path === 'schedule' ? Buffer.from(text(body).replace('{', '{"secret-name":1,')) : body,
     )
-    assert.deepEqual(wrongIn(added), [
+    assert.deepEqual(findingLines(added), [
       'schedule | schedule: a field that is not known is not what the log says',
     ])
   })
 
   test('is found where it counts from another present than the clock here', async () => {
     const found = await auditOf(log, undefined, { now: () => msOf(log.now + 11 * MINUTE_MS) })
-    assert.match(wrongIn(found).join(), /^unpaid prizes \| payouts: its `now` is more than ten minutes from/)
+    assert.match(
+      findingLines(found).join(),
+      /^unpaid prizes \| payouts: its `now` is more than ten minutes from/,
+    )
   })
 
   test('is found where an endpoint is gone, or answers no JSON', async () => {
     const gone = await auditOf(log, (path, body) => (path === 'payouts' ? undefined : body))
-    assert.deepEqual(wrongIn(gone), ['unpaid prizes | payouts: is not there'])
+    assert.deepEqual(findingLines(gone), ['unpaid prizes | payouts: is not there'])
     const broken = await auditOf(log, (path, body) => (path === 'payouts' ? Buffer.from('<html>') : body))
-    assert.deepEqual(wrongIn(broken), ['unpaid prizes | payouts: is no JSON'])
+    assert.deepEqual(findingLines(broken), ['unpaid prizes | payouts: is no JSON'])
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { auditOf, RICH_LOG, wrongIn } from '../../test/stage/audit-stage.ts'
+import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
 import type { Change, LogKey } from '../../test/story/public-log.ts'
 import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
@@ -52,13 +52,13 @@ suite('a checkpoint that was saved', () => {
   test('agrees with the log that grew from it, at every size', async () => {
     const every = Array.from({ length: size + 1 }, (_, at) => saved(RICH_LOG, at))
     const found = await auditOf(log, undefined, { saved: every })
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
     assert.match(consistencyOf(found) ?? '', new RegExp(`grew from ${size + 1} checkpoints`))
   })
 
   test('and that grew to the size of the present one with another past shows a FORK', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, size)] })
-    assert.deepEqual(wrongIn(found), [
+    assert.deepEqual(findingLines(found), [
       `consistency | saved-${size}: FORK: the first ${size} events were others when it was signed`,
     ])
     assert.equal(found.keep, null)
@@ -71,14 +71,14 @@ suite('a checkpoint that was saved', () => {
 
   test('of a size before the fork shows none', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, 2)] })
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
   })
 
   test('of an earlier size shows a FORK with a proof that anyone can check', async () => {
     const hasher = treeHasher(PRIMITIVES.sha256)
     for (const at of [3, 4, 7, size - 1]) {
       const found = await auditOf(log, undefined, { saved: [saved(otherPast, at)] })
-      assert.match(wrongIn(found).join(), /FORK/)
+      assert.match(findingLines(found).join(), /FORK/)
       const files = found.evidence[0]?.files ?? {}
       const [root, ...proof] = Buffer.from(files['evidence.txt'] ?? [])
         .toString()
@@ -97,7 +97,7 @@ suite('a checkpoint that was saved', () => {
   test('of more events than there are now shows a ROLLBACK, which is no fork', async () => {
     const shorter = publicLog(RICH_LOG.slice(0, -5), key)
     const found = await auditOf(shorter, undefined, { saved: [saved(RICH_LOG, size)] })
-    assert.deepEqual(wrongIn(found), [
+    assert.deepEqual(findingLines(found), [
       `consistency | saved-${size}: ROLLBACK: it covers ${size} events, and the log now has ${size - 5}`,
     ])
     assert.equal(found.evidence[0]?.name, `rollback-${size}-${size - 5}`)
@@ -105,16 +105,16 @@ suite('a checkpoint that was saved', () => {
 
   test('by a key that the log does not list is wrong', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, newKey())] })
-    assert.deepEqual(wrongIn(found), ['consistency | saved-4: no known key has signed the note'])
+    assert.deepEqual(findingLines(found), ['consistency | saved-4: no known key has signed the note'])
   })
 
   test('of another log is told, and is wrong when it was named', async () => {
     const other = newKey('elsewhere.example/log')
     const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other)] })
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
     assert.match(found.notes.join(), /1 saved checkpoints are of other logs than daybook\.example\/log/)
     const named = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other, true)] })
-    assert.deepEqual(wrongIn(named), ['consistency | saved-4: the checkpoint is of another log'])
+    assert.deepEqual(findingLines(named), ['consistency | saved-4: the checkpoint is of another log'])
   })
 
   test('of a log that this one goes on from is compared up to the loss, and told beyond it', async () => {
@@ -127,7 +127,7 @@ suite('a checkpoint that was saved', () => {
       saved: [saved(RICH_LOG, 5, before), saved(otherPast, 9, before)],
     })
     assert.deepEqual(
-      wrongIn(kept).filter((line) => line.startsWith('consistency')),
+      findingLines(kept).filter((line) => line.startsWith('consistency')),
       [],
     )
     assert.match(
@@ -135,7 +135,7 @@ suite('a checkpoint that was saved', () => {
       /saved-9 is of 9 events of another log, .*: this one goes on from its first 6/,
     )
     const forked = await auditOf(log, change, { saved: [saved(otherPast, 5, before)] })
-    assert.match(wrongIn(forked).join('\n'), /saved-5: FORK/)
+    assert.match(findingLines(forked).join('\n'), /saved-5: FORK/)
   })
 })
 
@@ -177,7 +177,7 @@ suite('a past that was rewritten and signed with the same key', () => {
           const found = await auditOf(publicLog(past, key), undefined, { saved: [saved(honest, kept)] })
           const isShort = past.length < kept
           const isOther = !isSame(rootOver(past, kept), rootOver(honest, kept))
-          const said = wrongIn(found).join('\n')
+          const said = findingLines(found).join('\n')
           if (isShort) assert.match(said, /^consistency \| saved-\d+: ROLLBACK/)
           else if (isOther) assert.match(said, /^consistency \| saved-\d+: FORK/)
           else assert.equal(said, '')
@@ -225,7 +225,7 @@ suite('a key', () => {
   test('that was kept at an earlier visit is held against the one that is served', async () => {
     const own = { given: [], keptOf: () => [newKey().vkey] }
     const found = await auditOf(log, undefined, { own })
-    assert.deepEqual(wrongIn(found), [
+    assert.deepEqual(findingLines(found), [
       'signature | log/keys: the key that you trust is not among the keys of this log',
     ])
     assert.deepEqual(
@@ -236,7 +236,7 @@ suite('a key', () => {
 
   test('that has not signed the checkpoint is found out', async () => {
     const found = await auditOf(log, signedBy(next))
-    assert.deepEqual(wrongIn(found), ['signature | log/checkpoint: no known key has signed the note'])
+    assert.deepEqual(findingLines(found), ['signature | log/checkpoint: no known key has signed the note'])
   })
 
   test('follows from an older one that states it', async () => {
@@ -245,7 +245,7 @@ suite('a key', () => {
       row(next, { fromSize: 6, statement: statement(6, key, next) }),
     ]
     const found = await auditOf(log, both(listing(rows), signedBy(next)))
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
     assert.deepEqual(found.keep?.vkeys, [key.vkey, next.vkey])
   })
 
@@ -260,10 +260,10 @@ suite('a key', () => {
     const keptOf = (origin: string): readonly string[] =>
       origin === formerName ? [newKey(formerName).vkey, vkey] : []
     const found = await auditOf(log, change, { own: { given: [], keptOf } })
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
     assert.match(found.checks[0]?.says ?? '', /the key kept at an earlier visit/)
     const other = await auditOf(log, change, { own: { given: [newKey(formerName).vkey], keptOf } })
-    assert.match(wrongIn(other).join(), /the key that you trust is not among the keys of this log/)
+    assert.match(findingLines(other).join(), /the key that you trust is not among the keys of this log/)
   })
 
   test('does not follow from a statement that does not hold', async () => {
@@ -276,19 +276,19 @@ suite('a key', () => {
     ]) {
       const rows = [row(key), row(next, { fromSize: 6, statement: wrong })]
       const found = await auditOf(log, both(listing(rows), signedBy(next)))
-      assert.match(wrongIn(found).join(), /^signature \| log\/checkpoint: no known key/, String(wrong))
+      assert.match(findingLines(found).join(), /^signature \| log\/checkpoint: no known key/, String(wrong))
     }
   })
 
   test('that is retired signs no larger trees', async () => {
     const found = await auditOf(log, listing([row(key, { toSize: size - 1, state: 'retired' })]))
-    assert.deepEqual(wrongIn(found), [
+    assert.deepEqual(findingLines(found), [
       'signature | log/checkpoint: is signed by a key that does not sign trees of this size',
     ])
   })
 
   test('beside another that is not known yet does no harm', async () => {
     const found = await auditOf(log, signedBy(key, next))
-    assert.deepEqual(wrongIn(found), [])
+    assert.deepEqual(findingLines(found), [])
   })
 })

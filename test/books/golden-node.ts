@@ -6,11 +6,11 @@ import { openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { TEST_KEY } from '../story/signing.ts'
-import type { StillNode } from '../stage/still-node.ts'
-import { startStill, stillWorld } from '../stage/still-node.ts'
+import type { ManualNode } from '../stage/manual-node.ts'
+import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 
 /** A service over a fixed log at a fixed moment. */
-export type GoldenNode = AsyncDisposable & Pick<StillNode, 'bytesOf'>
+export type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>
 
 const ORIGIN = 'daybook.example/golden'
 /** Of a log the id is random; the golden one's is not, so that nothing that shows it differs. */
@@ -23,7 +23,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   const file = join(folder, 'drafts.jsonl')
   writeFileSync(file, drafts)
   const newLog = { origin: ORIGIN, chain: 'solana', simulated: false } as const
-  const world = stillWorld(() => now)
+  const world = manualWorld(() => now)
   const outcome = await importFiles({
     files: [file],
     dataDirectory: data,
@@ -41,7 +41,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   db.close()
   // The mark knows the log by the id that it was made with.
   rmSync(join(data, HIGH_WATER_FILE))
-  const service = await startStill(data, newLog, [TEST_KEY], now)
+  const service = await startManualNode(data, newLog, [TEST_KEY], now)
   return {
     bytesOf: service.bytesOf,
     async [Symbol.asyncDispose]() {

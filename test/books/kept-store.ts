@@ -22,8 +22,8 @@ import { STORE_FILE } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { EndpointId } from '../../src/protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
-import type { StillNode } from '../stage/still-node.ts'
-import { startStill } from '../stage/still-node.ts'
+import type { ManualNode } from '../stage/manual-node.ts'
+import { startManualNode } from '../stage/manual-node.ts'
 
 /** A folder for each schema: a store that a Daybook of that schema has written, its key, and what it answered. */
 export const STORES: string = join(import.meta.dirname, '..', 'stores')
@@ -48,7 +48,7 @@ export function keptSchemas(): readonly number[] {
 
 /** A kept store in a directory of its own, which is removed at the end. */
 export type KeptStore = Disposable &
-  Readonly<{ data: string; keys: readonly SigningKey[]; serve(): Promise<StillNode> }>
+  Readonly<{ data: string; keys: readonly SigningKey[]; serve(): Promise<ManualNode> }>
 
 /** Unpacks the store of a schema, as its service has left it. */
 export function unpackKept(schema: number): KeptStore {
@@ -65,7 +65,7 @@ export function unpackKept(schema: number): KeptStore {
   return {
     data,
     keys,
-    serve: () => startStill(data, KEPT_LOG, keys, msOf(KEPT_NOW)),
+    serve: () => startManualNode(data, KEPT_LOG, keys, msOf(KEPT_NOW)),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -109,7 +109,7 @@ export function isKept(schema: number): boolean {
 }
 
 /** Asks for one path. The version is the one thing that a release changes. */
-export async function ask(service: StillNode, path: string): Promise<KeptAnswer> {
+export async function ask(service: ManualNode, path: string): Promise<KeptAnswer> {
   const body = await service.bytesOf(path)
   if (path !== ENDPOINT_PATHS.status) return { path, body }
   return { path, body: Buffer.from(body.toString().replace(`"${VERSION}"`, '"0.0.0"')) }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { skipWithout } from '../stage/component.ts'
+import { skipWithout } from '../stage/test-needs.ts'
 import { everyCommand, programOf, run } from '../stage/command-stage.ts'
 
 const { stdout: bash } = await run(['completion', 'bash'])

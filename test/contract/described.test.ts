@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { EXAMPLES } from '../../src/serve/describe/examples.ts'
-import type { Answered } from '../stage/described.ts'
-import { holdDescribed, holdStreamPart } from '../stage/described.ts'
+import type { DescribedAnswer } from '../stage/described.ts'
+import { assertDescribed, assertStreamPartDescribed } from '../stage/described.ts'
 
 const COMMON = { 'daybook-log': '0a'.repeat(16), 'cache-control': 'no-store' }
 
 /** An example as it is answered, or as nearly as a test says. */
-function answerOf(id: string, change: Partial<Answered> & Readonly<{ also?: object }> = {}): Answered {
+function answerOf(
+  id: string,
+  change: Partial<DescribedAnswer> & Readonly<{ also?: object }> = {},
+): DescribedAnswer {
   const { request, type, value } = EXAMPLES.find((example) => example.of === id) ?? assert.fail(id)
   const { also = {}, ...rest } = change
   const text = JSON.stringify({ ...Object(value), ...also })
@@ -24,12 +27,12 @@ const withHeaders = (...more: readonly (readonly [string, string])[]): Headers =
 
 suite('an answer that is held against the OpenAPI document', () => {
   test('passes as it is described', () => {
-    holdDescribed(answerOf('summary'))
-    holdDescribed(answerOf('problem', { status: 400 }))
-    holdDescribed(answerOf('summary', { headers: withHeaders(['daybook-seq', '7'], ['etag', 'W/"1"']) }))
+    assertDescribed(answerOf('summary'))
+    assertDescribed(answerOf('problem', { status: 400 }))
+    assertDescribed(answerOf('summary', { headers: withHeaders(['daybook-seq', '7'], ['etag', 'W/"1"']) }))
   })
 
-  const faults: readonly (readonly [name: string, answer: Answered, reason: RegExp])[] = [
+  const faults: readonly (readonly [name: string, answer: DescribedAnswer, reason: RegExp])[] = [
     ['a field that is not described', answerOf('summary', { also: { fee: '1' } }), /additional properties/],
     [
       'one inside',
@@ -71,11 +74,11 @@ suite('an answer that is held against the OpenAPI document', () => {
     ],
   ]
   for (const [name, answer, reason] of faults) {
-    test(`fails by ${name}`, () => assert.throws(() => holdDescribed(answer), reason))
+    test(`fails by ${name}`, () => assert.throws(() => assertDescribed(answer), reason))
   }
 
   test('is not asked about addresses outside the API', () => {
-    holdDescribed(answerOf('summary', { target: '/', status: 204 }))
+    assertDescribed(answerOf('summary', { target: '/', status: 204 }))
   })
 })
 
@@ -84,11 +87,11 @@ suite('a part of a stream', () => {
   const position = '{"seq":1,"head":2,"live":false,"at":"2026-10-01T00:00:00.000Z","atMs":1790812800000}'
 
   test('passes as it is described, in both framings', () => {
-    holdStreamPart({ retry: '3000' })
-    holdStreamPart({ id: '64', data: line })
-    holdStreamPart({ event: 'position', id: '1', data: position })
-    holdStreamPart({ data: line })
-    holdStreamPart({ data: `{"position":${position}}` })
+    assertStreamPartDescribed({ retry: '3000' })
+    assertStreamPartDescribed({ id: '64', data: line })
+    assertStreamPartDescribed({ event: 'position', id: '1', data: position })
+    assertStreamPartDescribed({ data: line })
+    assertStreamPartDescribed({ data: `{"position":${position}}` })
   })
 
   const faults: readonly Readonly<Record<string, string>>[] = [
@@ -102,7 +105,7 @@ suite('a part of a stream', () => {
   ]
   for (const fault of faults) {
     test(`fails as ${JSON.stringify(fault).slice(0, 60)}`, () => {
-      assert.throws(() => holdStreamPart(fault))
+      assert.throws(() => assertStreamPartDescribed(fault))
     })
   }
 })

@@ -11,7 +11,7 @@ import addFormats from 'ajv-formats'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import type { Example } from '../../src/serve/describe/examples.ts'
 import { EXAMPLES } from '../../src/serve/describe/examples.ts'
-import { capture, keep, lasting } from '../stage/captured.ts'
+import { fetchExample, writeExamples, withoutVariable } from '../stage/captured.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
@@ -140,14 +140,14 @@ suite('an example of the OpenAPI document', () => {
   })
   after(async () => {
     await service?.[Symbol.asyncDispose]()
-    if (UPDATES) keep(anew)
+    if (UPDATES) writeExamples(anew)
   })
 
   for (const example of EXAMPLES) {
     test(`is what ${example.request} answers as ${example.type}`, async () => {
-      const value = await capture(service?.url ?? '', example)
+      const value = await fetchExample(service?.url ?? '', example)
       anew.push({ ...example, value })
-      if (!UPDATES) assert.deepEqual(lasting(value), lasting(example.value))
+      if (!UPDATES) assert.deepEqual(withoutVariable(value), withoutVariable(example.value))
     })
   }
 

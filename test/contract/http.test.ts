@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { fetchDescribed, holdDescribed } from '../stage/described.ts'
+import { fetchDescribed, assertDescribed } from '../stage/described.ts'
 import type { Answer, Captures } from './http-script.ts'
 import { ask, check, parseScript } from './http-script.ts'
 import type { Service } from '../stage/service.ts'
@@ -83,7 +83,7 @@ function holdAnswer(method: string, { target, code, headers, body }: Answer): vo
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
   // What was asked for in a coding is held by whoever asks for it without.
   const isPlain = headers['content-encoding'] === undefined
-  holdDescribed({
+  assertDescribed({
     method,
     target,
     status: code,

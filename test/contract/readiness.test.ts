@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { READY_MS_MAX } from '../../src/publish/door/operations.ts'
-import { skipWithout } from '../stage/component.ts'
+import { skipWithout } from '../stage/test-needs.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
@@ -131,7 +131,7 @@ for (const options of OPTIONS) {
           agent.destroy()
         }
         await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), 'no new connection is taken')
-        assert.deepEqual(await stopped, { code: 0, signal: null }, node.said())
+        assert.deepEqual(await stopped, { code: 0, signal: null }, node.stderr())
         for (const stream of streams) stream.socket.destroy()
       }))
 
@@ -172,7 +172,7 @@ for (const options of OPTIONS) {
           await stream.until(() => stream.positions().length === 1)
           fail(`reject-${thread}`)
           assert.equal(await ended(node), 1)
-          assert.match(node.said(), new RegExp(`a rejection in ${thread}`))
+          assert.match(node.stderr(), new RegExp(`a rejection in ${thread}`))
           assert.equal(stream.positions().length, 2, 'the stream was told where to go on')
           assert.ok(stream.isWhole())
         }))
@@ -189,7 +189,7 @@ suite('a service with few open files', () => {
       const folder = mkdtempSync(join(tmpdir(), 'daybook-files-'))
       const node = await startNode(join(folder, 'data'), [], ['prlimit', ...limits])
       try {
-        assert.match(node.said(), /this process may open 200 files/)
+        assert.match(node.stderr(), /this process may open 200 files/)
         const port = Number(new URL(node.url).port)
         const sockets = Array.from({ length: 400 }, () =>
           connect(port, '127.0.0.1').on('error', () => undefined),
@@ -203,7 +203,7 @@ suite('a service with few open files', () => {
           assert.equal((await node.publish([draft])).status, 200)
         }
         assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
-        assert.match(node.said(), /as many connections as allowed are open/)
+        assert.match(node.stderr(), /as many connections as allowed are open/)
         for (const socket of sockets) socket.destroy()
         assert.equal((await node.end('SIGTERM')).code, 0)
       } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { suite, test } from 'node:test'
-import { skipUnless } from '../stage/component.ts'
+import { skipUnless } from '../stage/test-needs.ts'
 import { startService } from '../stage/service.ts'
 import type { Service } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'

@@ -10,7 +10,7 @@ import { sha256, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
-import { assertWhole } from '../stage/door-stage.ts'
+import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
@@ -234,7 +234,7 @@ function assertCopyWhole(data: string, folder: string): void {
   copyFileSync(storePath(data), copy)
   const wal = `${storePath(data)}-wal`
   if (existsSync(wal)) copyFileSync(wal, `${copy}-wal`)
-  assertWhole(copy)
+  assertConsistent(copy)
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${copy}${suffix}`, { force: true })
 }
 

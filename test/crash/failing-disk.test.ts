@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { PROBE_FILE } from '../../src/log/store/disk-probe.ts'
 import { storePath } from '../../src/log/store/store.ts'
-import { assertWhole } from '../stage/door-stage.ts'
+import { assertConsistent } from '../stage/door-stage.ts'
 import type { Fault } from './fault-injection.ts'
-import { skipUnless } from '../stage/component.ts'
+import { skipUnless } from '../stage/test-needs.ts'
 import { canInject, failingFromStart, injectFault } from './fault-injection.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
@@ -76,10 +76,10 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
         assert.equal(answer.status, 503, 'no disk is said to be full')
         await ended
       }
-      assert.equal(node.child.exitCode, 1, node.said())
-      assert.match(node.said(), /the disk failed/)
+      assert.equal(node.child.exitCode, 1, node.stderr())
+      assert.match(node.stderr(), /the disk failed/)
       // What was acknowledged is there, and the next start goes on.
-      assert.ok(assertWhole(storePath(data)) >= BEFORE)
+      assert.ok(assertConsistent(storePath(data)) >= BEFORE)
       const again = await startNode(data)
       nodes.push(again)
       assert.equal((await again.publish([draft(BEFORE + 1)])).status, 200)
@@ -100,8 +100,8 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
       }
       assert.ok(!readdirSync(data).includes(PROBE_FILE), 'what was tried leaves no file')
       assert.equal((await node.publish([draft(BEFORE + 1)])).status, 200)
-      assert.equal((await node.end('SIGTERM')).code, 0, node.said())
-      assert.equal(assertWhole(storePath(data)), BEFORE + 1)
+      assert.equal((await node.end('SIGTERM')).code, 0, node.stderr())
+      assert.equal(assertConsistent(storePath(data)), BEFORE + 1)
     })
   }
 
@@ -110,6 +110,6 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
     await node.end('SIGTERM')
     const fault: Fault = { calls: 'fsync', error: 'EIO', paths: [data] }
     await assert.rejects(startNode(data, [], failingFromStart(fault)), /cannot be made durable/)
-    assert.equal(assertWhole(storePath(data)), BEFORE)
+    assert.equal(assertConsistent(storePath(data)), BEFORE)
   })
 })

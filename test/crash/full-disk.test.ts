@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storePath } from '../../src/log/store/store.ts'
-import { skipUnless } from '../stage/component.ts'
-import { assertWhole } from '../stage/door-stage.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
@@ -155,8 +155,8 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     )
     assert.deepEqual(await readLines(node.url, 0), stream.events())
     stream.socket.destroy()
-    assert.equal((await node.end('SIGTERM')).code, 0, node.said())
-    assert.equal(assertWhole(storePath(data)), all)
+    assert.equal((await node.end('SIGTERM')).code, 0, node.stderr())
+    assert.equal(assertConsistent(storePath(data)), all)
   } finally {
     if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
   }

@@ -10,7 +10,7 @@ import { randomOf } from '../../sim/random.ts'
 import { openAppender } from '../../src/log/append.ts'
 import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import { assertWhole, linesOf } from '../stage/door-stage.ts'
+import { assertConsistent, linesOf } from '../stage/door-stage.ts'
 import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
 
@@ -106,7 +106,7 @@ function goOn(path: string, { lines }: Written, head: number): void {
   appender.keep()
   assert.equal(appender.commit().seq, head + 1)
   db.close()
-  assert.equal(assertWhole(path), head + 1)
+  assert.equal(assertConsistent(path), head + 1)
   assert.deepEqual(linesOf(path).slice(0, -1), lines.slice(0, head))
 }
 

@@ -6,7 +6,7 @@ import { Command } from 'commander'
 import { serveOptions } from '../../src/command/operator/serve-program.ts'
 import { TABLES } from '../../src/log/store/store-schema.ts'
 import { linksOf, textOf } from '../stage/document.ts'
-import { filesBelow, RUNNING } from '../stage/tree.ts'
+import { filesBelow, PRODUCT_SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
 
 const FILES = filesBelow('')
@@ -156,7 +156,7 @@ suite('the dependencies', () => {
   })
 
   test('are used', () => {
-    const sources = [...RUNNING, ...filesBelow('test'), ...filesBelow('bench')]
+    const sources = [...PRODUCT_SOURCES, ...filesBelow('test'), ...filesBelow('bench')]
       .filter((path) => path.endsWith('.ts'))
       .map(textOf)
       .join('\n')
@@ -170,7 +170,7 @@ suite('what the operator reads', () => {
   const operating = textOf('docs/operating.md')
 
   test('names every metric and no other', () => {
-    const sources = RUNNING.filter((path) => path.startsWith('src/')).map(textOf)
+    const sources = PRODUCT_SOURCES.filter((path) => path.startsWith('src/')).map(textOf)
     const made = new Set(sources.flatMap((text) => text.match(/(?<=')daybook_[a-z_]+(?=')/g) ?? []))
     const told = new Set(operating.match(/daybook_[a-z_]+/g) ?? [])
     assert.deepEqual([...told].toSorted(byName), [...made].toSorted(byName))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { filesBelow, filesWith, importsOf, RUNNING, SOURCES } from '../stage/tree.ts'
+import { filesBelow, filesWith, importsOf, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 
 /** The rooms that each room may import, beside itself. */
 const BORDERS: Readonly<Record<string, readonly string[]>> = {
@@ -68,8 +68,8 @@ function whyNot(from: string, to: string): string | null {
 
 suite('a room', () => {
   test('imports only what its room may', () => {
-    assert.ok(RUNNING.length > 100, 'the tree is there')
-    const broken = RUNNING.flatMap((from) =>
+    assert.ok(PRODUCT_SOURCES.length > 100, 'the tree is there')
+    const broken = PRODUCT_SOURCES.flatMap((from) =>
       importsOf(from).flatMap((to) => {
         const why = whyNot(from, to)
         return why === null ? [] : [`${from} imports ${to}: ${why}`]
@@ -91,14 +91,16 @@ suite('a room', () => {
 
   test('has a border in the table, and the table of ARCHITECTURE.md names it', () => {
     const table = textOf('ARCHITECTURE.md')
-    for (const room of new Set(RUNNING.map(roomOf))) {
+    for (const room of new Set(PRODUCT_SOURCES.map(roomOf))) {
       assert.ok(room in BORDERS, room)
       assert.match(table, new RegExp(`^\\| .*\`${room}(?:\\.ts)?\``, 'mu'), room)
     }
   })
 
   test('that runs everywhere uses nothing of one runtime, and no clock or chance', () => {
-    const portable = RUNNING.filter((path) => path.startsWith('src/') && PORTABLE.includes(roomOf(path)))
+    const portable = PRODUCT_SOURCES.filter(
+      (path) => path.startsWith('src/') && PORTABLE.includes(roomOf(path)),
+    )
     assert.deepEqual(
       portable.filter((path) => /from 'node:/.test(textOf(path))),
       [],
@@ -111,10 +113,10 @@ suite('a room', () => {
   test('reads the clock, chance and the process only at the root of a thread', () => {
     const ambient =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bprocess\.(?!versions\b)|\bparentPort\b|\bworkerData\b(?=\s*[;,}]\s*from)/
-    const files = filesWith(ambient, RUNNING).filter((path) => !isRoot(path))
+    const files = filesWith(ambient, PRODUCT_SOURCES).filter((path) => !isRoot(path))
     assert.deepEqual(files, [SURROUNDINGS])
-    const roots = RUNNING.filter((path) => path.endsWith('-thread.ts'))
-    assert.deepEqual(filesWith(/\bparentPort\b/, RUNNING), roots)
+    const roots = PRODUCT_SOURCES.filter((path) => path.endsWith('-thread.ts'))
+    assert.deepEqual(filesWith(/\bparentPort\b/, PRODUCT_SOURCES), roots)
   })
 })
 

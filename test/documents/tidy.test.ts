@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { exportsOf, filesWith, RUNNING, SOURCES } from '../stage/tree.ts'
+import { exportsOf, filesWith, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
 
 /** Words that say nothing, with what to say instead. */
@@ -82,13 +82,13 @@ suite('a source', () => {
   })
 
   test('that runs has a file name of its own', () => {
-    const named = Map.groupBy([...RUNNING, 'package/package-manifest.ts'], (path) => basename(path))
+    const named = Map.groupBy([...PRODUCT_SOURCES, 'package/package-manifest.ts'], (path) => basename(path))
     const twice = [...named.values()].filter((paths) => paths.length > 1)
     assert.deepEqual(twice, [])
   })
 
   test('that runs exports no name that another exports', () => {
-    const exported = RUNNING.flatMap((path) => exportsOf(path).map((name) => ({ path, name })))
+    const exported = PRODUCT_SOURCES.flatMap((path) => exportsOf(path).map((name) => ({ path, name })))
     const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([, uses]) => uses.length > 1)
     const told = twice.map(([name, uses]) => `${name}: ${uses.map(({ path }) => path).join(', ')}`)
     assert.deepEqual(told, [])

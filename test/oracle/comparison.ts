@@ -29,7 +29,7 @@ export type Trial = {
 }
 
 /** A number in [0, below). */
-export type Dice = (below: number) => number
+type Dice = (below: number) => number
 
 /** Dice that fall the same way for the same seed. */
 export function diceOf(seed: number): Dice {

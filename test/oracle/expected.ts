@@ -7,7 +7,7 @@ import { patterns } from './patterns.ts'
 import { flows } from './series.ts'
 
 /** One line of an import file, as far as figures depend on it. */
-export type DraftLine = Readonly<{
+type DraftLine = Readonly<{
   at: string
   type: string
   kind: string

@@ -108,7 +108,7 @@ export type ApiStage = AsyncDisposable &
     get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
   }>
 
-export type ApiStageSettings = Readonly<{
+type ApiStageSettings = Readonly<{
   counters?: RequestPathParts['counters']
   callerOf?: RequestPathParts['callerOf']
   routes?: readonly Route[]

@@ -18,19 +18,19 @@ import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../../src/serve/server.ts
 import { fetchDescribed } from './described.ts'
 import { testSigner } from '../story/signing.ts'
 
-/** A log and a server of its archive, on a free port of the loopback. */
+/** A log and a server of its archive, on a free local port. */
 export type ArchiveNode = AsyncDisposable &
   Readonly<{
     directory: string
     log: LogReader
     appender: Appender
-    /** What failed on the server's side. */
+    /** Errors that the server reported. */
     reports: unknown[]
     get(name: string, headers?: Record<string, string>, method?: string): Promise<Response>
     bytesOf(name: string): Promise<Buffer>
   }>
 
-/** Publishes prices, which have details, so that both files of a month have lines. */
+/** Publishes prices. They have details, so both files of a month have lines. */
 export function publish(appender: Appender, moments: readonly number[]): void {
   const price = parsePrice('0.012345678901')
   assert.ok(price !== undefined)
@@ -55,13 +55,13 @@ export function publish(appender: Appender, moments: readonly number[]): void {
   appender.commit()
 }
 
-/** Opens it over a new directory, which goes away with it. `told` are the moments of its events, a commit each list. */
-export async function openArchiveNode(told: readonly (readonly number[])[]): Promise<ArchiveNode> {
+/** Opens the node on a temporary directory. `commits` has the moments of the events of each commit. */
+export async function openArchiveNode(commits: readonly (readonly number[])[]): Promise<ArchiveNode> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-archive-'))
   createStore(storePath(directory), { origin: 'daybook.example/log', chain: 'opaque', simulated: false })
   const db = openForWriting(storePath(directory))
   const appender = openAppender(db, testSigner(db))
-  for (const moments of told) publish(appender, moments)
+  for (const moments of commits) publish(appender, moments)
   const log = openReader(directory, null)
   const reports: unknown[] = []
   const server = await start(
@@ -107,7 +107,7 @@ export async function openArchiveNode(told: readonly (readonly number[])[]): Pro
   }
 }
 
-/** `count` moments from `fromMs` on. */
+/** `count` moments from `fromMs` on, `stepMs` apart. */
 export function every(stepMs: number, count: number, fromMs: number): number[] {
   return Array.from({ length: count }, (_, index) => fromMs + index * stepMs)
 }

@@ -6,7 +6,7 @@ import { audit } from '../../src/verify/audit.ts'
 import type { Change, PublicLog } from '../story/public-log.ts'
 import { randomLogs } from '../story/random-log.ts'
 
-/** A log of several months with contests, prizes, payouts and corrections: the richest of some random ones. */
+/** The most varied of 300 random logs: several months with contests, prizes, payouts and corrections. */
 export const RICH_LOG: readonly Entry[] =
   fc
     .sample(randomLogs, { seed: 26, numRuns: 300 })
@@ -18,7 +18,7 @@ function richness(entries: readonly Entry[]): number {
   return names.size
 }
 
-/** Audits a log by its own key, as `change` has a service answer. */
+/** Audits a log with its own key. `change` alters the answers of the service. */
 export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSettings> = {}): Promise<Audit> {
   return audit({
     source: log.source(change),
@@ -33,8 +33,8 @@ export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSett
   })
 }
 
-/** Everything that an audit found wrong, a line each. */
-export function wrongIn({ checks }: Audit): readonly string[] {
+/** Findings of an audit, one line each. */
+export function findingLines({ checks }: Audit): readonly string[] {
   return checks.flatMap(({ name, findings }) =>
     findings.map(({ place, what }) => `${name} | ${place}: ${what}`),
   )

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
-/** Debian's Chromium: nothing is fetched for the tests. */
+/** Chromium of the system; the tests download none. */
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = [
   '--headless',
@@ -17,32 +17,32 @@ const FLAGS = [
   '--disable-sync',
 ]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** What axe holds a page to: WCAG 2.2 AA and its own best practice. */
+/** Rules of axe: WCAG 2.2 AA and best practices. */
 const ALL = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 } as const
-/** The rules among them that look at colours. */
+/** Rules of axe about colours. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } as const
 
 export const WIDE = { width: 1280, height: 900 }
 export const NARROW = { width: 390, height: 844 }
 
-/** A page in a context of its own, with what went wrong on it so far. */
-export type Sight = AsyncDisposable &
+/** A page in its own browser context. */
+export type BrowserPage = AsyncDisposable &
   Readonly<{
     page: Page
-    /** Lines of the console that are errors, exceptions, and requests to other hosts. */
+    /** Errors so far: console errors, exceptions, and requests to other hosts. */
     wrong: readonly string[]
   }>
 
 export type Browser = AsyncDisposable &
   Readonly<{
     /** Opens a page of the service; `options` are Playwright's, such as `colorScheme` and `javaScriptEnabled`. */
-    see(url: string, options?: BrowserContextOptions): Promise<Sight>
+    see(url: string, options?: BrowserContextOptions): Promise<BrowserPage>
   }>
 
-/** Starts Chromium; `await using` ends it. */
+/** Starts Chromium. Disposal stops it. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   return {
@@ -56,8 +56,8 @@ export async function openBrowser(): Promise<Browser> {
       })
       page.on('pageerror', (error) => wrong.push(error.message))
       page.on('request', (request) => {
-        const asked = new URL(request.url())
-        if (asked.protocol.startsWith('http') && asked.origin !== origin) wrong.push(request.url())
+        const target = new URL(request.url())
+        if (target.protocol.startsWith('http') && target.origin !== origin) wrong.push(request.url())
       })
       await page.goto(url)
       return { page, wrong, [Symbol.asyncDispose]: () => context.close() }
@@ -66,9 +66,9 @@ export async function openBrowser(): Promise<Browser> {
   }
 }
 
-/** Nothing that axe finds wrong. The page is seen with `bypassCSP`, since axe is a script of no host. */
+/** Asserts that axe finds no violation. The page needs `bypassCSP`, because axe is injected. */
 export async function assertNoViolations(page: Page, what: 'all' | 'colours' = 'all'): Promise<void> {
-  // Half a second of each look: once for all looks at one page.
+  // Injected once for each page, because it takes half a second.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   const found = await page.evaluate(
     async (rules) => {
@@ -80,7 +80,7 @@ export async function assertNoViolations(page: Page, what: 'all' | 'colours' = '
   assert.deepEqual(found, [])
 }
 
-/** No part of the page is wider than the window. */
+/** Asserts that the page is no wider than the window. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   const [whole, shown] = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
@@ -89,7 +89,7 @@ export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   assert.ok(whole !== undefined && shown !== undefined && whole <= shown, `${whole} wide in ${shown}`)
 }
 
-/** As the scripts run within the page see it: a document, and axe. */
+/** Globals of the page, for the functions that run in it. */
 declare const document: Readonly<{ documentElement: Readonly<{ scrollWidth: number; clientWidth: number }> }>
 declare const axe: Readonly<{
   run(where: unknown, how: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>

@@ -4,44 +4,46 @@ import type { Example } from '../../src/serve/describe/examples.ts'
 import { fetchDescribed } from './described.ts'
 import { ROOT } from './places.ts'
 
-const FILE = join(ROOT, 'src', 'serve', 'api', 'examples.json')
+const FILE = join(ROOT, 'src', 'serve', 'describe', 'examples.json')
 
-/** What is another at each asking: the log's id, the build, and the present. */
-const PASSING: ReadonlySet<string> = new Set(['log', 'logId', 'version', 'now', 'ageMs'])
-/** The present and the chance in what a stream says. */
-const PASSING_TEXT = /(?<=^retry: )\d+|(?<="live":(?:true|false),)"at":"[^"]+","atMs":\d+/gm
+/** Fields that change with each request or build: the log's id, the version, and the present. */
+const VARIABLE_FIELDS: ReadonlySet<string> = new Set(['log', 'logId', 'version', 'now', 'ageMs'])
+/** Random retry times, and the present, in the text of a stream. */
+const VARIABLE_TEXT = /(?<=^retry: )\d+|(?<="live":(?:true|false),)"at":"[^"]+","atMs":\d+/gm
 
-/** Asks again for what an example shows: of a stream all until it is live. */
-export async function capture(base: string, { request, type }: Example): Promise<unknown> {
+/** Fetches the answer of an example again. A stream is read until it is live. */
+export async function fetchExample(base: string, { request, type }: Example): Promise<unknown> {
   const isStream = request.startsWith('/api/v1/stream')
   const response = await fetchDescribed(`${base}${request}`, { headers: isStream ? { accept: type } : {} })
-  const said = response.headers.get('content-type')?.split(';', 1)[0]
-  if (said !== type) throw new Error(`${request} answers ${said}`)
+  const contentType = response.headers.get('content-type')?.split(';', 1)[0]
+  if (contentType !== type) throw new Error(`${request} answers ${contentType}`)
   if (isStream) return untilLive(response)
   return type.endsWith('json') ? response.json() : response.text()
 }
 
 async function untilLive(response: Response): Promise<string> {
-  let said = ''
+  let text = ''
   for await (const bytes of response.body ?? []) {
-    said += Buffer.from(bytes).toString()
+    text += Buffer.from(bytes).toString()
     // Leaving the loop closes the stream.
-    if (/"live":true.*\n/.test(said)) return said
+    if (/"live":true.*\n/.test(text)) return text
   }
   throw new Error('the stream ended before it was live')
 }
 
-/** A value without what is another at each asking. */
-export function lasting(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll(PASSING_TEXT, '')
-  if (Array.isArray(value)) return value.map(lasting)
+/** A value without the parts that change with each request. */
+export function withoutVariable(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(VARIABLE_TEXT, '')
+  if (Array.isArray(value)) return value.map(withoutVariable)
   if (Object(value) !== value) return value
   const entries = Object.entries(Object(value))
-  return Object.fromEntries(entries.map(([key, each]) => [key, PASSING.has(key) ? null : lasting(each)]))
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, VARIABLE_FIELDS.has(key) ? null : withoutVariable(each)]),
+  )
 }
 
-/** Writes the examples anew: for a change of the format that is meant. */
-export function keep(examples: readonly Example[]): void {
+/** Writes the examples, after an intended change of the format. */
+export function writeExamples(examples: readonly Example[]): void {
   const lines = examples.map((example) => JSON.stringify(example))
   writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`)
 }

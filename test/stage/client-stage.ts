@@ -9,22 +9,22 @@ import { openLogModel } from '../story/log-model.ts'
 import type { ModelService } from './model-service.ts'
 
 export const LAUNCH_MS: number = Date.UTC(2026, 4, 1, 12)
-/** Waits are shorter by this, so that a restart costs no seconds. */
-const HASTE = 20
+/** Factor by which waits are shorter, so that a restart takes no seconds. */
+const SPEEDUP = 20
 
-export type ClientStage = Readonly<{
+type ClientStage = Readonly<{
   service: ModelService
   model: LogModel
   daybook: Daybook
   publish: (count: number, laterMs?: number) => Promise<void>
-  /** Streams that are open or being opened. */
+  /** Number of streams that are open or opening. */
   streams: () => number
 }>
 
-/** A client of a service in this process, with a model of its log. */
+/** Opens a client of a service in this process, with a model of its log. */
 export async function openStage(
   service: ModelService,
-  { haste = HASTE }: Readonly<{ haste?: number }> = {},
+  { haste = SPEEDUP }: Readonly<{ haste?: number }> = {},
 ): Promise<ClientStage> {
   const model = openLogModel()
   const random = randomOf('client')
@@ -35,7 +35,7 @@ export async function openStage(
     streams: () => streams,
     daybook: openDaybook({
       base: 'http://daybook.test',
-      // A service that starts again has another port here; where there is none, nobody answers.
+      // The port changes when the service restarts.
       async fetch(url, init) {
         if (url.includes('/stream')) {
           streams += 1

@@ -18,9 +18,9 @@ import { MAIN } from './places.ts'
 
 const POLL_MS = 10
 
-export type Ran = Readonly<{ code: number; stdout: string; stderr: string }>
+export type RunResult = Readonly<{ code: number; stdout: string; stderr: string }>
 
-/** The program with a world of its own: nothing of this process is touched. */
+/** The program with its own surroundings, apart from those of this process. */
 export function programOf(world: Partial<World>, done: (code: number) => void): Command {
   const whole: World = {
     now: () => msOf(Date.now()),
@@ -49,8 +49,8 @@ export function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
 }
 
-/** Runs one command in this process, which costs a tenth of a process of its own. */
-export async function run(words: readonly string[], world: Partial<World> = {}): Promise<Ran> {
+/** Runs a command in this process, which takes a tenth of the time of a child process. */
+export async function run(words: readonly string[], world: Partial<World> = {}): Promise<RunResult> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const [out, err] = [gather(stdout), gather(stderr)]
   let code = -1
@@ -75,12 +75,12 @@ async function gather(stream: PassThrough): Promise<string> {
   return text
 }
 
-/** A command in a process of its own. */
-export type Child = Readonly<{
+/** A command in a child process. */
+type Child = Readonly<{
   child: ChildProcess
-  /** Waits until it has said this on standard output or on the other. */
+  /** Waits until stdout or stderr matches. */
   says(pattern: RegExp): Promise<void>
-  ended(): Promise<Ran>
+  ended(): Promise<RunResult>
 }>
 
 export function start(words: readonly string[], cwd?: string): Child {
@@ -110,7 +110,7 @@ export function start(words: readonly string[], cwd?: string): Child {
   }
 }
 
-/** Publishes one deposit; gives its seq. */
+/** Publishes a deposit and returns its seq. */
 export async function publishDeposit({ door, token }: Service, ref: string): Promise<number> {
   const response = await fetch(`${door}/publish`, {
     method: 'POST',
@@ -121,13 +121,13 @@ export async function publishDeposit({ door, token }: Service, ref: string): Pro
   return drafts[0]?.seq ?? 0
 }
 
-/** What a proxy does with an answer: hands it on, cuts it after some bytes, or holds its body back. */
-export type Meddling = 'none' | 'hold' | Readonly<{ cutAfter: number; once: () => boolean }>
+/** Fault of a proxy: none, a body that never comes, or a body that is cut after some bytes. */
+type ProxyFault = 'none' | 'hold' | Readonly<{ cutAfter: number; once: () => boolean }>
 
-/** A proxy before a service, which notes the headers that it is sent. */
+/** Starts a proxy of a service that injects faults and notes the requests. */
 export async function startProxy(
   url: string | ((path: string) => string),
-  meddle: (path: string, count: number) => Meddling,
+  meddle: (path: string, count: number) => ProxyFault,
 ): Promise<
   Readonly<{ url: string; asked: (readonly [path: string, headers: IncomingHttpHeaders])[] }> &
     AsyncDisposable
@@ -161,12 +161,12 @@ export async function startProxy(
   }
 }
 
-async function hand(answer: Readable, response: ServerResponse, meddling: Meddling): Promise<void> {
+async function hand(answer: Readable, response: ServerResponse, meddling: ProxyFault): Promise<void> {
   if (meddling === 'hold') return response.flushHeaders()
   if (meddling === 'none') return void answer.pipe(response)
   const body = Buffer.concat(await answer.toArray())
   response.write(body.subarray(0, meddling.cutAfter))
-  // A client drops what it has not read when a connection breaks.
+  // A client drops unread bytes when the connection breaks, so wait until it has read them.
   while (!meddling.once()) await sleep(POLL_MS)
   response.destroy()
 }

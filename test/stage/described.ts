@@ -21,29 +21,29 @@ type Document = Readonly<{
   }>
 }>
 
-/** An answer as any of the tests' ways of asking has it. */
-export type Answered = Readonly<{
+/** An answer of the API, from any client of the tests. */
+export type DescribedAnswer = Readonly<{
   method: string
   /** Path and query. */
   target: string
   status: number
   headers: Headers
-  /** Of an answer in JSON. */
+  /** Body of an answer in JSON. */
   text?: string
 }>
 
-/** Headers that say something of the service: on no answer whose description lacks them. */
-const TELLING =
+/** Headers that an answer may have only when the OpenAPI document describes them. */
+const DESCRIBED_HEADERS =
   /^(?:daybook-.*|ratelimit.*|etag|link|retry-after|accept-ranges|content-range|content-disposition|repr-digest|allow)$/
 const JSON_BODY = /^application\/(?:[a-z]+\+)?json$/
 const ITSELF = 'https://daybook.test/openapi.json'
 
-/** The document with every object closed: published it is open, since fields are added inside v1. */
-function closed(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(closed)
+/** The document with extra fields forbidden. The published one allows them, because v1 may add fields. */
+function withoutExtraFields(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutExtraFields)
   if (Object(part) !== part) return part
   const entries = Object.entries(Object(part)).map(([key, value]) =>
-    key === 'examples' || key === 'example' ? [key, value] : [key, closed(value)],
+    key === 'examples' || key === 'example' ? [key, value] : [key, withoutExtraFields(value)],
   )
   const isObject = entries.some(([key]) => key === 'properties')
   return Object.fromEntries(isObject ? [['additionalProperties', false], ...entries] : entries)
@@ -51,11 +51,11 @@ function closed(part: unknown): unknown {
 
 const document = JSON.parse(JSON.stringify(openapi('0.0.0'))) as Document
 const ajv = new Ajv2020({ strict: false, allErrors: true })
-ajv.addSchema({ $id: ITSELF, ...Object(closed(document)) })
+ajv.addSchema({ $id: ITSELF, ...Object(withoutExtraFields(document)) })
 const compiled = new Map<string, ValidateFunction>()
 
-/** Throws when the value is not what the schema at this place of the document asks for. */
-function hold(value: unknown, place: readonly string[], of: string): void {
+/** Asserts that a value fits the schema at a place of the document. */
+function assertFits(value: unknown, place: readonly string[], of: string): void {
   const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
   let validate = compiled.get(pointer)
   if (validate === undefined) {
@@ -65,18 +65,18 @@ function hold(value: unknown, place: readonly string[], of: string): void {
   assert.ok(validate(value), `${of} is not as described: ${ajv.errorsText(validate.errors)}`)
 }
 
-/** Templates by how much of them is fixed, so that `/tile/entries/…` is found before `/tile/{level}/…`. */
+/** Path templates, the most specific first: `/tile/entries/…` before `/tile/{level}/…`. */
 const TEMPLATES = Object.keys(document.paths)
   .toSorted((a, b) => a.split('{').length - b.split('{').length)
   .map((template) => {
-    // The log's files alone have a part of several segments; OpenAPI cannot say so.
+    // `{tile}` may have several segments, which OpenAPI cannot express.
     const pattern = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'tile' ? '.+' : '[^/]+'))
     return { template, form: new RegExp(`^${pattern.replaceAll('.json', '\\.json')}$`, 'u') }
   })
 
 const problemPlace = ['components', 'responses', 'Problem']
 
-/** What an answer of this status at this path is described to be; elsewhere there are problems only. */
+/** Description of an answer with this status at this path. Undescribed paths answer only problems. */
 function describedAt(path: string, status: number): Readonly<{ place: readonly string[]; is: Described }> {
   const template = TEMPLATES.find(({ form }) => form.test(path))?.template
   const responses = template === undefined ? undefined : document.paths[template]?.get.responses
@@ -91,13 +91,13 @@ function describedAt(path: string, status: number): Readonly<{ place: readonly s
   return { place: ['components', 'responses', name], is: document.components.responses[name] ?? {} }
 }
 
-/** Holds an answer of the API against the OpenAPI document: its status, its headers, its body where it is JSON. */
-export function holdDescribed({ method, target, status, headers, text }: Answered): void {
+/** Asserts that an answer of the API fits the OpenAPI document: its status, headers, and JSON body. */
+export function assertDescribed({ method, target, status, headers, text }: DescribedAnswer): void {
   const path = target.split('?', 1)[0] ?? ''
   if (!path.startsWith('/api/v1/') || method === 'OPTIONS') return
   const what = `${method} ${path}: ${status}`
   const { place, is } = describedAt(path, status)
-  holdHeaders(headers, is, what)
+  assertHeadersDescribed(headers, is, what)
   const type = headers.get('content-type')?.split(';', 1)[0]
   if (type === undefined) {
     assert.ok(is.content === undefined, `${what} has a media type`)
@@ -105,19 +105,27 @@ export function holdDescribed({ method, target, status, headers, text }: Answere
   }
   assert.ok(is.content?.[type] !== undefined, `${what} is described as ${type}`)
   if (method === 'HEAD' || text === undefined || !JSON_BODY.test(type)) return
-  hold(JSON.parse(text), [...place, 'content', type, 'schema'], what)
+  assertFits(JSON.parse(text), [...place, 'content', type, 'schema'], what)
 }
 
-function holdHeaders(headers: Headers, { headers: described = {} }: Described, what: string): void {
+function assertHeadersDescribed(
+  headers: Headers,
+  { headers: described = {} }: Described,
+  what: string,
+): void {
   const names = new Map(Object.keys(described).map((name) => [name.toLowerCase(), name]))
   for (const [lower, value] of headers) {
     const name = names.get(lower)
     if (name === undefined) {
-      assert.ok(!TELLING.test(lower), `the header ${lower} of ${what} is described`)
+      assert.ok(!DESCRIBED_HEADERS.test(lower), `the header ${lower} of ${what} is described`)
       continue
     }
     const isNumber = document.components.headers[name]?.schema['type'] === 'integer'
-    hold(isNumber ? Number(value) : value, ['components', 'headers', name, 'schema'], `${name} of ${what}`)
+    assertFits(
+      isNumber ? Number(value) : value,
+      ['components', 'headers', name, 'schema'],
+      `${name} of ${what}`,
+    )
   }
   for (const [name, lower] of [...names].map(([key, each]) => [each, key] as const)) {
     const isRequired = document.components.headers[name]?.required === true
@@ -125,28 +133,32 @@ function holdHeaders(headers: Headers, { headers: described = {} }: Described, w
   }
 }
 
-/** Holds a part of a stream: the fields of a message, or the text of a line. */
-export function holdStreamPart(message: Readonly<Record<string, string>>): void {
+/** Asserts that a message or JSON line of a stream fits the OpenAPI document. */
+export function assertStreamPartDescribed(message: Readonly<Record<string, string>>): void {
   const place = ['paths', '/api/v1/stream', 'get', 'responses', '200', 'content']
   const isLine = Object.keys(message).join('') === 'data'
   const type = isLine ? 'application/x-ndjson' : 'text/event-stream'
   const { data } = message
-  hold(isLine ? JSON.parse(data ?? '') : message, [...place, type, 'x-itemSchema'], 'a part of the stream')
+  assertFits(
+    isLine ? JSON.parse(data ?? '') : message,
+    [...place, type, 'x-itemSchema'],
+    'a part of the stream',
+  )
   if (isLine || data === undefined) return
   const name = message['event'] === 'position' ? 'Position' : 'Event'
-  hold(JSON.parse(data), ['components', 'schemas', name], 'the data of a message')
+  assertFits(JSON.parse(data), ['components', 'schemas', name], 'the data of a message')
 }
 
-/** `fetch` that holds what it gets against the OpenAPI document. */
+/** `fetch` that asserts that the response fits the OpenAPI document. */
 export async function fetchDescribed(url: string | URL, init: RequestInit = {}): Promise<Response> {
-  // A test that computes for longer than a connection is kept hears of its end before it asks over it again.
+  // A test may compute for longer than the keep-alive time. This lets it notice that its connection has ended.
   await setImmediate()
   const response = await fetch(url, init)
   const { pathname, search } = new URL(url)
   const { status, headers } = response
   const isJson = JSON_BODY.test(headers.get('content-type')?.split(';', 1)[0] ?? '')
   const text = isJson ? await response.clone().text() : undefined
-  holdDescribed({
+  assertDescribed({
     method: init.method ?? 'GET',
     target: `${pathname}${search}`,
     status,

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './places.ts'
 
-/** The text of a file of the project. */
+/** Text of a file of the project. */
 export function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** A fenced block of a document: what stands behind its fence, its text, and the last line of prose before it. */
+/** A fenced block of a document: its language, its text, and the last line of prose before it. */
 export type Block = Readonly<{ language: string; text: string; before: string; line: number }>
 
-/** The fenced blocks of a document in their order. */
+/** Fenced blocks of a document, in order. */
 export function blocksOf(document: string): readonly Block[] {
   const blocks: Block[] = []
   let before = ''
@@ -27,18 +27,18 @@ export function blocksOf(document: string): readonly Block[] {
       open = null
     }
   }
-  if (open !== null) throw new Error(`the block of line ${open.line} does not end`)
+  if (open !== null) throw new Error(`the block at line ${open.line} has no end`)
   return blocks
 }
 
-/** The links of a document to other files, without what follows `#`. */
+/** Links of a document to other files, without their fragments. */
 export function linksOf(document: string): readonly string[] {
   return [...document.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target.split('#')[0] ?? '')
     .filter((target) => target !== '' && !/^[a-z]+:/.test(target))
 }
 
-/** JSON for a document: on one line what fits one, else as many members to a line as fit. */
+/** Formats JSON for a document: on one line when it fits, else with as many members to a line as fit. */
 export function formatJson(value: unknown, width: number, indent = ''): string {
   const line = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ')
   if (indent.length + line.length <= width || Object(value) !== value) return line

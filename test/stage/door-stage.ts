@@ -18,12 +18,12 @@ import { recompute } from '../../src/publish/recompute.ts'
 import { testSigner } from '../story/signing.ts'
 
 export const DOOR_TOKEN = 'a-token-of-the-stage-that-is-long-enough-0123456789'
-/** The token that replaces the first one: both open while they are being changed. */
+/** Second token of the door. A door accepts two while they are being rotated. */
 export const NEXT_TOKEN = 'the-next-token-of-the-stage-long-enough-0123456789'
 const START_MS = Date.UTC(2026, 9, 1)
 
-/** What the door answered: the status, the headers, and the body as text and as JSON. */
-export type Answered = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
+/** A response of the door. `json` is empty when the body is no JSON. */
+export type DoorResponse = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
 export type Body = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
   code?: string
@@ -31,28 +31,28 @@ export type Body = Readonly<{
   errors?: readonly Readonly<{ draft: number; field: string; message: string }>[]
 }>
 
-/** The publish door over a log of its own, in this process. */
+/** A publish door and its log, in this process. */
 export type DoorStage = AsyncDisposable &
   Readonly<{
     port(): number
-    /** Sends drafts as JSON, or a text as it is; NDJSON where the content type says so. */
+    /** Sends a body: a string as it is, anything else as JSON. */
     publish(
       body: unknown,
       headers?: Readonly<Record<string, string | undefined>>,
       method?: string,
-    ): Promise<Answered>
-    /** Moves the clock to so many milliseconds after the stage's beginning. */
+    ): Promise<DoorResponse>
+    /** Sets the clock, in milliseconds after the start of the stage. */
     clock(ms: number): void
     head(): number
     lines(): readonly string[]
     committed: readonly Committed[]
     outcomes: readonly PublishOutcome[]
     irregular: readonly BooksRefusal[]
-    /** What went wrong in the door itself. */
+    /** Errors in the door itself. */
     failures: readonly unknown[]
-    /** Milliseconds that answers to wrong tokens waited; no time goes by meanwhile. */
+    /** Delays of answers to wrong tokens, in milliseconds. The stage does not wait for them. */
     pauses: readonly number[]
-    /** Closes the log and the door and opens both again. */
+    /** Closes the log and the door and opens them again. */
     restart(): Promise<void>
   }>
 
@@ -127,7 +127,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
     },
     async [Symbol.asyncDispose]() {
       await opened.close()
-      assertWhole(path)
+      assertConsistent(path)
       rmSync(directory, { recursive: true })
     },
   }
@@ -144,7 +144,7 @@ async function send(
   body: unknown,
   headers: Readonly<Record<string, string | undefined>> = {},
   method = 'POST',
-): Promise<Answered> {
+): Promise<DoorResponse> {
   const given = { authorization: `Bearer ${DOOR_TOKEN}`, 'content-type': 'application/json', ...headers }
   const sent = new Headers()
   for (const [name, value] of Object.entries(given)) if (value !== undefined) sent.set(name, value)
@@ -164,7 +164,7 @@ async function send(
   }
 }
 
-/** The lines of a store's log, by seq. */
+/** Lines of a store's log, by seq. */
 export function linesOf(path: string): readonly string[] {
   const db = openForReading(path)
   try {
@@ -177,14 +177,14 @@ export function linesOf(path: string): readonly string[] {
   }
 }
 
-/** Every table of the store is what its lines say, seqs are contiguous, and no ref is there twice. */
-export function assertWhole(path: string): number {
+/** Asserts that all tables follow from the lines, seqs are contiguous, and refs are unique. Returns the last seq. */
+export function assertConsistent(path: string): number {
   const scratch = `${path}.recomputed`
   try {
     const steps = recompute(path, scratch)
     let step = steps.next()
     while (step.done !== true) step = steps.next()
-    assert.deepEqual(step.value.differences, [], 'every table is what the log says')
+    assert.deepEqual(step.value.differences, [], 'all tables follow from the log')
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
   }
@@ -194,7 +194,7 @@ export function assertWhole(path: string): number {
     const events = Number(row?.['events'])
     assert.equal(Number(row?.['head']), events, 'seqs are contiguous')
     const twice = db.prepare('SELECT count(*) - count(DISTINCT ref) AS refs FROM refs').get()
-    assert.equal(Number(twice?.['refs']), 0, 'every ref is there once')
+    assert.equal(Number(twice?.['refs']), 0, 'refs are unique')
     const last = linesOf(path).map((line) => (JSON.parse(line) as { atMs: number }).atMs)
     assert.deepEqual(
       last,
@@ -207,26 +207,30 @@ export function assertWhole(path: string): number {
   }
 }
 
-/** A draft that every log takes at any time. */
+/** A draft that any log accepts at any time. */
 export function trade(ref: string, kots = '1', more: object = {}): object {
   return { ref, type: 'trade', kind: 'buy', kots, ...more }
 }
 
-/** The headers of a request of lines. */
+/** Headers of a request in JSON lines. */
 export const NDJSON: Readonly<{ 'content-type': string }> = { 'content-type': 'application/x-ndjson' }
 
 export function lines(drafts: readonly unknown[]): string {
   return drafts.map((draft) => JSON.stringify(draft)).join('\n')
 }
 
-/** The receipts of a request that was taken: ref, status, seq. */
-export function receipts({ status, json, text }: Answered): readonly (readonly [string, string, number])[] {
+/** Receipts of an accepted request: ref, status, seq. */
+export function receipts({
+  status,
+  json,
+  text,
+}: DoorResponse): readonly (readonly [string, string, number])[] {
   assert.equal(status, 200, text)
   return (json.drafts ?? []).map((draft) => [draft.ref, draft.status, draft.seq] as const)
 }
 
-/** The answer is a problem with this status and code. */
-export function assertRefused(answered: Answered, status: number, code: string): void {
+/** Asserts that the response is a problem with this status and code. */
+export function assertRefused(answered: DoorResponse, status: number, code: string): void {
   assert.equal(answered.json.code, code, answered.text)
   assert.equal(answered.status, status)
   assert.equal(answered.headers.get('content-type'), 'application/problem+json')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** Fails unless a feed is a calendar as RFC 5545 wants it: lines, folds, and what every entry says. */
+/** Asserts that a feed is valid by RFC 5545: lines, folds, and the properties of each entry. */
 export function assertCalendar(feed: string): void {
   const lines = Buffer.from(feed).toString('latin1').split('\r\n')
   assert.equal(lines.pop(), '', 'the last line ends too')
@@ -19,13 +19,13 @@ export function assertCalendar(feed: string): void {
     for (const name of ['UID', 'SEQUENCE', 'DTSTAMP', 'DTSTART', 'SUMMARY']) {
       assert.equal(valuesOf(entry, name).length, 1, `an entry has one ${name}`)
     }
-    assert.deepEqual(valuesOf(entry, 'DTEND'), [], 'a moment has no length')
+    assert.deepEqual(valuesOf(entry, 'DTEND'), [], 'an entry has no end')
   }
   const uids = valuesOf(feed, 'UID')
-  assert.equal(new Set(uids).size, uids.length, 'an identifier of its own')
+  assert.equal(new Set(uids).size, uids.length, 'identifiers are unique')
 }
 
-/** All that a feed says by a name, in its order, with its folds undone. */
+/** Values of a property in a feed, in order and unfolded. */
 export function valuesOf(feed: string, name: string): readonly string[] {
   const unfolded = feed.replaceAll('\r\n ', '')
   return [...unfolded.matchAll(new RegExp(`^${name}:(.*)\r$`, 'gm'))].map(([, value = '']) => value)

@@ -10,23 +10,23 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
-/** A draft as an import file has it, however wrong. */
+/** A line of an import file, right or wrong. */
 export type Line = Readonly<Record<string, unknown>>
 
-/** The present of every import on the stage. */
+/** The present of all imports. */
 export const NOW_MS: number = Date.UTC(2026, 5, 1)
 
 /** A folder with files to import and a data directory. */
 export type ImportStage = Readonly<{
   data: string
-  /** Writes a file of the folder; its path. */
+  /** Writes a file into the folder and returns its path. */
   file(name: string, content: string | Uint8Array): string
   import(files: readonly string[], settings?: Partial<ImportSettings>): Promise<ImportReport | ImportRefusal>
-  /** Imports the lines, which must be good. */
+  /** Imports the lines, which must be valid. */
   begin(lines: readonly Line[]): Promise<void>
-  /** Names and digests of all that lies in the data directory. */
+  /** Names and digests of the files in the data directory. */
   contents(): Readonly<Record<string, string>>
-  /** The lines of the log's events, as a reader sees them. */
+  /** Lines of the log, from a reader. */
   lines(): readonly string[]
 }> &
   AsyncDisposable
@@ -70,7 +70,7 @@ export function jsonl(lines: readonly Line[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** A contest that runs, funded: four good drafts of the first minute of 2026. */
+/** Four valid drafts of the first minute of 2026: a deposit, and a contest that is running. */
 export function opening(): readonly Line[] {
   const at = '2026-01-01T00:00:00.000Z'
   const details = { opensAt: at, closesAt: '2026-02-01T00:00:00.000Z' }
@@ -82,7 +82,7 @@ export function opening(): readonly Line[] {
   ]
 }
 
-/** `count` further plays of that contest, a second apart, from the given one on. */
+/** `count` plays of that contest, a second apart; `from` is the number of the first. */
 export function plays(count: number, from = 1): readonly Line[] {
   return Array.from({ length: count }, (_, index) => ({
     ref: `p${from + index}`,

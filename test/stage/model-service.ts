@@ -2,22 +2,21 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { pino } from 'pino'
 import type { Service } from '../../src/command/service/service.ts'
-import { startService } from '../../src/command/service/service.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import type { Difference } from '../../src/publish/recompute.ts'
 import { recompute } from '../../src/publish/recompute.ts'
+import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { fetchDescribed } from './described.ts'
 import type { ModelDraft } from '../story/log-model.ts'
+import { postDrafts, startInProcess } from './manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
-const TOKEN = 'a-token-of-tests-that-is-long-enough-0123456789'
+const NEW_LOG = { origin: 'daybook.test/model', chain: 'opaque', simulated: false } as const
 
-/** A whole service in this process, on loopback, whose clock a test sets and which stops and starts again. */
+/** A service in this process, on free local ports. The test sets its clock and can restart it. */
 export type ModelService = AsyncDisposable &
   Readonly<{
     port(): number
@@ -26,7 +25,7 @@ export type ModelService = AsyncDisposable &
     publish(drafts: readonly ModelDraft[], asLines: boolean): Promise<Response>
     get(path: string): Promise<Response>
     restart(): Promise<void>
-    /** Stops it for good and says which of its tables are not what its lines say. */
+    /** Stops the service for good. Returns the tables that differ from a recomputation of the log. */
     differences(): Promise<readonly Difference[]>
   }>
 
@@ -47,15 +46,7 @@ export async function openModelService(nowMs: number): Promise<ModelService> {
     port: () => service().port,
     nowMs: clock.now,
     setNow: (ms) => clock.set(msOf(ms)),
-    publish: (drafts, asLines) =>
-      fetch(`http://127.0.0.1:${service().publishPort}/publish`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${TOKEN}`,
-          'content-type': asLines ? 'application/x-ndjson' : 'application/json',
-        },
-        body: asLines ? drafts.map((draft) => JSON.stringify(draft)).join('\n') : JSON.stringify(drafts),
-      }),
+    publish: (drafts, asLines) => postDrafts(service(), drafts, asLines),
     get: (path) =>
       fetchDescribed(`http://127.0.0.1:${service().port}${path}`, {
         headers: { 'accept-encoding': 'identity' },
@@ -78,39 +69,6 @@ export async function openModelService(nowMs: number): Promise<ModelService> {
   }
 }
 
-function begin(data: string, clock: ReturnType<typeof openSharedClock>): Promise<Service> {
-  const silent = new PassThrough().resume()
-  return startService(
-    {
-      data,
-      host: '127.0.0.1',
-      port: 0,
-      publishHost: '127.0.0.1',
-      publishPort: 0,
-      tokens: [TOKEN],
-      newLog: { origin: 'daybook.test/model', chain: 'opaque', simulated: false },
-      signing: { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false },
-      verifyFirst: false,
-      balances: 'refuse',
-      trustProxy: '',
-      workers: 1,
-      rateLimit: null,
-      limitStore: null,
-      streamsMax: 1_000,
-      drainMs: 0,
-      writerClock: clock.buffer,
-    },
-    {
-      now: clock.now,
-      monotonicMs: () => performance.now(),
-      random: Math.random,
-      stdout: silent,
-      stderr: silent,
-      interactive: false,
-      sharesPorts: true,
-      hasFileModes: true,
-      stop: new AbortController().signal,
-    },
-    pino({ enabled: false }),
-  )
+function begin(data: string, clock: SharedClock): Promise<Service> {
+  return startInProcess(data, NEW_LOG, [TEST_KEY], clock)
 }

@@ -8,35 +8,35 @@ import { MAIN } from './places.ts'
 
 const START_MS_MAX = 60_000
 const END_MS_MAX = 30_000
-/** A request that is not answered by then has failed. */
+/** Time limit of a request. */
 const ANSWER_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
 
-/** One draft's receipt, as the door answers it. */
+/** Receipt of a draft, from the door's answer. */
 export type DoorReceipt = Readonly<{ ref: string; status: 'published' | 'duplicate'; seq: number }>
-export type DoorAnswer = Readonly<{
+type DoorAnswer = Readonly<{
   status: number
   headers: Headers
   drafts: readonly DoorReceipt[]
-  /** The problem's code; empty when the drafts were taken. */
+  /** Code of the problem; empty when the drafts were accepted. */
   code: string
 }>
 
-/** `daybook serve` in a process of its own on a directory that outlives it. */
+/** `daybook serve` in a child process, on a directory that outlives it. */
 export type NodeProcess = Readonly<{
-  /** The public address. */
+  /** Public base URL. */
   url: string
-  /** The private address. */
+  /** Base URL of the private listener. */
   door: string
   child: ChildProcess
-  /** What it has said so far. */
-  said(): string
+  /** Standard error so far. */
+  stderr(): string
   publish(drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer>
-  /** Waits for the end after a signal: what it ended with. */
+  /** Sends a signal and waits for the end. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Readonly<{ code: number | null; signal: string | null }>>
 }>
 
-/** Starts the service; `wrapper` is a command in front of it, such as one that sets a limit. */
+/** Starts the service. `wrapper` is a command before it, such as one that sets a limit. */
 export async function startNode(
   data: string,
   options: readonly string[] = [],
@@ -46,7 +46,7 @@ export async function startNode(
   writeFileSync(tokenFile, TOKEN)
   const words = ['serve', '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
-  // Of two options the last one counts.
+  // The last of two equal options counts, so `options` override the fixed ones.
   const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
   const child = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], env })
@@ -68,7 +68,7 @@ export async function startNode(
     url,
     door,
     child,
-    said: () => said,
+    stderr: () => said,
     publish: (drafts, signal) => publish(door, drafts, signal),
     async end(signal) {
       const tooLate = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX)
@@ -96,7 +96,7 @@ async function publish(door: string, drafts: readonly object[], signal?: AbortSi
   }
 }
 
-/** Every line of the log, read through the public API from `after` on. */
+/** Lines of the log after `after`, read through the public API. */
 export async function readLines(url: string, after: number): Promise<readonly string[]> {
   const lines: string[] = []
   for (;;) {

@@ -6,34 +6,34 @@ import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ROOT } from './places.ts'
 
-/** What the package is made of: the clone without its tests. */
+/** Parts of the clone that the package is made of. */
 const PACKED = ['src', 'sim', 'package', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
-const TOLD = ['README.md', 'CHANGELOG.md', 'LICENSE']
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE']
 const RUN_MS_MAX = 90_000
 
-export type Ran = Readonly<{ code: number | null; stdout: string; stderr: string }>
+export type RunResult = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
-/** An empty project into which the package was installed from its tarball. */
+/** An empty project with the package installed from its tarball. */
 export type Project = AsyncDisposable &
   Readonly<{
     folder: string
-    /** The files of the tarball, as npm lists them. */
+    /** Files of the tarball, as npm lists them. */
     files: readonly string[]
-    /** The clone's manifest as it is after packing. */
+    /** Manifest of the clone after packing. */
     manifest: string
-    run(program: string, ...words: readonly string[]): Promise<Ran>
-    /** Runs the installed `daybook` until it says where it listens; `end` stops it and gives its code. */
+    run(program: string, ...words: readonly string[]): Promise<RunResult>
+    /** Starts the installed `daybook` and waits until it listens. `end` stops it and returns its exit code. */
     listen(...words: readonly string[]): Promise<Readonly<{ url: string; end(): Promise<number | null> }>>
   }>
 
-/** The node of this test is the one that npm and npx find first. */
+/** The environment in which npm and npx find the Node of this test first. */
 function environment(): Record<string, string | undefined> {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:DAYBOOK_|npm_)/i.test(name))
   const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`
   return { ...Object.fromEntries(own), PATH: path }
 }
 
-async function run(cwd: string, program: string, words: readonly string[]): Promise<Ran> {
+async function run(cwd: string, program: string, words: readonly string[]): Promise<RunResult> {
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, words, { cwd, env: environment(), stdio, timeout: RUN_MS_MAX })
   let [stdout, stderr] = ['', '']
@@ -43,25 +43,26 @@ async function run(cwd: string, program: string, words: readonly string[]): Prom
   return { code: child.exitCode, stdout, stderr }
 }
 
-async function done(cwd: string, program: string, ...words: readonly string[]): Promise<string> {
+async function runToSuccess(cwd: string, program: string, ...words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(cwd, program, words)
   if (code !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${code}:\n${stdout}${stderr}`)
   return stdout
 }
 
-/** Packs a copy of the clone, so that nothing of the clone is written to, and installs the tarball. */
+/** Packs a copy of the clone, so that the clone is unchanged, and installs the tarball. */
 export async function openProject(): Promise<Project> {
   const whole = await mkdtemp(join(tmpdir(), 'daybook-package-'))
   const [clone, folder] = [join(whole, 'clone'), join(whole, 'project')]
-  for (const path of [...PACKED, ...TOLD]) await cp(join(ROOT, path), join(clone, path), { recursive: true })
+  for (const path of [...PACKED, ...DOCUMENTS])
+    await cp(join(ROOT, path), join(clone, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  const packed = await done(clone, 'npm', 'pack', '--json', '--silent', '--pack-destination', whole)
-  const manifest = await done(clone, 'cat', 'package.json')
+  const packed = await runToSuccess(clone, 'npm', 'pack', '--json', '--silent', '--pack-destination', whole)
+  const manifest = await runToSuccess(clone, 'cat', 'package.json')
   const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }]
   await mkdir(folder)
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}\n')
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
-  await done(folder, 'npm', 'install', ...quiet, join(whole, tarball.filename))
+  await runToSuccess(folder, 'npm', 'install', ...quiet, join(whole, tarball.filename))
   return {
     folder,
     files: tarball.files.map(({ path }) => path),
@@ -77,17 +78,17 @@ async function listen(
   words: readonly string[],
 ): Promise<Readonly<{ url: string; end(): Promise<number | null> }>> {
   const every = [...words, '--port', '0', '--publish-port', '0', '--drain', '0']
-  // Without npx before it, which a signal ends alone.
+  // Not through npx: a signal would end only npx.
   const bin = join(cwd, 'node_modules', '.bin', 'daybook')
   const child = spawn(bin, every, { cwd, env: environment(), stdio: ['ignore', 'ignore', 'pipe'] })
   const closed = once(child, 'close')
   const late = setTimeout(() => child.kill('SIGKILL'), RUN_MS_MAX)
-  let said = ''
+  let output = ''
   for await (const line of createInterface({ input: child.stderr })) {
-    said += `${line}\n`
+    output += `${line}\n`
     const url = /^listening on (http:\S+)/.exec(line)?.[1]
     if (url === undefined) continue
-    // What it says from now on is let go of, so that it never waits for a reader.
+    // Drains stderr, so that a full pipe never blocks the process.
     child.stderr.resume()
     return {
       url,
@@ -99,5 +100,5 @@ async function listen(
       },
     }
   }
-  throw new Error(`it did not start:\n${said}`)
+  throw new Error(`daybook did not start:\n${output}`)
 }

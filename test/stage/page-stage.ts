@@ -1,18 +1,18 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import type { ApiStage } from './api-stage.ts'
 import { openApiStage } from './api-stage.ts'
-import type { Browser, Sight } from './browser.ts'
+import type { Browser, BrowserPage } from './browser.ts'
 import { openBrowser } from './browser.ts'
 
-/** A service whose story stands still, with a browser in front of it. */
+/** A service with a fixed story, and a browser. */
 export type PageStage = AsyncDisposable &
   Readonly<{
     api: ApiStage
     browser: Browser
-    /** The address of a path of the service. */
+    /** URL of a path of the service. */
     urlOf(path: string): string
     /** Opens a page of the service. */
-    see(path: string, options?: BrowserContextOptions): Promise<Sight>
+    see(path: string, options?: BrowserContextOptions): Promise<BrowserPage>
   }>
 
 export async function openPageStage(settings?: Parameters<typeof openApiStage>[0]): Promise<PageStage> {

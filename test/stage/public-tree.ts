@@ -9,47 +9,43 @@ import { fetchDescribed } from './described.ts'
 import type { Service } from './service.ts'
 import { sha256, verifyEd25519 } from '../tlog/example.ts'
 
-// What a stranger sees of a log's tree: public answers alone.
+// A log's tree, from public answers only.
 
-/** Asks a service for a path below `/api/v1`. */
-export type Get = (
-  path: string,
-  headers?: Readonly<Record<string, string>>,
-  method?: string,
-) => Promise<Response>
+/** Fetches a path below `/api/v1`. */
+type Get = (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Response>
 
-/** Asks of the service that is there when it is asked. */
+/** A `Get` of the service that runs at the time of the request. */
 export const getOf =
   (service: () => Service): Get =>
   (path, headers = {}, method = 'GET') =>
     fetchDescribed(`${service().url}/api/v1${path}`, { method, headers })
 
-/** The body of an answer that is there. */
+/** Body of an answer with status 200. */
 export async function bytesOf(get: Get, path: string): Promise<Buffer> {
   const response = await get(path)
   assert.equal(response.status, 200, path)
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Trust at first use: the keys that the log lists itself. */
+/** The log with the keys that it lists itself, trusted at first use. */
 export async function trustedBy(get: Get): Promise<TrustedLog> {
   const { origin, keys } = (await (await get('/log/keys')).json()) as LogKeys
   return { origin, keys: keys.map(({ vkey }) => parseVkey(sha256, vkey) ?? assert.fail()), witnesses: [] }
 }
 
-/** The present checkpoint, verified. */
+/** The verified present checkpoint. */
 export async function checkpointOf(get: Get, log: TrustedLog): Promise<OpenedCheckpoint> {
   const opened = await openCheckpoint(await bytesOf(get, '/log/checkpoint'), log, verifyEd25519)
   assert.ok(opened.ok)
   return opened.value
 }
 
-/** The code of a problem. */
+/** Code of a problem. */
 export async function problemOf(response: Response): Promise<string> {
   return ((await response.json()) as { code: string }).code
 }
 
-/** The entry of every event, made of the lines of `/events` and of the details' files. */
+/** Entries of all events, made from the lines of `/events` and the details files. */
 export async function entriesOf(get: Get): Promise<readonly Uint8Array[]> {
   const lines: string[] = []
   for (let next: string | null = '/events?after=0&limit=10000'; next !== null;) {

@@ -1,15 +1,15 @@
 import { connect } from 'node:net'
-import { holdDescribed } from './described.ts'
+import { assertDescribed } from './described.ts'
 
-/** What came back over one connection, and how long it stayed open. */
-export type RawAnswer = Readonly<{ text: string; closedMs: number }>
+/** Bytes received over one connection, and the time until it closed. */
+type RawAnswer = Readonly<{ text: string; closedMs: number }>
 
-/** The connection is cut by then, and the answer is what had come. */
+/** Time after which the connection is closed; the answer is what has arrived. */
 const WAIT_MS_MAX = 10_000
 
 /**
- * Sends bytes as they are and waits until the other side closes; `more` is sent on from time to time.
- * A connection that is cut by the other side counts as closed.
+ * Sends bytes as they are and waits until the server closes or resets the connection. `more` is sent again and again
+ * until then.
  */
 export function sendRaw(
   port: number,
@@ -29,7 +29,7 @@ export function sendRaw(
       clearInterval(trickle)
       clearTimeout(limit)
       try {
-        holdOne(bytes, text)
+        assertOneDescribed(bytes, text)
         resolve({ text, closedMs: performance.now() - startedMs })
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)))
@@ -39,15 +39,15 @@ export function sendRaw(
   })
 }
 
-/** A GET that asks for the connection to be closed, with further header lines. */
+/** A request with `Connection: close` and further header lines. */
 export function getRequest(target: string, headers: readonly string[] = [], method = 'GET'): string {
   return [`${method} ${target} HTTP/1.1`, 'Host: daybook.test', 'Connection: close', ...headers, '', ''].join(
     '\r\n',
   )
 }
 
-/** Holds the answer against the OpenAPI document where there was one well-formed request and one whole answer. */
-function holdOne(bytes: string, text: string): void {
+/** Asserts that the answer fits the OpenAPI document, when there is one well-formed request and one answer. */
+function assertOneDescribed(bytes: string, text: string): void {
   const [, method, target] = /^([A-Z]+) (\/\S*) HTTP\/1\.[01]\r\n/.exec(bytes) ?? []
   const [head = '', body] = text.split('\r\n\r\n', 2)
   const [first = '', ...lines] = head.split('\r\n')
@@ -56,13 +56,13 @@ function holdOne(bytes: string, text: string): void {
     lines.map((line): [string, string] => [line.split(':', 1)[0] ?? '', valueOf(line)]),
   )
   const isOne = text.split('HTTP/1.1 ').length === 2 && bytes.split(' HTTP/1.').length === 2
-  // What the parser refuses has no body and no log.
+  // A request that Node's parser refuses gets an answer without our headers.
   const isOurs = headers.has('daybook-log')
   const isWhole = Number(headers.get('content-length')) === body?.length && !headers.has('content-encoding')
   if (method === undefined || target === undefined || !isOne || !isOurs) return
-  // A body is as many bytes as its head says, read here as one character each.
+  // `latin1` gives one character for each byte.
   const json = isWhole ? { text: Buffer.from(body ?? '', 'latin1').toString() } : {}
-  holdDescribed({ method, target, status, headers, ...json })
+  assertDescribed({ method, target, status, headers, ...json })
 }
 
 function valueOf(line: string): string {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
-/** A connection to where the relay leads; null while there is nothing, as between two starts of a service. */
-function reach(to: string | (() => string)): Socket | null {
+/** Connects to the target. Null while there is none, such as during a restart of the service. */
+function connectTo(to: string | (() => string)): Socket | null {
   try {
     const { port, hostname } = new URL(typeof to === 'string' ? to : to())
     return connect(Number(port), hostname)
@@ -12,13 +12,13 @@ function reach(to: string | (() => string)): Socket | null {
   }
 }
 
-/** What stands between a client and a service, and can cut every connection there is. */
+/** A TCP relay between a client and a service. `cut` closes all its connections. */
 export type Relay = AsyncDisposable & Readonly<{ url: string; cut(): void }>
 
 export async function openRelay(to: string | (() => string)): Promise<Relay> {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
-    const far = reach(to)
+    const far = connectTo(to)
     if (far === null) {
       near.destroy()
       return

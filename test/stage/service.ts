@@ -11,25 +11,25 @@ import { MAIN } from './places.ts'
 const START_MS_MAX = 60_000
 const STOP_MS_MAX = 20_000
 
-/** A whole service in a process of its own, on loopback, with a data directory that goes when it stops. */
+/** A service in its own process. Disposal stops it and removes its data directory. */
 export type Service = Readonly<{
-  /** The public address, without a slash at its end. */
+  /** Public base URL, without a trailing slash. */
   url: string
-  /** The private listener's address. */
+  /** Base URL of the private listener. */
   door: string
   token: string
   data: string
 }> &
   AsyncDisposable
 
-export type Finished = Readonly<{ code: number | null; stdout: string; stderr: string }>
+type Finished = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
-/** The test's own settings would change the service's. */
+/** The environment without `DAYBOOK_` variables, which would change the service. */
 function environment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
 }
 
-/** Runs one command of the command line to its end. */
+/** Runs a command to its end. */
 export async function daybook(...words: readonly string[]): Promise<Finished> {
   const child = spawn(process.execPath, [MAIN, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,16 +46,16 @@ export async function daybook(...words: readonly string[]): Promise<Finished> {
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
 const DOOR = /publish door on (http:\/\/127\.0\.0\.1:\d+)/
 
-/** Waits until the process has said both of its addresses; throws with what it said when it ends or is late. */
+/** Waits until the process has printed its two URLs. Throws with its output when it ends or is late. */
 async function addresses(child: ChildProcess): Promise<Readonly<{ url: string; door: string }>> {
   if (child.stderr === null) throw new Error('the service has no stderr')
-  const said: string[] = []
+  const lines: string[] = []
   let url: string | undefined
   let door: string | undefined
   const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
   try {
     for await (const line of createInterface({ input: child.stderr })) {
-      said.push(line)
+      lines.push(line)
       url ??= PUBLIC.exec(line)?.[1]
       door ??= DOOR.exec(line)?.[1]
       if (url !== undefined && door !== undefined) return { url, door }
@@ -63,7 +63,7 @@ async function addresses(child: ChildProcess): Promise<Readonly<{ url: string; d
   } finally {
     clearTimeout(late)
   }
-  throw new Error(`the service did not start:\n${said.join('\n')}`)
+  throw new Error(`the service did not start:\n${lines.join('\n')}`)
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -75,16 +75,16 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(late)
 }
 
-/** What a test may say of a service: a file of drafts to import first, its chain, further options of `serve`. */
+/** Settings of a service: a file of drafts to import first, the chain, and further options of `serve`. */
 export type ServiceOptions = Readonly<{
   drafts?: string
   chain?: 'solana' | 'evm' | 'opaque'
   options?: readonly string[]
-  /** The key that signs its log, where a test says what is signed; else it makes one. */
+  /** Key that signs the log; by default the service makes one. */
   signingKey?: SigningKey
 }>
 
-/** Imports the drafts into a new data directory and serves it; `await using` stops it and cleans up. */
+/** Imports the drafts into a new data directory and serves it. Disposal stops the service and removes the directory. */
 export async function startService({
   drafts,
   chain = 'solana',
@@ -117,7 +117,7 @@ export async function startService({
     }
     try {
       const { url, door } = await addresses(child)
-      // What it says from here on is read and dropped, so that a full pipe never stops it.
+      // Drains stderr, so that a full pipe never blocks the process.
       child.stderr?.resume()
       return { url, door, token, data, [Symbol.asyncDispose]: close }
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { TestEvent } from 'node:test/reporters'
 
-/** Reporter that names at the end what was skipped, and why: the runner's own closing lines do not count a skipped suite. */
+/** Test reporter that lists the skipped tests and suites with their reasons. Node's summary omits skipped suites. */
 // oxlint-disable-next-line import/no-default-export -- the runner takes a reporter's default export
 export default async function* skips(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const skipped: string[] = []

@@ -2,46 +2,46 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
-import { holdStreamPart } from './described.ts'
+import { assertStreamPartDescribed } from './described.ts'
 
-/** One SSE message, or one JSON line as its data. */
+/** An SSE message, or a JSON line as `data`. */
 export type Message = Readonly<{ id?: string; event?: string; data?: string; retry?: string }>
 
-/** A client on a bare socket, so that a test can say every byte and see every byte. */
+/** A stream client on a bare socket, which sends and shows exact bytes. */
 export type StreamClient = Disposable &
   Readonly<{
     socket: Socket
-    /** The status line and headers, once they are here. */
+    /** Status line and headers. */
     head(): string
-    /** The body without its chunks. */
+    /** Body without chunk framing. */
     body(): string
     messages(): readonly Message[]
-    /** The lines of the events, positions left out. */
+    /** Lines of the events, without positions. */
     events(): readonly string[]
     seqs(): readonly number[]
     positions(): readonly Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>[]
-    /** Whether the last chunk, the empty one, has come. */
+    /** Whether the last, empty chunk has arrived. */
     isWhole(): boolean
     isClosed(): boolean
-    /** Waits until a condition holds; fails after `withinMs`. */
+    /** Waits for a condition; fails after `withinMs`. */
     until(holds: () => boolean, withinMs?: number): Promise<void>
     text(): string
   }>
 
-export type ClientSettings = Readonly<{
+type ClientSettings = Readonly<{
   path?: string
   method?: string
   version?: '1.0' | '1.1'
   headers?: readonly string[]
-  /** Bytes sent right behind the request. */
+  /** Bytes sent directly after the request. */
   behind?: string
-  /** Takes nothing of what comes until resumed. */
+  /** Reads nothing until it is resumed. */
   paused?: boolean
 }>
 
 const BOUND_MS = 8_000
 
-/** Waits for a condition, looking again after each turn of the event loop, for at most `withinMs`. */
+/** Waits for a condition, checked every millisecond; fails after `withinMs`. */
 export async function until(holds: () => boolean, withinMs: number = BOUND_MS): Promise<void> {
   const limit = performance.now() + withinMs
   while (!holds()) {
@@ -66,7 +66,7 @@ export async function openClient(port: number, settings: ClientSettings = {}): P
   socket.write(lines.join('\r\n') + behind)
 
   const text = (): string => {
-    // Every byte of the stream is ASCII, so that a cut inside a character cannot happen.
+    // All bytes of a stream are ASCII, so no chunk ends inside a character.
     if (chunks.length > 0) received += Buffer.concat(chunks.splice(0)).toString('latin1')
     return received
   }
@@ -98,7 +98,8 @@ export async function openClient(port: number, settings: ClientSettings = {}): P
     text,
     [Symbol.dispose]() {
       socket.destroy()
-      if (head().startsWith('HTTP/1.1 200')) for (const message of messages()) holdStreamPart(message)
+      if (head().startsWith('HTTP/1.1 200'))
+        for (const message of messages()) assertStreamPartDescribed(message)
     },
   }
 }

@@ -23,39 +23,39 @@ import type { StreamSettings, Streams } from '../../src/serve/stream/streams.ts'
 import { openStreams } from '../../src/serve/stream/streams.ts'
 import { testSigner } from '../story/signing.ts'
 
-/** A log with one writer in this thread, and its stream behind the public listener. */
+/** A log with its writer in this thread, and a public listener with its stream. */
 export type Stage = AsyncDisposable &
   Readonly<{
     port: number
     reader: LogReader
     streams: Streams
-    /** Appends `count` events in one commit; their kind follows from their seq (`draftOf`). */
+    /** Appends `count` events in one commit. Their kinds depend on their seqs (`draftOf`). */
     publish(count: number): void
-    /** Appends without telling this thread's reader, as another thread's commit that it has not seen. */
+    /** Appends without a signal to this thread's reader, like a commit that it has not seen. */
     publishElsewhere(count: number): void
-    /** The exact line of an event. */
+    /** Exact line of an event. */
     line(seq: number): string
     head(): number
-    /** Places that are taken at present. */
+    /** Number of slots in use. */
     slotsTaken(): number
-    /** What was reported, in order. */
+    /** Reported errors, in order. */
     reported: unknown[]
-    /** Requests that were decided about so far. */
-    decided(): number
+    /** Number of requests whose caller was looked up. */
+    requests(): number
   }>
 
-export type StageSettings = Readonly<{
+type StageSettings = Readonly<{
   limits?: Partial<StreamLimits>
   slotsPerCaller?: number
   slotsPerNode?: number
   random?: () => number
-  /** Stands between the stream and its reader. */
+  /** Wraps the reader of the streams. */
   reader?: (reader: LogReader) => LogReader
 }>
 
 const LAUNCH_MS = Date.UTC(2026, 9, 1)
 
-/** What the stage publishes as event `seq`: in every ten a price, a contest's plan, four buys and four sales. */
+/** Event `seq` of the stage. Of each ten, one is a price, one a contest's plan, four are buys and four are sales. */
 export function draftOf(seq: number): Draft {
   const blank = { ref: null, atMs: null, contestId: null, kots: null, tx: null, details: null }
   if (seq % 10 === 0) {
@@ -133,12 +133,12 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     },
     head: () => reader.head().seq,
     slotsTaken: slots.open,
-    decided: () => callers.length,
+    requests: () => callers.length,
     reported,
     async [Symbol.asyncDispose]() {
       await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
-      assert.equal(slots.open(), 0, 'every place is given back')
+      assert.equal(slots.open(), 0, 'all slots are released')
       reader.close()
       db.close()
       rmSync(directory, { recursive: true })
@@ -170,7 +170,7 @@ function collaborators(
   }
 }
 
-/** Slots that count how many are taken; giving one back twice is a failure of its holder. */
+/** Slots that fail when one is released twice. */
 function countSlots(limits: CallerSlotLimits): Pick<CallerSlots, 'take' | 'open' | 'limits'> {
   const slots = openCallerSlots(allocateCallerSlots(limits, 'a secret of the stage'))
   return {
@@ -184,7 +184,7 @@ function countSlots(limits: CallerSlotLimits): Pick<CallerSlots, 'take' | 'open'
         ok: true,
         slot: {
           release() {
-            assert.equal(released, false, 'a place is given back once')
+            assert.equal(released, false, 'a slot is released once')
             released = true
             taken.slot.release()
           },

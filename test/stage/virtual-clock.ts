@@ -1,5 +1,5 @@
-/** A clock that stands still while anything runs and leaps to the next timer when nothing does. */
-export type VirtualClock = Readonly<{
+/** A clock that stops while code runs and jumps to the next timer when the event loop is idle. */
+type VirtualClock = Readonly<{
   now: () => number
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }>

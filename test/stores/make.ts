@@ -16,7 +16,7 @@ import {
   unpackKept,
   writeAnswers,
 } from '../books/kept-store.ts'
-import { startStill, stillWorld } from '../stage/still-node.ts'
+import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 
 // Makes the kept store of the present schema, and the answers that go with it (README.md beside this file).
 
@@ -151,7 +151,7 @@ async function importDrafts(data: string, drafts: readonly Draft[], key: Signing
   const file = `${data}.drafts.jsonl`
   writeFileSync(file, drafts.map((draft) => JSON.stringify(draft)).join('\n'))
   const now = msOf(APRIL + 30 * DAY_MS)
-  const { monotonicMs, stop } = stillWorld(() => now)
+  const { monotonicMs, stop } = manualWorld(() => now)
   const outcome = await importFiles({
     files: [file],
     dataDirectory: data,
@@ -171,7 +171,7 @@ async function publishAll(
   requests: readonly Request[],
   keys: readonly SigningKey[],
 ): Promise<void> {
-  await using service = await startStill(data, KEPT_LOG, keys, msOf(APRIL))
+  await using service = await startManualNode(data, KEPT_LOG, keys, msOf(APRIL))
   for (const { at, drafts } of requests) await service.publish(drafts, msOf(at))
 }
 

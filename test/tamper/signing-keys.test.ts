@@ -270,8 +270,8 @@ suite('a served log', () => {
     const next = join(folder.path, 'next.key')
     const draft = { ref: 'r1', type: 'trade', kind: 'buy', kots: '1' }
     const first = await startNode(data)
-    assert.match(first.said(), /made the key that signs this log: .*data\.key/)
-    const vkey = /^localhost\/daybook\+\S+$/m.exec(first.said())?.[0] ?? assert.fail(first.said())
+    assert.match(first.stderr(), /made the key that signs this log: .*data\.key/)
+    const vkey = /^localhost\/daybook\+\S+$/m.exec(first.stderr())?.[0] ?? assert.fail(first.stderr())
     assert.equal((await first.publish([draft])).status, 200)
     assert.equal((await first.end('SIGTERM')).code, 0)
     const made = await daybook('keygen', '--to', next)

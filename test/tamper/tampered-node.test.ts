@@ -81,7 +81,7 @@ suite('a service whose log was changed while it was stopped', () => {
     const publishing = publishOn(node, 'late', () => undefined)
     await once(node.child, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) })
     assert.equal(node.child.exitCode, 1)
-    assert.match(node.said(), /seq 99: the event is not what was published/)
+    assert.match(node.stderr(), /seq 99: the event is not what was published/)
     await Promise.all([stream, publishing])
     // Whoever starts it again does not get it to sign and show for as long as an audit takes.
     const again = await serving(folder.data)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { openApiStage, plan } from '../stage/api-stage.ts'
-import type { Sight } from '../stage/browser.ts'
+import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, REFUSED } from './web-addresses.ts'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
@@ -29,7 +29,7 @@ suite('in a browser, as it comes,', { concurrency: 4 }, () => {
 })
 
 suite('in a browser without scripts', () => {
-  let sight: Sight
+  let sight: BrowserPage
   before(async () => {
     sight = await pages.see('/', { javaScriptEnabled: false })
   })
@@ -45,7 +45,7 @@ suite('in a browser without scripts', () => {
 })
 
 suite('in a browser, to everyone,', () => {
-  let sight: Sight
+  let sight: BrowserPage
   before(async () => {
     sight = await pages.see('/', { bypassCSP: true })
   })

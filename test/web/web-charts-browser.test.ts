@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Flows, Funds } from '../../src/protocol/resources.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
-import type { Sight } from '../stage/browser.ts'
+import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
@@ -20,8 +20,9 @@ const MINUTES = '/flows?from=2026-10-01&to=2026-10-01T04:00Z&bucket=minute'
 const answerOf = async <Answer>(path: string): Promise<Answer> =>
   (await (await pages.api.get(`/api/v1${path}`)).json()) as Answer
 
-const sliderOf = ({ page }: Sight): ReturnType<Sight['page']['getByRole']> => page.getByRole('slider')
-const readingOf = async (sight: Sight): Promise<string> =>
+const sliderOf = ({ page }: BrowserPage): ReturnType<BrowserPage['page']['getByRole']> =>
+  page.getByRole('slider')
+const readingOf = async (sight: BrowserPage): Promise<string> =>
   (await sliderOf(sight).getAttribute('aria-valuetext')) ?? ''
 
 suite('the slider of a chart', () => {

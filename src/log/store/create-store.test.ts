@@ -14,7 +14,7 @@ import {
   STORE_FILE,
   storePath,
 } from './store.ts'
-import { skipUnless } from '../../../test/stage/component.ts'
+import { skipUnless } from '../../../test/stage/test-needs.ts'
 
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { skipWithout } from '../../../test/stage/component.ts'
+import { skipWithout } from '../../../test/stage/test-needs.ts'
 import { isDiskFull, PROBE_FILE } from './disk-probe.ts'
 import { storePath } from './store.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { assertWhole, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
+import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { openAppender } from '../../log/append.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
@@ -146,7 +146,7 @@ suite('a store that is full', () => {
             const receiptsNow = outcomes.flatMap((outcome) => (outcome.ok ? outcome.receipts : []))
             const seqs = receiptsNow.filter(({ status }) => status === 'published').length
             assert.equal(linesOf(path).length, seqs, 'only what was acknowledged is there')
-            assertWhole(path)
+            assertConsistent(path)
             assert.equal(commitsRefused > 0, full > 0, 'that it is full is told')
             commitsRefused = 0
             fulls += full
@@ -157,7 +157,7 @@ suite('a store that is full', () => {
             for (const { ref, seq } of again.flatMap((outcome) => (outcome.ok ? outcome.receipts : []))) {
               assert.equal(seq, before.get(ref) ?? seq, 'what was acknowledged keeps its seq')
             }
-            stored += assertWhole(path)
+            stored += assertConsistent(path)
           } finally {
             db.close()
             rmSync(directory, { recursive: true })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createClient } from '@redis/client'
-import { skipWithout } from '../../../test/stage/component.ts'
+import { skipWithout } from '../../../test/stage/test-needs.ts'
 import { type AllowanceStore, openAllowanceStore, type StoreSignal } from './allowance-store.ts'
 import { allocateAllowance, type Allowance, openAllowance, type Policy } from './allowance.ts'
 

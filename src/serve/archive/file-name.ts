@@ -3,7 +3,7 @@ import type { Month } from '../../protocol/moment.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 
 /** Parsed name of a file below `/archive/`. */
-export type ArchiveName =
+type ArchiveName =
   | Readonly<{ is: 'file'; month: Month; file: MonthFile }>
   | Readonly<{ is: 'manifest'; month: Month }>
   | Readonly<{ is: 'sums' }>

@@ -16,7 +16,7 @@ const TYPE = 'application/gzip'
 const STALL_MS_MAX = 120_000
 
 /** Reply with one file of a month. */
-export type MonthFiles = (ask: StreamAsk, month: Month, file: MonthFile) => Reply
+type MonthFiles = (ask: StreamAsk, month: Month, file: MonthFile) => Reply
 
 /** A stretch of a file, `from` inclusive, `to` exclusive. */
 type Stretch = Readonly<{ month: Month; file: MonthFile; layout: MonthLayout; from: number; to: number }>

@@ -26,7 +26,7 @@ export function llmsRoute(): AnswerRoute {
 }
 
 /** The text in the form of llmstxt.org: a title, a summary, what to know, then lists of links. */
-export function llmsText(): string {
+function llmsText(): string {
   const { openapi, asyncapi, eventTypes, events, stream, archive, status } = ENDPOINT_PATHS
   return `# Daybook
 

@@ -16,7 +16,7 @@ export type Cursor = {
 }
 
 /** Next write of a stream. `nothing` before the head means that no scanned event matched; advance again. */
-export type CursorStep =
+type CursorStep =
   | Readonly<{ is: 'page'; packet: Packet; count: number }>
   | Readonly<{ is: 'position' }>
   | Readonly<{ is: 'nothing' }>

@@ -7,7 +7,7 @@ import { lastSeqIn, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes. */
-export type FeedPage = Readonly<{
+type FeedPage = Readonly<{
   /** Its framed matches; null when it has none. */
   packet: Packet | null
   count: number

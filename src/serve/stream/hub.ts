@@ -4,13 +4,13 @@ import { openFanOuts } from './fan-outs.ts'
 import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from './turns.ts'
 
-export type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
+type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
   Readonly<{
     /** Receives an error thrown by a read of the store. The stream that read is closed. */
     report: (error: unknown) => void
   }>
 
-export type Hub = Readonly<{
+type Hub = Readonly<{
   /** Opens a stream on a response whose headers are written. From then on only the hub ends it. */
   join(join: Join): void
   counts(): Readonly<StreamCounts>

@@ -7,7 +7,7 @@ import type { StreamLimits } from './limits.ts'
 import type { Subscription } from './subscription.ts'
 
 /** Start of an admitted stream: its exclusive cursor and the slot that it holds. */
-export type Admitted = Readonly<{ after: Seq; slot: CallerSlot }>
+type Admitted = Readonly<{ after: Seq; slot: CallerSlot }>
 
 export type AdmissionSettings = Readonly<{
   reader: LogReader

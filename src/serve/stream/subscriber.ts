@@ -12,7 +12,7 @@ import type { StreamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
 
 /** Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, or the node failed. */
-export type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'
+type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'
 
 /** Counters of this thread's streams since it started. */
 export type StreamCounts = {

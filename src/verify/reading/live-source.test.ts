@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { auditOf, RICH_LOG, wrongIn } from '../../../test/stage/audit-stage.ts'
+import { auditOf, RICH_LOG, findingLines } from '../../../test/stage/audit-stage.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
 import { openVirtualClock } from '../../../test/stage/virtual-clock.ts'
 import { openAsk } from '../../client/ask.ts'
@@ -56,7 +56,7 @@ suite('a service under its public limit', () => {
     test(`of ${requests} requests a minute is verified without one too many`, async () => {
       const { source, sent } = stage(requests)
       const found = await auditOf(log, undefined, { source })
-      assert.deepEqual(wrongIn(found), [])
+      assert.deepEqual(findingLines(found), [])
       assert.ok(sent.length > requests, `${sent.length} requests`)
       assert.deepEqual(
         sent.filter(({ status }) => status === 429),
@@ -72,7 +72,7 @@ suite('a service under its public limit', () => {
   test('whose file breaks off is asked for it again', async () => {
     let times = 0
     const { source } = stage(600, (path) => path.endsWith('.jsonl.gz') && times++ < 2)
-    assert.deepEqual(wrongIn(await auditOf(log, undefined, { source })), [])
+    assert.deepEqual(findingLines(await auditOf(log, undefined, { source })), [])
     assert.ok(times > 2)
   })
 
@@ -85,6 +85,6 @@ suite('a service under its public limit', () => {
     const { source } = stage(600)
     const read: Source['read'] = (path) => source.read(path === 'schedule' ? 'no-such-path' : path)
     const found = await auditOf(log, undefined, { source: { ...source, read } })
-    assert.deepEqual(wrongIn(found), ['schedule | schedule: is not there'])
+    assert.deepEqual(findingLines(found), ['schedule | schedule: is not there'])
   })
 })

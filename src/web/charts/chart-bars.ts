@@ -11,7 +11,7 @@ import { html } from '../markup/html.ts'
  * One bar: what stands under it, and how high it is; the coarser unit of its label is named where it changes. One that
  * is not over is hatched.
  */
-export type Bar = Readonly<{ label: string; coarse?: string; figure: string; unfinished?: boolean }>
+type Bar = Readonly<{ label: string; coarse?: string; figure: string; unfinished?: boolean }>
 
 export type Bars = Readonly<{
   id: string

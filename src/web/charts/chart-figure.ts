@@ -11,7 +11,7 @@ export type Panel = Readonly<{
 }>
 
 /** Plots of the same buckets, one under the other or side by side, and the table that holds their figures. */
-export type Panels = Readonly<{
+type Panels = Readonly<{
   /** What the figures say, in a sentence. */
   sentence: Html
   panels: readonly Panel[]

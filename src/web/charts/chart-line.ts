@@ -9,7 +9,7 @@ import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 
 /** One figure of every bucket, in their order. */
-export type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
+type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
 
 /** Lines over buckets of one width: all in one unit, since they share an axis. */
 export type Lines = Readonly<{

@@ -11,7 +11,7 @@ import { momentText } from '../markup/moment-html.ts'
 import type { View } from '../frame/page.ts'
 
 /** The width of every picture, and the room around what it draws. */
-export const PICTURE_WIDTH = 900
+const PICTURE_WIDTH = 900
 const LEFT = 76
 const RIGHT = 24
 const HEAD = 72
@@ -23,7 +23,7 @@ const HEIGHTS = { tall: 230, short: 110 } as const
 const NAME_CHARS_MAX = 70
 
 /** The width of the plots of a picture. */
-export const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
+const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
 
 /** What a picture says of itself: it may be seen anywhere. */
 export type Caption = Readonly<{

@@ -7,12 +7,12 @@ import { timeMarks } from './chart-time.ts'
 import { html } from '../markup/html.ts'
 
 /** A figure that holds from a moment on, until the next one. */
-export type StepPoint = Readonly<{ atMs: number; figure: string }>
+type StepPoint = Readonly<{ atMs: number; figure: string }>
 
 export type StepSeries = Readonly<{ name: string; style: SeriesStyle; steps: readonly StepPoint[] }>
 
 /** Figures that change at single moments, in one unit. */
-export type StepChart = Readonly<{
+type StepChart = Readonly<{
   id: string
   title: string
   description: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { openModelService } from '../../../test/stage/model-service.ts'
-import type { Browser, Sight } from '../../../test/stage/browser.ts'
+import type { Browser, BrowserPage } from '../../../test/stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW } from '../../../test/stage/browser.ts'
 import type { PageStage } from '../../../test/stage/page-stage.ts'
 import { openPageStage } from '../../../test/stage/page-stage.ts'
@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => pages[Symbol.asyncDispose]())
 
-const see = (options: Parameters<Browser['see']>[1] = {}): Promise<Sight> => pages.see('/api', options)
+const see = (options: Parameters<Browser['see']>[1] = {}): Promise<BrowserPage> => pages.see('/api', options)
 
 suite('a form of the reference', { timeout: 60_000 }, () => {
   test('is answered in its place, with how that went and the page of the same', async () => {

@@ -5,7 +5,7 @@ import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { mediaOf } from '../frame/api-document.ts'
 
 /** The same request in a language, as a whole that runs. */
-export type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
+type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
 /** What tells the ways of asking apart. */
 type Asking = Call & Readonly<{ url: string; isJson: boolean }>

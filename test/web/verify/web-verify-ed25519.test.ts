@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Page, Route } from 'playwright-core'
-import type { Browser, Sight } from '../../stage/browser.ts'
+import type { Browser, BrowserPage } from '../../stage/browser.ts'
 import { openBrowser } from '../../stage/browser.ts'
 import { check, stepsOf, STOPPED, trade } from './checked-page.ts'
 import type { ModelService } from '../../stage/model-service.ts'
@@ -74,7 +74,7 @@ async function servePlain(page: Page): Promise<void> {
   })
 }
 
-type Prepared = Sight & Readonly<{ asked: readonly string[] }>
+type Prepared = BrowserPage & Readonly<{ asked: readonly string[] }>
 
 /** A page prepared before it is opened, with the addresses that it asked for. */
 async function see(url: string, prepare: (page: Page) => Promise<unknown>): Promise<Prepared> {

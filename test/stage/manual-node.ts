@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
+import type { Service } from '../../src/command/service/service.ts'
 import { startService } from '../../src/command/service/service.ts'
 import type { World } from '../../src/command/terminal/world.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
@@ -12,17 +13,17 @@ import { fetchDescribed } from './described.ts'
 const TOKEN = 'a-token-of-tests-that-is-long-enough-0123456789'
 const STREAM_BYTES_MAX = 10_000_000
 
-/** A service in this process whose clock stands still until a test moves it. */
-export type StillNode = AsyncDisposable &
+/** A service in this process with a clock that only `publish` moves. */
+export type ManualNode = AsyncDisposable &
   Readonly<{
-    /** The body of a 200. A stream's is all that it says until it is live; `#ndjson` behind the path asks for lines. */
+    /** Body of a 200. A stream is read until it is live; `#ndjson` after the path asks for JSON lines. */
     bytesOf(path: string): Promise<Buffer>
-    /** Publishes the drafts in one request, at a moment at which the clock then stands. */
+    /** Sets the clock and publishes the drafts in one request. */
     publish(drafts: readonly object[], at: Ms): Promise<void>
   }>
 
-/** What commands and the service see of a machine whose clock is given. */
-export function stillWorld(now: () => Ms): World {
+/** The surroundings of commands and the service, with a given clock. */
+export function manualWorld(now: () => Ms): World {
   const silent = new PassThrough().resume()
   return {
     now,
@@ -37,16 +38,14 @@ export function stillWorld(now: () => Ms): World {
   }
 }
 
-/** Serves a data directory on free ports of the loopback. */
-export async function startStill(
+/** Starts a service in this process, on free local ports, with a clock that the test sets. */
+export function startInProcess(
   data: string,
   newLog: NewLog,
   keys: readonly SigningKey[],
-  now: Ms,
-): Promise<StillNode> {
-  const clock: SharedClock = openSharedClock()
-  clock.set(now)
-  const service = await startService(
+  clock: SharedClock,
+): Promise<Service> {
+  return startService(
     {
       data,
       host: '127.0.0.1',
@@ -62,25 +61,45 @@ export async function startStill(
       workers: 1,
       rateLimit: null,
       limitStore: null,
-      streamsMax: 10,
+      streamsMax: 1_000,
       drainMs: 0,
       writerClock: clock.buffer,
     },
-    stillWorld(clock.now),
+    manualWorld(clock.now),
     pino({ enabled: false }),
   )
+}
+
+/** Sends drafts to the publish door of a service that `startInProcess` started. */
+export function postDrafts(service: Service, drafts: readonly object[], asLines = false): Promise<Response> {
+  return fetch(`http://127.0.0.1:${service.publishPort}/publish`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': asLines ? 'application/x-ndjson' : 'application/json',
+    },
+    body: asLines ? drafts.map((draft) => JSON.stringify(draft)).join('\n') : JSON.stringify(drafts),
+  })
+}
+
+/** Serves a data directory at a fixed moment. */
+export async function startManualNode(
+  data: string,
+  newLog: NewLog,
+  keys: readonly SigningKey[],
+  now: Ms,
+): Promise<ManualNode> {
+  const clock = openSharedClock()
+  clock.set(now)
+  const service = await startInProcess(data, newLog, keys, clock)
   const base = `http://127.0.0.1:${service.port}`
   return {
     bytesOf: async (path) => (path.includes('/stream') ? history(`${base}${path}`) : whole(`${base}${path}`)),
     async publish(drafts, at) {
       clock.set(at)
-      const response = await fetch(`http://127.0.0.1:${service.publishPort}/publish`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify(drafts),
-      })
-      const said = await response.text()
-      if (response.status !== 200) throw new Error(`publish: ${response.status} ${said}`)
+      const response = await postDrafts(service, drafts)
+      const body = await response.text()
+      if (response.status !== 200) throw new Error(`publish: ${response.status} ${body}`)
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
@@ -98,14 +117,14 @@ async function history(address: string): Promise<Buffer> {
   const accept = form === 'ndjson' ? 'application/x-ndjson' : 'text/event-stream'
   const response = await fetch(url, { headers: { accept } })
   if (response.body === null) throw new Error('a stream has a body')
-  let said = ''
+  let text = ''
   for await (const chunk of response.body) {
-    said += Buffer.from(chunk).toString()
-    const live = said.indexOf('"live":true')
-    const end = live < 0 ? -1 : said.indexOf(form === 'ndjson' ? '\n' : '\n\n', live)
+    text += Buffer.from(chunk).toString()
+    const live = text.indexOf('"live":true')
+    const end = live < 0 ? -1 : text.indexOf(form === 'ndjson' ? '\n' : '\n\n', live)
     // Leaving the loop closes the stream.
-    if (end >= 0) return Buffer.from(said.slice(0, end + (form === 'ndjson' ? 1 : 2)))
-    if (said.length > STREAM_BYTES_MAX) break
+    if (end >= 0) return Buffer.from(text.slice(0, end + (form === 'ndjson' ? 1 : 2)))
+    if (text.length > STREAM_BYTES_MAX) break
   }
   throw new Error('the stream ended before it was live')
 }
