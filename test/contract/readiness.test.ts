@@ -136,14 +136,14 @@ for (const options of OPTIONS) {
       }))
 
     test('whose collector fails answers the scrape with 500, says why, and goes on', () =>
-      withNode(options, async ({ door, said, publish }, fail) => {
+      withNode(options, async ({ door, stderr, publish }, fail) => {
         const threads = options.length === 0 ? ['main'] : ['main', 'front']
         for (const thread of threads) {
           fail(`collector-${thread}`)
           const scraped = await ask(`${door}/metrics`)
           assert.equal(scraped.status, 500, scraped.text)
           assert.match(scraped.text, thread === 'main' ? /main thread/ : /serving thread 2/)
-          assert.match(said(), new RegExp(`a collector fails in ${thread}`))
+          assert.match(stderr(), new RegExp(`a collector fails in ${thread}`))
         }
         assert.equal((await ask(`${door}/metrics`)).status, 200)
         assert.equal((await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)

@@ -39,7 +39,7 @@ export function manualWorld(now: () => Ms): World {
 }
 
 /** Starts a service in this process, on free local ports, with a clock that the test sets. */
-export function startInProcess(
+export function startLocalNode(
   data: string,
   newLog: NewLog,
   keys: readonly SigningKey[],
@@ -70,7 +70,7 @@ export function startInProcess(
   )
 }
 
-/** Sends drafts to the publish door of a service that `startInProcess` started. */
+/** Sends drafts to the publish door of a service that `startLocalNode` started. */
 export function postDrafts(service: Service, drafts: readonly object[], asLines = false): Promise<Response> {
   return fetch(`http://127.0.0.1:${service.publishPort}/publish`, {
     method: 'POST',
@@ -91,7 +91,7 @@ export async function startManualNode(
 ): Promise<ManualNode> {
   const clock = openSharedClock()
   clock.set(now)
-  const service = await startInProcess(data, newLog, keys, clock)
+  const service = await startLocalNode(data, newLog, keys, clock)
   const base = `http://127.0.0.1:${service.port}`
   return {
     bytesOf: async (path) => (path.includes('/stream') ? history(`${base}${path}`) : whole(`${base}${path}`)),

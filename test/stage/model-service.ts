@@ -11,7 +11,7 @@ import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { fetchDescribed } from './described.ts'
 import type { ModelDraft } from '../story/log-model.ts'
-import { postDrafts, startInProcess } from './manual-node.ts'
+import { postDrafts, startLocalNode } from './manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
 const NEW_LOG = { origin: 'daybook.test/model', chain: 'opaque', simulated: false } as const
@@ -70,5 +70,5 @@ export async function openModelService(nowMs: number): Promise<ModelService> {
 }
 
 function begin(data: string, clock: SharedClock): Promise<Service> {
-  return startInProcess(data, NEW_LOG, [TEST_KEY], clock)
+  return startLocalNode(data, NEW_LOG, [TEST_KEY], clock)
 }
