@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { VERSION } from '../../src/command/terminal/version.ts'
+import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openGoldenNode } from './golden-node.ts'
 import { GOLDEN } from '../stage/places.ts'
@@ -106,6 +107,19 @@ function compare(file: string, made: Buffer): void {
 }
 
 suite('the golden month', () => {
+  test('has an answer of every endpoint but the descriptions of the interface', () => {
+    const shown = Object.values({ ...RESOURCES, ...OF_A_CLOSED_MONTH })
+    const lacking = ENDPOINTS.filter(({ path }) => {
+      const parts = path.replaceAll(/\{\w+\.\.\.\}/g, '.+').replaceAll(/\{\w+\}/g, '[^/]+')
+      const form = new RegExp(`^${parts}(?:[?#]|$)`)
+      return !shown.some((asked) => form.test(`/api/v1${asked}`))
+    })
+    assert.deepEqual(
+      lacking.map(({ id }) => id),
+      ['openapi', 'asyncapi'],
+    )
+  })
+
   for (const { name, folder, drafts, now, resources } of MOMENTS) {
     test(`is shown ${name} as it always was, byte for byte`, async (t) => {
       if (WRITES) rmSync(join(GOLDEN, folder), { recursive: true, force: true })

@@ -2,12 +2,16 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { keysOf } from '../../src/protocol/brand.ts'
+import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
 import { formatDetailsLine } from '../../src/protocol/details.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { formatEvent } from '../../src/protocol/event.ts'
 import type { Month, Ms } from '../../src/protocol/moment.ts'
 import { boundOf, floorTo, MINUTE_MS, monthOf, msOf, nextMonth } from '../../src/protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
+import { mapped, parsed } from '../../src/protocol/problem.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import type { Books } from '../../src/project/fold/books.ts'
 import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
@@ -231,57 +235,60 @@ function pageOf(entries: readonly Entry[], path: string): string | undefined {
   return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],"page":{}}`
 }
 
+/** An answer's question: the number in its path, its query, and the present. */
+type AnswerQuery = Readonly<{
+  place: number
+  word(name: string): string | undefined
+  number(name: string): number | undefined
+  moment(name: string): Ms | undefined
+  now: Ms
+}>
+
+const pageIn = ({ number }: AnswerQuery) => ({ after: number('after'), limit: number('limit') })
+const spanIn = ({ moment }: AnswerQuery) => ({ from: moment('from'), to: moment('to') })
+
+function rangeIn(books: Books, query: AnswerQuery): ReturnType<typeof resolveRange> {
+  return resolveRange({ ...spanIn(query), bucket: query.word('bucket') }, query.now, books.head)
+}
+
 /** The answers as the service computes them: from the same functions, over another fold than the verifier's. */
+const ANSWERS: Readonly<Record<RecomputedEndpoint, (books: Books, query: AnswerQuery) => Parsed<unknown>>> = {
+  summary: (books, { moment, now }) => summary(books, moment('at') ?? null, now),
+  flows: (books, query) => mapped(rangeIn(books, query), (range) => flows(books, range)),
+  funds: (books, query) => mapped(rangeIn(books, query), (range) => funds(books, range)),
+  patterns: (books, query) =>
+    mapped(resolvePatternRange(spanIn(query), query.now, books.head), (span) =>
+      patterns(books, span, query.number('tz') ?? 0),
+    ),
+  contests: (books, query) => contests(books, { status: query.word('status')?.split(','), ...pageIn(query) }),
+  contest: (books, { place }) => contest(books, contestIdOf(place)),
+  contestLedger: (books, query) => contestLedger(books, contestIdOf(query.place), pageIn(query)),
+  payouts: (books, query) =>
+    parsed(
+      payouts(
+        books,
+        { contestId: query.number('contestId'), ...pageIn(query) },
+        floorTo(query.now, MINUTE_MS),
+      ),
+    ),
+  loyaltyRuns: (books) => parsed(loyaltyRuns(books)),
+  schedule: (books) => parsed(schedule(books)),
+  eventCorrections: (books, { place }) => parsed(eventCorrections(books, seqOf(place))),
+}
+
 function answerOf(books: Books, path: string, now: Ms): string | undefined {
   const [name = '', text = ''] = path.split('?')
   const query = new URLSearchParams(text)
-  const number = (key: string): number | undefined => {
-    const value = query.get(key)
-    return value === null ? undefined : Number(value)
+  const word = (key: string): string | undefined => query.get(key) ?? undefined
+  const number = (key: string): number | undefined => (query.has(key) ? Number(query.get(key)) : undefined)
+  const moment = (key: string): Ms | undefined =>
+    query.has(key) ? boundOf(Number(query.get(key))) : undefined
+  for (const endpoint of keysOf(ANSWERS)) {
+    const form = ENDPOINT_PATHS[endpoint].replace('/api/v1/', '').replace(/\{\w+\}/, '(\\d+)')
+    const found = new RegExp(`^${form}$`).exec(name)
+    if (found === null) continue
+    const answer = ANSWERS[endpoint](books, { place: Number(found[1]), word, number, moment, now })
+    return answer.ok ? JSON.stringify(answer.value) : undefined
   }
-  const ms = (key: string): Ms | undefined => {
-    const value = number(key)
-    return value === undefined ? undefined : boundOf(value)
-  }
-  const page = { after: number('after'), limit: number('limit') }
-  const span = { from: ms('from'), to: ms('to') }
-  const status = query.get('status')?.split(',')
-  const [, id, ledger] = /^contests\/(\d+)(\/ledger)?$/.exec(name) ?? []
-  if (id !== undefined) {
-    return valueOf(
-      ledger === undefined ? contest(books, contestIdOf(+id)) : contestLedger(books, contestIdOf(+id), page),
-    )
-  }
-  const [, corrected] = /^events\/(\d+)\/corrections$/.exec(name) ?? []
-  if (corrected !== undefined) return JSON.stringify(eventCorrections(books, seqOf(+corrected)))
-  switch (name) {
-    case 'summary':
-      return valueOf(summary(books, ms('at') ?? null, now))
-    case 'flows':
-    case 'funds': {
-      const range = resolveRange({ ...span, bucket: query.get('bucket') ?? undefined }, now, books.head)
-      if (!range.ok) return undefined
-      return JSON.stringify(name === 'flows' ? flows(books, range.value) : funds(books, range.value))
-    }
-    case 'patterns': {
-      const range = resolvePatternRange(span, now, books.head)
-      return range.ok ? JSON.stringify(patterns(books, range.value, number('tz') ?? 0)) : undefined
-    }
-    case 'contests':
-      return valueOf(contests(books, { status, ...page }))
-    case 'payouts':
-      return JSON.stringify(
-        payouts(books, { contestId: number('contestId'), ...page }, floorTo(now, MINUTE_MS)),
-      )
-    case 'loyalty/runs':
-      return JSON.stringify(loyaltyRuns(books))
-    case 'schedule':
-      return JSON.stringify(schedule(books))
-    default:
-      return undefined
-  }
-}
-
-function valueOf(answer: Parsed<unknown>): string | undefined {
-  return answer.ok ? JSON.stringify(answer.value) : undefined
+  return undefined
 }
