@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 
 /** Bytes of a publish token at least. */
@@ -50,18 +51,14 @@ export function openWrongSenders(): Readonly<{
   /** Counts a wrong token: milliseconds until its answer, or null when the sender has too many that wait. */
   waitOf(address: string | undefined, nowMs: number): number | null
 }> {
-  const paidUpTo = new Map<string, number>()
+  const paidUpTo = new LRUCache<string, number>({ max: WRONG_SENDERS_MAX })
   return {
     waitOf(address, nowMs) {
       const sender = senderOf(address)
-      const paidMs = Math.max(nowMs, paidUpTo.get(sender) ?? 0) + WRONG_TOKEN_MS
+      const paidMs = Math.max(nowMs, paidUpTo.peek(sender) ?? 0) + WRONG_TOKEN_MS
       const waitMs = Math.max(0, paidMs - nowMs - WRONG_TOKENS_FREE * WRONG_TOKEN_MS)
       if (waitMs > WRONG_WAIT_MS_MAX) return null
-      // A Map keeps the order of insertion: the first is the one idle longest.
-      paidUpTo.delete(sender)
       paidUpTo.set(sender, paidMs)
-      const [oldest] = paidUpTo.keys()
-      if (paidUpTo.size > WRONG_SENDERS_MAX && oldest !== undefined) paidUpTo.delete(oldest)
       return waitMs
     },
   }

@@ -1,3 +1,5 @@
+import TinyQueue from 'tinyqueue'
+
 /** Work that waits, ordered so that each caller gets an equal share of the time that work takes. */
 export type FairOrder<Work> = Readonly<{
   /** Queues work behind the caller's own earlier work. */
@@ -40,7 +42,7 @@ const LANES_MAX = 20_000
  */
 export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
   const lanes = new Map<string, Lane<Work>>()
-  const heap = openHeap<Lane<Work>>((a, b) => a.start - b.start || b.queued - a.queued)
+  const heap = new TinyQueue<Lane<Work>>([], (a, b) => a.start - b.start || b.queued - a.queued)
   let virtualNow = 0
   let lastQueued = 0
   let waiting = 0
@@ -111,43 +113,4 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
 
 function isIdle({ out, waiting }: Lane<unknown>): boolean {
   return out === 0 && waiting.length === 0
-}
-
-type Heap<One> = Readonly<{ push(one: One): void; pop(): One | undefined }>
-
-/** A binary heap: the least comes out first. */
-function openHeap<One>(compare: (a: One, b: One) => number): Heap<One> {
-  const ones: One[] = []
-  const before = (a: number, b: number): boolean => {
-    const [one, other] = [ones[a], ones[b]]
-    return one !== undefined && other !== undefined && compare(one, other) < 0
-  }
-  const swap = (a: number, b: number): void => {
-    const [one, other] = [ones[a], ones[b]]
-    if (one === undefined || other === undefined) return
-    ones[a] = other
-    ones[b] = one
-  }
-  return {
-    push(one) {
-      ones.push(one)
-      for (let at = ones.length - 1; at > 0;) {
-        const parent = (at - 1) >> 1
-        if (!before(at, parent)) return
-        swap(at, parent)
-        at = parent
-      }
-    },
-    pop() {
-      swap(0, ones.length - 1)
-      const least = ones.pop()
-      for (let at = 0; ;) {
-        const [left, right] = [2 * at + 1, 2 * at + 2]
-        const child = before(right, left) ? right : left
-        if (!before(child, at)) return least
-        swap(at, child)
-        at = child
-      }
-    },
-  }
 }

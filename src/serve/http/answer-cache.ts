@@ -1,7 +1,9 @@
-/** An answer as it was computed: its bytes never change, so that its compressed forms can be kept with it. */
+import { LRUCache } from 'lru-cache'
+
+/** A computed answer. Its bytes never change, so its compressed forms are cached with it. */
 export type KeptAnswer = Readonly<{ body: Uint8Array; headers: Readonly<Record<string, string>> }>
 
-/** Answers computed lately, so that those who ask the same at the same head share one computation. */
+/** Cache of computed answers, so that callers with the same question at the same head share one computation. */
 export type AnswerCache<Answer extends Bodied = KeptAnswer> = Readonly<{
   get(key: string): Answer | undefined
   set(key: string, answer: Answer): void
@@ -10,45 +12,23 @@ export type AnswerCache<Answer extends Bodied = KeptAnswer> = Readonly<{
 type Bodied = Readonly<{ body: Uint8Array }>
 
 /**
- * A larger answer is not kept: it would push out what many ask for. The longest there are, ten thousand contests, are
- * shorter, and cost the most to compute.
+ * Bytes of the largest answer that is kept: a larger one would evict many that are asked for often. Ten thousand
+ * contests, the longest answer and the most expensive one, are smaller.
  */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** Four of the longest. */
+/** Four of the longest answers. */
 const BYTES_MAX = 32 * 1024 * 1024
 const ANSWERS_MAX = 256
 
-/** Keeps the answers used last, at most 256 of them and `bytesMax` together. */
+/** Opens a cache of the answers used last: at most 256 answers, and `bytesMax` bytes together. */
 export function openAnswerCache<Answer extends Bodied = KeptAnswer>(
   bytesMax: number = BYTES_MAX,
 ): AnswerCache<Answer> {
-  // A Map keeps the order of insertion: the first key is the one used longest ago.
-  const answers = new Map<string, Answer>()
-  let bytes = 0
-
-  function forget(key: string): void {
-    bytes -= answers.get(key)?.body.byteLength ?? 0
-    answers.delete(key)
-  }
-
-  return {
-    get(key) {
-      const found = answers.get(key)
-      if (found === undefined) return undefined
-      answers.delete(key)
-      answers.set(key, found)
-      return found
-    },
-    set(key, answer) {
-      if (answer.body.byteLength > Math.min(ANSWER_BYTES_MAX, bytesMax)) return
-      forget(key)
-      answers.set(key, answer)
-      bytes += answer.body.byteLength
-      while (bytes > bytesMax || answers.size > ANSWERS_MAX) {
-        const oldest = answers.keys().next()
-        if (oldest.done === true) return
-        forget(oldest.value)
-      }
-    },
-  }
+  return new LRUCache<string, Answer>({
+    max: ANSWERS_MAX,
+    maxSize: bytesMax,
+    maxEntrySize: Math.min(ANSWER_BYTES_MAX, bytesMax),
+    // The library takes no size of 0.
+    sizeCalculation: ({ body }) => Math.max(1, body.byteLength),
+  })
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Coding } from './coding.ts'
 import type { RequestTally } from '../metrics/request-tally.ts'
 
@@ -29,61 +30,32 @@ export const BODY_ENCODING = 'latin1'
 /** The coding of a body; `any` where it is the same whatever a caller accepts. */
 export type FormOf = Coding | 'identity' | 'any'
 
-/** Answers that never change and were given lately, by what stands in the request: a path with its query. */
+/** Cache of answers that never change, by the request's target: path and query as they came. */
 export type ReadyReplies = Readonly<{
-  get(target: string): Forms | undefined
+  get(target: string): ReadyForms | undefined
+  /** Keeps a reply as one form of its target, unless that form is kept already or the reply is too large. */
   set(target: string, form: FormOf, reply: ReadyReply): void
 }>
 
-export type Forms = ReadonlyMap<FormOf, ReadyReply>
+type ReadyForms = ReadonlyMap<FormOf, ReadyReply>
 
-/** Bytes of a larger answer are not held: few ask for it, and it would push out what many ask for. */
+/** Bytes of the largest reply that is kept: a larger one would evict many that are asked for often. */
 const REPLY_BYTES_MAX = 1024 * 1024
-/** What an entry takes beside its body: two lists of headers and its place. */
+/** Bytes of a reply beside its body: two lists of headers and its place in the cache. */
 const ENTRY_BYTES = 1_024
 
-/**
- * Holds the answers used last within `bytesMax`. Of two generations the older is forgotten when the younger has half
- * of that: an answer that is used moves to the younger one, and nothing is put in order at each use.
- */
+/** Opens a cache of the answers used last, at most `bytesMax` bytes together. */
 export function openReadyReplies(bytesMax: number = 32 * 1024 * 1024): ReadyReplies {
-  type Entry = { forms: Map<FormOf, ReadyReply>; bytes: number }
-  let young = new Map<string, Entry>()
-  let old = new Map<string, Entry>()
-  let youngBytes = 0
-
-  function keep(target: string, entry: Entry): void {
-    if (youngBytes + entry.bytes > bytesMax / 2) {
-      old = young
-      young = new Map()
-      youngBytes = 0
-    }
-    young.set(target, entry)
-    youngBytes += entry.bytes
-  }
-
-  function find(target: string): Entry | undefined {
-    const known = young.get(target)
-    if (known !== undefined) return known
-    const older = old.get(target)
-    if (older === undefined) return undefined
-    old.delete(target)
-    keep(target, older)
-    return older
-  }
-
+  const entries = new LRUCache<string, Readonly<{ forms: ReadyForms; bytes: number }>>({ maxSize: bytesMax })
   return {
-    get: (target) => find(target)?.forms,
+    get: (target) => entries.get(target)?.forms,
     set(target, form, reply) {
       const bytes = ENTRY_BYTES + reply.body.length
       if (bytes > Math.min(REPLY_BYTES_MAX, bytesMax / 4)) return
-      const entry = find(target) ?? { forms: new Map<FormOf, ReadyReply>(), bytes: 0 }
-      if (entry.forms.has(form)) return
-      // Counted anew with the form that it has gained.
-      if (young.delete(target)) youngBytes -= entry.bytes
-      entry.forms.set(form, reply)
-      entry.bytes += bytes
-      keep(target, entry)
+      const known = entries.get(target)
+      if (known?.forms.has(form) === true) return
+      const size = bytes + (known?.bytes ?? 0)
+      entries.set(target, { forms: new Map([...(known?.forms ?? []), [form, reply]]), bytes: size }, { size })
     },
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Reply } from '../../serve/http/route.ts'
 import { openPageCache } from './page-cache.ts'
 
@@ -64,9 +65,10 @@ suite('the pages that are kept', () => {
     const { written, write } = openWriter()
     await cache.reply('/a', 'one', write('aaaa'))
     await cache.reply('/b', 'one', write('bbbb'))
+    await turn()
     await cache.reply('/a', 'one', write('again'))
     await cache.reply('/c', 'one', write('cccc'))
-    await Promise.resolve()
+    await turn()
     await cache.reply('/a', 'one', write('again'))
     await cache.reply('/b', 'one', write('bbbb'))
     assert.deepEqual(written, ['aaaa', 'bbbb', 'cccc', 'bbbb'])
