@@ -123,7 +123,7 @@ suite('recomputing a store', () => {
       'DELETE FROM events WHERE seq = 1': 'seq 1 (invariant broken: seq 2 follows 0)',
       'DELETE FROM details WHERE seq = 2': 'seq 2 (invariant broken: price event 2 has no price)',
       [`UPDATE details SET line = replace(line, '"corrects":3', '"corrects":9') WHERE seq = 4`]:
-        'seq 4 (correction 4 of an event that is not there)',
+        'seq 4 (correction 4 cancels an event that does not exist)',
     }
     for (const [sql, first] of Object.entries(broken)) {
       using directory = openStory()

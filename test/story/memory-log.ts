@@ -3,7 +3,7 @@ import { ZERO } from '../../src/protocol/amount.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { formatEvent } from '../../src/protocol/event.ts'
 import type { Month, Ms } from '../../src/protocol/moment.ts'
-import { MINUTE_MS } from '../../src/protocol/moment.ts'
+import { boundOf, MINUTE_MS, QUARTER_MS, WEEK_MS } from '../../src/protocol/moment.ts'
 import type { ContestId, Seq } from '../../src/protocol/seq.ts'
 import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../../src/project/fold/books.ts'
@@ -18,7 +18,8 @@ import type { Tally } from '../../src/project/fold/tally.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../src/project/fold/tally.ts'
 import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
 import { totalsOfRows, unpaidRows } from '../../src/project/fold/unpaid.ts'
-import { weekOf, weekRows, weekStrided } from '../../src/project/fold/week-sums.ts'
+import type { WeekShelf } from '../../src/project/fold/week-sums.ts'
+import { addActivity, QUARTERS_OF_WEEK, weekOf, weekStrided } from '../../src/project/fold/week-sums.ts'
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
 
@@ -270,4 +271,12 @@ function listings(
       return by === undefined ? undefined : { by, restatement: known(kept.restatements.get(seq)) ?? null }
     },
   }
+}
+
+/** Rows of a past week, in the order of its quarter hours. */
+function weekRows(shelf: WeekShelf, week: Ms): readonly Activity[] {
+  return Array.from({ length: QUARTERS_OF_WEEK }, (_, index) => {
+    const q = boundOf(week + index * QUARTER_MS)
+    return addActivity(shelf.activityBefore(q), weekStrided(shelf, boundOf(q - WEEK_MS)))
+  })
 }

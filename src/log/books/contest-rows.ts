@@ -1,7 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
 import { atOf } from '../../project/answers/as-of.ts'
-import { poolOf, prizeTotals, standingOf } from '../../project/fold/contest.ts'
+import { poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { formatAmount, parseAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -31,7 +31,7 @@ export const CONTEST_COLUMNS: readonly string[] = [
 type StoredSums = Readonly<{
   in: readonly (readonly [kind: string, amount: string])[]
   out: readonly (readonly [kind: string, amount: string])[]
-  prizes: readonly (readonly [kind: string, owed: string, redeemed: string, expired: string])[]
+  prizes: readonly (readonly [kind: string, owed: string, paid: string, expired: string])[]
 }>
 
 /** The values of a contest in the order of `CONTEST_COLUMNS`. */
@@ -51,8 +51,8 @@ export function valuesOf(contest: ContestState): readonly SQLInputValue[] {
     String(contest.plays),
     formatAmount(contest.spentOnPlay),
     formatAmount(prizes.owed),
-    formatAmount(prizes.redeemed),
-    formatAmount(standingOf(prizes)),
+    formatAmount(prizes.paid),
+    formatAmount(unpaidOf(prizes)),
     contest.scheduledSeq,
     contest.lastSeq,
     formatSums(contest),
@@ -65,10 +65,10 @@ function formatSums({ poolIn, poolOut, prizes }: ContestState): string {
   const stored: StoredSums = {
     in: pairs(poolIn),
     out: pairs(poolOut),
-    prizes: [...prizes].map(([kind, { owed, redeemed, expired }]) => [
+    prizes: [...prizes].map(([kind, { owed, paid, expired }]) => [
       kind,
       String(owed),
-      String(redeemed),
+      String(paid),
       String(expired),
     ]),
   }
@@ -97,9 +97,9 @@ export function contestOfRow(row: Row): ContestState {
     poolIn: mapOf(sums.in),
     poolOut: mapOf(sums.out),
     prizes: new Map(
-      sums.prizes.map(([kind, owed, redeemed, expired]): [string, PrizeSums] => [
+      sums.prizes.map(([kind, owed, paid, expired]): [string, PrizeSums] => [
         kind,
-        { owed: decodeAmount(owed), redeemed: decodeAmount(redeemed), expired: decodeAmount(expired) },
+        { owed: decodeAmount(owed), paid: decodeAmount(paid), expired: decodeAmount(expired) },
       ]),
     ),
   }

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Books } from '../../project/fold/books.ts'
-import { prizeTotals, standingOf } from '../../project/fold/contest.ts'
+import { prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import type { UnpaidRow, UnpaidSums, UnpaidTotals } from '../../project/fold/unpaid.ts'
 import {
   addSums,
   NO_SUMS,
-  placesAfter,
-  sumsTellFrom,
+  bucketsAfter,
+  sumsCompleteFrom,
   parseTerms,
   totalsOfRows,
   totalsOfSums,
@@ -43,20 +43,20 @@ export function openUnpaid(
   /** Whether the stored sums suffice for `now`. They do, unless the reader's clock is far behind the log. */
   function sumsTell(now: Ms): boolean {
     const { atMs } = head()
-    return atMs === null || now >= sumsTellFrom(atMs)
+    return atMs === null || now >= sumsCompleteFrom(atMs)
   }
 
   function notRedeemed(contestId: ContestId | null): Amount {
     if (contestId === null) return billionths(newest().figures.prizesNotRedeemed)
     const contest = contestOf(contestId)
-    return contest === undefined ? ZERO : standingOf(prizeTotals(contest))
+    return contest === undefined ? ZERO : unpaidOf(prizeTotals(contest))
   }
 
   function totalsOf(contestId: ContestId | null, now: Ms): UnpaidTotals {
     const sumsIn = (level: number, from: number, to: number): UnpaidSums =>
       addedSumsOf(sums.get(contestId ?? ALL_CONTESTS, level, from, to) ?? {})
     const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1)
-    const after = placesAfter(now).reduce(
+    const after = bucketsAfter(now).reduce(
       (total, { level, from, to }) => addSums(total, sumsIn(level, from, to)),
       NO_SUMS,
     )

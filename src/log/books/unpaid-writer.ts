@@ -8,9 +8,9 @@ import {
   areZero,
   formatTerms,
   NO_SUMS,
-  placesPassed,
+  bucketsBefore,
   sumsOf,
-  sumsTellFrom,
+  sumsCompleteFrom,
   UNPAID_SUMS,
 } from '../../project/fold/unpaid.ts'
 import { subtract, ZERO } from '../../protocol/amount.ts'
@@ -37,10 +37,10 @@ export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   let tellFrom: Ms | null = null
   return {
     write({ lots, holds, unpaid, lotMoments }, at) {
-      const from = sumsTellFrom(at)
+      const from = sumsCompleteFrom(at)
       if (tellFrom !== from) removePassed(sql, ALL_CONTESTS, from)
       tellFrom = from
-      for (const [contestId, ms] of lotMoments) removePassed(sql, contestId, sumsTellFrom(ms))
+      for (const [contestId, ms] of lotMoments) removePassed(sql, contestId, sumsCompleteFrom(ms))
       for (const lot of lots.values()) writeLot(sql, lot)
       for (const { contestId, kind, seq, reviewUntil } of holds.values())
         sql.putHold.run(contestId, kind, seq, reviewUntil)
@@ -48,7 +48,7 @@ export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
       writeRows(sql, changes)
       writeSums(sql, ALL_CONTESTS, changes, from)
       for (const [contestId, own] of Map.groupBy(changes, (change) => change.contestId))
-        writeSums(sql, contestId, own, sumsTellFrom(lotMoments.get(contestId) ?? at))
+        writeSums(sql, contestId, own, sumsCompleteFrom(lotMoments.get(contestId) ?? at))
     },
     forget() {
       tellFrom = null
@@ -84,7 +84,7 @@ function writeRows(sql: Statements, changes: readonly RowChange[]): void {
 }
 
 function removePassed(sql: Statements, contest: number, from: Ms): void {
-  for (const { level, to } of placesPassed(from)) sql.removePassed.run(contest, level, to)
+  for (const { level, to } of bucketsBefore(from)) sql.removePassed.run(contest, level, to)
 }
 
 function writeSums(sql: Statements, contest: number, changes: readonly RowChange[], from: Ms): void {

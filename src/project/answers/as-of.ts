@@ -7,43 +7,48 @@ import type { Head } from '../fold/books.ts'
 import type { Figure, Totals } from '../fold/tally.ts'
 import { NO_PRICE } from '../fold/tally.ts'
 
-/** The last event that an answer counts, as every answer states it. */
+/** Last event that an answer counts, as the answer states it. */
 export function asOf(head: Head): AsOf {
   return { seq: head.seq, at: atOf(head.atMs), atMs: head.atMs }
 }
 
 /**
- * Whether everything before `end` is settled: an event at or after `end` has been published, so no event can
- * come that lies before it. The log closes things, not the clock.
+ * Whether all events before `end` are published, which is so once an event at or after `end` exists. The log decides
+ * this, not the clock.
  */
 export function isSettledBefore(head: Head, end: Ms): boolean {
   return head.atMs !== null && head.atMs >= end
 }
 
-/** The later of the clock and the head: a clock that has stepped back hides nothing that is published. */
+/** The later of the clock and the head, so that a clock that lags hides no published event. */
 export function presentOf(head: Head, now: Ms): Ms {
   return head.atMs === null ? now : later(now, head.atMs)
 }
 
-/** The written half of a moment that may be missing. */
+/** Text of a moment that may be null. */
 export function atOf(ms: Ms | null): string | null {
   return ms === null ? null : formatAt(ms)
 }
 
-/** A figure that counts, as a plain number; throws past 2^53−1. */
+/** Count as a plain number; throws beyond 2^53−1. */
 export function toCount(value: bigint): number {
   const number = Number(value)
-  assert(Number.isSafeInteger(number), `a count of ${value} is no safe integer`)
+  assert(Number.isSafeInteger(number), `a count of ${value} exceeds 2^53−1`)
   return number
 }
 
-/** A figure that sums tokens, as it is written on the wire. */
+/** Sum of tokens as answers write it. */
 export function figureAmount(totals: Totals, figure: Figure): string {
   return formatAmount(totals.amount(figure))
 }
 
-/** The last known price of the token, as it is written on the wire; null before the first. */
+/** Last known token price as answers write it; null before the first price. */
 export function tokenPrice(totals: Totals): string | null {
   const price = totals.figure('tokenPrice')
   return price === NO_PRICE ? null : formatPrice(trillionths(price))
+}
+
+/** Entries of a map in ascending order of keys, so that answers do not depend on the order of insertion. */
+export function sortedByKey<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
+  return [...map].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }

@@ -8,18 +8,17 @@ import { parsed } from '../../protocol/problem.ts'
 import type { ContestLedger, PrizeLine } from '../../protocol/resources.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { asOf } from './as-of.ts'
+import { asOf, sortedByKey } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { ContestState, PrizeSums } from '../fold/contest.ts'
-import { poolBalance, unredeemedOf } from '../fold/contest.ts'
+import type { PrizeSums } from '../fold/contest.ts'
+import { poolBalance, unpaidOf } from '../fold/contest.ts'
 import { contestWire, noContest } from './contests.ts'
-import type { Paging } from './rows.ts'
-import { pathTo, sortedByKey } from './rows.ts'
+import type { Paging } from './paging.ts'
+import { pathTo } from './paging.ts'
 
 /**
- * One contest's view of the ledger: its pool, each kind of prize, and its payouts after the seq `after`. A kind
- * that a correction took back to zero stays: it was posted to, and the log shows it. Refused when there is no
- * such contest.
+ * Ledger of one contest: its pool, each kind of prize, and its payouts after the seq `after`. Includes kinds that a
+ * correction took back to zero. Refused when there is no such contest.
  */
 export function contestLedger(books: Books, id: ContestId, query: Paging): Parsed<ContestLedger> {
   const found = books.contest(id)
@@ -36,7 +35,7 @@ export function contestLedger(books: Books, id: ContestId, query: Paging): Parse
       out: amountsByKind(found.poolOut),
       balance: formatAmount(poolBalance(found)),
     },
-    prizes: sortedByKey(found.prizes).map(([kind, sums]) => prizeLine(found, kind, sums)),
+    prizes: sortedByKey(found.prizes).map(([kind, sums]) => prizeLine(kind, sums)),
     payouts,
     next:
       last === undefined
@@ -49,12 +48,12 @@ function amountsByKind(sums: ReadonlyMap<string, Amount>): Readonly<Record<strin
   return Object.fromEntries(sortedByKey(sums).map(([kind, amount]) => [kind, formatAmount(amount)]))
 }
 
-function prizeLine(of: ContestState, kind: string, { owed, redeemed, expired }: PrizeSums): PrizeLine {
+function prizeLine(kind: string, sums: PrizeSums): PrizeLine {
   return {
     kind,
-    owed: formatAmount(owed),
-    redeemed: formatAmount(redeemed),
-    expired: formatAmount(expired),
-    notRedeemed: formatAmount(unredeemedOf(of, kind)),
+    owed: formatAmount(sums.owed),
+    redeemed: formatAmount(sums.paid),
+    expired: formatAmount(sums.expired),
+    notRedeemed: formatAmount(unpaidOf(sums)),
   }
 }

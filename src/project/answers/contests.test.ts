@@ -5,9 +5,8 @@ import type { Told } from '../../../test/story/story.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contestLedger } from './contest-ledger.ts'
-import type { ContestsQuery } from './contests.ts'
 import { contest, contests } from './contests.ts'
-import type { Paging } from './rows.ts'
+import type { Paging } from './paging.ts'
 import { schedule } from './schedule.ts'
 
 const plan = (opens: string, closes: string) => ({ opensAt: time(opens), closesAt: time(closes) })
@@ -47,7 +46,9 @@ const story: readonly Told[] = [
 ]
 const books = logOf(story).books()
 
-function listed(query: ContestsQuery): readonly [ids: readonly number[], next: string | null] {
+function listed(
+  query: Parameters<typeof contests>[1],
+): readonly [ids: readonly number[], next: string | null] {
   const answer = contests(books, query)
   assert.ok(answer.ok)
   return [answer.value.contests.map(({ id }) => id), answer.value.next]
@@ -58,13 +59,13 @@ suite('the contests', () => {
     assert.deepEqual(listed({}), [[2, 6, 4, 9], null])
   })
 
-  test('are listed by state, closed being paying and paid', () => {
+  test('are filtered by status, where closed means paying and paid', () => {
     assert.deepEqual(listed({ status: ['upcoming', 'running'] }), [[2, 6, 4], null])
     assert.deepEqual(listed({ status: ['closed'] }), [[9], null])
     assert.deepEqual(listed({ status: ['paid'] }), [[], null])
   })
 
-  test('are paged by a path that repeats every other parameter', () => {
+  test('link to the next page with every other parameter', () => {
     const status = ['upcoming', 'closed']
     assert.deepEqual(listed({ status, limit: 2 }), [
       [2, 6],
@@ -73,12 +74,12 @@ suite('the contests', () => {
     assert.deepEqual(listed({ status, after: 6, limit: 2 }), [[9], null])
   })
 
-  test('after a contest that does not exist are refused', () => {
+  test('are refused after a contest that does not exist', () => {
     const refused = contests(books, { after: 77 })
     assert.equal(!refused.ok && refused.problem.code, 'invalid-parameter')
   })
 
-  test('are found by their number, or refused', () => {
+  test('are found by number, or refused', () => {
     const found = contest(books, contestIdOf(9))
     assert.ok(found.ok)
     const { status, pool, prizesOwed, prizesRedeemed, prizesNotRedeemed, closedAt, asOf } = found.value
@@ -97,14 +98,14 @@ function ledger(query: Paging): ContestLedger {
 }
 
 suite('a contest ledger', () => {
-  test('keeps a kind that a correction took back to zero', () => {
+  test('keeps kinds that a correction took back to zero', () => {
     assert.deepEqual(Object.entries(ledger({}).pool.in), [
       ['sponsor', '0.000000000'],
       ['top_up', '100.000000000'],
     ])
   })
 
-  test('sorts what left the pool and the prizes by kind', () => {
+  test('sorts outflows of the pool and prizes by kind', () => {
     const { pool, prizes } = ledger({})
     assert.deepEqual(Object.keys(pool.out), ['refund', 'runner_up', 'winner'])
     assert.equal(pool.balance, '29.000000000')
@@ -137,28 +138,28 @@ suite('a contest ledger', () => {
     assert.deepEqual([second.payouts.map(({ seq }) => seq), second.next], [[16], null])
   })
 
-  test('shows a payout with the bytes of its line', () => {
+  test('shows payouts with the bytes of their lines', () => {
     assert.equal(
       JSON.stringify(ledger({}).payouts[0]),
       '{"seq":13,"type":"payout","kind":"winner","at":"2026-10-03T00:00:00.000Z","atMs":1790985600000,"contestId":9,"kots":"30.000000000","tx":"tx-13"}',
     )
   })
 
-  test('of a contest that does not exist is refused', () => {
+  test('is refused for a contest that does not exist', () => {
     const refused = contestLedger(books, contestIdOf(77), {})
     assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
   })
 })
 
 suite('the schedule', () => {
-  test('has the opening of every upcoming contest, soonest first, then by number', () => {
+  test('lists the opening of every upcoming contest, soonest first, then by number', () => {
     assert.deepEqual(
       schedule(books).opens.map(({ contestId }) => contestId),
       [2, 6],
     )
   })
 
-  test('has the closing of every upcoming or running contest, also when its time has passed', () => {
+  test('lists the closing of every upcoming or running contest, also in the past', () => {
     const { closes } = schedule(books)
     assert.deepEqual(
       closes.map(({ contestId, at }) => `${contestId} ${at.slice(0, 10)}`),
@@ -170,7 +171,7 @@ suite('the schedule', () => {
     )
   })
 
-  test('has the earliest scheduled month of which no loyalty reward is paid', () => {
+  test('names the earliest scheduled month without a loyalty payment', () => {
     assert.deepEqual(schedule(books).nextLoyaltyPayment, {
       month: '2026-10',
       at: '2026-11-05T00:00:00.000Z',

@@ -15,14 +15,14 @@ import { contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import type { ContestState } from '../fold/contest.ts'
-import { poolOf, prizeTotals, standingOf } from '../fold/contest.ts'
-import type { Paging } from './rows.ts'
-import { pathTo } from './rows.ts'
+import { poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import type { Paging } from './paging.ts'
+import { pathTo } from './paging.ts'
 
-/** `status` holds states and `closed` (= paying and paid); absent for every state. */
-export type ContestsQuery = Paging & Readonly<{ status?: readonly string[] | undefined }>
+/** Query for contests. `status` may contain `closed`, which means paying and paid; absent for every status. */
+type ContestsQuery = Paging & Readonly<{ status?: readonly string[] | undefined }>
 
-/** The contests of the states asked for, newest first, after the contest `after`; one that does not exist is refused. */
+/** Contests with the given statuses, newest first, after the contest `after`; refused when that does not exist. */
 export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
   const { status, limit = ROWS_MAX } = query
   const resolved = resolveCursor(books, query)
@@ -42,7 +42,7 @@ export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
   })
 }
 
-/** The contest after which a page begins, or null for the first page; refused when there is no such contest. */
+/** Contest after which a page begins; null for the first page. Refused when there is no such contest. */
 export function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<ContestId | null> {
   const cursor = after === 0 ? null : contestIdOf(after)
   if (cursor === null || books.contest(cursor) !== undefined) return parsed(cursor)
@@ -51,18 +51,18 @@ export function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<Conte
   return refused({ code: 'invalid-parameter', detail, errors })
 }
 
-/** One contest; refused when no contest has this number. */
+/** Answer about one contest; refused when no contest has this number. */
 export function contest(books: Books, id: ContestId): Parsed<ContestAnswer> {
   const found = books.contest(id)
   return found === undefined ? noContest() : parsed({ asOf: asOf(books.head), ...contestWire(found) })
 }
 
-/** The refusal of a contest that does not exist. */
+/** Refusal of a contest that does not exist. */
 export function noContest(): Parsed<never> {
   return refused({ code: 'contest-not-found', detail: 'No contest has this number.' })
 }
 
-/** A contest as it stands on the wire. */
+/** Contest as answers show it. */
 export function contestWire(of: ContestState): ContestWire {
   const prizes = prizeTotals(of)
   return {
@@ -84,8 +84,8 @@ export function contestWire(of: ContestState): ContestWire {
     plays: toCount(of.plays),
     spentOnPlay: formatAmount(of.spentOnPlay),
     prizesOwed: formatAmount(prizes.owed),
-    prizesRedeemed: formatAmount(prizes.redeemed),
-    prizesNotRedeemed: formatAmount(standingOf(prizes)),
+    prizesRedeemed: formatAmount(prizes.paid),
+    prizesNotRedeemed: formatAmount(unpaidOf(prizes)),
   }
 }
 

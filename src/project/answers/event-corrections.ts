@@ -3,7 +3,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 
-/** What became of an event after it: the correction that took it back, and the event that took its place. */
+/** Corrections of an event: the event that cancels it, and the event that replaces it. */
 export function eventCorrections(books: Books, seq: Seq): EventCorrections {
   const correction = books.correction(seq)
   return {

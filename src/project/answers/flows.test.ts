@@ -22,7 +22,7 @@ const books = logOf(story).books()
 const days = { fromMs: time('2026-10-01'), toMs: time('2026-10-06'), bucket: 'day' } as const
 
 suite('flows', () => {
-  test('have every bucket of the range: flows zero, the price the last known at its end', () => {
+  test('have every bucket of the range, with zero flows and the last price when it is empty', () => {
     const rows = flows(books, days).buckets.map(
       ({ at, spentOnPlay, burned, tokenPriceUsd }) =>
         `${at.slice(8, 10)} ${spentOnPlay} ${burned} ${tokenPriceUsd}`,
@@ -45,14 +45,14 @@ suite('flows', () => {
     })
   })
 
-  test('have a complete bucket when an event at or after its end is published', () => {
+  test('mark a bucket as complete once an event at or after its end is published', () => {
     assert.deepEqual(
       flows(books, days).buckets.map(({ complete }) => complete),
       [true, true, true, false, false],
     )
   })
 
-  test('count the events before the end of the range, and no later one shows', () => {
+  test('count only events before the end of the range', () => {
     const settled = { ...days, toMs: time('2026-10-03') }
     assert.equal(flows(books, settled).asOf.seq, 4)
     assert.deepEqual(flows(logOf(story.slice(0, 5)).books(), settled), flows(books, settled))
@@ -60,7 +60,7 @@ suite('flows', () => {
 })
 
 suite('funds', () => {
-  test('have the balances at each bucket’s end, and now', () => {
+  test('have the balances at the end of each bucket, and now', () => {
     const answer = funds(books, days)
     assert.deepEqual(
       answer.buckets.map(({ treasury }) => treasury),

@@ -10,20 +10,20 @@ import { boundsOf, rangeWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /**
- * What moved in each bucket: the difference of the totals at its two ends. The answer counts the events before
- * the end of its range and says so in `asOf`; it can never change when `isSettledBefore(head, range.toMs)`.
+ * Flows of each bucket: the differences of the totals at its ends. The answer counts the events before the end of its
+ * range. It can never change once `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
   const spans = boundsOf(range)
   const [first, ...ends] = books.totalsBeforeEach([range.fromMs, ...spans.map(({ toMs }) => toMs)])
   assert(first !== undefined, 'a range has a beginning')
-  const start = reached(first.totals)
+  const start = totalsAtBound(first.totals)
   let end = first
   let before = start
   const buckets = spans.map(({ fromMs, toMs }, index): FlowBucket => {
     end = ends[index] ?? end
-    const after = reached(end.totals)
-    const { spentOnPlay, paidInPrizes, burned } = moved(before, after)
+    const after = totalsAtBound(end.totals)
+    const { spentOnPlay, paidInPrizes, burned } = flowBetween(before, after)
     before = after
     return {
       at: formatAt(fromMs),
@@ -35,13 +35,13 @@ export function flows(books: Books, range: ResolvedRange): Flows {
       tokenPriceUsd: tokenPrice(end.totals),
     }
   })
-  return { asOf: asOf(end.head()), ...rangeWire(range), buckets, totals: moved(start, before) }
+  return { asOf: asOf(end.head()), ...rangeWire(range), buckets, totals: flowBetween(start, before) }
 }
 
-/** What had moved by a moment: each bound is the end of one bucket and the start of the next, and is read once. */
-type Reached = Readonly<Record<keyof FlowFigures, Amount>>
+/** Running totals at a bound, which is the end of one bucket and the start of the next. */
+type TotalsAtBound = Readonly<Record<keyof FlowFigures, Amount>>
 
-function reached(totals: Totals): Reached {
+function totalsAtBound(totals: Totals): TotalsAtBound {
   return {
     spentOnPlay: totals.amount('spentOnPlay'),
     paidInPrizes: totals.amount('paidInPrizes'),
@@ -49,7 +49,7 @@ function reached(totals: Totals): Reached {
   }
 }
 
-function moved(before: Reached, after: Reached): FlowFigures {
+function flowBetween(before: TotalsAtBound, after: TotalsAtBound): FlowFigures {
   return {
     spentOnPlay: formatAmount(subtract(after.spentOnPlay, before.spentOnPlay)),
     paidInPrizes: formatAmount(subtract(after.paidInPrizes, before.paidInPrizes)),

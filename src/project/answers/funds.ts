@@ -7,10 +7,7 @@ import type { ResolvedRange } from './range.ts'
 import { boundsOf, rangeWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
-/**
- * What stands in the funds, now and at the end of each bucket. `now` is of the head, so the answer changes with
- * every event: it is never settled, whatever its range.
- */
+/** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */
 export function funds(books: Books, range: ResolvedRange): Funds {
   const spans = boundsOf(range)
   const ends = books.totalsBeforeEach(spans.map(({ toMs }) => toMs))
@@ -20,7 +17,7 @@ export function funds(books: Books, range: ResolvedRange): Funds {
     now: levels(books.totals().totals),
     buckets: spans.map(({ fromMs, toMs }, index) => {
       const end = ends[index]
-      assert(end !== undefined, 'every bucket has totals at its end')
+      assert(end !== undefined, 'a bucket has totals at its end')
       return {
         at: formatAt(fromMs),
         atMs: fromMs,

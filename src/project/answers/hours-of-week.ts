@@ -19,9 +19,8 @@ import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
 
 /**
- * The activity of a span by hour of the week, 168 sums from Monday 00:00 of the local time that is `tz` minutes
- * ahead of UTC. Where the week-strided sums reach, every whole week costs nothing more than the first; the rest
- * costs a look-up for each of its hours.
+ * Activity of a span by hour of the week: 168 sums from Monday 00:00 in local time, which is `tz` minutes ahead of UTC.
+ * Whole weeks with week-strided sums cost the same for any number of weeks. Other hours cost a look-up each.
  */
 export function activityByHour(books: Books, span: TimeSpan, tz: number): readonly Activity[] {
   const sums = Array.from({ length: HOURS_OF_WEEK }, emptySum)
@@ -40,7 +39,7 @@ export function activityByHour(books: Books, span: TimeSpan, tz: number): readon
   return sums
 }
 
-/** The sum of one hour of the week, changed in place while it is gathered: thousands of hours go into each. */
+/** Sum of one hour of the week, changed in place because thousands of hours are added to it. */
 type Sum = {
   -readonly [Figure in Exclude<keyof Activity, 'spentByKind'>]: bigint
 } & { readonly spentByKind: Map<string, bigint> }
@@ -55,14 +54,14 @@ function addDifference(sum: Sum | undefined, start: Activity, end: Activity): vo
   sum.spentOnPlay += end.spentOnPlay - start.spentOnPlay
   sum.paidInPrizes += end.paidInPrizes - start.paidInPrizes
   sum.burned += end.burned - start.burned
-  // What has been spent on a kind stays in every later activity, so `end` has every kind of `start`.
+  // Kinds never disappear from later activity, so `end` has every kind of `start`.
   for (const [kind, spent] of end.spentByKind) {
-    const moved = spent - (start.spentByKind.get(kind) ?? 0n)
-    sum.spentByKind.set(kind, (sum.spentByKind.get(kind) ?? 0n) + moved)
+    const difference = spent - (start.spentByKind.get(kind) ?? 0n)
+    sum.spentByKind.set(kind, (sum.spentByKind.get(kind) ?? 0n) + difference)
   }
 }
 
-/** The part of a span in which there can be an event: years before the first one cost nothing. */
+/** Part of a span between the first and the last event, so that empty years cost nothing. */
 function withEvents(books: Books, span: TimeSpan): TimeSpan {
   const { atMs } = books.head
   if (books.firstAtMs === null || atMs === null) return { fromMs: span.fromMs, toMs: span.fromMs }
@@ -72,7 +71,7 @@ function withEvents(books: Books, span: TimeSpan): TimeSpan {
   }
 }
 
-/** How many weeks from `fromMs` on end by `toMs` and lie where the week-strided sums are made. */
+/** Number of whole weeks between `fromMs` and `toMs` that have week-strided sums. */
 function wholeWeeks(books: Books, fromMs: Ms, toMs: Ms): number {
   let weeks = Math.max(0, Math.floor((toMs - fromMs) / WEEK_MS))
   while (weeks > 0 && strided(books, boundOf(fromMs + weeks * WEEK_MS)) === undefined) weeks--
@@ -80,8 +79,8 @@ function wholeWeeks(books: Books, fromMs: Ms, toMs: Ms): number {
 }
 
 /**
- * Adds `weeks` whole weeks. The sum of all totals at one hour of these weeks is D(last) − D(first − 7 days), and
- * the activity within the hour is that sum at its end less that sum at its beginning.
+ * Adds `weeks` whole weeks. The sum of the totals at one hour of these weeks is D(last) − D(first − 7 days). The activity
+ * within the hour is the difference of these sums at its end and its start.
  */
 function addWeeks(books: Books, sums: readonly Sum[], fromMs: Ms, weeks: number, originMs: number): void {
   const sumAt = (ms: Ms): Activity => {
@@ -99,7 +98,7 @@ function addWeeks(books: Books, sums: readonly Sum[], fromMs: Ms, weeks: number,
   }
 }
 
-/** D(q), which is nothing up to the first event. */
+/** D(q); empty up to the first event. */
 function strided(books: Books, q: Ms): Activity | undefined {
   return books.firstAtMs !== null && q <= books.firstAtMs ? NO_ACTIVITY : books.weekStridedActivity(q)
 }
@@ -112,7 +111,7 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: TimeSpan
   while (at < toMs) {
     const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
     const found = books.totalsBefore(next)
-    // An hour without events, as there are many in a quiet log, costs its look-up only.
+    // An hour without events costs only its look-up.
     if (found.seq !== start.seq) {
       const end = pointOf(found)
       addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)

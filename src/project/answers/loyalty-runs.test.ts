@@ -7,7 +7,7 @@ const digest = `sha256:${'ab'.repeat(32)}`
 const of = (text: string) => ({ month: month(text) })
 
 suite('the loyalty runs', () => {
-  test('show each month’s two halves, what is paid of the total, newest month first', () => {
+  test('show input, output and paid amount of each month, newest first', () => {
     const log = logOf([
       { at: '2026-10-01', is: 'loyalty/accrual', kots: '50' },
       {
@@ -66,7 +66,7 @@ suite('the loyalty runs', () => {
     assert.deepEqual([runs[0]?.total, runs[0]?.notPaid, runs[0]?.paid], [null, null, '0.000000000'])
   })
 
-  test('leave out a month of which everything was cancelled', () => {
+  test('omit months whose events are all cancelled', () => {
     const log = logOf([
       {
         at: '2026-10-01',

@@ -6,12 +6,12 @@ import type { Books } from '../fold/books.ts'
 import type { LoyaltyHalf, LoyaltyState } from '../fold/loyalty.ts'
 import { paysAtOf } from '../fold/loyalty.ts'
 
-/** Each month's loyalty reward, newest month first; a month of which everything was cancelled is not listed. */
+/** Loyalty rewards, newest month first, without months whose events are all cancelled. */
 export function loyaltyRuns(books: Books): LoyaltyRuns {
-  return { asOf: asOf(books.head), runs: books.loyalty().filter(isStanding).toReversed().map(run) }
+  return { asOf: asOf(books.head), runs: books.loyalty().filter(isListed).toReversed().map(run) }
 }
 
-function isStanding({ plans, inputs, outputs, payouts }: LoyaltyState): boolean {
+function isListed({ plans, inputs, outputs, payouts }: LoyaltyState): boolean {
   return plans.length > 0 || inputs.length > 0 || outputs.length > 0 || payouts > 0
 }
 

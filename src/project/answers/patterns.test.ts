@@ -22,7 +22,7 @@ import { totalsOfTally, emptyTally } from '../fold/tally.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { totalsOfRows } from '../fold/unpaid.ts'
 
-/** One event of play: when, of which kind, for how much. */
+/** A play event: its moment, kind and amount. */
 type Play = Readonly<{ atMs: Ms; kind: string; spent: bigint; plays: bigint }>
 
 const start = parseAt('2026-03-04T10:07Z') as Ms
@@ -54,7 +54,7 @@ const quarterOffsets = fc.integer({ min: -56, max: 56 }).map((quarters) => quart
 const offsets = fc.oneof(quarterOffsets, fc.integer({ min: -840, max: 840 }))
 
 suite('patterns', () => {
-  test('count every event in the hour of the week in which it lies in local time', () => {
+  test('count every event in its hour of the week in local time', () => {
     fc.assert(
       fc.property(logs, spans, offsets, (log, span, tz) => {
         const cells = activityByHour(booksOf(log), span, tz)
@@ -63,7 +63,7 @@ suite('patterns', () => {
     )
   })
 
-  test('are the same with the week-strided sums and without', () => {
+  test('are the same with and without week-strided sums', () => {
     fc.assert(
       fc.property(logs, spans, quarterOffsets, (log, span, tz) => {
         const books = booksOf(log)
@@ -92,7 +92,7 @@ suite('patterns', () => {
     assert.ok(asked(52) < asked(3) + 2 * 168, `a year took ${asked(52)} look-ups`)
   })
 
-  test('list a kind in all cells alike, with zero where nothing was spent', () => {
+  test('list the same kinds in all cells, with zero where nothing was spent', () => {
     const log = [play(start, 'vote'), play(start + DAY_MS, 'entry')]
     const answer = patterns(booksOf(log), { fromMs: start, toMs: boundOf(start + 2 * DAY_MS) }, 0)
     const kinds = new Set(answer.cells.map((cell) => Object.keys(cell.byKind).join(',')))
@@ -104,7 +104,7 @@ suite('patterns', () => {
   test('have 24 hours, seven days from Monday, and 168 cells', () => {
     const answer = patterns(booksOf([play(start)]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 0)
     assert.deepEqual([answer.byHour.length, answer.byDay.length, answer.cells.length], [24, 7, 168])
-    // The fourth of March 2026 is a Wednesday, and the play is at seven past ten.
+    // 4 March 2026 is a Wednesday; the play is at 10:07.
     assert.deepEqual(
       answer.cells.filter((cell) => cell.plays > 0).map(({ day, hour }) => [day, hour]),
       [[3, 10]],
@@ -115,7 +115,7 @@ suite('patterns', () => {
     )
   })
 
-  test('shift by the offset: local time is ahead of UTC', () => {
+  test('shift by the offset of local time, which is ahead of UTC', () => {
     const answer = patterns(booksOf([play(start)]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 840)
     assert.deepEqual(
       answer.cells.filter((cell) => cell.plays > 0).map(({ day, hour }) => [day, hour]),
@@ -123,7 +123,7 @@ suite('patterns', () => {
     )
   })
 
-  test('of an empty log are zeros', () => {
+  test('are zeros in an empty log', () => {
     const answer = patterns(booksOf([]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 0)
     assert.deepEqual(answer.asOf, { seq: 0, at: null, atMs: null })
     assert.ok(answer.cells.every((cell) => cell.plays === 0 && cell.spentOnPlay === '0.000000000'))
@@ -134,7 +134,7 @@ function play(atMs: number, kind = 'entry'): Play {
   return { atMs: msOf(atMs), kind, spent: 5n, plays: 1n }
 }
 
-/** The least that books can be: every question walks the whole log. */
+/** Minimal books that walk the whole log for each query. */
 function booksOf(log: readonly Play[]): Books {
   const head = { seq: seqOf(log.length), atMs: log.at(-1)?.atMs ?? null }
   const settledTo = head.atMs === null ? -Infinity : floorTo(head.atMs, WEEK_MS, FIRST_MONDAY_MS)
@@ -193,7 +193,7 @@ function activityOf({ kind, spent, plays }: Play): Activity {
   return { ...NO_ACTIVITY, plays, spentOnPlay: spent, spentByKind: new Map([[kind, spent]]) }
 }
 
-/** Kinds with nothing spent say nothing. */
+/** Removes kinds without spending. */
 function comparable({ spentByKind, ...figures }: Activity): unknown {
   const spent = [...spentByKind]
     .filter(([, amount]) => amount !== 0n)

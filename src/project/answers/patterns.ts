@@ -1,20 +1,19 @@
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { PatternFigures, Patterns } from '../../protocol/resources.ts'
-import { asOf, toCount } from './as-of.ts'
+import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'
 import type { TimeSpan } from './range.ts'
-import { sortedByKey } from './rows.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
 const HOURS_OF_DAY = 24
 const DAYS_OF_WEEK = 7
 
 /**
- * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` lists, in all
- * cells alike, every kind of play on which the spending of some cell is not zero. The answer counts the events
- * before the end of its span; it can never change when `isSettledBefore(head, span.toMs)`.
+ * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` has the same kinds in
+ * all cells: every kind with spending in any cell. The answer counts the events before the end of its span. It can never
+ * change once `isSettledBefore(head, span.toMs)`.
  */
 export function patterns(books: Books, span: TimeSpan, tz: number): Patterns {
   const cells = activityByHour(books, span, tz)
@@ -47,7 +46,7 @@ export function patterns(books: Books, span: TimeSpan, tz: number): Patterns {
   }
 }
 
-/** The kinds with spending in some cell: one that a correction in another cell evens out is still shown. */
+/** Kinds with spending in any cell, even when a correction in another cell cancels it. */
 function kindsOf(cells: readonly Activity[]): readonly string[] {
   const spent = cells.flatMap((cell) => [...cell.spentByKind].filter(([, amount]) => amount !== 0n))
   return sortedByKey(new Map(spent)).map(([kind]) => kind)

@@ -33,11 +33,11 @@ function rows(told: readonly Told[], now: string): readonly string[] {
 }
 
 suite('unpaid prizes', () => {
-  test('have a row per contest, kind and equal terms, in the order of each first prize', () => {
+  test('have a row for each contest, kind and terms, in the order of its first prize', () => {
     assert.deepEqual(rows(story, '2026-10-06'), [
       '2 winner 15 locked 2026-10-12',
       '1 voter_share 7 awaiting_claim 2026-10-03',
-      // Without an unlock or a hold a prize is available from its own moment.
+      // A prize without unlock or hold is available at its own moment.
       '1 winner 5 payable 2026-10-04',
       '1 winner 1 payable 2026-10-05',
     ])
@@ -51,19 +51,19 @@ suite('unpaid prizes', () => {
     assert.equal(status('2026-10-12T00:00Z'), 'payable')
   })
 
-  test('are computed with the present floored to the minute, and say so', () => {
+  test('are computed and labelled with the present floored to the minute', () => {
     const answer = payouts(logOf(story).books(), {}, time('2026-10-12T00:00:59.999Z'))
     assert.deepEqual(answer.now, { at: '2026-10-12T00:00:00.000Z', atMs: time('2026-10-12') })
     const before = payouts(logOf(story).books(), {}, time('2026-10-11T23:59:59.999Z'))
     assert.equal(before.unpaid[0]?.status, 'in_review')
   })
 
-  test('are gone when they are paid', () => {
+  test('disappear when they are paid', () => {
     const paid: Told = { at: '2026-10-06', is: 'payout/winner', contest: 1, kots: '5' }
     assert.deepEqual(rows([...story, paid], '2026-10-06').slice(2), ['1 winner 1 payable 2026-10-05'])
   })
 
-  test('of which more was paid than was won are overpaid', () => {
+  test('are overpaid when more was paid than was won', () => {
     const told: readonly Told[] = [
       ...closed(1),
       { at: '2026-10-03', is: 'prize/winner', contest: 1, kots: '10' },
@@ -74,7 +74,7 @@ suite('unpaid prizes', () => {
     assert.equal(payouts(logOf(told).books(), {}, time('2026-10-06')).totals.overpaid, '-4.000000000')
   })
 
-  test('are summed per status over every page', () => {
+  test('are summed by status over all pages', () => {
     const answer = payouts(logOf(story).books(), { limit: 1 }, time('2026-10-06'))
     assert.equal(answer.unpaid.length, 1)
     assert.deepEqual(answer.totals, {
@@ -100,7 +100,7 @@ suite('unpaid prizes', () => {
     assert.deepEqual(seen, ['voter_share 7.000000000', 'winner 5.000000000', 'winner 1.000000000'])
   })
 
-  test('of a contest that has none are an empty list', () => {
+  test('are an empty list for a contest without any', () => {
     const answer = payouts(logOf(story).books(), { contestId: 77 }, time('2026-10-06'))
     assert.deepEqual([answer.unpaid, answer.next], [[], null])
   })

@@ -8,17 +8,17 @@ import { UNPAID_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { Paging } from './rows.ts'
-import { pathTo } from './rows.ts'
+import type { Paging } from './paging.ts'
+import { pathTo } from './paging.ts'
 import type { UnpaidRow } from '../fold/unpaid.ts'
 import { statusOf } from '../fold/unpaid.ts'
 
-/** `after` is the seq of the first prize in the last row that was read. */
-export type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
+/** Query for unpaid prizes. `after` is the seq of the first prize in the last row of the page before. */
+type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
 
 /**
- * Prizes won and not yet paid, a row per contest, kind and equal terms, in the order of each row's first prize.
- * `totals` sum every row of the question, not only those of the page. `now` is floored to the minute.
+ * Unpaid prizes, a row for each contest, kind and terms, in the order of each row's first prize. `totals` sum all rows of
+ * the query, not only those of the page. `now` is floored to the minute.
  */
 export function payouts(books: Books, query: PayoutsQuery, now: Ms): Payouts {
   const present = floorTo(now, MINUTE_MS)

@@ -61,7 +61,7 @@ suite('a time range', () => {
       '2026-11-18T00:00 2026-11-19T00:00',
     ],
     [
-      'is refused when it goes on after the present bucket',
+      'is refused when it ends after the present bucket',
       { to: (at('2026-11-19') + 1) as Ms },
       'in-the-future',
     ],
@@ -71,18 +71,22 @@ suite('a time range', () => {
       { from: at('2026-10-01T10:00Z'), to: at('2026-10-01T10:00Z') },
       'invalid-range',
     ],
-    ['is refused when it is backwards', { from: at('2026-10-02'), to: at('2026-10-01') }, 'invalid-range'],
-    ['is refused in buckets that do not exist', { bucket: 'Day' }, 'invalid-parameter'],
+    [
+      'is refused when it ends before it begins',
+      { from: at('2026-10-02'), to: at('2026-10-01') },
+      'invalid-range',
+    ],
+    ['is refused with an unknown bucket', { bucket: 'Day' }, 'invalid-parameter'],
   ]
   for (const [name, query, expected] of table) test(name, () => assert.equal(range(query), expected))
 
-  test('reaches to the head when the clock has stepped back behind it', () => {
+  test('reaches to the head when the clock is behind it', () => {
     const head = { seq: seqOf(9), atMs: at('2026-11-20T08:00Z') }
     assert.equal(range({}, head), '2026-08-23T00:00 2026-11-21T00:00')
     assert.equal(range({ to: at('2026-11-21') }, head), '2026-08-23T00:00 2026-11-21T00:00')
   })
 
-  test('of exactly 1,500 buckets is answered, one more is refused with a bucket that would fit', () => {
+  test('may have 1,500 buckets; one more is refused with a bucket that fits', () => {
     const to = at('2026-11-01')
     const minutes = (count: number): RangeQuery => ({
       from: msOf(to - count * MINUTE_MS),
@@ -97,13 +101,13 @@ suite('a time range', () => {
     assert.deepEqual(refused.problem.members, { requested: 1501, max: 1500, bucket: 'hour' })
   })
 
-  test('in which no bucket would fit says so', () => {
+  test('is refused without a suggestion when no bucket fits', () => {
     const refused = resolveRange({ from: msOf(0), to: at('2026-11-01') }, now, empty)
     assert.ok(!refused.ok)
     assert.deepEqual(refused.problem.members, { requested: 20758, max: 1500, bucket: null })
   })
 
-  test('holds what was asked for, in whole buckets that follow each other', () => {
+  test('contains the requested span in adjacent whole buckets', () => {
     const times = fc.integer({ min: 0, max: now })
     fc.assert(
       fc.property(times, times, fc.constantFrom(...BUCKETS), (a, b, bucket) => {
@@ -145,7 +149,7 @@ suite('the range of patterns', () => {
     assert.equal(pattern(msOf(to - 1100 * DAY_MS - 1), to), 'range-too-long')
   })
 
-  test('does not reach past the present minute', () => {
+  test('does not extend beyond the present minute', () => {
     assert.equal(pattern(undefined, at('2026-11-18T14:36Z')), '2026-10-21T14:36 2026-11-18T14:36')
     assert.equal(pattern(undefined, msOf(now + HOUR_MS)), 'in-the-future')
   })

@@ -18,19 +18,19 @@ import { BUCKETS } from '../../protocol/resources.ts'
 import { presentOf } from './as-of.ts'
 import type { Head } from '../fold/books.ts'
 
-/** What a caller says of a range; what is absent is derived. */
-export type SpanQuery = Readonly<{ from?: Ms | undefined; to?: Ms | undefined }>
+/** Range of a request. Absent bounds are derived. */
+type SpanQuery = Readonly<{ from?: Ms | undefined; to?: Ms | undefined }>
 export type RangeQuery = SpanQuery & Readonly<{ bucket?: string | undefined }>
 
-/** A half-open stretch of time; it may begin before 1970, where the Monday of the first week lies. */
+/** Half-open time span. It may begin before 1970, as the first week does. */
 export type TimeSpan = Readonly<{ fromMs: Ms; toMs: Ms }>
 
-/** A whole number of buckets, at most 1,500. */
+/** A span of whole buckets, at most 1,500. */
 export type ResolvedRange = TimeSpan & Readonly<{ bucket: Bucket }>
 
 type Grid = Readonly<{ widthMs: number; originMs: number; buckets: number }>
 
-/** The width of each bucket, where its grid begins, and the buckets of the default range. */
+/** Width and origin of each bucket's grid, and the number of buckets in the default range. */
 const GRIDS: Readonly<Record<Bucket, Grid>> = {
   minute: { widthMs: MINUTE_MS, originMs: 0, buckets: 360 },
   hour: { widthMs: HOUR_MS, originMs: 0, buckets: 168 },
@@ -38,10 +38,10 @@ const GRIDS: Readonly<Record<Bucket, Grid>> = {
   week: { widthMs: WEEK_MS, originMs: FIRST_MONDAY_MS, buckets: 52 },
 }
 
-/** `/patterns` counts in minutes; its default range is 28 days. */
+/** Grid of `/patterns`: minutes, with a default range of 28 days. */
 const PATTERN_GRID: Grid = { widthMs: MINUTE_MS, originMs: 0, buckets: (28 * DAY_MS) / MINUTE_MS }
 
-/** The range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). */
+/** Range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). */
 export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<ResolvedRange> {
   const bucket = BUCKETS.find((name) => name === (query.bucket ?? 'day'))
   if (bucket === undefined) {
@@ -58,7 +58,7 @@ export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<Res
     : parsed({ ...span.value, bucket })
 }
 
-/** The range of `/patterns`, aligned to the minute, at most 1,100 days. */
+/** Range of `/patterns`, aligned to the minute, at most 1,100 days. */
 export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Parsed<TimeSpan> {
   const span = resolveSpan(query, PATTERN_GRID, presentOf(head, now))
   if (!span.ok || span.value.toMs - span.value.fromMs <= PATTERN_DAYS_MAX * DAY_MS) return span
@@ -75,7 +75,7 @@ export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Pars
   })
 }
 
-/** Every bucket of a range in order. */
+/** Buckets of a range, in order. */
 export function boundsOf(range: ResolvedRange): readonly TimeSpan[] {
   const { widthMs } = GRIDS[range.bucket]
   return Array.from({ length: (range.toMs - range.fromMs) / widthMs }, (_, index) => ({
@@ -84,7 +84,7 @@ export function boundsOf(range: ResolvedRange): readonly TimeSpan[] {
   }))
 }
 
-/** The range that an answer used, as it says so. */
+/** Range as an answer states it. */
 export function rangeWire({ fromMs, toMs, bucket }: ResolvedRange): Range {
   return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs, bucket }
 }
@@ -100,7 +100,7 @@ function resolveSpan({ from, to }: SpanQuery, grid: Grid, present: Ms): Parsed<T
     return parsed({ fromMs: boundOf(toMs - length), toMs })
   }
   const fromMs = floorTo(from, grid.widthMs, grid.originMs)
-  // Derived from `from`, the end is no later than the present bucket's: an answer never reaches ahead.
+  // A derived end is never after the end of the present bucket.
   const toMs =
     to === undefined ? boundOf(Math.min(fromMs + length, end)) : ceilTo(to, grid.widthMs, grid.originMs)
   return parsed({ fromMs, toMs })

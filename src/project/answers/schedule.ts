@@ -6,8 +6,8 @@ import type { Books } from '../fold/books.ts'
 import { paysAtOf } from '../fold/loyalty.ts'
 
 /**
- * What is planned: the opening of every upcoming contest, the closing of every upcoming or running one, soonest
- * first, also when the planned moment has passed (only an event moves a contest), and the next loyalty payment.
+ * Planned openings of upcoming contests and closings of upcoming and running contests, soonest first, and the next
+ * loyalty payment. Includes planned moments in the past, because only an event changes a contest's status.
  */
 export function schedule(books: Books): Schedule {
   const upcoming = every(books, 'upcoming')
@@ -35,7 +35,7 @@ function planned(
     .toSorted((a, b) => a.atMs - b.atMs || a.contestId - b.contestId)
 }
 
-/** The earliest month that is scheduled and of which nothing has been paid. */
+/** Earliest scheduled month without a payment. */
 function nextLoyaltyPayment(books: Books): Schedule['nextLoyaltyPayment'] {
   for (const state of books.loyalty()) {
     const paysAt = paysAtOf(state)

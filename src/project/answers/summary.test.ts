@@ -35,7 +35,7 @@ function at(moment: Ms | null, of: Books = books): Summary {
 }
 
 suite('the summary', () => {
-  test('says what the books hold now', () => {
+  test('shows the present figures', () => {
     assert.deepEqual(at(null), {
       asOf: { seq: 15, at: '2026-10-05T00:00:00.000Z', atMs: time('2026-10-05') },
       contests: { upcoming: 0, running: 0, paying: 1, paid: 0 },
@@ -55,31 +55,31 @@ suite('the summary', () => {
     })
   })
 
-  test('as of a moment counts the events of that millisecond and none after', () => {
+  test('counts events up to and including the given millisecond', () => {
     const then = at(time('2026-10-02T12:00Z'))
     assert.deepEqual([then.events, then.payouts, then.paidInPrizes], [11, 2, '60.000000000'])
     assert.equal(at(time('2026-10-02T11:59:59.999Z')).events, 9)
     assert.equal(then.tokenPriceUsd, '0.250000000000')
   })
 
-  test('before the first event is zeros', () => {
+  test('has zeros before the first event', () => {
     const zeros = at(time('2026-10-01T00:00:00.499Z'))
     assert.deepEqual(zeros.asOf, { seq: 0, at: null, atMs: null })
     assert.deepEqual([zeros.events, zeros.treasury, zeros.tokenPriceUsd], [0, '0.000000000', null])
   })
 
-  test('of an empty log is zeros', () => {
+  test('has zeros in an empty log', () => {
     assert.deepEqual(at(null, logOf([]).books()).asOf, { seq: 0, at: null, atMs: null })
   })
 
-  test('is refused only later than both the present and the head', () => {
+  test('is refused only for a moment after both the present and the head', () => {
     const refused = summary(books, (now + 1) as Ms, now)
     assert.equal(!refused.ok && refused.problem.code, 'in-the-future')
     assert.equal(at(now).events, 15)
     assert.ok(summary(books, time('2026-10-05'), time('2026-10-04')).ok)
   })
 
-  test('never changes once the moment is before the at of the head', () => {
+  test('never changes for a moment before the head', () => {
     assert.equal(isSummarySettled(books.head, time('2026-10-04T23:59:59.999Z')), true)
     assert.equal(isSummarySettled(books.head, time('2026-10-05')), false)
     assert.equal(isSummarySettled(books.head, null), false)

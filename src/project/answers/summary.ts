@@ -7,16 +7,16 @@ import { figureAmount, asOf, toCount, isSettledBefore, presentOf, tokenPrice } f
 import type { AsOfTotals, Books, Head } from '../fold/books.ts'
 
 /**
- * The headline figures: of every event, or of those with `at` up to the moment asked for, as known then. A
- * moment later than both the present (to the millisecond, not the minute) and the head is refused.
+ * Headline figures of all events, or of events with `at` up to a given moment. Refused when the moment is later than both
+ * the present millisecond and the head.
  */
 export function summary(books: Books, at: Ms | null, now: Ms): Parsed<Summary> {
-  const come = resolveMoment(at, now, books.head)
-  if (!come.ok) return come
+  const moment = resolveMoment(at, now, books.head)
+  if (!moment.ok) return moment
   return parsed(headlines(at === null ? books.totals() : books.totalsBefore(justAfter(at))))
 }
 
-/** The moment asked for, or null for the present; refused when it has not come. */
+/** Checks the requested moment, null for the present. Refused when it is in the future. */
 export function resolveMoment(at: Ms | null, now: Ms, head: Head): Parsed<Ms | null> {
   if (at === null || at <= presentOf(head, now)) return parsed(at)
   const detail = 'The state at a moment that has not come is not known.'
@@ -24,7 +24,7 @@ export function resolveMoment(at: Ms | null, now: Ms, head: Head): Parsed<Ms | n
   return refused({ code: 'in-the-future', detail, errors })
 }
 
-/** Whether the summary at this moment can never change. Without a moment it is the present, which does. */
+/** Whether the summary at this moment can never change. False for the present (null). */
 export function isSummarySettled(head: Head, at: Ms | null): boolean {
   return at !== null && isSettledBefore(head, justAfter(at))
 }

@@ -6,19 +6,19 @@ import type { LoyaltyState } from './loyalty.ts'
 import type { Totals } from './tally.ts'
 import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
 
-/** The newest committed event: its seq (0 on an empty log) and its moment. */
+/** Seq and moment of the newest committed event; seq 0 on an empty log. */
 export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
 
 /**
- * The totals of a stretch of the log that begins with its first event and ends with the event `seq`. Its moment is
- * looked up when it is asked for: an answer of a thousand buckets states one.
+ * Totals of all events up to `seq`. `head` looks up the moment only on demand, because an answer of a thousand buckets
+ * needs one moment.
  */
 export type AsOfTotals = Readonly<{ seq: Seq; head(): Head; totals: Totals }>
 
-/** The correction that cancels an event, and the event that replaces it, if one does. */
+/** The correction that cancels an event, and the event that replaces it, if any. */
 export type Correction = Readonly<{ by: Seq; restatement: Seq | null }>
 
-/** What `/patterns` sums, as of one moment: the five figures and the spending per kind of play. */
+/** Sums of `/patterns` up to one moment: four figures, and the spending for each kind of play. */
 export type Activity = Readonly<{
   plays: bigint
   spentOnPlay: bigint
@@ -28,29 +28,26 @@ export type Activity = Readonly<{
 }>
 
 /**
- * The books at one head: all that an answer may be computed from. The store's snapshot and the in-memory
- * fold of a sceptic both are one, so the same resource functions serve and verify.
+ * The books at one head: all data from which answers are computed. A snapshot of the store implements them, and so does
+ * the verifier's fold. So the same functions serve answers and verify them.
  */
 export type Books = Readonly<{
   head: Head
-  /** The moment of the first event; null on an empty log. */
+  /** Moment of the first event; null on an empty log. */
   firstAtMs: Ms | null
-  /** Every event of the log. */
+  /** Totals of every event in the log. */
   totals(): AsOfTotals
-  /** Every event with `at` < `ms`. One look-up when `ms` is a whole minute. */
+  /** Totals of events with `at` < `ms`. One look-up when `ms` is a whole minute. */
   totalsBefore(ms: Ms): AsOfTotals
-  /** The same before each of `bounds`: whole minutes that never decrease. One look at the store for all of them. */
+  /** Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. */
   totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
   /**
-   * D(q): the activity before `q`, plus that before q − 7 days, and so on back to the first event; `q` is a
+   * D(q): the activity before `q`, plus the activity before q − 7 days, and so on back to the first event. `q` is a
    * multiple of 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).
    */
   weekStridedActivity(q: Ms): Activity | undefined
   contest(id: ContestId): ContestState | undefined
-  /**
-   * Contests as they stand on the wire. Newest first: by descending seq of their `contest/scheduled`, after the contest
-   * `after`.
-   */
+  /** Contests as answers show them, after the contest `after`, by descending seq of their `contest/scheduled`. */
   contests(
     query: Readonly<{
       statuses: readonly ContestStatus[] | null
@@ -58,14 +55,14 @@ export type Books = Readonly<{
       limit: number
     }>,
   ): readonly ContestWire[]
-  /** The lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
+  /** Lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
-  /** What is unpaid or overpaid, in rows of equal terms by the seq of each row's first lot; of one contest, or of all. */
+  /** Unpaid and overpaid prizes in rows of equal terms, by the seq of each row's first lot; null for all contests. */
   unpaid(query: Readonly<{ contestId: ContestId | null; after: number; limit: number }>): readonly UnpaidRow[]
-  /** The sums of all those rows per status at `now`, a whole minute. */
+  /** Sums of all these rows by status at `now`, a whole minute. */
   unpaidTotals(contestId: ContestId | null, now: Ms): UnpaidTotals
-  /** By ascending month. */
+  /** Loyalty rewards by ascending month. */
   loyalty(): readonly LoyaltyState[]
-  /** What became of an event that was corrected; undefined of one that stands. */
+  /** Correction of an event; undefined for an event without one. */
   correction(seq: Seq): Correction | undefined
 }>

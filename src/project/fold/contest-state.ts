@@ -5,8 +5,8 @@ import type { ContestStatus } from '../../protocol/resources.ts'
 import type { ContestState } from './contest.ts'
 import type { Effect } from './ledger.ts'
 
-/** The status that each kind of `contest` event moves a contest to; the other kinds move none. */
-export const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
+/** Status after each kind of `contest` event; other kinds leave it unchanged. */
+const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
   scheduled: 'upcoming',
   opened: 'running',
   closed: 'paying',
@@ -15,8 +15,8 @@ export const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
 }
 
 /**
- * The contest with its state and times as the event leaves them. A contest that was never scheduled appears with
- * its first event: that happens only where the operator publishes what is out of order.
+ * Returns the contest with its status and times after the event. A contest that was never scheduled starts with its
+ * first event; that happens only when the operator publishes events out of order.
  */
 export function moveContest(before: ContestState | undefined, effect: Effect): ContestState {
   const contest = before ?? unplanned(effect.entry)

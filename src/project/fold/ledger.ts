@@ -3,27 +3,28 @@ import { add, ZERO } from '../../protocol/amount.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import type { AccountName } from '../../protocol/rules.ts'
-import type { ContestState } from './contest.ts'
-import { poolBalance, unredeemedOf } from './contest.ts'
+import type { ContestState, PrizeSums } from './contest.ts'
+import { NO_PRIZE, poolBalance, unpaidOfKind } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
 
-/** One debit, one credit, one amount: it leaves the account `from` and reaches the account `to`. */
-export type Posting = Readonly<{ from: AccountName; to: AccountName; amount: Amount }>
+/** One amount, credited by the account `from` and debited to the account `to`. */
+type Posting = Readonly<{ from: AccountName; to: AccountName; amount: Amount }>
 
 /**
- * What an entry does to the figures. Of an ordinary event the cause is the event itself; of a correction it is
- * the corrected event, whose effect is repeated with the opposite sign at the correction's own moment.
+ * Effect of an entry on the figures. The cause of an ordinary event is the event itself. The cause of a correction is
+ * the corrected event, whose effect is reversed at the correction's own moment.
  */
 export type Effect = Readonly<{ entry: Entry; cause: Entry; sign: 1 | -1 }>
 
-/** The effect of an entry; `corrected` is the entry that a correction cancels, absent for every other. */
+/** Effect of an entry; `corrected` is the entry that a correction cancels, undefined for any other type. */
 export function effectOf(entry: Entry, corrected: Entry | undefined): Effect {
   if (entry.event.type !== 'correction') return { entry, cause: entry, sign: 1 }
-  if (corrected === undefined) throw new Error(`correction ${entry.event.seq} of an event that is not there`)
+  if (corrected === undefined)
+    throw new Error(`correction ${entry.event.seq} cancels an event that does not exist`)
   return { entry, cause: corrected, sign: -1 }
 }
 
-/** The posting of an effect; undefined where nothing moves (trades, prices, plans, an event without an amount). */
+/** Posting of an effect; undefined when nothing moves (trades, prices, plans, events without an amount). */
 export function postingOf(effect: Effect): Posting | undefined {
   const { type, kind } = effect.cause.event
   const accounts = ruleOf(type, kind)?.posting
@@ -31,7 +32,7 @@ export function postingOf(effect: Effect): Posting | undefined {
   return accounts === undefined || amount === null ? undefined : { ...accounts, amount }
 }
 
-/** The figure that holds an account's balance, summed over contests and kinds. */
+/** Figure with an account's balance, summed over contests and kinds. */
 export const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
   treasury: 'treasury',
   pool: 'runningPools',
@@ -42,7 +43,7 @@ export const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
   world: 'world',
 }
 
-/** Accounts inside the platform, whose balances never go below zero. */
+/** Whether an account is inside the platform, so that its balance is never negative. */
 export function isInside(account: AccountName): boolean {
   switch (account) {
     case 'treasury':
@@ -57,14 +58,14 @@ export function isInside(account: AccountName): boolean {
   }
 }
 
-/** The account's name as the specification writes it: `treasury`, `pool:42`, `unredeemed:42:winner`. */
+/** Name of an account as in the specification: `treasury`, `pool:42`, `unredeemed:42:winner`. */
 export function accountLabel(account: AccountName, event: Pick<DaybookEvent, 'contestId' | 'kind'>): string {
   if (account === 'pool') return `pool:${event.contestId}`
   if (account === 'unredeemed') return `unredeemed:${event.contestId}:${event.kind}`
   return account
 }
 
-/** The balance of the account that an event of this contest and kind would touch. */
+/** Balance of the account that an event of this contest and kind would change. */
 export function balanceOf(
   account: AccountName,
   tally: Tally,
@@ -72,17 +73,17 @@ export function balanceOf(
   kind: string,
 ): bigint {
   if (account === 'pool') return contest === undefined ? 0n : poolBalance(contest)
-  if (account === 'unredeemed') return contest === undefined ? 0n : unredeemedOf(contest, kind)
+  if (account === 'unredeemed') return contest === undefined ? 0n : unpaidOfKind(contest, kind)
   return tally.figures[FIGURE_OF_ACCOUNT[account]]
 }
 
-/** Posts an effect to the accounts of the tally. */
+/** Applies a posting to the accounts of the tally. */
 export function post(tally: Tally, posting: Posting): void {
   tally.figures[FIGURE_OF_ACCOUNT[posting.from]] -= posting.amount
   tally.figures[FIGURE_OF_ACCOUNT[posting.to]] += posting.amount
 }
 
-/** Posts an effect to its contest: pool, what was won, redeemed and lapsed, and what was spent on play. */
+/** Applies an effect to its contest: pool, owed, paid and expired prizes, and spending on play. */
 export function postToContest(contest: ContestState, effect: Effect): ContestState {
   const { type, kind } = effect.cause.event
   const amount = effect.entry.event.kots
@@ -109,7 +110,7 @@ export function postToContest(contest: ContestState, effect: Effect): ContestSta
     case 'payout':
       return kind === 'refund'
         ? { ...contest, poolOut: added(contest.poolOut, kind, amount) }
-        : postToPrize(contest, kind, 'redeemed', amount)
+        : postToPrize(contest, kind, 'paid', amount)
     case 'expiry':
       return postToPrize(contest, kind, 'expired', amount)
     case 'contest':
@@ -127,10 +128,10 @@ export function postToContest(contest: ContestState, effect: Effect): ContestSta
 function postToPrize(
   contest: ContestState,
   kind: string,
-  field: 'owed' | 'redeemed' | 'expired',
+  field: keyof PrizeSums,
   amount: Amount,
 ): ContestState {
-  const prize = contest.prizes.get(kind) ?? { owed: ZERO, redeemed: ZERO, expired: ZERO }
+  const prize = contest.prizes.get(kind) ?? NO_PRIZE
   const prizes = new Map(contest.prizes).set(kind, { ...prize, [field]: add(prize[field], amount) })
   return { ...contest, prizes }
 }

@@ -8,23 +8,22 @@ import type { NoteRow, UnpaidGroups } from './unpaid-groups.ts'
 import { groupsOf, noteAll, regroup } from './unpaid-groups.ts'
 
 /**
- * The lots of one contest and kind of which something is unpaid or overpaid, and the order in which payouts
- * and expiries take from them: by the moment they become available, then by seq.
- * There is never one lot unpaid while another is overpaid: `settle` moves what was taken.
+ * The unpaid and overpaid lots of one contest and kind. Payouts and expiries take from them in the order in which they
+ * become available, then by seq. Unpaid and overpaid lots never coexist: `settle` moves takes between them.
  */
 export type LotBook = {
   readonly open: Map<Seq, Lot>
-  /** Seqs of the lots with something unpaid, in the order of taking. */
+  /** Seqs of the unpaid lots, in the order of taking. */
   readonly queue: Seq[]
   groups: UnpaidGroups
-  /** The newest hold. It is kept once, and not with each lot that it moves. */
+  /** The newest hold, stored once instead of in each lot. */
   hold: Hold | undefined
 }
 
-/** Where a book finds lots that are closed, and where it writes what changes. */
+/** Storage of a lot book: closed lots, takes and changes. */
 export type LotShelf = Readonly<{
   lot(seq: Seq): Lot | undefined
-  /** What a payout or expiry took, and what was taken from a lot; takes of nothing are gone. */
+  /** Takes by a payout or expiry, and takes from a lot; never zero. */
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
   putLot(lot: Lot): void
@@ -47,15 +46,15 @@ function queueOf(lots: Iterable<Lot>, hold: Hold | undefined): Seq[] {
     .map(({ seq }) => seq)
 }
 
-/** A prize is won: a lot more, from which what is overpaid is taken first. */
+/** Adds the lot of a new prize, and moves overpaid amounts to it. */
 export function addLot(book: LotBook, shelf: LotShelf, lot: Lot): void {
   put(book, shelf, lot)
   settle(book, shelf)
 }
 
 /**
- * A payout or expiry takes from the lots in their order. What finds no lot stands as one of its own, overpaid
- * (`overdraft` makes it): that happens only where the operator publishes below zero.
+ * Takes a payout or expiry from the lots, in their order. `overdraft` makes an overpaid lot for an amount that exceeds
+ * all lots; that happens only when the operator publishes a negative balance.
  */
 export function takeFromLots(
   book: LotBook,
@@ -74,24 +73,24 @@ export function takeFromLots(
     const lot = openLot(book, front)
     const part = smaller(rest, lot.unpaid)
     put(book, shelf, { ...lot, unpaid: subtract(lot.unpaid, part) })
-    // It takes of no lot twice, and took of none before.
+    // No take of this event from this lot exists yet.
     shelf.putTake({ seq, lot: front, amount: part })
     rest = subtract(rest, part)
   }
 }
 
-/** The correction of a payout or expiry gives back what it took. */
+/** Reverses the takes of a corrected payout or expiry. */
 export function giveBack(book: LotBook, shelf: LotShelf, seq: Seq): void {
   for (const take of shelf.takesBy(seq)) {
     const lot = book.open.get(take.lot) ?? shelf.lot(take.lot)
-    assert(lot !== undefined, `event ${seq} took from lot ${take.lot}, which is not there`)
+    assert(lot !== undefined, `event ${seq} took from lot ${take.lot}, which does not exist`)
     put(book, shelf, { ...lot, unpaid: add(lot.unpaid, take.amount) })
     shelf.putTake({ ...take, amount: ZERO })
   }
   settle(book, shelf)
 }
 
-/** The correction of a prize takes its lot away; what was paid of it is taken from the next lots. */
+/** Sets the lot of a corrected prize to zero, and moves its takes to the next lots. */
 export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
   const lot = book.open.get(seq) ?? shelf.lot(seq)
   assert(lot !== undefined, `prize ${seq} has no lot`)
@@ -99,7 +98,7 @@ export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
   settle(book, shelf)
 }
 
-/** Moves the review hold of all that is unpaid: no lot changes, only the order of taking and the rows. */
+/** Applies a review hold to all unpaid lots. Changes the order of taking and the rows, and no lot. */
 export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
   const before = book.groups
   const open = [...book.open.values()].toSorted(bySeq)
@@ -109,7 +108,7 @@ export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
   noteAll(hold, before, book.groups, shelf.noteRow)
 }
 
-/** Takes what is overpaid from the lots that still have something unpaid. */
+/** Moves takes from overpaid lots to unpaid ones. */
 function settle(book: LotBook, shelf: LotShelf): void {
   if (book.queue.length === 0 || book.queue.length === book.open.size) return
   const overpaid = [...book.open.values()].filter((lot) => lot.unpaid < ZERO).toSorted(bySeq)
@@ -148,17 +147,17 @@ function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
   else book.open.set(after.seq, after)
   if (isQueued && !wasQueued) book.queue.splice(placeOf(book, after), 0, after.seq)
   if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(after.seq), 1)
-  const stood = before === undefined ? undefined : underHold(before, book.hold)
-  regroup(book.groups, stood, underHold(after, book.hold), shelf.noteRow)
+  const heldBefore = before === undefined ? undefined : underHold(before, book.hold)
+  regroup(book.groups, heldBefore, underHold(after, book.hold), shelf.noteRow)
   shelf.putLot(after)
 }
 
-/** A lot with something unpaid again: the hold that stands did not move it, since it was closed. */
+/** A lot that becomes unpaid again. The present hold does not apply, because the lot was closed. */
 function opened(lot: Lot, hold: Hold | undefined): Lot {
   return hold === undefined || hold.seq <= lot.heldFrom ? lot : { ...lot, heldFrom: hold.seq }
 }
 
-/** A lot with nothing unpaid any more keeps the hold that it had: later ones do not move it. */
+/** A lot that is fully paid. It keeps its hold, and later holds do not apply. */
 function closed(lot: Lot, before: Lot | undefined, hold: Hold | undefined): Lot {
   return before === undefined ? lot : { ...lot, reviewUntil: reviewOf(before, hold) }
 }
@@ -177,7 +176,7 @@ function placeOf(book: LotBook, lot: Lot): number {
 
 function openLot(book: LotBook, seq: Seq): Lot {
   const lot = book.open.get(seq)
-  assert(lot !== undefined, `lot ${seq} is queued and not open`)
+  assert(lot !== undefined, `lot ${seq} is in the queue, but not open`)
   return lot
 }
 

@@ -4,7 +4,7 @@ import type { Month, Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Effect } from './ledger.ts'
 
-/** One published half of a loyalty run: what went in, or what came out. */
+/** The published input or output of a month's loyalty reward. */
 export type LoyaltyHalf = Readonly<{
   seq: Seq
   atMs: Ms
@@ -13,12 +13,12 @@ export type LoyaltyHalf = Readonly<{
   url: string | null
 }>
 
-/** What came out of a month's reward. */
+/** Output of a month's loyalty reward. */
 export type LoyaltyOutput = LoyaltyHalf & Readonly<{ recipients: number; total: Amount }>
 
 /**
- * The loyalty reward of one month as of the head. Of each kind of event the last that no correction has
- * cancelled holds; those before it are kept, since they hold again when it is cancelled.
+ * State of one month's loyalty reward. The last uncancelled event of each kind applies. Earlier ones stay in the lists,
+ * because they apply again when it is cancelled.
  */
 export type LoyaltyState = Readonly<{
   month: Month
@@ -29,7 +29,7 @@ export type LoyaltyState = Readonly<{
   payouts: number
 }>
 
-/** When the month's reward is paid, by the plan that holds. */
+/** Planned payment of the month's reward, by the last plan. */
 export function paysAtOf(state: LoyaltyState): Ms | null {
   return state.plans.at(-1)?.paysAt ?? null
 }
@@ -38,7 +38,7 @@ function emptyLoyalty(month: Month): LoyaltyState {
   return { month, plans: [], inputs: [], outputs: [], paid: ZERO, payouts: 0 }
 }
 
-/** Applies an event of a month's loyalty reward, or the correction of one. */
+/** Applies an event of a month's loyalty reward, or its correction. */
 export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, effect: Effect): LoyaltyState {
   const state = before ?? emptyLoyalty(month)
   const { event, details } = effect.cause
@@ -71,13 +71,13 @@ export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, e
   }
 }
 
-/** What a corrected event said is gone. */
+/** The state without a cancelled event. */
 function without(state: LoyaltyState, seq: Seq): LoyaltyState {
-  const stands = (said: Readonly<{ seq: Seq }>): boolean => said.seq !== seq
+  const isOther = (event: Readonly<{ seq: Seq }>): boolean => event.seq !== seq
   return {
     ...state,
-    plans: state.plans.filter(stands),
-    inputs: state.inputs.filter(stands),
-    outputs: state.outputs.filter(stands),
+    plans: state.plans.filter(isOther),
+    inputs: state.inputs.filter(isOther),
+    outputs: state.outputs.filter(isOther),
   }
 }

@@ -3,9 +3,9 @@ import { billionths } from '../../protocol/amount.ts'
 import { assert, recordOf } from '../../protocol/brand.ts'
 
 /**
- * The running figures of the whole platform, in the order of their slots. Sums count billionths of a token,
- * `tokenPrice` trillionths of a dollar (−1 before the first price), the rest plain numbers.
- * New figures go to the end: rows in the store are read by position.
+ * Running figures of the whole platform, in the order of their slots. Sums are in billionths of a token, `tokenPrice` in
+ * trillionths of a dollar (−1 before the first price), the rest plain counts. Add new figures at the end, because rows
+ * in the store are read by position.
  */
 export const FIGURES = [
   'plays',
@@ -30,16 +30,16 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number]
 
-/** Kinds of play that one log may have: each adds a slot to every row of the prefix totals. */
+/** Kinds of play in one log at most: each adds a slot to every row of prefix totals. */
 export const PLAY_KINDS_MAX = 256
 
-/** What `tokenPrice` holds before the first price and when every price was cancelled. */
+/** Value of `tokenPrice` before the first price, and when every price is cancelled. */
 export const NO_PRICE = -1n
 
-/** The figures as of one place of the log; owned and changed in place by one fold. */
+/** Figures at one seq of the log; one fold owns them and changes them in place. */
 export type Tally = Readonly<{
   figures: Record<Figure, bigint>
-  /** Spent on play by kind, in the order in which the kinds first appeared. */
+  /** Spending on play by kind, in the order of first appearance. */
   spentByKind: Map<string, bigint>
 }>
 
@@ -55,16 +55,16 @@ export function copyTally(tally: Tally): Tally {
 }
 
 const SLOT_BYTES = 16
-/** Bytes of a figure in a row whose figures all fit: nearly every row's do, and it is read and written as half. */
+/** Bytes of a figure in a row whose figures all fit 64 bits, as in nearly every row. */
 const NARROW_BYTES = 8
-/** A tally's bytes begin with one that says how wide its figures are. */
+/** Offset of the first figure, after one byte with the width of the figures. */
 const FIGURES_AT = 1
 const INT128_MAX = (1n << 127n) - 1n
 const SLOTS: Readonly<Record<Figure, number>> = recordOf(FIGURES, (_, index) => index)
 
 /**
- * A tally as bytes: the width of an integer in bytes, then one signed little-endian integer per figure and one per kind
- * of play, of 64 bits each when all of them fit, else of 128.
+ * Encodes a tally: one byte with the width of the integers, then one signed little-endian integer for each figure and
+ * each kind of play. Integers have 64 bits when all of them fit, else 128.
  */
 export function encodeTally(tally: Tally): Uint8Array {
   const values = [...FIGURES.map((figure) => tally.figures[figure]), ...tally.spentByKind.values()]
@@ -80,18 +80,18 @@ export function encodeTally(tally: Tally): Uint8Array {
   return bytes
 }
 
-/** One row of prefix totals, read figure by figure: an answer of a thousand buckets needs few of them. */
+/** One row of prefix totals. Figures are decoded on demand, because most answers need few of them. */
 export type Totals = Readonly<{
   figure(name: Figure): bigint
   amount(name: Figure): Amount
-  /** Spent on play per kind, for every kind that had appeared by then. */
+  /** Spending on play by kind, for every kind that had appeared. */
   spentByKind(): ReadonlyMap<string, Amount>
 }>
 
-/** Gives the kinds of play in the order of their appearance, at least the first `count`. */
+/** Returns the kinds of play in the order of first appearance, at least the first `count`. */
 export type KindsOf = (count: number) => readonly string[]
 
-/** What `encodeTally` wrote, from `at` to `end` of some bytes. */
+/** Decodes the bytes of `encodeTally` between `at` and `end`. */
 export function totalsOf(view: DataView, at: number, end: number, kindsOf: KindsOf): Totals {
   const width = view.getUint8(at)
   assert(width === NARROW_BYTES || width === SLOT_BYTES, `totals of ${width} bytes a figure`)
@@ -109,7 +109,7 @@ export function totalsOf(view: DataView, at: number, end: number, kindsOf: Kinds
       const spent = new Map<string, Amount>()
       for (let index = 0; index < count; index++) {
         const kind = kinds[index]
-        assert(kind !== undefined, `totals hold kind of play ${index}, the store knows ${kinds.length}`)
+        assert(kind !== undefined, `totals hold kind of play ${index}, but the store knows ${kinds.length}`)
         spent.set(kind, billionths(read(FIGURES.length + index)))
       }
       return spent
@@ -117,7 +117,7 @@ export function totalsOf(view: DataView, at: number, end: number, kindsOf: Kinds
   }
 }
 
-/** A tally that a fold may go on from. */
+/** A tally with these totals, for a fold to continue. */
 export function tallyOf(totals: Totals): Tally {
   return { figures: recordOf(FIGURES, totals.figure), spentByKind: new Map(totals.spentByKind()) }
 }
@@ -130,12 +130,12 @@ export function totalsOfTally(tally: Tally): Totals {
   }
 }
 
-/** How many integers the bytes of `encodeInt128s` hold. */
+/** Number of integers in the bytes of `encodeInt128s`. */
 export function countInt128s(bytes: Uint8Array): number {
   return bytes.byteLength / SLOT_BYTES
 }
 
-/** A list of signed 128-bit integers as bytes: the rows of the week-strided sums. */
+/** Encodes signed 128-bit integers, as in rows of week-strided sums. */
 export function encodeInt128s(values: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(values.length * SLOT_BYTES)
   const view = new DataView(bytes.buffer)
@@ -157,7 +157,7 @@ function writeInt128(view: DataView, at: number, value: bigint): void {
 function readInt128(view: DataView, at: number): bigint {
   const low = view.getBigInt64(at, true)
   const high = view.getBigInt64(at + 8, true)
-  // Nearly every sum fits 64 bits: then the upper half only repeats the sign.
+  // Nearly every sum fits 64 bits. Then the upper half only repeats the sign.
   if (high === 0n ? low >= 0n : high === -1n && low < 0n) return low
   return (high << 64n) | BigInt.asUintN(64, low)
 }

@@ -5,15 +5,15 @@ import type { Lot } from './contest.ts'
 import type { PrizeTerms } from './unpaid.ts'
 import { formatTerms, termsOf } from './unpaid.ts'
 
-/** The open lots of one contest and kind with equal terms, found by their terms: each group is a row of `/payouts`. */
+/** Open lots of one contest and kind, grouped by terms. Each group is a row of `/payouts`. */
 export type UnpaidGroups = Map<string, UnpaidGroup>
 
 type UnpaidGroup = { readonly terms: PrizeTerms; readonly seqs: Seq[]; unpaid: Amount }
 
-/** A row as it stands: its first lot and its sum. */
-export type RowState = Readonly<{ first: Seq; unpaid: Amount }>
+/** First lot and sum of a row. */
+type RowState = Readonly<{ first: Seq; unpaid: Amount }>
 
-/** What became of a row; null where there is none. */
+/** Change of a row; null where the row does not exist. */
 export type RowChange = Readonly<{
   contestId: ContestId
   kind: string
@@ -22,10 +22,10 @@ export type RowChange = Readonly<{
   after: RowState | null
 }>
 
-/** Told each change of a row, with the text of its terms. */
+/** Takes each change of a row, with the text of its terms. */
 export type NoteRow = (terms: string, change: RowChange) => void
 
-/** Groups lots as they stand under the hold; `lots` are by seq. */
+/** Groups lots, which are in the order of seq and already under the hold. */
 export function groupsOf(lots: Iterable<Lot>): UnpaidGroups {
   const groups: UnpaidGroups = new Map()
   for (const lot of lots) {
@@ -41,7 +41,7 @@ export function groupsOf(lots: Iterable<Lot>): UnpaidGroups {
   return groups
 }
 
-/** Takes a lot as it was out of its group, and puts it as it is into its own; one of which nothing is unpaid is in none. */
+/** Moves a changed lot from its former group to its present one. A fully paid lot is in no group. */
 export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lot, note: NoteRow): void {
   const from = before === undefined || before.unpaid === ZERO ? null : termsOf(before)
   const to = after.unpaid === ZERO ? null : termsOf(after)
@@ -63,7 +63,7 @@ export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lo
   })
 }
 
-/** Notes what it means for the rows that all groups of a contest and kind are others now. */
+/** Notes the changes of all rows of a contest and kind after its groups have been replaced. */
 export function noteAll(
   of: Pick<Lot, 'contestId' | 'kind'>,
   before: UnpaidGroups,
@@ -98,9 +98,9 @@ function stateOf(group: UnpaidGroup | undefined): RowState | null {
   return group === undefined || first === undefined ? null : { first, unpaid: group.unpaid }
 }
 
-/** Where a seq stands, or would stand. */
+/** Index of a seq in an ascending list, or the index at which to insert it. */
 function placeOf(seqs: readonly Seq[], seq: Seq): number {
-  // Payments take the first, and prizes come last.
+  // Fast paths: payments take the first lot, and new prizes come last.
   const last = seqs.at(-1)
   if (last === undefined || last < seq) return seqs.length
   if (seqs[0] === seq) return 0

@@ -11,10 +11,10 @@ import {
   addSums,
   areZero,
   NO_SUMS,
-  placesAfter,
-  placesPassed,
+  bucketsAfter,
+  bucketsBefore,
   sumsOf,
-  sumsTellFrom,
+  sumsCompleteFrom,
   totalsOfRows,
   totalsOfSums,
   WHOLE,
@@ -22,7 +22,7 @@ import {
 
 const NOW = Date.UTC(2026, 9, 3, 11, 22)
 
-/** Any moment of the protocol, and more often one that lies near the present: at its edge, in its hour, its month. */
+/** Any moment, more often one near the present: at its edge, in its hour, or in its month. */
 const moments: fc.Arbitrary<Ms> = fc
   .oneof(
     fc.integer({ min: 0, max: MS_MAX }),
@@ -53,13 +53,13 @@ const rows: fc.Arbitrary<UnpaidRow> = fc
     unpaid: terms.overpaid ? negate(billionths(amount)) : billionths(amount),
   }))
 
-/** Sums at every place, as they are when rows were added and taken away again one by one, in a log that ends at `at`. */
+/** Sums of every bucket after adding and removing rows one by one, in a log that ends at `at`. */
 function kept(
   changes: readonly (readonly [PrizeTerms, Amount])[],
   at: Ms = boundOf(0),
 ): ReadonlyMap<string, UnpaidSums> {
   const sums = new Map<string, UnpaidSums>()
-  const from = sumsTellFrom(at)
+  const from = sumsCompleteFrom(at)
   for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount, from))) {
     sums.set(keyOf(place), addSums(sums.get(keyOf(place)) ?? NO_SUMS, added))
   }
@@ -72,7 +72,7 @@ function keyOf({ level, bucket }: SumBucket): string {
 
 function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
   let total = NO_SUMS
-  const places = placesAfter(now)
+  const places = bucketsAfter(now)
   for (const [key, added] of sums) {
     const [level, bucket = -1] = key.split(' ').map(Number)
     const found = places.find((place) => place.level === level)
@@ -81,8 +81,8 @@ function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
   return total
 }
 
-suite('sums of what is unpaid', () => {
-  test('give the totals per status that the rows add up to, from an hour before the last event on', () => {
+suite('sums of unpaid prizes', () => {
+  test('give the same totals by status as the rows, from an hour before the last event on', () => {
     fc.assert(
       fc.property(fc.array(rows), moments, fc.array(presents, { minLength: 1 }), (unpaid, at, later) => {
         const sums = kept(
@@ -90,7 +90,10 @@ suite('sums of what is unpaid', () => {
           at,
         )
         const notRedeemed = billionths(unpaid.reduce((total, row) => total + row.unpaid, 0n))
-        for (const now of [sumsTellFrom(at), ...later.filter((present) => present >= sumsTellFrom(at))]) {
+        for (const now of [
+          sumsCompleteFrom(at),
+          ...later.filter((present) => present >= sumsCompleteFrom(at)),
+        ]) {
           const totals = totalsOfSums(notRedeemed, sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
           assert.deepEqual(totals, totalsOfRows(unpaid, now))
         }
@@ -98,11 +101,11 @@ suite('sums of what is unpaid', () => {
     )
   })
 
-  test('are the same whether they were kept all along or only where they still tell', () => {
+  test('are the same with and without the buckets that no reader needs', () => {
     fc.assert(
       fc.property(fc.array(rows), moments, (unpaid, at) => {
         const changes = unpaid.map((row) => [row.terms, row.unpaid] as const)
-        const passed = placesPassed(sumsTellFrom(at))
+        const passed = bucketsBefore(sumsCompleteFrom(at))
         const left = [...kept(changes)].filter(([key]) => {
           const [level, bucket = -1] = key.split(' ').map(Number)
           const place = passed.find((of) => of.level === level)
@@ -113,7 +116,7 @@ suite('sums of what is unpaid', () => {
     )
   })
 
-  test('are nothing anywhere once all that was added is taken away', () => {
+  test('are zero once all rows are removed', () => {
     fc.assert(
       fc.property(fc.array(rows), (unpaid) => {
         const added = unpaid.map((row) => [row.terms, row.unpaid] as const)
@@ -123,17 +126,17 @@ suite('sums of what is unpaid', () => {
     )
   })
 
-  test('after a moment lie in fewer than 4,096 places of each of three widths', () => {
+  test('after a moment are in fewer than 4,096 buckets of each of three widths', () => {
     fc.assert(
       fc.property(presents, (now) => {
-        const places = placesAfter(now)
+        const places = bucketsAfter(now)
         assert.equal(places.length, 3)
         assert.ok(places.every(({ from, to }) => to - from < 4_096))
       }),
     )
   })
 
-  test('of what comes later than a whole minute leave that minute itself out', () => {
+  test('after a whole minute exclude that minute itself', () => {
     const row = {
       unlocksAt: boundOf(NOW),
       reviewUntil: null,

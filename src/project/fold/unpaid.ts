@@ -9,7 +9,7 @@ import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Lot } from './contest.ts'
 import { availableAt } from './contest.ts'
 
-/** On what a lot's status depends beside the present; `overpaid` when more was paid of it than was won. */
+/** Terms of a lot, from which its status follows at any moment. `overpaid`: more was paid than was won. */
 export type PrizeTerms = Readonly<{
   unlocksAt: Ms | null
   reviewUntil: Ms | null
@@ -18,33 +18,30 @@ export type PrizeTerms = Readonly<{
   overpaid: boolean
 }>
 
-/** The open lots of one contest and kind with equal terms, as one row. */
+/** Open lots of one contest and kind with equal terms, as one row. */
 export type UnpaidRow = Readonly<{
-  /** Seq of the first lot among them. */
+  /** Seq of the first lot. */
   first: Seq
   contestId: ContestId
   kind: string
   terms: PrizeTerms
-  /** Their sum; negative when they are overpaid. */
+  /** Sum of the lots; negative when they are overpaid. */
   unpaid: Amount
 }>
 
-/** What is unpaid or overpaid, per status. */
+/** Unpaid and overpaid amounts by status. */
 export type UnpaidTotals = Readonly<Record<UnpaidStatus, Amount>>
 
-/**
- * The terms of a lot. Lots that are overpaid stand in rows of their own, so that no row adds what is owed to what is
- * to be taken back.
- */
+/** Terms of a lot. Overpaid lots have rows of their own, so that no row nets debts against overpayments. */
 export function termsOf(lot: Lot): PrizeTerms {
   const { unlocksAt, reviewUntil, claim } = lot
   return { unlocksAt, reviewUntil, availableAt: availableAt(lot), claim, overpaid: lot.unpaid < ZERO }
 }
 
-/** Moments inside of terms are written in as few characters as digits and letters allow. */
+/** Base of the moments in a text of terms; the largest that `toString` knows, for short texts. */
 const TERMS_BASE = 36
 
-/** Terms as a text: equal terms are the same one. */
+/** Terms as a text. Equal terms have equal texts. */
 export function formatTerms({
   unlocksAt,
   reviewUntil,
@@ -52,7 +49,7 @@ export function formatTerms({
   claim,
   overpaid,
 }: PrizeTerms): string {
-  // With either of the others, `availableAt` follows from them.
+  // `availableAt` follows from the other two moments, when there is one.
   const own = unlocksAt === null && reviewUntil === null ? at : null
   const moments = [unlocksAt, reviewUntil, own].map((ms) => ms?.toString(TERMS_BASE) ?? '')
   return [...moments, `${claim ? 'c' : ''}${overpaid ? 'o' : ''}`].join(',')
@@ -74,7 +71,7 @@ export function parseTerms(text: string): PrizeTerms {
   }
 }
 
-/** What stands in the way of a payment on these terms, at a moment. */
+/** Status of a prize with these terms at a moment. */
 export function statusOf(terms: PrizeTerms, now: Ms): UnpaidStatus {
   if (terms.overpaid) return 'overpaid'
   if (terms.unlocksAt !== null && now < terms.unlocksAt) return 'locked'
@@ -82,7 +79,7 @@ export function statusOf(terms: PrizeTerms, now: Ms): UnpaidStatus {
   return terms.claim ? 'awaiting_claim' : 'payable'
 }
 
-/** The rows that open lots make, in the order of each row's first; `lots` are by seq. */
+/** Rows of open lots, in the order of each row's first lot; `lots` are in the order of seq. */
 export function unpaidRows(lots: readonly Lot[]): readonly UnpaidRow[] {
   const rows = new Map<string, UnpaidRow>()
   for (const lot of lots) {
@@ -96,7 +93,7 @@ export function unpaidRows(lots: readonly Lot[]): readonly UnpaidRow[] {
   return [...rows.values()]
 }
 
-/** Sums rows per status, one after the other. */
+/** Sums rows by status. */
 export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
   const totals: Record<UnpaidStatus, Amount> = recordOf(UNPAID_STATUSES, () => ZERO)
   for (const { terms, unpaid } of rows) {
@@ -107,9 +104,9 @@ export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
 }
 
 /**
- * Sums of what is unpaid. At a place: of what unlocks there (`locked`), and of what nothing but a claim stands in the
- * way of from there on (`claim` when it must be claimed, else `plain`). Of the whole: all that must be claimed, and what
- * is overpaid; the rest is what the ledger says is not redeemed, less these.
+ * Sums of unpaid prizes. In a bucket: prizes that unlock then (`locked`), and prizes that become payable then, either
+ * once claimed (`claim`) or at once (`plain`). In `WHOLE`: all prizes that need a claim, and all overpaid ones. The rest
+ * follows from the unpaid prizes in the ledger.
  */
 export type UnpaidSums = Readonly<Record<(typeof UNPAID_SUMS)[number], Amount>>
 
@@ -117,34 +114,34 @@ export const UNPAID_SUMS = ['locked', 'claim', 'plain', 'overpaid'] as const
 
 export const NO_SUMS: UnpaidSums = { locked: ZERO, claim: ZERO, plain: ZERO, overpaid: ZERO }
 
-/** A stretch of time over which sums are kept: `4096 ** level` minutes, the `bucket`-th since 1970. */
+/** A period with sums of its own: the `bucket`-th period of `4096 ** level` minutes since 1970. */
 export type SumBucket = Readonly<{ level: number; bucket: number }>
 
-/** The buckets of one level from `from` (inclusive) to `to` (exclusive). */
-export type Places = Readonly<{ level: number; from: number; to: number }>
+/** Buckets of one level from `from` (inclusive) to `to` (exclusive). */
+type BucketRange = Readonly<{ level: number; from: number; to: number }>
 
 /**
- * Buckets that make one of the next level: the sums after any moment are read from fewer than this at each. So many
- * that a prize changes few pages of the store: its minutes, and one page of the wider places.
+ * Buckets that form one bucket of the next level. The sums after any moment need fewer buckets than this at each level.
+ * A large number keeps the changes of a prize on few pages of the store.
  */
 const FAN_OUT = 4096
-/** Minutes, 68 hours, 32 years: of the last there are 252 until the year 9999. */
+/** Levels of a minute, 68 hours and 32 years; the last has 252 buckets until the year 9999. */
 const LEVELS = 3
 
-/** Where the sums of the whole are kept. */
+/** Bucket of the sums over all time. */
 export const WHOLE: SumBucket = { level: LEVELS, bucket: 0 }
 
-/** A reader's clock may be this far behind the log without missing a sum. */
+/** Lag of a reader's clock behind the log up to which the sums are complete. */
 const CLOCK_BEHIND_MS = HOUR_MS
 
-/** The earliest present at which the sums tell, in a log whose last event is published at `at`. */
-export function sumsTellFrom(at: Ms): Ms {
+/** Earliest present for which the sums are complete, in a log whose last event is published at `at`. */
+export function sumsCompleteFrom(at: Ms): Ms {
   return boundOf(Math.max(0, floorTo(at, MINUTE_MS) - CLOCK_BEHIND_MS))
 }
 
 /**
- * What rows of these terms add to the sums, and where, when `amount` is added to them. Only what is read at a present
- * of `from` or later: a payout of what became free long ago finds nothing to change.
+ * Changes of the sums when `amount` is added to a row with these terms. Skips buckets that no reader needs at a present
+ * of `from` or later. So a payout of a prize that has been payable for long changes nothing.
  */
 export function sumsOf(
   terms: PrizeTerms,
@@ -157,34 +154,31 @@ export function sumsOf(
   const freeAt = lastOf(unlocksAt, terms.reviewUntil)
   return [
     ...(terms.claim ? [[WHOLE, free] as const] : []),
-    ...placesOf(unlocksAt, from).map((place) => [place, { ...NO_SUMS, locked: amount }] as const),
-    ...placesOf(freeAt, from).map((place) => [place, free] as const),
+    ...bucketsOf(unlocksAt, from).map((place) => [place, { ...NO_SUMS, locked: amount }] as const),
+    ...bucketsOf(freeAt, from).map((place) => [place, free] as const),
   ]
 }
 
-/** The places that are read at no present of `from` or later. */
-export function placesPassed(from: Ms): readonly Places[] {
+/** Buckets that no reader needs at a present of `from` or later. */
+export function bucketsBefore(from: Ms): readonly BucketRange[] {
   return Array.from({ length: LEVELS }, (_, level) => {
     return { level, from: 0, to: bucketOf(from / MINUTE_MS, level) + 1 }
   })
 }
 
-/** The places whose sums together are of every moment after `now`, a whole minute. */
-export function placesAfter(now: Ms): readonly Places[] {
+/** Buckets that together cover every moment after `now`, a whole minute. */
+export function bucketsAfter(now: Ms): readonly BucketRange[] {
   return Array.from({ length: LEVELS }, (_, level) => {
     const bucket = bucketOf(now / MINUTE_MS, level)
-    // The rest of this bucket's own is what the levels below have; the last level goes on to the end of time.
+    // Lower levels cover the rest of the present bucket. The last level reaches the end of time.
     const to = level === LEVELS - 1 ? FAN_OUT : (Math.floor(bucket / FAN_OUT) + 1) * FAN_OUT
     return { level, from: bucket + 1, to }
   })
 }
 
-/**
- * The totals per status at a moment, out of all that is not redeemed, the sums of the whole, and those of what comes
- * after the moment.
- */
-export function totalsOfSums(notRedeemed: Amount, whole: UnpaidSums, after: UnpaidSums): UnpaidTotals {
-  const plain = subtract(notRedeemed, add(whole.claim, whole.overpaid))
+/** Totals by status at a moment. `unpaid`: all unpaid prizes; `after`: the sums of buckets after the moment. */
+export function totalsOfSums(unpaid: Amount, whole: UnpaidSums, after: UnpaidSums): UnpaidTotals {
+  const plain = subtract(unpaid, add(whole.claim, whole.overpaid))
   return {
     locked: after.locked,
     in_review: subtract(add(after.claim, after.plain), after.locked),
@@ -202,11 +196,11 @@ export function areZero(sums: UnpaidSums): boolean {
   return UNPAID_SUMS.every((name) => sums[name] === ZERO)
 }
 
-/** The present is a whole minute, so what comes after it comes at the next whole minute or later. */
-function placesOf(ms: Ms | null, from: Ms): readonly SumBucket[] {
+/** Buckets of a moment, one for each level. Rounds up, because a reader's present is a whole minute. */
+function bucketsOf(ms: Ms | null, from: Ms): readonly SumBucket[] {
   if (ms === null) return []
   const minute = ceilTo(ms, MINUTE_MS) / MINUTE_MS
-  return placesPassed(from).flatMap(({ level, to }) => {
+  return bucketsBefore(from).flatMap(({ level, to }) => {
     const bucket = bucketOf(minute, level)
     return bucket < to ? [] : [{ level, bucket }]
   })
@@ -216,8 +210,8 @@ function bucketOf(minute: number, level: number): number {
   return Math.floor(minute / FAN_OUT ** level)
 }
 
-/** The later of two moments, where there are two. */
-export function lastOf(a: Ms | null, b: Ms | null): Ms | null {
+/** The later of two moments; null only when both are null. */
+function lastOf(a: Ms | null, b: Ms | null): Ms | null {
   if (a === null || b === null) return a ?? b
   return later(a, b)
 }

@@ -3,32 +3,32 @@ import { boundOf, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
 import type { Activity } from './books.ts'
 import { addActivity, NO_ACTIVITY, QUARTERS_OF_WEEK, weekOf } from './week-sums.ts'
 
-/** The rows of one week that is over: D(q) of each of its quarters. */
-export type WeekRows = Readonly<{ week: Ms; rows: readonly Activity[] }>
+/** Rows of a past week: D(q) for each of its quarter hours. */
+type WeekRows = Readonly<{ week: Ms; rows: readonly Activity[] }>
 
 /**
- * Gathers, event by event, the activity before each quarter of an hour of the present week, and turns it into
- * the week's rows when an event of a later week comes.
+ * Collects the activity before each quarter of an hour of the present week, event by event. The first event of a later
+ * week turns it into the rows of the week.
  */
 export type WeekBuilder = Readonly<{
   /** The present week; null before the first event. */
   week: Ms | null
-  /** The activity before each quarter of the present week that has been reached. */
+  /** Activity before each quarter hour of the present week so far. */
   reached: readonly Activity[]
-  /** The newest week that has rows. */
+  /** The newest week with rows. */
   last: WeekRows | null
 }>
 
 export const NO_WEEK: WeekBuilder = { week: null, reached: [], last: null }
 
-/** The first moment at which `advance` has something to do; an event before it changes nothing. */
+/** First moment at which `advance` changes the builder. */
 export function nextQuarter(builder: WeekBuilder): Ms {
   return boundOf(builder.week === null ? 0 : builder.week + builder.reached.length * QUARTER_MS)
 }
 
 /**
- * Goes on to an event at `atMs`, with the activity of all events before it. Gives the builder after it and,
- * when that event begins a later week, the rows of the week that it ends.
+ * Advances to an event at `atMs`; `activity` counts all events before it. Returns the new builder and, when the event
+ * begins a later week, the rows of the week that has ended.
  */
 export function advance(
   builder: WeekBuilder,
@@ -53,7 +53,7 @@ function reach(builder: WeekBuilder, atMs: Ms, activity: Activity): WeekBuilder 
 
 function rowsOf(full: WeekBuilder, week: Ms): readonly Activity[] {
   const { last } = full
-  // The weeks between the last one with rows and this one are empty: each adds the same activity to D.
+  // Weeks between the last one with rows and this one are empty. Each adds the same activity to D.
   const before = full.reached[0] ?? NO_ACTIVITY
   const emptyWeeks = last === null ? 0n : BigInt((week - last.week) / WEEK_MS - 1)
   return Array.from({ length: QUARTERS_OF_WEEK }, (_, index) => {

@@ -5,10 +5,9 @@ import type { Activity } from './books.ts'
 import { countInt128s, decodeInt128s, encodeInt128s } from './tally.ts'
 
 /**
- * Week-strided sums: D(q) = the activity before q + D(q − 7 days), one row for each quarter of an hour of a
- * week that had events, made when the week is over. The sum of one hour of the week over many weeks is then
- * a difference of four rows. A week without events needs no rows: nothing grows in it, so D grows by the same
- * activity each week.
+ * Rows of one week of week-strided sums: D(q) = activity before q + D(q − 7 days), for each quarter of an hour. Rows are
+ * made when a week is over. The sum of one hour of the week over many weeks is a difference of four rows. A week without
+ * events needs no rows, because D grows by the same activity in each such week.
  */
 export const QUARTERS_OF_WEEK: number = WEEK_MS / QUARTER_MS
 
@@ -34,43 +33,36 @@ export function addActivity(a: Activity, b: Activity, times = 1n): Activity {
   }
 }
 
-/** The Monday 00:00 UTC at or before a moment. */
+/** Monday 00:00 UTC at or before a moment. */
 export function weekOf(ms: Ms): Ms {
   return floorTo(ms, WEEK_MS, FIRST_MONDAY_MS)
 }
 
-/** Where rows are kept. */
+/** Storage of the rows. */
 export type WeekShelf = Readonly<{
-  /** The row of one quarter; undefined when its week has no rows. */
+  /** Row of a quarter hour; undefined when its week has no rows. */
   row(q: Ms): Activity | undefined
-  /** The Monday of the newest week at or before `week` that has rows. */
+  /** Monday of the newest week with rows, at or before `week`. */
   weekWithRows(week: Ms): Ms | undefined
-  /** Every event with `at` < `ms`. */
+  /** Activity of events with `at` < `ms`. */
   activityBefore(ms: Ms): Activity
 }>
 
-/** D(q) for a quarter of a settled week. */
+/** D(q) for a quarter hour of a settled week. */
 export function weekStrided(shelf: WeekShelf, q: Ms): Activity {
   const week = weekOf(q)
-  const kept = shelf.weekWithRows(week)
-  if (kept === undefined) return NO_ACTIVITY
-  const row = shelf.row(boundOf(kept + (q - week)))
-  assert(row !== undefined, `the week of ${kept} lacks the row of a quarter`)
-  return kept === week ? row : addActivity(row, shelf.activityBefore(q), BigInt((week - kept) / WEEK_MS))
+  const withRows = shelf.weekWithRows(week)
+  if (withRows === undefined) return NO_ACTIVITY
+  const row = shelf.row(boundOf(withRows + (q - week)))
+  assert(row !== undefined, `the week of ${withRows} lacks the row of a quarter hour`)
+  if (withRows === week) return row
+  return addActivity(row, shelf.activityBefore(q), BigInt((week - withRows) / WEEK_MS))
 }
 
-/** The rows of a week that is over, by ascending quarter. */
-export function weekRows(shelf: WeekShelf, week: Ms): readonly Activity[] {
-  return Array.from({ length: QUARTERS_OF_WEEK }, (_, index) => {
-    const q = boundOf(week + index * QUARTER_MS)
-    return addActivity(shelf.activityBefore(q), weekStrided(shelf, boundOf(q - WEEK_MS)))
-  })
-}
-
-/** The integers before those per kind: plays, spent, paid, burned. */
+/** Integers before those of the kinds: plays, spent, paid, burned. */
 const ACTIVITY_FIGURES = 4
 
-/** An activity as 128-bit integers: its four figures, then one per kind of play that had appeared. */
+/** Encodes an activity as 128-bit integers: its four figures, then one for each kind of play. */
 export function encodeActivity(activity: Activity, kinds: readonly string[]): Uint8Array {
   const spent = kinds.slice(0, activity.spentByKind.size).map((kind) => activity.spentByKind.get(kind) ?? 0n)
   return encodeInt128s([
@@ -82,7 +74,7 @@ export function encodeActivity(activity: Activity, kinds: readonly string[]): Ui
   ])
 }
 
-/** How many kinds of play an activity's bytes hold. */
+/** Number of kinds of play in an encoded activity. */
 export function activityKindSlots(bytes: Uint8Array): number {
   return countInt128s(bytes) - ACTIVITY_FIGURES
 }
@@ -92,7 +84,7 @@ export function decodeActivity(bytes: Uint8Array, kinds: readonly string[]): Act
   const spentByKind = new Map(
     spent.map((value, index) => {
       const kind = kinds[index]
-      assert(kind !== undefined, `a row holds kind of play ${index}, the store knows ${kinds.length}`)
+      assert(kind !== undefined, `a row holds kind of play ${index}, but the store knows ${kinds.length}`)
       return [kind, value]
     }),
   )

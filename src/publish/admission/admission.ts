@@ -1,5 +1,5 @@
 import type { ContestState } from '../../project/fold/contest.ts'
-import { poolBalance, unredeemedOf } from '../../project/fold/contest.ts'
+import { poolBalance, unpaidOfKind } from '../../project/fold/contest.ts'
 import type { Fold } from '../../project/fold/fold.ts'
 import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../../project/fold/fold.ts'
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
@@ -142,7 +142,7 @@ function refusalOfPaid(contest: ContestState): BooksRefusal | null {
   const pool = poolBalance(contest)
   if (pool !== ZERO) return wrong('kind', `pool:${contest.id} holds ${formatAmount(pool)}`)
   for (const kind of contest.prizes.keys()) {
-    const left = unredeemedOf(contest, kind)
+    const left = unpaidOfKind(contest, kind)
     if (left !== ZERO) return wrong('kind', `unredeemed:${contest.id}:${kind} holds ${formatAmount(left)}`)
   }
   return null
