@@ -1,4 +1,5 @@
 import type { EventWire } from '../../protocol/event.ts'
+import { capitalized } from '../markup/prose.ts'
 import type { Site } from '../markup/site.ts'
 
 /** Predicates of events about a contest or a reward, by type and kind. */
@@ -25,10 +26,6 @@ export function entryTitle(
   const moved = kots === null ? '' : `, ${kots} ${token}`
   const contest = contestId === null ? null : nameOf(contestId)
   if (happened !== undefined) return `${contest ?? 'The loyalty reward'} ${happened}${moved}`
-  const what = type === 'correction' ? `Correction of a ${kind}` : `${capital(type)} as ${kind}`
+  const what = type === 'correction' ? `Correction of a ${kind}` : `${capitalized(type)} as ${kind}`
   return `${what}${moved}${contest === null ? '' : `: ${contest}`}`
-}
-
-function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }

@@ -21,7 +21,7 @@ import type { PageForm } from './page-forms.ts'
 import { asOfIn, goesOn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
 import type { AnyPage, View } from './page.ts'
 import { endpointPagePath } from './page.ts'
-import { ROWS_ASKED_MAX, rowsAsked } from './rows-asked.ts'
+import { ROWS_ASKED_MAX, rowsAsked } from './page-rows.ts'
 import type { Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
 

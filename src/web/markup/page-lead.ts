@@ -1,5 +1,6 @@
 import { isolated } from '../../protocol/direction.ts'
 import type { Html } from './html.ts'
+import { capitalized } from './prose.ts'
 
 /** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
@@ -27,7 +28,7 @@ export function plainText({ markup }: Html): string {
     .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (escaped) => ESCAPED[escaped] ?? '')
     .replaceAll(/\s+/g, ' ')
     .trim()
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
+  return capitalized(text)
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {

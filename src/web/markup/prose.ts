@@ -11,5 +11,10 @@ export function sentence(text: string | undefined): Html | null {
   return text === undefined || text === '' ? null : prose(text.endsWith('.') ? text : `${text}.`)
 }
 
+/** A text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
 /** Element id of a part that several answers share. */
 export const anchorOf = (name: string): string => `of-${name}`

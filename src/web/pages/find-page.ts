@@ -44,7 +44,7 @@ export const findPage: Page<null> = {
       <p data-at="${status.address}#/head/seq?">
         The newest event is ${seq === 0 ? 'still to come' : html`<a href="/events/${seq}">#${seq}</a>`}.
       </p>
-      ${HOW} ${jsonLinks([['the newest event’s number', status]])}`
+      ${EXAMPLES} ${jsonLinks([['the newest event’s number', status]])}`
   },
 }
 
@@ -123,7 +123,7 @@ function resultOf({ matches, isTx }: SearchResult, query: string): Html {
     ${isTx ? html`<p>No event names it as its transaction either. ${NOT_FINAL}</p>` : null}`
 }
 
-const HOW = html`<section aria-label="What can be found" data-chrome>
+const EXAMPLES = html`<section aria-label="What can be found" data-chrome>
   <h2>What can be found</h2>
   <ul>
     <li><code>#1200</code> or <code>event 1200</code>: an event by its number</li>

@@ -27,12 +27,12 @@ const MONTHS = [
 const chartOf = (months: readonly ArchiveMonth[]): string => monthChart(months)?.markup ?? ''
 
 suite('the chart of months', () => {
-  test('says nothing that the JSON lacks', () => {
+  test('shows nothing that the JSON lacks', () => {
     const alternate = '<link rel="alternate" type="application/json" href="/api/v1/archive" />'
     assertParity(`${alternate}<main>${chartOf(MONTHS)}</main>`, [JSON.stringify({ months: MONTHS })])
   })
 
-  test('has a bar for each closed month, as high as its events are many', () => {
+  test('has a bar for each closed month, proportional to its events', () => {
     const bars = [...chartOf(MONTHS).matchAll(/<rect\s+class="f1"[^>]*\sheight="([^"]*)%"/g)]
     assert.deepEqual(
       bars.map(([, height]) => Number(height)),
@@ -40,19 +40,19 @@ suite('the chart of months', () => {
     )
   })
 
-  test('hatches the open month, and says what that means', () => {
+  test('hatches the open month, and explains it', () => {
     const markup = chartOf(MONTHS)
     assert.match(markup, /<rect\s+fill="url\(#months-hatch\)"[^>]*\sheight="40%"/)
     assert.match(markup, /hatched: not over yet/)
     assert.doesNotMatch(chartOf(MONTHS.slice(0, 3)), /hatch/)
   })
 
-  test('names the months, and the year where it changes', () => {
+  test('labels the months, and the year when it changes', () => {
     const marks = [...chartOf(MONTHS).matchAll(/class="x[^>]*>\s*([^<]*?)\s*</g)].map(([, mark]) => mark)
     assert.deepEqual(marks, ['Nov', '2026', 'Dec', 'Jan', '2027', 'Feb'])
   })
 
-  test('of a single month, or of none, is not there', () => {
+  test('is left out for less than two months', () => {
     assert.equal(monthChart(MONTHS.slice(0, 1)), null)
     assert.equal(monthChart([]), null)
   })

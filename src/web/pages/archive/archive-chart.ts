@@ -11,7 +11,7 @@ import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
 
-/** How much came in each month; of a single one its row says as much. */
+/** Chart of the events of each month; null for less than two months. */
 export function monthChart(months: readonly ArchiveMonth[]): Html | null {
   const events = eventsTotal(months)
   if (events === null || months.length < 2) return null
@@ -25,7 +25,7 @@ export function monthChart(months: readonly ArchiveMonth[]): Html | null {
   return barChart(barsOf(months, described), sentence)
 }
 
-/** The same as a picture, of a single month too. */
+/** The chart as a picture, for any number of months. */
 export function monthPicture({ months }: ArchiveIndex, view: View): Html {
   const described = months.map(({ month, events }) => `${month}: ${events}.`).join(' ')
   const bars = barsOf(months, described === '' ? 'There is no month yet.' : described)
@@ -52,7 +52,7 @@ function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
   }
 }
 
-/** All events of all months. */
+/** Total of the events of all months. */
 export function eventsTotal(months: readonly ArchiveMonth[]): Derived | null {
   return sumOfAll(
     '/months/*/events',

@@ -8,7 +8,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
-/** `/archive`: every event there has been, a file for each month. */
+/** `/archive`: all events, a file for each month. */
 export const archivePage: EndpointPage<'archive'> = {
   endpoint: 'archive',
   title: () => 'Archive',
@@ -90,10 +90,10 @@ function rowOf(month: ArchiveMonth): Html {
 
 const NONE = html`<span class="none">none</span>`
 
-/** Months that a command names: more would be more than a line. */
+/** Months in the curl command, so that it fits in a line. */
 const MONTHS_NAMED = 12
 
-/** Ways to read it all; the lines run as they are. */
+/** Commands to download and read the files. They run as they are. */
 function howTo(months: readonly ArchiveMonth[], view: View): Html {
   const base = view.site.url
   const names = months.map(({ month }) => month)
@@ -139,7 +139,7 @@ function code(label: string, text: string): Html {
   return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`
 }
 
-/** What a search for data sets reads (schema.org). */
+/** Description for search engines of data sets (schema.org). */
 function datasetOf(months: readonly ArchiveMonth[], view: View): unknown {
   const base = view.site.url
   const { name, licence } = view.site

@@ -5,8 +5,9 @@ import type {
   Unpaid,
   UnpaidStatus,
 } from '../../../protocol/resources.ts'
-import { amountHtml } from '../../markup/amount-html.ts'
-import { courseOf, isCancelled, timelineOf } from './contest-course.ts'
+import { amountHtml, isPositive } from '../../markup/amount-html.ts'
+import { eventRows } from '../events/events-table.ts'
+import { askTimeline, isCancelled, timelineList } from './contest-timeline.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
 import { contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
@@ -19,21 +20,20 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
-import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+import { ROWS_ASKED_MAX } from '../../frame/page-rows.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { AnswerTable } from '../../markup/table.ts'
 import { unpaidTable } from '../payouts/unpaid-table.ts'
 
-/** Open prizes on the page: `/payouts` has them all. */
-const OPEN_SHOWN = 200
+/** Unpaid prizes on the page. `/payouts` has all of them. */
+const UNPAID_SHOWN = 200
 
-/** `/contests/{id}/ledger`: whether everybody was paid, and by which transactions. */
+/** `/contests/{id}/ledger`: the prizes, payouts and pool of a contest. */
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
   rows: ROWS_ASKED_MAX,
   further: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
-  csv: tableOf,
+  csv: ({ payouts, next }) => eventRows(payouts, next),
   svg: paidPicture,
   embedded: ({ contest: { id, title } }) => [
     {
@@ -46,20 +46,20 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   ],
   async render(ledger, view) {
     const { contest } = ledger
-    const course = await courseOf(contest, view)
+    const timeline = await askTimeline(contest, view)
     const unpaid =
       contest.status === 'paying'
-        ? await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=${OPEN_SHOWN}` })
+        ? await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=${UNPAID_SHOWN}` })
         : null
     const won = ledger.prizes.length > 0
-    return html`${isCancelled(course) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
+    return html`${isCancelled(timeline) ? cancellationOf(ledger, view) : verdictOf(ledger, unpaid, view)}
     ${won ? prizeTable(ledger, view) : null} ${unpaid === null ? null : openPrizes(unpaid, contest, view)}
     ${paidChart(ledger, view)} ${payoutsOf(ledger, view)} ${poolTable(ledger, view)}
-    ${timelineOf(course, contest, view)}`
+    ${timelineList(timeline, contest, view)}`
   },
 }
 
-/** The answer to what most come for, in one sentence. */
+/** Payment status in one sentence. */
 function verdictOf(
   { contest, prizes, pool }: ContestLedger,
   unpaid: LinkedAnswer<Payouts> | null,
@@ -93,20 +93,20 @@ function verdictOf(
     '/prizes/*/expired',
     prizes.map(({ expired }) => expired),
   )
-  const open = isMore(prizesNotRedeemed)
+  const open = isPositive(prizesNotRedeemed)
   const said = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
   return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
       ${pill} ${amountHtml(prizesRedeemed)} of ${amountHtml(prizesOwed)} ${site.token} are
-      paid${lapsed === null || !isMore(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amountHtml(prizesNotRedeemed)} ${site.token} are still open` : null}.
+      paid${lapsed === null || !isPositive(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amountHtml(prizesNotRedeemed)} ${site.token} are still open` : null}.
       ${open ? lastAvailable(unpaid, site.token) : html`<b class="ok">Nothing is left to pay.</b>`}
     </p>
     ${share === null ? null : html`<p>${redeemedMeter(prizesRedeemed, prizesOwed)} ${share} of what was won is paid.</p>`}`
 }
 
-/** A contest without prizes: what of the stakes is given back, and what is not yet. */
+/** Status of a cancelled contest: refunded stakes, and what is still in the pool. */
 function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html {
   const refunded = pool.out['refund']
-  const open = isMore(pool.balance)
+  const open = isPositive(pool.balance)
   const said = [
     '/contest/status',
     ...(refunded === undefined ? [] : ['/pool/out/refund']),
@@ -119,12 +119,7 @@ function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html 
   </p>`
 }
 
-/** Whether an amount is above zero. */
-function isMore(figure: string): boolean {
-  return /[1-9]/.test(figure) && !figure.startsWith('-')
-}
-
-/** When the last of what is open can be paid; of more than was read, how much waits and how much does not. */
+/** When the last unpaid prize becomes available; or the totals by state, if not all were read. */
 function lastAvailable(payouts: LinkedAnswer<Payouts> | null, token: string): Html | null {
   const { unpaid = [], now, next } = payouts?.answer ?? {}
   if (payouts !== null && next !== null) return howMuchWaits(payouts, token)
@@ -141,14 +136,14 @@ function lastAvailable(payouts: LinkedAnswer<Payouts> | null, token: string): Ht
   return html`${since} <span data-at="${pointer}">${momentOf(last.availableAt)}</span>.`
 }
 
-/** By the totals, which are of every open prize. */
+/** Unpaid prizes that wait for a date, and those that do not, by the totals of all. */
 function howMuchWaits({ answer: { totals }, address }: LinkedAnswer<Payouts>, token: string): Html {
   const of = (...states: readonly UnpaidStatus[]): Derived | null =>
     derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
   const [waits, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
   if (waits === null || free === null) return html``
-  if (!isMore(waits.figure)) return html`All of it can be paid or claimed now.`
-  const rest = isMore(free.figure) ? html`, ${derived(free)} ${token} can be paid or claimed now` : null
+  if (!isPositive(waits.figure)) return html`All of it can be paid or claimed now.`
+  const rest = isPositive(free.figure) ? html`, ${derived(free)} ${token} can be paid or claimed now` : null
   return html`${derived(waits)} ${token} of it wait for a date${rest}.`
 }
 
@@ -163,17 +158,11 @@ function openPrizes(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: Vi
         name: 'Prizes of this contest not yet paid',
         titles: null,
         list: `${unpaid.address}#/unpaid`,
-        most: OPEN_SHOWN,
+        most: UNPAID_SHOWN,
       },
     )}
     ${next === null ? null : html`<p class="quiet">Only the first are shown here: <a href="/payouts?contestId=${id}">all that is open</a>, or <a href="/payouts.csv?contestId=${id}">as CSV</a>.</p>`}
-    ${isMore(totals.locked) || isMore(totals.in_review) ? payoutsSubscription(id, view) : null}
+    ${isPositive(totals.locked) || isPositive(totals.in_review) ? payoutsSubscription(id, view) : null}
     <p><a href="/payouts?contestId=${id}">What these states mean</a></p>
     ${jsonLinks([['what is open', unpaid]])}`
-}
-
-const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
-
-function tableOf({ payouts, next }: ContestLedger): AnswerTable {
-  return { columns: COLUMNS, rows: payouts.map((event) => COLUMNS.map((name) => event[name])), next }
 }

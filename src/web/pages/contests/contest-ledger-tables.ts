@@ -9,10 +9,10 @@ import type { View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
 import { explorersNote, transaction } from '../../markup/transaction.ts'
 
-/** Payouts on a page: more stand behind a link, and all of them in the export. */
+/** Payouts on a page. A link leads to more; the export has all. */
 const PAYOUTS_SHOWN = 200
 
-/** Each kind of prize: what was won, what was paid of it, and what is open. */
+/** Table of the kinds of prizes: owed, paid, expired and unpaid amounts. */
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html {
   return html`<h2>Prizes by kind</h2>
     <div class="wide" role="region" aria-label="Prizes by kind" tabindex="0">
@@ -49,7 +49,7 @@ function prizeRow({ kind, owed, redeemed, expired, notRedeemed }: PrizeLine, ind
   </tr>`
 }
 
-/** Each payout with its transaction, and whether they add up to what is said to be redeemed. */
+/** Table of payouts with their transactions, and whether they add up to the paid prizes. */
 export function payoutsOf(ledger: ContestLedger, view: View): Html {
   const { payouts, contest, next } = ledger
   if (payouts.length === 0) {
@@ -62,7 +62,7 @@ export function payoutsOf(ledger: ContestLedger, view: View): Html {
   const shown = payouts.slice(0, PAYOUTS_SHOWN)
   return html`<h2>Payouts</h2>
     ${checkOf(ledger, view)} ${explorersNote(view.site)} ${payoutTable(shown, view)}
-    ${onwards(contest.id, shown.at(-1)?.seq, shown.length < payouts.length || next !== null, view)}`
+    ${pager(contest.id, shown.at(-1)?.seq, shown.length < payouts.length || next !== null, view)}`
 }
 
 function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
@@ -93,7 +93,7 @@ function payoutTable(payouts: ContestLedger['payouts'], { site }: View): Html {
   </div>`
 }
 
-function onwards(id: number, last: number | undefined, more: boolean, { query }: View): Html | null {
+function pager(id: number, last: number | undefined, more: boolean, { query }: View): Html | null {
   const paged = query.has('after')
   if (!paged && !more) return null
   return html`<nav aria-label="Pages of payouts" class="pager" data-chrome>
@@ -108,7 +108,7 @@ function onwards(id: number, last: number | undefined, more: boolean, { query }:
   </nav>`
 }
 
-/** The payouts added up, beside what the ledger says was redeemed and refunded: the two are the same. */
+/** Compares the sum of the payouts with the paid and refunded amounts of the ledger. */
 function checkOf({ payouts, prizes, pool, contest, next }: ContestLedger, { site, query }: View): Html {
   if (next !== null || query.has('after')) {
     return html`<p class="quiet">
@@ -134,7 +134,7 @@ function checkOf({ payouts, prizes, pool, contest, next }: ContestLedger, { site
   </p>`
 }
 
-/** What went into the contest's pool, and what came out of it. */
+/** Table of the amounts into and out of the contest's pool. */
 export function poolTable({ pool }: ContestLedger, { site }: View): Html {
   const rows = [
     ...Object.entries(pool.in).map(([kind, figure]) => ['in', kind, figure] as const),

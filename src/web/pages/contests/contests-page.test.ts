@@ -24,7 +24,7 @@ const payout = (kots: string, kind = 'winner'): StoryEvent => ({
   tx: TX,
 })
 
-/** A page of a log that tells this, held against its JSON on the way. */
+/** A page of a log with these events, compared with its JSON. */
 async function see(path: string, story: readonly StoryEvent[]): Promise<string> {
   const explorer = parseExplorer('https://explorer.example/tx/{tx}?of={tx}')
   assert.ok(explorer !== undefined)
@@ -35,7 +35,7 @@ async function see(path: string, story: readonly StoryEvent[]): Promise<string> 
   return page
 }
 
-/** The text of a page's first sentence. */
+/** Text of a ledger's lead. */
 async function verdict(story: readonly StoryEvent[]): Promise<string> {
   const page = await see('/contests/1/ledger', story)
   const lead = /<p class="lead"[^>]*>([^]*?)<\/p>/.exec(page)?.[1] ?? ''
@@ -45,7 +45,7 @@ async function verdict(story: readonly StoryEvent[]): Promise<string> {
     .trim()
 }
 
-suite("a contest's ledger begins with whether everybody was paid:", () => {
+suite("a contest's ledger begins with its payment status", () => {
   const verdicts: readonly (readonly [when: string, story: readonly StoryEvent[], said: string])[] = [
     [
       'before it opens',
@@ -107,23 +107,23 @@ suite('the list of contests', () => {
     paid,
   ]
 
-  test('says of a contest that was cancelled that it was, and that nothing was won', async () => {
+  test('says that a contest was cancelled and that nothing was won', async () => {
     const page = await see('/contests', cancelled)
     assert.match(page, /<span class="pill paid">paid<\/span> cancelled/)
     assert.match(page, />nothing was won</)
     assert.doesNotMatch(page, /nothing won yet/)
   })
 
-  test('does not say it of one whose prizes are to come', async () => {
+  test('does not say so of a contest without prizes yet', async () => {
     const page = await see('/contests', [...running, closed])
     assert.doesNotMatch(page, /cancel|nothing was won/)
     assert.match(page, />nothing won yet</)
   })
 })
 
-suite('a row folded on a phone', () => {
+suite('a table row on a phone', () => {
   for (const path of ['/contests', '/']) {
-    test(`says at ${path} which of its moments the one is that is left`, async () => {
+    test(`labels at ${path} the moment that it shows`, async () => {
       const ofOpen = await see(path, running)
       assert.match(ofOpen, /<td data-label="closes">\s*(?:<span class="fold"|<time)/)
       const ofClosed = await see(path, [...running, prize, closed])
@@ -134,7 +134,7 @@ suite('a row folded on a phone', () => {
 })
 
 suite("a contest's ledger", () => {
-  test('adds its payouts up, corrections and refunds too, to what the ledger says', async () => {
+  test('adds up its payouts, corrections and refunds to the figures of the ledger', async () => {
     const page = await see('/contests/1/ledger', [
       ...running,
       closed,
@@ -160,7 +160,7 @@ suite("a contest's ledger", () => {
     assert.match(page, /correction of a payout/)
   })
 
-  test('counts one entry and one play as one', async () => {
+  test('has the singular for one entry and one play', async () => {
     const entry: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '1' }
     const said = async (story: readonly StoryEvent[]): Promise<string> => {
       const page = await see('/contests/1/ledger', story)
@@ -184,7 +184,7 @@ suite("a contest's ledger", () => {
     }
   })
 
-  test('leads each payout to the transaction, at sites of others', async () => {
+  test('links each transaction at the explorers', async () => {
     const page = await see('/contests/1/ledger', [...running, closed, prize, payout('100')])
     assert.match(
       page,
@@ -192,7 +192,7 @@ suite("a contest's ledger", () => {
     )
   })
 
-  test('draws what was paid beside what was won, when it has every payout', async () => {
+  test('draws paid and owed prizes, if it has every payout', async () => {
     const story = [...running, closed, prize, payout('30'), payout('70')]
     assert.match(await see('/contests/1/ledger', story), /<svg\s+class="plot tall"/)
     const part = await see('/contests/1/ledger?limit=1', story)
@@ -201,7 +201,7 @@ suite("a contest's ledger", () => {
     assert.match(part, /rel="next" href="\/contests\/1\/ledger\?after=7&amp;limit=200"|Later payouts/)
   })
 
-  test('is where a contest leads', async () => {
+  test('is the target of a contest’s redirect', async () => {
     await using stage = await openApiStage()
     const moved = async (path: string): Promise<readonly unknown[]> => {
       const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
@@ -214,7 +214,7 @@ suite("a contest's ledger", () => {
 })
 
 suite('the contests', () => {
-  test('are counted by their states, each a link', async () => {
+  test('are counted by state, each with a link', async () => {
     const page = await see('/contests', [...running, closed, prize, plan(2, null, HOUR_MS)])
     const tabs = [
       ...page.matchAll(
@@ -234,20 +234,20 @@ suite('the contests', () => {
     )
   })
 
-  test('of a state that none is in say so, and what is next', async () => {
+  test('of a state without contests say so, and name the next one', async () => {
     const page = await see('/contests?status=paying', [plan(1, 'First', HOUR_MS)])
     assert.match(page, /No contest is paying now\./)
     assert.match(page, /The next to close is <a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/)
   })
 
-  test('of an empty log are none, and lead to the log', async () => {
+  test('of an empty log say so, and link the log', async () => {
     await using stage = await openApiStage({ story: [] })
     const page = await (await stage.get('/contests')).text()
     assert.match(page, /There has been no contest yet\./)
     assert.match(page, /See what was published last/)
   })
 
-  test('that were cancelled were never opened', async () => {
+  test('that were cancelled before they opened are called never opened', async () => {
     const story: readonly StoryEvent[] = [
       plan(1, 'First', HOUR_MS),
       { type: 'contest', kind: 'cancelled', contestId: 1 },

@@ -1,7 +1,7 @@
 import type { Contests, ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
-import { cancelledAmong } from './contest-course.ts'
+import { askCancelled } from './contest-timeline.ts'
 import { contestLink, contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -13,10 +13,10 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
-/** Rows on a page: more stand behind a link, and all of them in the export. */
+/** Rows on a page. A link leads to more; the export has all. */
 const ROWS_SHOWN = 50
 
-/** `/contests`: all of them or those of a state, newest first. */
+/** `/contests`: all contests or those in a state, newest first. */
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
   rows: ROWS_SHOWN,
@@ -30,10 +30,10 @@ export const contestsPage: EndpointPage<'contests'> = {
   async render({ contests, next }, view) {
     const summary = await askEndpoint(view, 'summary')
     const shown = contests.slice(0, ROWS_SHOWN)
-    const cancelled = await cancelledAmong(shown, view)
+    const cancelled = await askCancelled(shown, view)
     return html`${tabsOf(summary, view)}
     ${shown.length === 0 ? await emptyOf(summary, view) : contestTable(shown, cancelled, view)}
-    ${onwards(shown, shown.length < contests.length || next !== null, view)}
+    ${pager(shown, shown.length < contests.length || next !== null, view)}
     ${jsonLinks([['the numbers of contests', summary], ...[...cancelled.values()].map((one, index) => [index === 0 ? 'a cancellation' : 'another', one] as const)])}`
   },
 }
@@ -42,7 +42,7 @@ function titleOf(states: readonly string[] | undefined): string {
   return states === undefined ? 'Contests' : `Contests: ${states.join(', ')}`
 }
 
-/** The states as links, each with how many contests are in it. */
+/** Links to the states, each with its number of contests. */
 function tabsOf({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {
   const chosen = query.list('status')?.join(',')
   const all: readonly (readonly [tab: string, states: readonly ContestStatus[]])[] = [
@@ -69,7 +69,7 @@ function tabsOf({ answer, address }: LinkedAnswer<Summary>, { query }: View): Ht
   </nav>`
 }
 
-type Cancelled = Awaited<ReturnType<typeof cancelledAmong>>
+type Cancelled = Awaited<ReturnType<typeof askCancelled>>
 
 function contestTable(contests: readonly ContestWire[], cancelled: Cancelled, { site }: View): Html {
   return html`<div class="wide" role="region" aria-label="Contests" tabindex="0">
@@ -112,7 +112,7 @@ function rowOf(one: ContestWire, index: number, cancelled: boolean): Html {
 
 const NOTHING_WON = html`<span class="none">nothing was won</span>`
 
-/** How much of what was won is redeemed, as a bar and in per cent. */
+/** Paid part of the owed prizes, as an amount, a meter and a percentage. */
 function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: number): Html {
   const share = percentOf(
     { figure: prizesRedeemed, pointer: `/contests/${index}/prizesRedeemed` },
@@ -122,7 +122,7 @@ function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: 
   return html`${amountHtml(prizesRedeemed)}<br />${redeemedMeter(prizesRedeemed, prizesOwed)} ${share}`
 }
 
-/** Why there is nothing, and where to look instead. */
+/** Text of an empty list, with links to other contests. */
 async function emptyOf({ answer: { contests }, address }: LinkedAnswer<Summary>, view: View): Promise<Html> {
   const schedule = await askEndpoint(view, 'schedule')
   const states = view.query.list('status')
@@ -157,7 +157,7 @@ function orOf(states: readonly string[]): string {
   return states.join(' or ')
 }
 
-function onwards(shown: readonly ContestWire[], more: boolean, { query }: View): Html | null {
+function pager(shown: readonly ContestWire[], more: boolean, { query }: View): Html | null {
   const last = shown.at(-1)
   const paged = query.has('after')
   if (!paged && (!more || last === undefined)) return null

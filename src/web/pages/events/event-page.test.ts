@@ -37,20 +37,20 @@ const textOf = (page: string): string =>
 const pageAt = async (seq: number): Promise<string> => (await stage.get(`/events/${seq}`)).text()
 
 suite('the page of an event', () => {
-  test('says under its heading by which event it was corrected, and by which replaced', async () => {
+  test('names the events that corrected and replaced it, under its heading', async () => {
     assert.match(
       textOf(await pageAt(4)),
       /^Event #4 Corrected by event #5: its amount counts no longer. Replaced by event #6\. /,
     )
   })
 
-  test('of a corrected event that nothing replaces says no more', async () => {
+  test('names no replacement if there is none', async () => {
     const text = textOf(await pageAt(7))
     assert.match(text, /^Event #7 Corrected by event #8: its amount counts no longer\. /)
     assert.doesNotMatch(text, /Replaced by/)
   })
 
-  test('of an event that stands says up to which event that is known', async () => {
+  test('says up to which event it is not corrected', async () => {
     for (const seq of [1, 2, 5, 6, 9]) {
       const page = await pageAt(seq)
       assert.doesNotMatch(page, /class="banner bad"|Corrected by/)
@@ -58,7 +58,7 @@ suite('the page of an event', () => {
     }
   })
 
-  test('links what it says of corrections as JSON, and says nothing that its JSON lacks', async () => {
+  test('links the JSON of its corrections, and shows nothing that its JSON lacks', async () => {
     for (const seq of STORY.map((_, index) => index + 1)) {
       const page = await pageAt(seq)
       const sources = sourcesOf(page)
@@ -67,7 +67,7 @@ suite('the page of an event', () => {
     }
   })
 
-  test('begins with what happened, as a receipt does', async () => {
+  test('begins with a sentence about what happened', async () => {
     assert.match(textOf(await pageAt(6)), /1\.300000000 KOTS were spent on 2 plays \(entry\) in contest 5 on/)
     assert.match(textOf(await pageAt(6)), /It takes the place of event #4\./)
     assert.match(
@@ -76,20 +76,20 @@ suite('the page of an event', () => {
     )
   })
 
-  test('leads to the events beside it', async () => {
+  test('links the previous and the next event', async () => {
     const page = await pageAt(4)
     assert.match(page, /<a rel="prev" href="\/events\/3">Event #3<\/a>/)
     assert.match(page, /<a rel="next" href="\/events\/5">Event #5<\/a>/)
     assert.doesNotMatch(await pageAt(1), /rel="prev"/)
   })
 
-  test('leads to no event that is not there yet', async () => {
+  test('links no event that is not published yet', async () => {
     const page = await pageAt(9)
     assert.doesNotMatch(page, /rel="next"|\/events\/10/)
     assert.match(textOf(page), /The next event appears here/)
   })
 
-  test('is asked for again, and sent again when it was corrected meanwhile', async () => {
+  test('is revalidated, and sent again once it is corrected', async () => {
     await using own = await openApiStage({ story: STORY.slice(0, 4) })
     const first = await own.get('/events/4')
     assert.equal(first.headers.get('cache-control'), REVALIDATE)

@@ -9,17 +9,15 @@ import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { addressAt } from '../../markup/site.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import { eventRows } from './events-table.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
-const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
-
-/** `/events/{seq}`: one event as it stands in the log for ever, and whether a later one took it back. */
+/** `/events/{seq}`: one event, and whether a later one corrected it. */
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
   further: true,
   title: ({ seq }) => `Event #${seq}`,
-  csv: tableOf,
+  csv: (event) => eventRows([event], null),
   async render(event, view) {
     const segments = { seq: String(event.seq) }
     const details = await askEndpoint(view, 'eventDetails', { segments })
@@ -28,12 +26,12 @@ export const eventPage: EndpointPage<'event'> = {
       <p class="lead" data-at="${details.answer.details === null ? '#' : `# ${details.address}#/details`}">
         ${eventSentence(event, details.answer.details, view)}
       </p>
-      ${standingOf(corrections)} ${fieldsOf(event, view)} ${detailsOf(details)}
-      ${waysOn(event, corrections.answer, view)}`
+      ${notCorrected(corrections)} ${fieldsOf(event, view)} ${detailsOf(details)}
+      ${neighbourLinks(event, corrections.answer, view)}`
   },
 }
 
-/** Of an event that was taken back the first thing to read: what it says counts no longer. */
+/** Banner of a corrected event; null for any other. */
 function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCorrections>): Html | null {
   const { correctedBy, restatedBy } = answer
   if (correctedBy === null) return null
@@ -46,7 +44,7 @@ function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCo
   </p>`
 }
 
-function standingOf({ answer, address }: LinkedAnswer<EventCorrections>): Html | null {
+function notCorrected({ answer, address }: LinkedAnswer<EventCorrections>): Html | null {
   if (answer.correctedBy !== null) return null
   return html`<p class="quiet" data-at="${address}#/asOf/seq">
     Not corrected up to event ${eventLink(answer.asOf.seq)}.
@@ -54,7 +52,7 @@ function standingOf({ answer, address }: LinkedAnswer<EventCorrections>): Html |
   </p>`
 }
 
-/** The eight fields under their own names. */
+/** The eight fields of the event by name. */
 function fieldsOf(event: EventWire, view: View): Html {
   const { seq, type, kind, at, atMs, contestId, kots, tx } = event
   const fields: readonly (readonly [name: string, value: Part])[] = [
@@ -90,7 +88,7 @@ function explorersOf(tx: string, { site }: View): Html | null {
     </ul>`
 }
 
-/** Details that name another event. */
+/** Details whose value is the seq of another event. */
 const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
 
 function detailsOf({ answer: { details }, address }: LinkedAnswer<EventDetails>): Html {
@@ -108,7 +106,7 @@ function detailsOf({ answer: { details }, address }: LinkedAnswer<EventDetails>)
     <p><a data-json href="${address}">JSON of the details</a></p>`
 }
 
-function waysOn({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View): Html {
+function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View): Html {
   const next =
     seq < asOf.seq
       ? html`<a rel="next" href="/events/${seq + 1}">Event #${seq + 1}</a>`
@@ -117,8 +115,4 @@ function waysOn({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View)
     ${seq > 1 ? html`<a rel="prev" href="/events/${seq - 1}">Event #${seq - 1}</a>` : null} ${next}
     ${paths.has('/verify') ? html`<a class="button" href="/verify?seq=${seq}">Verify this event</a>` : null}
   </nav>`
-}
-
-function tableOf(event: EventWire): AnswerTable {
-  return { columns: COLUMNS, rows: [COLUMNS.map((name) => event[name])], next: null }
 }

@@ -10,7 +10,7 @@ import { DEFAULT_SITE } from '../../markup/site.ts'
 const ON = '2026-10-03 11:22:33 UTC'
 const VIEW = { site: DEFAULT_SITE, paths: new Set(['/contests/{id}/ledger']) }
 
-/** A value of each detail that an event may have, moments as their pair. */
+/** A value for each detail, with moments as pairs. */
 const DETAILS: Readonly<Record<DetailsField, Record<string, string | number | boolean>>> = {
   title: { title: 'Lost <Gloves>' },
   opensAt: { opensAt: '2026-10-05T00:00:00.000Z', opensAtMs: 1 },
@@ -32,7 +32,7 @@ const DETAILS: Readonly<Record<DetailsField, Record<string, string | number | bo
   restates: {},
 }
 
-/** An event of a rule that says all that it may; `must` leaves out what it need not say. */
+/** An event of a rule with all its fields and details; with `must` only the required ones. */
 function saidOf(rule: Rule, only: 'all' | 'must' = 'all', more: Record<string, number> = {}): string {
   const amount = rule.type === 'correction' ? '-12.345678901' : '12.345678901'
   const event: EventWire = {
@@ -91,7 +91,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 suite('the sentence of an event', () => {
-  test('is there for every type and kind, and for no other', () => {
+  test('exists for every type and kind of the rules, and for no other', () => {
     const rules = RULES.filter(({ type }) => type !== 'correction')
     assert.deepEqual(
       rules.map(({ type, kind }) => `${type}/${kind}`),
@@ -109,7 +109,7 @@ suite('the sentence of an event', () => {
       assert.equal(saidOf(rule), wanted)
     })
 
-    test(`${type}/${kind} is whole where nothing is said that need not be`, () => {
+    test(`${type}/${kind} is complete without optional details`, () => {
       const said = saidOf(rule, 'must')
       assert.match(said, /^[A-Z\d].*\.$/)
       assert.doesNotMatch(said, /undefined|null|NaN|\( ?\)| [,.:]| {2}/)
@@ -119,14 +119,14 @@ suite('the sentence of an event', () => {
     })
   }
 
-  test('of a correction without a contest or an amount names what it takes back', () => {
+  test('of a correction without a contest or an amount names the corrected event', () => {
     const price = RULES.find(({ type, kind }) => type === 'correction' && kind === 'price')
     assert.ok(price !== undefined)
     const said = saidOf({ ...price, contestId: 'none', kots: 'none' })
     assert.equal(said, `Takes back event #25, of type price, on ${ON}.`)
   })
 
-  test('says whose place the event takes', () => {
+  test('names the event that this one replaces', () => {
     const rule = RULES.find(({ type, kind }) => type === 'payout' && kind === '*')
     assert.ok(rule !== undefined)
     const said = saidOf(rule, 'all', { restates: 25 })

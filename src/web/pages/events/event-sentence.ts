@@ -10,25 +10,25 @@ import { quotedText } from '../../markup/contest-name.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** The parts that sentences are made of. An amount or a contest is asked for only where the rules require one. */
-type Said = Readonly<{
+/** Parts of a sentence. Sentences use an amount or a contest only if the rules require one. */
+type SentenceParts = Readonly<{
   kind: string
   kots: Html
   contest: Html
-  /** The contest where a sentence begins with it. */
+  /** The contest at the start of a sentence. */
   Contest: Html
   on: Html
-  /** A detail that may be left out. */
+  /** An optional detail. */
   may(name: string): string | null
-  /** A detail that is always there. */
+  /** A required detail. */
   must(name: string): string
   moment(name: string): Html
   token: string
 }>
 
-type Sentence = (said: Said) => Html
+type Sentence = (said: SentenceParts) => Html
 
-/** What happened, by type and kind; `*` stands for the operator's own words. */
+/** Sentences by type and kind; `*` is for the kinds that the operator names. */
 const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Record<string, Sentence>>>> = {
   contest: {
     scheduled: ({ Contest, on, may, moment }) =>
@@ -102,39 +102,39 @@ const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Reco
   },
 }
 
-/** What an event says happened, as a receipt for whoever reads it, with what it was put in the place of. */
+/** Sentence that says what happened, and which event this one replaces. */
 export function eventSentence(
   event: EventWire,
   details: EventDetails['details'],
   view: Pick<View, 'site' | 'paths'>,
 ): Html {
   const { type, kind } = event
-  const said = saidOf(event, details, view)
-  const sentence = type === 'correction' ? takesBack(event, said) : sentenceOf(type, kind)(said)
+  const said = sentenceParts(event, details, view)
+  const sentence = type === 'correction' ? correctionSentence(event, said) : sentenceOf(type, kind)(said)
   const restates = said.may('restates')
   return restates === null
     ? sentence
     : html`${sentence} It takes the place of event ${eventLink(Number(restates))}.`
 }
 
-/** The sentence of its kind; of what this build does not know, one that is true of every event. */
+/** Sentence of a type and kind, or a general one if this version does not know them. */
 function sentenceOf(type: string, kind: string): Sentence {
   const known = isEventType(type) && type !== 'correction' ? SENTENCES[type] : {}
   return known[kind] ?? known['*'] ?? (({ on }) => html`${type} / ${kind} was published on ${on}.`)
 }
 
-function takesBack({ contestId, kots }: EventWire, said: Said): Html {
+function correctionSentence({ contestId, kots }: EventWire, said: SentenceParts): Html {
   const where = contestId === null ? ',' : html` in ${said.contest},`
   const counts = kots === null ? '.' : html`: it counts ${said.kots}.`
   return html`Takes back event ${eventLink(Number(said.must('corrects')))}, of type ${said.kind}${where} on
   ${said.on}${counts}`
 }
 
-function saidOf(
+function sentenceParts(
   { kind, at, contestId, kots }: EventWire,
   details: EventDetails['details'],
   { site, paths }: Pick<View, 'site' | 'paths'>,
-): Said {
+): SentenceParts {
   const may = (name: string): string | null => {
     const value = details?.[name]
     return value === undefined ? null : String(value)
@@ -170,7 +170,7 @@ function titleOf(title: string | null): Html | null {
   return title === null ? null : html`, “${quotedText(title)}”,`
 }
 
-/** So many of something; without a number what is told of them in general. */
+/** A count and its noun; without a count a general phrase. */
 function countOf(count: string | null, one: string): Html {
   if (count === null) return one === 'play' ? html`play` : html`its ${one}s`
   return html`${amountHtml(count)} ${count === '1' ? one : `${one}s`}`

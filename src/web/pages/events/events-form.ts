@@ -3,10 +3,10 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** The form that asks for other events; `ranged` where moments and an order may be asked for too. */
+/** Form of the filters of events; with `ranged` also of a range, an order and a transaction. */
 export function eventsForm({ path, query }: View, ranged: boolean): Html {
   const types = query.list('type')
-  // A list of several is one more choice: a form's field holds what was asked.
+  // A list of several types is one more option, so that the form keeps the query.
   const several = types !== undefined && types.length > 1 ? [types.join(',')] : []
   const nonzero = query.flag('nonzero') ? html`checked` : null
   const isOpen = ['nonzero', 'tx', 'from', 'to', 'order'].some((name) => query.has(name))
@@ -72,7 +72,7 @@ function choice(
   </select>`
 }
 
-/** A moment as a field of date and time holds it, to the minute. */
+/** Value of a `datetime-local` field, to the minute. */
 function fieldOf(ms: number | undefined): string {
   return ms === undefined ? '' : new Date(ms).toISOString().slice(0, 16)
 }

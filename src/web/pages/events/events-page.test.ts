@@ -19,14 +19,14 @@ const hrefOf = (page: string, rel: 'next' | 'prev'): string | undefined =>
 
 const pageAt = async (path: string): Promise<string> => (await stage.get(path)).text()
 
-/** What a page says, as it is read. */
+/** Text of a page without markup. */
 const wordsOf = (page: string): string =>
   page
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll('&#39;', '’')
     .replaceAll(/\s+/g, ' ')
 
-/** Every seq shown from a page on, by its own links. */
+/** Every seq on a page and on the pages that its links lead to. */
 async function walk(path: string, rel: 'next' | 'prev'): Promise<readonly number[]> {
   const seen: number[] = []
   for (let at: string | undefined = path; at !== undefined;) {
@@ -52,7 +52,7 @@ suite('the pages of events', () => {
     assert.deepEqual(await walk('/events?type=play,payout&order=desc&limit=1', 'next'), [10, 5, 4])
   })
 
-  test('turn round where they are, and leave nothing out', async () => {
+  test('leave out nothing when a reader changes direction', async () => {
     const page = await pageAt('/events?after=100&limit=10')
     const older = await pageAt(hrefOf(page, 'prev') ?? assert.fail())
     assert.equal(seqsOf(older)[0], 100)
@@ -142,14 +142,14 @@ suite('the pages of events', () => {
     })
   }
 
-  test('claim of neither more than they show nor of what they show less than there is', async () => {
+  test('show nothing that their JSON lacks', async () => {
     for (const [path] of [...extents, ...empty]) {
       const page = await pageAt(path)
       assertParity(page, await Promise.all(sourcesOf(page).map(pageAt)))
     }
   })
 
-  test('leave CSV to the API', async () => {
+  test('redirect format=csv to the API', async () => {
     const response = await fetch(`http://127.0.0.1:${stage.port}/events?format=csv&limit=2`, {
       redirect: 'manual',
     })
@@ -157,7 +157,7 @@ suite('the pages of events', () => {
     assert.equal(response.headers.get('location'), '/api/v1/events?limit=2&format=csv')
   })
 
-  test('go on live with the same filter', async () => {
+  test('link the stream with the same filter', async () => {
     assert.match(await pageAt('/events?type=payout'), /href="\/stream\?type=payout">Go on live/)
     assert.deepEqual(seqsOf(await pageAt('/stream?type=payout')), [10])
     assert.equal(seqsOf(await pageAt('/stream'))[0], 243)

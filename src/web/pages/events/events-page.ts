@@ -1,7 +1,7 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { derived, minus } from '../../markup/derived.ts'
-import { extentOf } from './events-extent.ts'
+import { rangeNote } from './events-shown.ts'
 import { eventsForm } from './events-form.ts'
 import { EVENTS_SHOWN, eventRows, eventsTable } from './events-table.ts'
 import type { Html } from '../../markup/html.ts'
@@ -10,24 +10,24 @@ import { momentText } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { NOT_FINAL } from './transaction-route.ts'
 
-/** `/events`: the log by pages, filtered. */
+/** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
   news: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
-  description: ({ events }) => endsIn(events.slice(0, EVENTS_SHOWN)),
+  description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   csv: ({ events, page }) => eventRows(events, page.next),
   render(answer, view) {
     const { events, page } = answer
     const shown = events.slice(0, EVENTS_SHOWN)
-    return html`${waysIn(view)} ${eventsForm(view, true)}
-    ${shown.length === 0 ? emptyOf(page, '', view) : html`${extentOf(answer, view)} ${eventsTable(shown, view)}`}
+    return html`${endLinks(view)} ${eventsForm(view, true)}
+    ${shown.length === 0 ? noEvents(page, '', view) : html`${rangeNote(answer, view)} ${eventsTable(shown, view)}`}
     ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
   },
 }
 
-/** From which event to which a page shows, and when these were; null where it shows none. */
-function endsIn(events: readonly EventWire[]): string | null {
+/** Link-preview text: the first and last shown event; null if there is none. */
+function previewText(events: readonly EventWire[]): string | null {
   const [first] = events
   const last = events.at(-1)
   if (first === undefined || last === undefined) return null
@@ -40,8 +40,8 @@ export function eventsTitle(types: readonly string[] | undefined): string {
   return types === undefined ? 'Events' : `Events: ${types.join(', ')}`
 }
 
-/** The two ends of the log: a reader wants what is new, an auditor what came first. */
-function waysIn(view: View): Html {
+/** Links to the newest and the first events, the stream and the archive. */
+function endLinks(view: View): Html {
   const { query, paths } = view
   const newest = { after: undefined, from: undefined, to: undefined, before: undefined }
   const desc = query.format({ ...newest, order: 'desc', limit: String(EVENTS_SHOWN) })
@@ -53,7 +53,7 @@ function waysIn(view: View): Html {
   </nav>`
 }
 
-/** What names one transaction is not followed live: it is all there, or all but what is not published yet. */
+/** Whether the page links the stream. The stream has no filter for a transaction. */
 const hasStream = ({ paths, query }: View): boolean => paths.has('/stream') && !query.has('tx')
 
 function filtersOf({ query }: Pick<View, 'query'>): string {
@@ -67,8 +67,8 @@ function filtersOf({ query }: Pick<View, 'query'>): string {
   })
 }
 
-/** Why there is nothing: what was looked through, and where to look on. `from` is the answer's address if not the page's own. */
-export function emptyOf(page: EventsPage['page'], from: string, { query }: View): Html {
+/** Text of an empty list: the searched range, and where to go on. `from` is the answer's address if not the page's own. */
+export function noEvents(page: EventsPage['page'], from: string, { query }: View): Html {
   const types = query.list('type')
   const what = types === undefined ? 'event' : types.join(' or ')
   const matching = ['kind', 'contestId', 'nonzero', 'tx', 'from', 'to'].some((name) => query.has(name))
@@ -85,10 +85,10 @@ export function emptyOf(page: EventsPage['page'], from: string, { query }: View)
   const chosen = `No ${what}${matching ? ' that matches' : ''}`
   if (last.figure === first.figure && !query.has('tx')) {
     return html`<p class="lead">${chosen}: there is no event in this range.</p>
-      <p>${onwardOf(page, query)}</p>`
+      <p>${endOfRange(page, query)}</p>`
   }
   const ends = [last.figure, first.figure]
-  // Of what names a transaction not every event was looked at, and there is more to say.
+  // The index of transactions does not scan every event, and an unfinished transaction needs an explanation.
   const [scanned, why] = query.has('tx')
     ? [null, html`<p>${NOT_FINAL}</p>`]
     : [html` (${derived(minus(first, last))} events scanned)`, null]
@@ -96,11 +96,11 @@ export function emptyOf(page: EventsPage['page'], from: string, { query }: View)
       ${chosen} between #${ends[0] ?? 0} and #${ends[1] ?? 0}${scanned}.
     </p>
     ${why}
-    <p>${onwardOf(page, query)}</p>`
+    <p>${endOfRange(page, query)}</p>`
 }
 
-/** What ends a range is the log, or a bound that was asked for: beyond that there may be more. */
-function onwardOf({ hasMore, before }: EventsPage['page'], query: View['query']): string {
+/** Says whether the log or the query's own bound ends the range. */
+function endOfRange({ hasMore, before }: EventsPage['page'], query: View['query']): string {
   if (hasMore) return `The log goes on: “${before === undefined ? 'Newer' : 'Older'}” looks further.`
   const bounds = before === undefined ? ['to'] : ['after', 'from']
   return bounds.some((name) => query.has(name))
@@ -108,17 +108,17 @@ function onwardOf({ hasMore, before }: EventsPage['page'], query: View['query'])
     : 'There is no more of the log in this direction.'
 }
 
-/** Older and newer events by seq, in either order, under the same filters. */
+/** Links to older and newer events, in either order, with the same filters. */
 function pager(last: number | undefined, cut: boolean, page: EventsPage['page'], view: View): Html {
   const { query } = view
   const limit = String(EVENTS_SHOWN)
   const { before, after = 0 } = page
-  // What is not shown of the answer is asked for from the last row shown; else from where the answer ended.
+  // The next page starts after the last shown row, or after the end of the answer if all of it is shown.
   const onward = cut ? last : page.hasMore ? page.scannedTo : undefined
   const down = { after: undefined, order: 'desc', limit }
   const up = { before: undefined, order: undefined, limit }
   if (before === undefined) {
-    // Turning round leaves the end that the range began with.
+    // The other direction drops the bound at which this range started.
     const older =
       after > 0 ? query.format({ ...down, from: undefined, before: String(after + 1) }) : undefined
     const newer = onward === undefined ? undefined : query.format({ ...up, after: String(onward) })

@@ -8,14 +8,14 @@ import type { Site } from '../../markup/site.ts'
 import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { transaction } from '../../markup/transaction.ts'
 
-/** Events on a page: more stand behind a link, and all of an answer in its export. */
+/** Events on a page. Links lead to more; exports have all of an answer. */
 export const EVENTS_SHOWN = 100
 
 const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
 /**
- * Events as rows in the order given; `live` for a list that the newest events are put into. The address of their answer
- * is said where it is not the page's own.
+ * Table of events in the given order. `live` marks a list that a script extends with new events. `address` is that of
+ * the answer if it is not the page's own.
  */
 export function eventsTable(
   events: readonly EventWire[],
@@ -54,7 +54,7 @@ function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Si
   </tr>`
 }
 
-/** The eight fields under their own names. */
+/** Events as a table of an export, with their eight fields. */
 export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {
   const rows = events.map((event): readonly Cell[] => COLUMNS.map((name) => event[name]))
   return { columns: COLUMNS, rows, next }

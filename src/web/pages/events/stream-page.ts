@@ -1,19 +1,19 @@
 import { AFTER, FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
-import { extentOf } from './events-extent.ts'
+import { rangeNote } from './events-shown.ts'
 import { eventsForm } from './events-form.ts'
-import { emptyOf, eventsTitle } from './events-page.ts'
+import { noEvents, eventsTitle } from './events-page.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { html } from '../../markup/html.ts'
 import type { Page } from '../../frame/page.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
-/** `/stream`: the newest events, and whatever comes; without a script, as of when it was loaded. */
+/** `/stream`: the newest events, and with a script also new ones as they are published. */
 export const streamPage: Page<null> = {
   endpoint: null,
   news: true,
   path: '/stream',
-  // A place in the stream is a page of events.
+  // With `after` the reader wants a page of events.
   parameters: [...FILTERS, AFTER],
   elsewhere: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
   further: true,
@@ -32,8 +32,8 @@ export const streamPage: Page<null> = {
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >
-      ${events.length === 0 ? emptyOf(page, `${asked.address}#`, view) : eventsTable(events, view, { live: true, address: asked.address })}
-      ${events.length === 0 ? null : extentOf(asked.answer, view, asked.address)}
+      ${events.length === 0 ? noEvents(page, `${asked.address}#`, view) : eventsTable(events, view, { live: true, address: asked.address })}
+      ${events.length === 0 ? null : rangeNote(asked.answer, view, asked.address)}
       <nav aria-label="Older events" class="pager" data-chrome>
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
         <a href="/events${filters}">From the first event on</a>

@@ -27,17 +27,17 @@ suite('the address of a transaction', () => {
     ['/find?q=explorer.example%2Ftx%2Fnamed_twice%2F%23events', '/events?tx=named_twice'],
   ]
   for (const [path, to] of led) {
-    test(`${path} leads to ${to}`, async () => {
+    test(`${path} redirects to ${to}`, async () => {
       const response = await ask(path)
       assert.equal(response.status, 303)
       assert.equal(response.headers.get('location'), to)
-      // Where it leads may be another place after the next event.
+      // The next event may change the target.
       assert.match(response.headers.get('cache-control') ?? '', /no-store|max-age=0/)
       assert.equal((await stage.get(to)).status, 200)
     })
   }
 
-  test('shows every event that names it, where there are several', async () => {
+  test('shows every event that names it', async () => {
     const page = await (await ask('/events?tx=named_twice')).text()
     const rows = [...page.matchAll(/<th scope="row"><a class="seq" href="\/events\/(\d+)"/g)].map(
       ([, seq]) => seq,
@@ -47,7 +47,7 @@ suite('the address of a transaction', () => {
     assert.doesNotMatch(page, /href="\/stream\?/)
   })
 
-  test('that no event names is no page, and says that what is not final is not published', async () => {
+  test('that no event names answers 404 and explains that it may not be final', async () => {
     for (const path of ['/tx/nobody-paid', '/tx/named-Once']) {
       const response = await ask(path)
       const page = await response.text()
@@ -65,14 +65,14 @@ suite('the address of a transaction', () => {
     }
   })
 
-  test('leads on once its event is published', async () => {
+  test('redirects once its event is published', async () => {
     await using other = await openApiStage({ story: [trade('named-once'), trade('nobody-paid')] })
     assert.equal((await ask('/tx/nobody-paid')).status, 404)
     const response = await fetch(`http://127.0.0.1:${other.port}/tx/nobody-paid`, { redirect: 'manual' })
     assert.equal(response.headers.get('location'), '/events/2')
   })
 
-  test('is refused when the chain does not write it so, and is not repeated', async () => {
+  test('is refused if it is no valid transaction id, and is not repeated', async () => {
     for (const path of ['/tx/short', `/tx/${'a'.repeat(129)}`, '/tx/with.dots.in']) {
       const response = await ask(path)
       const page = await response.text()
@@ -82,7 +82,7 @@ suite('the address of a transaction', () => {
     }
   })
 
-  test('is led to from the page of its event', async () => {
+  test('is linked from the page of its event', async () => {
     const page = await (await ask('/events/2')).text()
     assert.match(page, /<a href="\/events\?tx=named_twice">Every event of this transaction<\/a>/)
     assert.doesNotMatch(await (await stage.get('/events/1')).text(), /named_twice/)

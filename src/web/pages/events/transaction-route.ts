@@ -6,7 +6,7 @@ import { errorPage } from '../../frame/error-page.ts'
 import type { View } from '../../frame/page.ts'
 import type { Web } from '../../frame/page-routes.ts'
 
-/** `/tx/{id}`: leads from a transaction, as an explorer or a wallet names it, to what is published of it. */
+/** `/tx/{id}`: redirects a transaction to the event or events that name it. */
 export function transactionRoute(web: Web): AnswerRoute {
   return {
     path: '/tx/{id}',
@@ -14,16 +14,16 @@ export function transactionRoute(web: Web): AnswerRoute {
     allowance: 'pages',
     showsLog: true,
     async handle(ask) {
-      const place = await findTransaction(ask.segments['id'] ?? '', (endpoint, asked = {}) =>
+      const found = await findTransaction(ask.segments['id'] ?? '', (endpoint, asked = {}) =>
         web.api.ask(endpoint, ask, asked),
       )
-      if (place.ok && place.value.href !== null) {
-        return { is: 'elsewhere', status: 303, location: place.value.href }
+      if (found.ok && found.value.href !== null) {
+        return { is: 'elsewhere', status: 303, location: found.value.href }
       }
       const { site, identity, paths } = web
       const refused = { site, identity, paths, assets: await web.assets(), path: ask.path, api: null }
-      if (!place.ok) return errorPage(place.problem, refused)
-      return errorPage(notNamed(place.value.scannedTo), {
+      if (!found.ok) return errorPage(found.problem, refused)
+      return errorPage(notNamed(found.value.scannedTo), {
         ...refused,
         title: 'No event names this transaction',
       })
@@ -31,10 +31,10 @@ export function transactionRoute(web: Web): AnswerRoute {
   }
 }
 
-/** Where what names a transaction is shown, null where nothing does; and up to which event that is so. */
+/** Path of the page about a transaction, null if no event names it; and the last event that was searched. */
 type TransactionPage = Readonly<{ href: string | null; scannedTo: number }>
 
-/** The page of the one event that names a transaction, or the list of several. */
+/** Finds the page of the one event that names a transaction, or the list of several. */
 export async function findTransaction(tx: string, ask: View['ask']): Promise<Parsed<TransactionPage>> {
   const query = `tx=${encodeURIComponent(tx).replaceAll('%3A', ':')}`
   const asked = await ask('events', { query: `${query}&limit=2` })
@@ -46,7 +46,7 @@ export async function findTransaction(tx: string, ask: View['ask']): Promise<Par
   return parsed({ href, scannedTo: page.scannedTo })
 }
 
-/** The head lets the page that says so lead on by itself once the event is published. */
+/** Problem with the head, so that the error page reloads by itself once the event is published. */
 function notNamed(head: number): Problem {
   return {
     code: 'not-found',
@@ -55,5 +55,5 @@ function notNamed(head: number): Problem {
   }
 }
 
-/** Why a transaction that is known elsewhere may be found by nothing here. */
+/** Explanation why a transaction may not be found. */
 export const NOT_FINAL = 'A transaction that is not final yet is not published: its event follows when it is.'

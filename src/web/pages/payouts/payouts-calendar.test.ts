@@ -52,7 +52,7 @@ async function read(stage: ApiStage, path: string): Promise<string> {
 }
 
 suite('the calendar of unpaid prizes', () => {
-  test('has an entry for each contest, kind and moment of what waits, the soonest first', async () => {
+  test('has an entry for each contest, kind and moment, the soonest first', async () => {
     await using stage = await openApiStage({ story: STORY })
     const feed = await read(stage, '/payouts.ics')
     assert.deepEqual(valuesOf(feed, 'DTSTART'), ['20261006T000000Z', '20261007T000000Z', '20261010T000000Z'])
@@ -70,14 +70,14 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(feed, 'URL;VALUE=URI')[0], `http://127.0.0.1:${stage.port}/contests/1/ledger`)
   })
 
-  test('is that of one contest when one is named', async () => {
+  test('is limited to the contest of its query', async () => {
     await using stage = await openApiStage({ story: STORY })
     const feed = await read(stage, '/payouts.ics?contestId=2')
     assert.deepEqual(valuesOf(feed, 'SUMMARY'), ['winner of contest 2 becomes available'])
     assert.deepEqual(valuesOf(feed, 'NAME'), ['Prizes of contest 2 that become available'])
   })
 
-  test('names an entry the same, whatever is paid of it', async () => {
+  test('keeps the id of an entry when a part is paid', async () => {
     const payout = { type: 'payout', kind: 'winner', contestId: 1, kots: '15', tx: 'tx-1' } as const
     await using before = await openApiStage({ story: STORY })
     await using since = await openApiStage({ story: [...STORY, payout] })
@@ -86,7 +86,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.notDeepEqual(valuesOf(now, 'DESCRIPTION'), valuesOf(then, 'DESCRIPTION'))
   })
 
-  test('leaves out what has become available, and is not sent twice while nothing has', async () => {
+  test('leaves out available prizes, and answers 304 while nothing changes', async () => {
     await using stage = await openApiStage({ story: STORY })
     const etag = (await stage.get('/payouts.ics')).headers.get('etag') ?? ''
     stage.setNow(msOf(day(5) - 1))
@@ -95,7 +95,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(await read(stage, '/payouts.ics'), 'UID').length, 2)
   })
 
-  test('has the soonest of a long answer, which may stand at its end', async () => {
+  test('has the soonest prizes of a long answer, even from its end', async () => {
     const minutes = Array.from({ length: CALENDAR_ROWS_MAX }, (_, index) => CALENDAR_ROWS_MAX - 1 - index)
     const lots = minutes.map((minute) =>
       prize(1, 'winner', '0.1', { unlocksAt: msOf(day(9) + minute * 60_000) }),
@@ -106,7 +106,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(feed, 'UID').length, CALENDAR_ENTRIES_MAX)
     assert.equal(valuesOf(feed, 'DTSTART')[0], '20261010T000000Z')
     assert.match(feed.replaceAll('\r\n ', ''), /Only the soonest 500 are named/)
-    // One row more is not looked at, and the calendar says so.
+    // The calendar does not read one more row, and says so.
     stage.append([prize(1, 'winner', '0.1', { unlocksAt: day(8) })])
     const longer = await read(stage, '/payouts.ics')
     assert.equal(valuesOf(longer, 'DTSTART')[0], '20261010T000000Z')
@@ -116,7 +116,7 @@ suite('the calendar of unpaid prizes', () => {
     )
   })
 
-  test('is linked where something waits, and nowhere else', async () => {
+  test('is linked only while a prize waits for a date', async () => {
     await using stage = await openApiStage({ story: STORY })
     const linked = async (path: string): Promise<string | undefined> =>
       /href="(\/payouts\.ics[^"]*)"/.exec(await (await stage.get(path)).text())?.[1]
@@ -128,7 +128,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(await linked('/contests/1/ledger'), undefined)
   })
 
-  test('is refused as the page is', async () => {
+  test('is refused for an invalid query', async () => {
     await using stage = await openApiStage({ story: STORY })
     assert.equal((await stage.get('/payouts.ics?contestId=first')).status, 400)
     assert.equal((await stage.get('/payouts.ics?limit=5')).status, 400)

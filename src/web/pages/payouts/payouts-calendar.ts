@@ -14,15 +14,12 @@ import type { Html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 
-/** Rows of unpaid prizes that are read for a calendar; it says so where there are more. */
+/** Maximum rows of unpaid prizes that a calendar reads. The calendar says if there are more. */
 export const CALENDAR_ROWS_MAX = 10_000
-/** Rows that are asked for at once: between two such answers others have theirs. */
-const ROWS_ASKED = 1_000
+/** Rows in one request to the API. Other callers get their turn between two requests. */
+const ROWS_LIMIT = 1_000
 
-/**
- * `/payouts.ics`: the moments at which prizes that are won and not yet paid become available, of all contests or of one.
- * It is made of the answers that the page is made of; what is available already stands there and not here.
- */
+/** `/payouts.ics`: when locked and reviewed prizes become available, of all contests or of one. */
 export function payoutsCalendarRoute(api: Api, site: Site, origin: string): AnswerRoute {
   const format = openCalendar()
   return {
@@ -31,9 +28,9 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
     allowance: 'api',
     showsLog: true,
     async handle(ask) {
-      const unpaid = await unpaidOf(api, ask)
+      const unpaid = await waitingPrizes(api, ask)
       if (!unpaid.ok) return problemReply(unpaid.problem)
-      const contests = await api.ask('contests', ask, { query: `status=paying&limit=${ROWS_ASKED}` })
+      const contests = await api.ask('contests', ask, { query: `status=paying&limit=${ROWS_LIMIT}` })
       if (!contests.ok) return problemReply(contests.problem)
       const paying: Contests = JSON.parse(contests.value.json)
       const titles = new Map(paying.contests.map(({ id, title }) => [id, title]))
@@ -53,7 +50,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
   }
 }
 
-/** The calendar of a page's prizes, to be subscribed to: of a contest, or of all where none is named. */
+/** Links to the calendar of a contest, or of all contests for undefined. */
 export function payoutsSubscription(contestId: number | undefined, view: View): Html {
   return calendarLinks(`/payouts.ics${contestId === undefined ? '' : `?contestId=${contestId}`}`, view)
 }
@@ -63,14 +60,14 @@ function isWaiting({ status }: Unpaid): boolean {
   return status === 'locked' || status === 'in_review'
 }
 
-type Read = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
+type WaitingPrizes = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
 
-/** The prizes that wait for a date among the first rows, page after page. */
-async function unpaidOf(api: Api, ask: RouteRequest): Promise<Parsed<Read>> {
+/** Reads the prizes that wait for a date, page by page. */
+async function waitingPrizes(api: Api, ask: RouteRequest): Promise<Parsed<WaitingPrizes>> {
   const rows: Unpaid[] = []
   const filter = ask.query.format().slice(1)
-  let query = `${filter === '' ? '' : `${filter}&`}limit=${ROWS_ASKED}`
-  for (let read = ROWS_ASKED; ; read += ROWS_ASKED) {
+  let query = `${filter === '' ? '' : `${filter}&`}limit=${ROWS_LIMIT}`
+  for (let read = ROWS_LIMIT; ; read += ROWS_LIMIT) {
     const asked = await api.ask('payouts', ask, { query })
     if (!asked.ok) return asked
     const { asOf, unpaid, next }: Payouts = JSON.parse(asked.value.json)
@@ -82,7 +79,7 @@ async function unpaidOf(api: Api, ask: RouteRequest): Promise<Parsed<Read>> {
   }
 }
 
-/** One for each contest, kind and moment, the soonest first: parts of a prize may have terms of their own. */
+/** Calendar entries, one for each contest, kind and moment, the soonest first. Parts of a prize may have own terms. */
 function momentsOf(
   rows: readonly Unpaid[],
   titles: ReadonlyMap<number, string | null>,
@@ -90,7 +87,7 @@ function momentsOf(
 ): readonly CalendarMoment[] {
   const inOrder = rows.toSorted((a, b) => a.availableAtMs - b.availableAtMs)
   const groups = Map.groupBy(inOrder, ({ contestId, kind, availableAt }) =>
-    // The identifier of an entry: an amount that is paid in part, or another title, changes nothing of it.
+    // The id of an entry does not change with a payment or a new title.
     [`contest-${contestId}`, kind, availableAt].join('-'),
   )
   return [...groups].flatMap(([id, parts]) => {

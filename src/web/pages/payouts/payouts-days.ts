@@ -12,16 +12,17 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { dayOf, momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-import type { Placed } from './unpaid-table.ts'
+import { isWholeList } from '../../frame/page-rows.ts'
+import type { IndexedPrize } from './unpaid-table.ts'
 import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
 
-/** Days that are drawn, today the first: what comes later stands in the table. */
+/** Days in the chart, from today. The table also has later ones. */
 const DAYS_DRAWN = 30
 
-type Day = Readonly<{ startMs: number; rows: readonly Placed[]; total: Derived }>
+type Day = Readonly<{ startMs: number; rows: readonly IndexedPrize[]; total: Derived }>
 
-/** The rows by the day on which they become available, each day with its total. */
-function daysOf(rows: readonly Placed[]): readonly Day[] {
+/** Rows grouped by the day on which they become available, with the day's total. */
+function daysOf(rows: readonly IndexedPrize[]): readonly Day[] {
   const byDay = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
   return [...byDay].flatMap(([startMs, placed]) => {
     const total = sumOf(placed)
@@ -29,8 +30,8 @@ function daysOf(rows: readonly Placed[]): readonly Day[] {
   })
 }
 
-/** What becomes available on each of the next days, drawn and in a sentence; nothing where nothing does. */
-export function daysChart(payouts: Payouts, rows: readonly Placed[], view: View): Html | null {
+/** Chart and sentence of what becomes available on each of the next days; null if nothing does. */
+export function daysChart(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Html | null {
   const { site } = view
   const drawn = drawnOf(payouts, rows)
   const total = sumOf(drawn)
@@ -39,24 +40,24 @@ export function daysChart(payouts: Payouts, rows: readonly Placed[], view: View)
   const later = sumOf(rows.filter((row) => !drawn.includes(row)))
   return barChart(
     barsOf(payouts, rows, view),
-    html`${isWhole(payouts, view) ? null : 'Of those on this page, '}${derived(total)} ${site.token} become
-      available in the next thirty days, the most on
+    html`${isWholeList(payouts, view) ? null : 'Of those on this page, '}${derived(total)} ${site.token}
+      become available in the next thirty days, the most on
       <span data-at="/unpaid/${first.index}/availableAt">${dayOf(first.unpaid.availableAt)}</span
       >.${later === null ? null : html` ${derived(later)} ${site.token} come later.`}`,
   )
 }
 
-/** Whether the answer has every prize that is open, and not a page of them. */
-export function isWhole({ next }: Payouts, { query }: View): boolean {
-  return next === null && !query.has('after')
-}
-
-/** The same bars as a picture of its own. */
-export function daysPicture(payouts: Payouts, rows: readonly Placed[], title: string, view: View): Html {
+/** The chart as a picture. */
+export function daysPicture(
+  payouts: Payouts,
+  rows: readonly IndexedPrize[],
+  title: string,
+  view: View,
+): Html {
   const from = drawnFrom(payouts)
   const bars = barsOf(payouts, rows, view)
   const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
-  const part = isWhole(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
+  const part = isWholeList(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
   const range = `${dates.join(' to ')}${part}`
   return barPicture(bars, { title, asOf: payouts.asOf, range, legend: bars.title }, view)
 }
@@ -65,14 +66,14 @@ function drawnFrom({ now }: Payouts): number {
   return floorTo(msOf(now.atMs), DAY_MS)
 }
 
-function drawnOf(payouts: Payouts, rows: readonly Placed[]): readonly Placed[] {
+function drawnOf(payouts: Payouts, rows: readonly IndexedPrize[]): readonly IndexedPrize[] {
   const end = drawnFrom(payouts) + DAYS_DRAWN * DAY_MS
   return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
 }
 
-function barsOf(payouts: Payouts, rows: readonly Placed[], view: View): Bars {
+function barsOf(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Bars {
   const { token } = view.site
-  const part = isWhole(payouts, view) ? '' : ', of a part of what is open'
+  const part = isWholeList(payouts, view) ? '' : ', of a part of what is open'
   const from = drawnFrom(payouts)
   const drawn = drawnOf(payouts, rows)
   const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
@@ -88,8 +89,8 @@ function barsOf(payouts: Payouts, rows: readonly Placed[], view: View): Bars {
   }
 }
 
-/** The day on which the most becomes available, the earliest of several. */
-function mostOf(rows: readonly Placed[]): Day | undefined {
+/** Day on which the most becomes available, the earliest if several do. */
+function mostOf(rows: readonly IndexedPrize[]): Day | undefined {
   return daysOf(rows).reduce<Day | undefined>(
     (most, day) =>
       most === undefined || digitsOf(day.total.figure) > digitsOf(most.total.figure) ? day : most,
@@ -97,20 +98,28 @@ function mostOf(rows: readonly Placed[]): Day | undefined {
   )
 }
 
-function sumOf(rows: readonly Placed[]): Derived | null {
+function sumOf(rows: readonly IndexedPrize[]): Derived | null {
   return derivedSum(
     rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
   )
 }
 
-/** What the table of days is made with: the contests' titles by number, and whether its last day is cut. */
-type Told = Readonly<{ titles: ReadonlyMap<number, string | null>; cut: boolean; most: number }>
+/** Contests' titles by id, whether the last day is incomplete, and the maximum number of rows. */
+type WaitingTableOptions = Readonly<{
+  titles: ReadonlyMap<number, string | null>
+  cut: boolean
+  most: number
+}>
 
-/** What waits for a date, day by day. */
-export function waitingTable(rows: readonly Placed[], told: Told, { site }: View): Html {
+/** Table of the prizes that wait for a date, day by day. */
+export function waitingTable(
+  rows: readonly IndexedPrize[],
+  options: WaitingTableOptions,
+  { site }: View,
+): Html {
   const days = daysOf(rows)
   return html`<div class="wide" role="region" aria-label="Prizes waiting for a date" tabindex="0">
-    <table class="cards" data-list="/unpaid" data-most="${told.most}">
+    <table class="cards" data-list="/unpaid" data-most="${options.most}">
       <thead>
         <tr>
           <th scope="col" data-field="contestId kind">Contest and kind</th>
@@ -119,12 +128,12 @@ export function waitingTable(rows: readonly Placed[], told: Told, { site }: View
           <th scope="col" data-field="availableAt">Available</th>
         </tr>
       </thead>
-      ${days.map((day, index) => groupOf(day, told.cut && index === days.length - 1, told))}
+      ${days.map((day, index) => groupOf(day, options.cut && index === days.length - 1, options))}
     </table>
   </div>`
 }
 
-function groupOf({ rows, total }: Day, cut: boolean, { titles }: Told): Html {
+function groupOf({ rows, total }: Day, cut: boolean, { titles }: WaitingTableOptions): Html {
   const [first] = rows
   return html`<tbody>
     <tr class="group" data-key="day">

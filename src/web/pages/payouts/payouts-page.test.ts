@@ -33,12 +33,12 @@ async function see(path: string, story: readonly StoryEvent[]): Promise<string> 
   return await seeOn(stage, path)
 }
 
-suite('what is not yet paid', () => {
-  test('is nothing when everything is paid, which is said', async () => {
+suite('the page of unpaid prizes', () => {
+  test('says that everything is paid', async () => {
     assert.match(await see('/payouts', CLOSED), /✓ Everything that was won is paid\./)
   })
 
-  test('is nothing of a contest whose prizes are paid', async () => {
+  test('says that everything is paid in one contest', async () => {
     const page = await see('/payouts?contestId=1', [
       ...CLOSED,
       prize('winner', '60'),
@@ -54,21 +54,21 @@ suite('what is not yet paid', () => {
     ['closed without a winner', CLOSED, /No prize was won in this contest\./],
   ]
   for (const [state, story, said] of unwon) {
-    test(`is not called paid in a contest that ${state}`, async () => {
+    test(`does not say so of a contest that ${state}`, async () => {
       const page = await see('/payouts?contestId=1', story)
       assert.match(page, said)
       assert.doesNotMatch(page, /Everything that was won is paid/)
     })
   }
 
-  test('is not called paid in a contest that there is not', async () => {
+  test('does not say so of a contest that does not exist', async () => {
     await using stage = await openApiStage({ story: CLOSED })
     const page = await (await stage.get('/payouts?contestId=99')).text()
     assert.match(page, /No contest has this number\./)
     assert.doesNotMatch(page, /Everything that was won is paid|contests\/99/)
   })
 
-  test('waits for a date, day by day with a total each', async () => {
+  test('lists prizes that wait for a date by day, with a total for each day', async () => {
     const page = await see('/payouts', [
       ...CLOSED,
       prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }),
@@ -88,7 +88,7 @@ suite('what is not yet paid', () => {
     assert.match(page, /Nothing is ready to be paid or claimed\./)
   })
 
-  test('is drawn as a bar for each of the next thirty days, today the first', async () => {
+  test('draws a bar for each of the next thirty days, from today', async () => {
     const story = [
       ...CLOSED,
       prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }),
@@ -110,17 +110,17 @@ suite('what is not yet paid', () => {
     )
   })
 
-  test('is not drawn when nothing of it waits for a date', async () => {
+  test('draws nothing when no prize waits for a date', async () => {
     assert.doesNotMatch(await see('/payouts', [...CLOSED, prize('winner', '60')]), /<figure/)
   })
 
-  test('of a page of several says that it is a part', async () => {
+  test('says that its chart is of a part, if there are more pages', async () => {
     const locked = { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }
     const story = [...CLOSED, prize('winner', '60', locked), prize('runner_up', '30', locked)]
     assert.match(await see('/payouts?limit=1', story), /<figcaption>\s*Of those on this page, /)
   })
 
-  test('is a picture too, of nothing when nothing waits', async () => {
+  test('has a picture, even when no prize waits', async () => {
     await using stage = await openApiStage({ story: CLOSED })
     const svg = await (await stage.get('/payouts.svg?contestId=1')).text()
     assert.match(svg, /Prizes of contest 1 not yet paid/)
@@ -128,7 +128,7 @@ suite('what is not yet paid', () => {
     assert.match(svg, /Nothing waits for a date\./)
   })
 
-  test('is ready or awaits a claim, the longest open named', async () => {
+  test('lists prizes that are payable or await a claim, and names the oldest', async () => {
     const page = await see('/payouts', [
       ...CLOSED,
       prize('winner', '60', { claim: true }),
@@ -143,7 +143,7 @@ suite('what is not yet paid', () => {
     assert.match(page, /Nothing is locked or in review\./)
   })
 
-  test('says what each state means, and that nobody is named', async () => {
+  test('explains each state, and that it names nobody', async () => {
     const page = await see('/payouts', CLOSED)
     for (const state of ['locked', 'in_review', 'awaiting_claim', 'payable', 'overpaid']) {
       assert.match(page, new RegExp(`<dt id="${state}">`))
@@ -151,7 +151,7 @@ suite('what is not yet paid', () => {
     assert.match(page, /nobody’s name or wallet/)
   })
 
-  test('moves from one group to the other as time goes on', async () => {
+  test('moves a prize from one group to the other at its date', async () => {
     await using stage = await openApiStage({
       story: [...CLOSED, prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) })],
     })
@@ -160,7 +160,7 @@ suite('what is not yet paid', () => {
     assert.match(await seeOn(stage, '/payouts'), /Nothing is locked/)
   })
 
-  test('goes on to the next page of a long answer', async () => {
+  test('links the next page of a long answer', async () => {
     const page = await see('/payouts?limit=1', [...CLOSED, prize('winner', '60'), prize('runner_up', '30')])
     assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">Further ones<\/a>/)
   })

@@ -1,6 +1,6 @@
 import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
-import { amountHtml } from '../../markup/amount-html.ts'
+import { amountHtml, isZero } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -8,17 +8,18 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
-import { daysChart, daysPicture, isWhole, waitingTable } from './payouts-days.ts'
-import { nothingOpen } from './payouts-none.ts'
-import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+import { daysChart, daysPicture, waitingTable } from './payouts-days.ts'
+import { nothingOpen } from './no-payouts.ts'
+import { isWholeList, ROWS_ASKED_MAX } from '../../frame/page-rows.ts'
+import { capitalized } from '../../markup/prose.ts'
 import type { AnswerTable } from '../../markup/table.ts'
-import type { Placed } from './unpaid-table.ts'
+import type { IndexedPrize } from './unpaid-table.ts'
 import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
 
-/** Rows of a group on a page: more stand in the export and on further pages. */
+/** Rows of a group on a page. Exports and the next pages have more. */
 const ROWS_SHOWN = 200
 
-/** What each state means for who has won. */
+/** Meaning of each state for a winner. */
 const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
   locked: 'Won; it can be paid from a fixed day on.',
   in_review: 'Held back while it is checked that the contest went by its rules.',
@@ -27,7 +28,7 @@ const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
   overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
 }
 
-/** `/payouts`: what was won and is not paid yet, and when it will be. */
+/** `/payouts`: unpaid prizes, and when they become available. */
 export const payoutsPage: EndpointPage<'payouts'> = {
   endpoint: 'payouts',
   rows: ROWS_ASKED_MAX,
@@ -49,9 +50,9 @@ export const payoutsPage: EndpointPage<'payouts'> = {
     ${
       isNothingOpen(payouts)
         ? await nothingOpen(view)
-        : html`${totalsOf(payouts, view)} ${extentOf(payouts, view)} ${waiting(payouts, titles, view)}
-          ${ready(payouts, titles, view)} ${overpaid(placed(payouts, 'overpaid'), titles, view)}
-          ${onwards(payouts, view)}`
+        : html`${totalsOf(payouts, view)} ${partNote(payouts, view)} ${waiting(payouts, titles, view)}
+          ${ready(payouts, titles, view)} ${overpaid(rowsIn(payouts, 'overpaid'), titles, view)}
+          ${pager(payouts, view)}`
     }
     ${meanings()} ${jsonLinks([['the titles of contests', contests]])}`
   },
@@ -62,39 +63,39 @@ function titleOf({ query }: View): string {
   return id === undefined ? 'Prizes not yet paid' : `Prizes of contest ${id} not yet paid`
 }
 
-/** The rows in these states, the soonest available first. */
-function placed({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readonly Placed[] {
+/** Rows in these states, the soonest available first. */
+function rowsIn({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readonly IndexedPrize[] {
   return unpaid
     .map((one, index) => ({ unpaid: one, index }))
     .filter((one) => states.includes(one.unpaid.status))
     .toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
 }
 
-/** Whether nothing is open, on whatever page it is asked: the totals are of all pages. */
+/** Whether no prize is unpaid. The totals are of all pages. */
 function isNothingOpen({ unpaid, totals }: Payouts): boolean {
   return unpaid.length === 0 && hasNothing(totals, ...UNPAID_STATUSES)
 }
 
 function hasNothing(totals: Payouts['totals'], ...states: readonly UnpaidStatus[]): boolean {
-  return states.every((status) => !/[1-9]/.test(totals[status]))
+  return states.every((status) => isZero(totals[status]))
 }
 
-/** Whether the totals are of more than the page holds, and where the rest is. */
-function extentOf(payouts: Payouts, view: View): Html | null {
-  if (isWhole(payouts, view)) return null
+/** Note that the totals are of more prizes than the page has; null if it has all. */
+function partNote(payouts: Payouts, view: View): Html | null {
+  if (isWholeList(payouts, view)) return null
   if (payouts.unpaid.length === 0) {
     return html`<p class="lead">No prize that is open comes after these: the totals are of those before.</p>`
   }
   return html`<p class="quiet">
     The totals are of all prizes that are open; what follows is of a part of them, those that were won first.
-    <a href="${payouts.next === null ? '#pages' : onward(payouts.next)}"
+    <a href="${payouts.next === null ? '#pages' : pagePathOf(payouts.next)}"
       >${payouts.next === null ? 'To the others' : 'To the next part'}</a
     >.
   </p>`
 }
 
-function waitingIn(payouts: Payouts): readonly Placed[] {
-  return placed(payouts, 'locked', 'in_review')
+function waitingIn(payouts: Payouts): readonly IndexedPrize[] {
+  return rowsIn(payouts, 'locked', 'in_review')
 }
 
 function filterOf({ unpaid }: Payouts, { query }: View): Html {
@@ -114,19 +115,19 @@ function filterOf({ unpaid }: Payouts, { query }: View): Html {
   </form>`
 }
 
-/** The states that there are totals of; nothing is said of what seldom happens where it has not. */
+/** States whose totals are shown: all, but `overpaid` only if it is not zero. */
 function statesIn(totals: Payouts['totals']): readonly UnpaidStatus[] {
-  return UNPAID_STATUSES.filter((status) => status !== 'overpaid' || /[1-9]/.test(totals[status]))
+  return UNPAID_STATUSES.filter((status) => status !== 'overpaid' || !isZero(totals[status]))
 }
 
-/** How much is in each state, whatever the page holds of it. */
+/** Total of each state, on all pages. */
 function totalsOf({ totals, now }: Payouts, { site }: View): Html {
   const shown = statesIn(totals)
   return html`<dl class="figures">
       ${shown.map(
         (status) =>
           html`<div>
-            <dt>${capital(STATUS_WORDS[status])}, ${site.token}</dt>
+            <dt>${capitalized(STATUS_WORDS[status])}, ${site.token}</dt>
             <dd data-at="/totals/${status}">${amountHtml(totals[status])}</dd>
             <dd class="beside"><a href="#${status}">what this means</a></dd>
           </div>`,
@@ -153,7 +154,7 @@ function waiting(payouts: Payouts, titles: Titles, view: View): Html {
 }
 
 function ready(payouts: Payouts, titles: Titles, view: View): Html {
-  const rows = placed(payouts, 'payable', 'awaiting_claim')
+  const rows = rowsIn(payouts, 'payable', 'awaiting_claim')
   const [oldest] = rows
   if (oldest === undefined) {
     const nowhere = hasNothing(payouts.totals, 'payable', 'awaiting_claim')
@@ -164,14 +165,14 @@ function ready(payouts: Payouts, titles: Titles, view: View): Html {
   const pointer = `/unpaid/${oldest.index}`
   return html`<h2>Ready to be paid, or awaiting a claim</h2>
     <p data-at="${pointer}/kind ${pointer}/contestId ${pointer}/availableAt">
-      ${isWhole(payouts, view) ? 'Open' : 'Of this part, open'} for the longest time: ${kind} of
+      ${isWholeList(payouts, view) ? 'Open' : 'Of this part, open'} for the longest time: ${kind} of
       ${contestLink(contestId, titles.get(contestId) ?? null)}, available since ${momentOf(availableAt)}.
     </p>
     ${unpaidTable(rows, view, { name: 'Prizes ready to be paid or awaiting a claim', titles, ...LIST })}
     ${rows.length > ROWS_SHOWN ? moreInTheExport(payouts, view) : null}`
 }
 
-function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | null {
+function overpaid(rows: readonly IndexedPrize[], titles: Titles, view: View): Html | null {
   if (rows.length === 0) return null
   return html`<h2>Overpaid</h2>
     ${unpaidTable(rows, view, { name: 'Prizes overpaid', titles, ...LIST })}`
@@ -180,20 +181,20 @@ function overpaid(rows: readonly Placed[], titles: Titles, view: View): Html | n
 const LIST = { list: '/unpaid', most: ROWS_SHOWN } as const
 
 function moreInTheExport(payouts: Payouts, view: View): Html {
-  const has = isWhole(payouts, view) ? 'have them all' : 'have more of them, and lead on'
+  const has = isWholeList(payouts, view) ? 'have them all' : 'have more of them, and lead on'
   return html`<p class="quiet">Not all are shown here: the CSV and the JSON below ${has}.</p>`
 }
 
-function onward(next: string): string {
+function pagePathOf(next: string): string {
   return next.replace('/api/v1', '')
 }
 
-function onwards({ next }: Payouts, { query }: View): Html | null {
+function pager({ next }: Payouts, { query }: View): Html | null {
   const paged = query.has('after')
   if (!paged && next === null) return null
   return html`<nav id="pages" aria-label="Pages of unpaid prizes" class="pager" data-chrome>
     ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">First of them</a>` : null}
-    ${next === null ? null : html`<a rel="next" href="${onward(next)}">Further ones</a>`}
+    ${next === null ? null : html`<a rel="next" href="${pagePathOf(next)}">Further ones</a>`}
   </nav>`
 }
 
@@ -210,10 +211,6 @@ function meanings(): Html {
       Here are totals of each contest and kind of prize, and nobody’s name or wallet. Winners see their own
       share on the platform.
     </p>`
-}
-
-function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }
 
 const COLUMNS = [

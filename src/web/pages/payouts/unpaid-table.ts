@@ -6,7 +6,7 @@ import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** What each state of an unpaid prize is called; `/payouts` says what it means. */
+/** Names of the states of an unpaid prize. */
 export const STATUS_WORDS: Readonly<Record<UnpaidStatus, string>> = {
   locked: 'locked',
   in_review: 'in review',
@@ -15,30 +15,30 @@ export const STATUS_WORDS: Readonly<Record<UnpaidStatus, string>> = {
   overpaid: 'overpaid',
 }
 
-/** A row of the answer, with its place in it. */
-export type Placed = Readonly<{ unpaid: Unpaid; index: number }>
+/** Unpaid prize with its index in the answer. */
+export type IndexedPrize = Readonly<{ unpaid: Unpaid; index: number }>
 
-/**
- * How a table of unpaid prizes is called, the contests' titles by number, null on the page of one contest, and the list
- * that its rows are of.
- */
-export type UnpaidTable = Readonly<{
+type UnpaidTableOptions = Readonly<{
+  /** Accessible name of the table. */
   name: string
+  /** Contests' titles by id; null on the page of one contest. */
   titles: ReadonlyMap<number, string | null> | null
+  /** JSON pointer of the list. */
   list: string
+  /** Maximum number of rows. */
   most?: number
 }>
 
-/** The contest of a prize, and its kind below. */
+/** Link to the contest of a prize, and the prize's kind. */
 export function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<number, string | null>): Html {
   return html`${contestLink(contestId, titles.get(contestId) ?? null)}<br />${kind}`
 }
 
-/** Prizes won and not yet paid, each with when it can be. */
+/** Table of unpaid prizes with their states and dates. */
 export function unpaidTable(
-  rows: readonly Placed[],
+  rows: readonly IndexedPrize[],
   { site }: View,
-  { name, titles, list, most }: UnpaidTable,
+  { name, titles, list, most }: UnpaidTableOptions,
 ): Html {
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
     <table class="cards" data-list="${list}" ${most === undefined ? null : html`data-most="${most}"`}>
@@ -71,7 +71,7 @@ export function unpaidTable(
   </div>`
 }
 
-/** Tells a row from the others of its table, whichever of them come and go: a contest has several. */
+/** Stable key of a row. A contest may have several rows. */
 export function unpaidKey({
   contestId,
   kind,

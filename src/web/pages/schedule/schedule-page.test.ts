@@ -14,7 +14,7 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 suite('the schedule', () => {
-  test('is told day by day, the soonest first', async () => {
+  test('lists plans day by day, the soonest first', async () => {
     const page = await (await stage.get('/schedule')).text()
     const days = [...page.matchAll(/scope="rowgroup" colspan="2"[^>]*>\s*<time[^>]*>([^<]*)</g)].map(
       ([, day]) => day,
@@ -28,7 +28,7 @@ suite('the schedule', () => {
     assert.match(await (await stage.get('/schedule')).text(), /Next loyalty payment: for 2026-09, at/)
   })
 
-  test('is said of a link by what comes next, not by what should have come', async () => {
+  test('has the next plan in its link preview, not an overdue one', async () => {
     await using late = await openApiStage({
       story: [plan(1, 'Late', MINUTE_MS), plan(2, 'Grand Cup', HOUR_MS)],
       apartMs: 2 * MINUTE_MS,
@@ -43,22 +43,22 @@ suite('the schedule', () => {
     assert.doesNotMatch(await (await over.get('/schedule')).text(), /Planned next/)
   })
 
-  test('that is blank says so, and where to look', async () => {
+  test('says that it is empty, and links the contests', async () => {
     await using empty = await openApiStage({ story: [] })
     const page = await (await empty.get('/schedule')).text()
     assert.match(page, /Nothing is planned\. <a href="\/contests">/)
     assert.match(page, /not announced yet/)
   })
 
-  test('is subscribed to at the address of the site', async () => {
+  test('links its calendar by the URL of the site', async () => {
     const page = await (await stage.get('/schedule')).text()
     assert.match(page, new RegExp(`href="webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics"`))
-    // Not every program knows the scheme; every one takes an address.
+    // Not every program supports the `webcal` scheme.
     assert.match(page, new RegExp(`<code>http://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics</code>`))
     assert.match(page, /href="\/schedule\.ics"/)
   })
 
-  test('is the same page by whatever name the service is asked', async () => {
+  test('is the same page for every Host header', async () => {
     const pages = await Promise.all(
       ['data.example.org', 'a"b'].map(async (host) => {
         const { text } = await sendRaw(
@@ -72,7 +72,7 @@ suite('the schedule', () => {
     assert.match(pages[0] ?? '', new RegExp(`webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics`))
   })
 
-  test('is the same calendar as that of the API', async () => {
+  test('has the same calendar as the API', async () => {
     const [page, api] = await Promise.all(
       ['/schedule.ics', '/api/v1/schedule.ics'].map((path) => stage.get(path)),
     )
@@ -82,7 +82,7 @@ suite('the schedule', () => {
     assert.equal(await page.text(), await api.text())
   })
 
-  test('of very many shows the soonest, and leads to all of them', async () => {
+  test('of very many plans shows the soonest, and links all of them', async () => {
     const story = Array.from({ length: 5_100 }, (_, index) =>
       plan(index + 1, `Sketch ${index * 7_919} of the ${index}th hour`, (index + 1) * HOUR_MS),
     )
@@ -99,11 +99,11 @@ suite('the schedule', () => {
     assert.equal([...feed.matchAll(/BEGIN:VEVENT/g)].length, 500)
   })
 
-  test('that is short leads to no more', async () => {
+  test('that is short links no export of the rest', async () => {
     assert.doesNotMatch(await (await stage.get('/schedule')).text(), /all of them as CSV/)
   })
 
-  test('draws each contest from its opening to its closing, and says the same in its list', async () => {
+  test('draws each contest from its opening to its closing, and describes it in words', async () => {
     await using told = await openApiStage({
       story: [
         plan(1, 'Of today', HOUR_MS),
@@ -122,7 +122,7 @@ suite('the schedule', () => {
     )
     assert.match(page, /<b>closes<\/b>, open since <time datetime="2026-10-01T00:01:00\.000Z">/)
     const bars = [...page.matchAll(/<rect\s+(?:class|fill)="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
-    // Seventy-two hours are shown, less a minute: the first contest has been open for one.
+    // The timeline spans 72 hours less a minute; the first contest has been open for one minute.
     assert.deepEqual(
       bars.map(([, style, x, width]) => [style, x, width]),
       [
@@ -135,7 +135,7 @@ suite('the schedule', () => {
     )
   })
 
-  test('cuts a long title in its picture between words: a figure in it stays what it is', async () => {
+  test('cuts a long title in its picture between words, so that no figure loses digits', async () => {
     await using told = await openApiStage({
       story: [plan(1, 'Photographs of each bridge of 20262027', HOUR_MS)],
     })
@@ -145,7 +145,7 @@ suite('the schedule', () => {
     assert.match(page, />Photographs of each bridge of…</)
   })
 
-  test('of many draws those that close first, and says that there are more', async () => {
+  test('draws the contests that close first, and says that there are more', async () => {
     const story = Array.from({ length: 20 }, (_, index) => plan(index + 1, null, (20 - index) * HOUR_MS))
     await using many = await openApiStage({ story })
     const page = await (await many.get('/schedule')).text()
@@ -154,7 +154,7 @@ suite('the schedule', () => {
     assert.match(page, /of all those that are planned to close first/)
   })
 
-  test('of an open contest whose close is overdue draws it up to now', async () => {
+  test('draws an open contest whose close is overdue up to now', async () => {
     await using late = await openApiStage({
       story: [
         plan(1, 'Late', -48 * HOUR_MS),
@@ -167,7 +167,7 @@ suite('the schedule', () => {
     assert.doesNotMatch(page, /<rect\s+class="s1"|NaN/)
   })
 
-  test('is a row for each plan as CSV', async () => {
+  test('has a row for each plan in its CSV', async () => {
     const csv = await (await stage.get('/schedule.csv')).text()
     assert.deepEqual(csv.trimEnd().split('\r\n'), [
       'what,contestId,title,month,at,atMs',

@@ -6,14 +6,14 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import type { Open } from './schedule-timeline.ts'
+import type { OpenContests } from './schedule-timeline.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 
-/** Plans on the page: more stand in the export. */
+/** Plans on the page. The export has all of them. */
 const PLANS_SHOWN = 200
 
-/** `/schedule`: what is planned, day by day. */
+/** `/schedule`: planned events, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
   news: true,
@@ -30,7 +30,7 @@ export const schedulePage: EndpointPage<'schedule'> = {
   },
 }
 
-/** One planned moment: which, of what, and when. */
+/** A planned opening, closing or loyalty payment. */
 type Plan = Readonly<{
   what: 'opens' | 'closes' | 'pays'
   contestId: number | null
@@ -38,11 +38,11 @@ type Plan = Readonly<{
   month: string | null
   at: string
   atMs: number
-  /** Where it stands in the answer. */
+  /** JSON pointer into the answer. */
   pointer: string
 }>
 
-/** All that is planned, soonest first. */
+/** All plans, soonest first. */
 function plansOf({ opens, closes, nextLoyaltyPayment }: Schedule): readonly Plan[] {
   const payment = nextLoyaltyPayment === null ? [] : [nextLoyaltyPayment]
   return [
@@ -59,7 +59,7 @@ function plansOf({ opens, closes, nextLoyaltyPayment }: Schedule): readonly Plan
   ].toSorted((a, b) => a.atMs - b.atMs)
 }
 
-/** What comes next, in a sentence; null where nothing is planned that is still ahead. */
+/** Link-preview text: the next plan; null if no plan is in the future. */
 function soonestIn(schedule: Schedule): string | null {
   const upTo = schedule.asOf.atMs ?? 0
   const soonest = plansOf(schedule).find(({ atMs }) => atMs > upTo)
@@ -84,7 +84,7 @@ function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Htm
       </p>`
 }
 
-function daysOf(schedule: Schedule, open: Open): Html {
+function daysOf(schedule: Schedule, open: OpenContests): Html {
   const plans = plansOf(schedule)
   if (plans.length === 0) {
     return html`<p>
@@ -152,10 +152,10 @@ function whatOf({ what, contestId, title, month, pointer }: Plan, opened: Openin
   </td>`
 }
 
-/** When the contests that are open were opened, by their numbers. */
+/** Openings of the open contests, by contest id. */
 type Openings = ReadonlyMap<number, Readonly<{ at: string; pointer: string }>>
 
-function openingsOf(open: Open): Openings {
+function openingsOf(open: OpenContests): Openings {
   if (open === null) return new Map()
   const { answer, address } = open
   return new Map(

@@ -12,25 +12,25 @@ import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** Contests that are drawn: more rows could not be read on a phone. */
+/** Contests in the picture, so that it is legible on a phone. */
 const DRAWN_MAX = 8
-/** Contests that are open that are read, the newest. */
-const OPEN_READ = 1_000
-/** Characters of a name that have room above a bar on a phone; the table has it whole. */
+/** Open contests that are read, the newest. */
+const OPEN_LIMIT = 1_000
+/** Characters of a name that fit above a bar on a phone. The table has the whole name. */
 const NAME_CHARS_MAX = 34
 
-/** The contests that are open, each with when it was opened: a schedule says only when they close. */
-export type Open = LinkedAnswer<Contests> | null
+/** Open contests with their opening, since the schedule has only their planned close; null if there are none. */
+export type OpenContests = LinkedAnswer<Contests> | null
 
-/** Asks which contests are open, where any of those that are planned to close may be. */
-export async function askOpen(schedule: Schedule, view: View): Promise<Open> {
+/** Asks which contests are open, unless the schedule shows that none is. */
+export async function askOpen(schedule: Schedule, view: View): Promise<OpenContests> {
   return schedule.closes.length > schedule.opens.length
-    ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_READ}` })
+    ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_LIMIT}` })
     : null
 }
 
-/** A contest from its opening to its closing, as it was and as it is planned. */
-type Course = Readonly<{
+/** A contest from its actual or planned opening to its planned close. */
+type DrawnContest = Readonly<{
   id: number
   title: string | null
   opensAt: string
@@ -39,9 +39,9 @@ type Course = Readonly<{
   isOpen: boolean
 }>
 
-/** Each contest that is not over, those first that are planned to close first; null where there is none. */
-export function timeline(schedule: Schedule, open: Open): Html | null {
-  const courses = coursesOf(schedule, open)
+/** Timeline of the contests that have not closed, by planned close; null if there are none. */
+export function timeline(schedule: Schedule, open: OpenContests): Html | null {
+  const courses = drawnContests(schedule, open)
   if (courses.length === 0) return null
   const cut = schedule.closes.length > courses.length
   return html`<figure class="chart">
@@ -57,15 +57,15 @@ export function timeline(schedule: Schedule, open: Open): Html | null {
 
 const PART = ', of those that are planned and the newest thousand that are open'
 
-/** Whether more contests are open than were read. */
-function isPartOf(open: Open): boolean {
+/** Whether more contests are open than the page reads. */
+function isPartOf(open: OpenContests): boolean {
   return open !== null && open.answer.next !== null
 }
 
-/** The same as a picture; an empty one where nothing is planned. */
+/** The timeline as a picture, empty if nothing is planned. */
 export async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
   const open = await askOpen(schedule, view)
-  const spans = spansOf(schedule, coursesOf(schedule, open))
+  const spans = spansOf(schedule, drawnContests(schedule, open))
   const { fromMs, toMs } = spanExtent(spans.spans, spans.nowMs)
   const days = [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
   const range =
@@ -79,7 +79,7 @@ export async function timelinePicture(schedule: Schedule, view: View): Promise<H
   )
 }
 
-function spansOf({ asOf }: Schedule, courses: readonly Course[]): Spans {
+function spansOf({ asOf }: Schedule, courses: readonly DrawnContest[]): Spans {
   const described = courses.map(
     ({ id, title, opensAt, closesAt, isOpen }) =>
       `${contestName(id, title)}: ${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}, planned to close at ${momentText(closesAt)}.`,
@@ -93,12 +93,12 @@ function spansOf({ asOf }: Schedule, courses: readonly Course[]): Spans {
   }
 }
 
-function coursesOf({ asOf, opens, closes }: Schedule, open: Open): readonly Course[] {
+function drawnContests({ asOf, opens, closes }: Schedule, open: OpenContests): readonly DrawnContest[] {
   const planned = new Map(opens.map((one) => [one.contestId, one]))
   const opened = new Map(open?.answer.contests.map((one) => [one.id, one]))
   const nowMs = asOf.atMs ?? 0
   const known = closes.filter(({ contestId }) => opened.has(contestId) || planned.has(contestId))
-  return known.slice(0, DRAWN_MAX).flatMap(({ contestId: id, title, at: closesAt, atMs }): Course[] => {
+  return known.slice(0, DRAWN_MAX).flatMap(({ contestId: id, title, at: closesAt, atMs }): DrawnContest[] => {
     const { openedAt = null, openedAtMs = null } = opened.get(id) ?? {}
     const plan = planned.get(id)
     const isOpen = openedAt !== null
@@ -106,7 +106,7 @@ function coursesOf({ asOf, opens, closes }: Schedule, open: Open): readonly Cour
     const fromMs = openedAtMs ?? plan?.atMs
     if (opensAt === undefined || fromMs === undefined) return []
     const name = title === null ? contestName(id, null) : isolated(clipped(undirected(title), NAME_CHARS_MAX))
-    // One that is open goes on, also when the moment at which it was to close has passed.
+    // An open contest lasts until now at least, even if its planned close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
     const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
     return [{ id, title, opensAt, closesAt, span, isOpen }]

@@ -8,7 +8,7 @@ import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 
-/** Where the verifier is that is saved to disk. */
+/** Path of the verifier that readers save to disk. */
 export const VERIFIER_PATH = '/verify/daybook-verify.html'
 
 const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
@@ -16,7 +16,7 @@ label{display:block}input{display:block;max-width:100%;font:inherit;margin-block
 code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:light-dark(#a3262a,#ff8f8f)}.right b,.ok{color:light-dark(#0b6b3a,#5fd39a)}
 @media(forced-colors:active){.ok,.bad{color:CanvasText}}`
 
-/** One file with all that it needs, which works from a disk: any log may be asked from anywhere. */
+/** Route of the verifier: one file that works from a disk with any log. */
 export function verifierRoute(assets: () => Promise<Assets>, site: Site): AnswerRoute {
   return {
     path: VERIFIER_PATH,
@@ -51,9 +51,9 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
 
 const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`
 
-/** Its policy allows its own script and style alone, and asking any log. */
+/** The verifier's document. Its policy allows only its own script and style, and requests to any log. */
 function formatVerifier(source: string, checks: Html): string {
-  // The end of the element, wherever it stood in a script, would end it there.
+  // `</script` within the source would end the element.
   const script = source.trim().replaceAll('</script', String.raw`<\/script`)
   const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(STYLE)}'; connect-src *`
   const page = html`<!doctype html>

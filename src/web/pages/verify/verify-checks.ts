@@ -2,22 +2,20 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { Explorer } from '../../markup/site.ts'
 
-/** What the forms of checks begin with. */
-export type CheckForms = Readonly<{
-  /** The event that is checked first; null for none. */
+type CheckOptions = Readonly<{
+  /** Initial event to check; null for none. */
   seq: number | null
-  /** Where the log is, of a file that was saved and may be told another; null on a page of the log's own. */
+  /** Initial address of the log in the saved verifier; null on a page of the log itself. */
   base: string | null
-  /** Who shows transactions. */
   explorers: readonly Explorer[]
-  /** Where a browser that has no Ed25519 finds one; null in a file that was saved, which runs nothing but itself. */
+  /** Path of an Ed25519 module for browsers without Ed25519; null in the saved verifier, which loads nothing. */
   ed25519: string | null
-  /** Shown in place of the forms where no script runs. */
+  /** Content for browsers without scripts. */
   otherwise: Html
 }>
 
-/** The checks that a browser runs: the same on the page and in the file that is saved. */
-export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckForms): Html {
+/** Forms of the checks that run in a browser, the same on the page and in the saved verifier. */
+export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOptions): Html {
   return html`<noscript>${otherwise}</noscript>
     <div data-checks hidden data-ed25519="${ed25519 ?? ''}">
       ${base === null ? null : baseField(base)}
@@ -97,7 +95,7 @@ function form(check: string, fields: Html | null, button: string, explorers: rea
   </form>`
 }
 
-/** Where the check of an event shows the path that it took: a picture, and the same in words. */
+/** Place for the path of an event's check, as a picture and in words. */
 const PATH = html`<div class="pair" data-path="event" hidden>
   <div></div>
   <div>
@@ -112,7 +110,7 @@ const PATH = html`<div class="pair" data-path="event" hidden>
   </div>
 </div>`
 
-/** What none of these checks can say. */
+/** Limits of the checks. */
 export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
   <ul>
     <li>

@@ -10,7 +10,7 @@ import type { Page, View } from '../../frame/page.ts'
 import { VERIFIER_PATH } from './verifier.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 
-/** `/verify`: what a reader can check, run in the reader's own browser. */
+/** `/verify`: checks that run in the reader's browser. */
 export const verifyPage: Page<null> = {
   endpoint: null,
   path: '/verify',
@@ -55,7 +55,7 @@ export const verifyPage: Page<null> = {
           otherwise: WITHOUT,
         })}
       </section>
-      <section data-chrome>${doubt(view, keys)} ${NOT_PROVED}</section>`
+      <section data-chrome>${verifierSection(view, keys)} ${NOT_PROVED}</section>`
   },
 }
 
@@ -63,7 +63,7 @@ const WITHOUT = html`<p>
   No script runs here. The same is checked by <a href="#by-command">the commands below</a>.
 </p>`
 
-function doubt(view: View, keys: LinkedAnswer<LogKeys>): Html {
+function verifierSection(view: View, keys: LinkedAnswer<LogKeys>): Html {
   const base = view.site.url
   return html`<h2>Do not trust this page?</h2>
     <p>
@@ -89,7 +89,7 @@ function doubt(view: View, keys: LinkedAnswer<LogKeys>): Html {
 ${RECIPE}</code></pre>`
 }
 
-/** The keys as this server names them, which proves nothing by itself: to be held against what others say. */
+/** Keys by this server, for comparison with other sources. By themselves they prove nothing. */
 function keysOf({ identity, site }: View, { address, answer }: LinkedAnswer<LogKeys>): Html {
   const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
   return html`<h3>Is it the right key?</h3>

@@ -1,7 +1,7 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import { boundOf, formatAt, parseAt } from '../../../protocol/moment.ts'
 import type { ContestWire, EventsPage } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, eventLink, isPositive } from '../../markup/amount-html.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -9,12 +9,12 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** The events that moved a contest from state to state, and the answers that they are from. */
-export type Course = Readonly<{ steps: readonly Step[]; answers: readonly LinkedAnswer<EventsPage>[] }>
+/** Events that changed a contest's status, and the answers that have them. */
+type ContestTimeline = Readonly<{ steps: readonly Step[]; answers: readonly LinkedAnswer<EventsPage>[] }>
 type Step = Readonly<{ event: EventWire; pointer: string }>
 
-/** Asks which events moved a contest: the contest says when, the log what. */
-export async function courseOf(contest: ContestWire, view: View): Promise<Course> {
+/** Asks for the events that changed a contest's status, at the moments that the contest names. */
+export async function askTimeline(contest: ContestWire, view: View): Promise<ContestTimeline> {
   const { openedAt, closedAt, paidAt } = contest
   const answers: LinkedAnswer<EventsPage>[] = []
   for (const at of new Set([openedAt, closedAt, paidAt])) {
@@ -27,21 +27,21 @@ export async function courseOf(contest: ContestWire, view: View): Promise<Course
   return { steps, answers }
 }
 
-/** Whether a contest ended without prizes, its stakes given back. */
-export function isCancelled({ steps }: Pick<Course, 'steps'>): boolean {
+/** Whether a contest was cancelled: it ended without prizes, and its stakes are refunded. */
+export function isCancelled({ steps }: Pick<ContestTimeline, 'steps'>): boolean {
   return steps.some(({ event: { kind } }) => kind === 'cancelled')
 }
 
-/** Which of some contests were cancelled, each with the answer that says so. A contest alone does not say it. */
-export async function cancelledAmong(
+/** Cancelled contests by id, each with the answer that shows it. A contest's own answer does not. */
+export async function askCancelled(
   contests: readonly ContestWire[],
   view: View,
 ): Promise<ReadonlyMap<number, LinkedAnswer<EventsPage>>> {
   const cancelled = new Map<number, LinkedAnswer<EventsPage>>()
   for (const contest of contests) {
     const { closedAt, prizesOwed } = contest
-    // One in which something was won was not: nobody need be asked.
-    if (closedAt === null || /[1-9]/.test(prizesOwed)) continue
+    // A contest with owed prizes was not cancelled.
+    if (closedAt === null || isPositive(prizesOwed)) continue
     const answer = await eventsAt(closedAt, contest, view)
     if (answer?.answer.events.some(({ kind }) => kind === 'cancelled') === true)
       cancelled.set(contest.id, answer)
@@ -60,8 +60,8 @@ async function eventsAt(
   return askEndpoint(view, 'events', { query })
 }
 
-/** Each state with the event that began it. */
-export function timelineOf({ steps, answers }: Course, contest: ContestWire, view: View): Html {
+/** List of a contest's states, each with the event that began it. */
+export function timelineList({ steps, answers }: ContestTimeline, contest: ContestWire, view: View): Html {
   const { closedAt, paidAt } = contest
   return html`<h2>Timeline</h2>
     <ul class="timeline">

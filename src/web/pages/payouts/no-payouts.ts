@@ -1,4 +1,5 @@
 import type { Contest } from '../../../protocol/resources.ts'
+import { isPositive } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -6,7 +7,7 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** What it means that no prize is open: of all contests one thing, of one contest whatever has become of it. */
+/** Text of a page without unpaid prizes, for all contests or by the state of one. */
 export async function nothingOpen(view: View): Promise<Html> {
   const id = view.query.integer('contestId')
   if (id === undefined) {
@@ -42,5 +43,5 @@ function meaningOf({ status, opensAt, closesAt, prizesOwed }: Contest, address: 
       Nothing has been won yet: prizes are won once it has closed, planned for ${momentOf(closesAt)}.
     </p>`
   }
-  return /[1-9]/.test(prizesOwed) ? ALL_PAID : html`<p class="lead">No prize was won in this contest.</p>`
+  return isPositive(prizesOwed) ? ALL_PAID : html`<p class="lead">No prize was won in this contest.</p>`
 }

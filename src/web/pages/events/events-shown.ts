@@ -9,11 +9,10 @@ import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
 /**
- * What of an answer a page shows, between which events that is everything, and what the same view holds as JSON and
- * CSV: a page shows the first rows of an answer, the others hold the whole of it. The address of the answer is said where
- * it is not the page's own.
+ * Note on the rows that the page shows, the range in which they are complete, and whether the exports have more rows.
+ * `address` is that of the answer if it is not the page's own.
  */
-export function extentOf({ events, page }: EventsPage, view: View, address = ''): Html {
+export function rangeNote({ events, page }: EventsPage, view: View, address = ''): Html {
   const shown = events.slice(0, EVENTS_SHOWN)
   const isCut = shown.length < events.length
   const others = isCut ? 'all of them' : 'the same'
@@ -24,7 +23,7 @@ export function extentOf({ events, page }: EventsPage, view: View, address = '')
     ...(page.before === undefined ? ['/page/after', '/page/scannedTo'] : ['/page/scannedTo', '/page/before']),
   ]
   return html`<p class="quiet" data-at="${pointers.map((pointer) => `${address}#${pointer}`).join(' ')}">
-    Shown: ${isCut ? firstOf(shown, page) : allOf(page)}${matchOf(page, view)} ${stretchOf(page)}.${forms}
+    Shown: ${isCut ? firstOf(shown, page) : allOf(page)}${matchOf(page, view)} ${searchedRange(page)}.${forms}
   </p>`
 }
 
@@ -38,7 +37,7 @@ function allOf(page: EventsPage['page']): Html {
   return page.count === 1 ? html`the only event` : html`all ${countHtml(page.count)} events`
 }
 
-/** What chooses events within a stretch; without it there is nothing to match. */
+/** Parameters that filter events. */
 const CHOOSING: readonly string[] = [...FILTERS.map(({ name }) => name), 'tx']
 
 function matchOf(page: EventsPage['page'], { query }: View): string {
@@ -46,8 +45,8 @@ function matchOf(page: EventsPage['page'], { query }: View): string {
   return page.count === 1 ? ' that matches' : ' that match'
 }
 
-/** Between which events an answer was looked for: `after` is left out, the other end is in. */
-function stretchOf({ after, before, scannedTo }: EventsPage['page']): Html {
+/** Searched range of events. `after` and `before` are exclusive, `scannedTo` is inclusive. */
+function searchedRange({ after, before, scannedTo }: EventsPage['page']): Html {
   return before === undefined
     ? html`after ${seqText(after)} and up to ${seqText(scannedTo)}`
     : html`from ${seqText(scannedTo)} on and before ${seqText(before)}`

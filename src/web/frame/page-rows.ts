@@ -2,7 +2,7 @@ import { assert } from '../../protocol/brand.ts'
 import { parseQuery } from '../../serve/http/query.ts'
 import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Api } from './answers.ts'
-import type { AnyPage } from './page.ts'
+import type { AnyPage, View } from './page.ts'
 import type { PageForm } from './page-forms.ts'
 
 /** Rows that a page reads at most: it shows fewer, and its exports have as many as are asked for. */
@@ -20,4 +20,12 @@ export function rowsAsked(page: AnyPage, api: Api, ask: RouteRequest, form: Page
   const query = parseQuery(text, api.route(page.endpoint).parameters)
   assert(query.ok, 'a question with another limit is one that is answered')
   return { ...ask, query: query.value }
+}
+
+/** Whether an answer has the whole list, and not one page of it. */
+export function isWholeList(
+  { next }: Readonly<{ next: string | null }>,
+  { query }: Pick<View, 'query'>,
+): boolean {
+  return next === null && !query.has('after')
 }

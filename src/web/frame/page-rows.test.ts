@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
-import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
-import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
-import { ROWS_ASKED_MAX } from '../../frame/rows-asked.ts'
+import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../test/web/parity.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { ROWS_ASKED_MAX } from './page-rows.ts'
 
 /** A contest that has closed, with a pool for its prizes. */
 const CLOSED: readonly StoryEvent[] = [
@@ -15,7 +15,7 @@ const CLOSED: readonly StoryEvent[] = [
   { type: 'contest', kind: 'closed', contestId: 1 },
 ]
 
-/** Prizes of terms of their own, each available a minute after the one before; the first on the launch's day. */
+/** Prizes that become available one minute after another, from the day of the launch by default. */
 const prizes = (count: number, firstMs: number = LAUNCH): readonly StoryEvent[] =>
   Array.from({ length: count }, (_, index) => ({
     type: 'prize',
@@ -36,9 +36,9 @@ async function see(stage: ApiStage, path: string): Promise<string> {
 
 const words = (page: string): string => page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
 
-suite('a contest with more open prizes than a page reads', () => {
-  test('is told by its totals, and never that all has been available since one of those read', async () => {
-    // The first rows are available at the stage's present; the last one in weeks.
+suite('a contest with more unpaid prizes than its page reads', () => {
+  test('is described by its totals, not by the rows that were read', async () => {
+    // The first rows are available now, the last ones in weeks.
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(3_001)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
     assert.doesNotMatch(page, /All that is open has been available since|The last of it becomes available/)
@@ -51,12 +51,12 @@ suite('a contest with more open prizes than a page reads', () => {
     assert.match(page, /<a href="\/payouts\.csv\?contestId=1">as CSV<\/a>/)
   })
 
-  test('is told by the last of them where all are read', async () => {
+  test('is described by the last prize if all were read', async () => {
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(100)], apartMs: 1 })
     assert.match(words(await see(stage, '/contests/1/ledger')), /available since 2026-10-01 01:39:00 UTC/)
   })
 
-  test('is told by its totals where all can be paid', async () => {
+  test('is described by its totals if all prizes can be paid', async () => {
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(201)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
     assert.match(page, /All of it can be paid or claimed now\./)
@@ -64,8 +64,8 @@ suite('a contest with more open prizes than a page reads', () => {
   })
 })
 
-suite('what is not yet paid, of more than a page reads,', () => {
-  test('is called a part, with a way to the rest, and nothing is said of all', async () => {
+suite('a list of more unpaid prizes than the page reads', () => {
+  test('is called a part, with a link to the rest, and makes no statement about all', async () => {
     await using stage = await openApiStage({
       story: [...CLOSED, ...prizes(ROWS_ASKED_MAX), ...prizes(50, LAUNCH + 9 * DAY_MS)],
       apartMs: 1,
@@ -87,7 +87,7 @@ suite('what is not yet paid, of more than a page reads,', () => {
     assert.match(beyond, /No prize that is open comes after these/)
   })
 
-  test('is drawn as a part, and said so in the picture', async () => {
+  test('is called a part in its picture too', async () => {
     await using stage = await openApiStage({
       story: [...CLOSED, ...prizes(ROWS_ASKED_MAX + 1, LAUNCH + 9 * DAY_MS)],
       apartMs: 1,
@@ -102,7 +102,7 @@ suite('what is not yet paid, of more than a page reads,', () => {
   })
 })
 
-suite('contests, of more than a page reads,', () => {
+suite('a list of more contests than the page reads', () => {
   const many = (count: number, kind: 'scheduled' | 'opened'): readonly StoryEvent[] =>
     Array.from({ length: count }, (_, index) =>
       kind === 'scheduled'
@@ -110,14 +110,14 @@ suite('contests, of more than a page reads,', () => {
         : { type: 'contest', kind, contestId: index + 1 },
     )
 
-  test('end where a page says that there are no older ones, not that there was none', async () => {
+  test('says on its last page that there are no older ones, not that there are none', async () => {
     await using stage = await openApiStage({ story: many(3, 'scheduled') })
     const page = await see(stage, '/contests?after=1')
     assert.match(page, /There is no older contest in this list\./)
     assert.doesNotMatch(page, /There has been no contest yet/)
   })
 
-  test('are listed by fifty, and their CSV is not called as long as the page', async () => {
+  test('shows fifty, and says that the CSV has more rows', async () => {
     await using stage = await openApiStage({ story: many(60, 'scheduled'), apartMs: 1 })
     const page = await see(stage, '/contests')
     assert.match(page, /CSV \(more rows than are read here\)/)
@@ -127,7 +127,7 @@ suite('contests, of more than a page reads,', () => {
     assert.match(rest, /CSV \(all 10 rows\)/)
   })
 
-  test('that run are called the newest hundred on the first page, where there are more', async () => {
+  test('is called the newest hundred on the start page', async () => {
     const story = [...many(101, 'scheduled'), ...many(101, 'opened')]
     await using stage = await openApiStage({ story, apartMs: 1 })
     assert.match(
@@ -136,7 +136,7 @@ suite('contests, of more than a page reads,', () => {
     )
   })
 
-  test('that are open are drawn of those that were read, and that is said', async () => {
+  test('is called a part in the timeline of the schedule', async () => {
     const count = ROWS_ASKED_MAX + 1
     const story = [...many(count, 'scheduled'), ...many(count, 'opened')]
     await using stage = await openApiStage({ story, apartMs: 1 })
