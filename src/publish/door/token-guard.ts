@@ -3,33 +3,33 @@ import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 
-/** Bytes of a publish token at least. */
+/** Least bytes of a publish token. */
 export const TOKEN_BYTES_MIN = 32
-/** Wrong tokens in a row that one sender is answered without a wait. */
+/** Wrong tokens that one sender can send in a row without a delay. */
 export const WRONG_TOKENS_FREE = 10
-/** Milliseconds that each further one costs: a sender is answered one wrong token a second. */
+/** Delay of each further wrong token: one a second for each sender. */
 export const WRONG_TOKEN_MS = 1_000
-/** Milliseconds that an answer waits at most: less than the door gives its requests when it closes. */
+/** Longest delay of an answer, shorter than the time that a closing door gives its requests. */
 export const WRONG_WAIT_MS_MAX = 4_000
-/** Answers that wait at once, over all senders: they hold connections that publishers need. */
+/** Most delayed answers, over all senders. They hold connections that publishers need. */
 const WAITING_MAX = 32
-/** Senders of wrong tokens that are remembered; of more, the one idle longest is forgotten. */
+/** Most remembered senders of wrong tokens. Beyond it the sender that is idle longest is forgotten. */
 export const WRONG_SENDERS_MAX = 1_000
 
-/** `wait`: the token is wrong, and the answer is due after `ms`. `refused`: too many wrong ones wait already. */
+/** `wait`: the token is wrong and the answer is due after `ms`. `refused`: too many answers are delayed already. */
 type TokenVerdict =
   | Readonly<{ is: 'right' }>
   | Readonly<{ is: 'wait'; ms: number }>
   | Readonly<{ is: 'refused'; retryAfterSeconds: number }>
 
 export type TokenGuard = Readonly<{
-  /** Judges the token of a request. A right token never waits, whatever its sender has sent before. */
+  /** Judges the token of a request. A right token is never delayed, whatever its sender has sent before. */
   judge(request: IncomingMessage): TokenVerdict
-  /** An answer that waited has been given. */
+  /** Must be called when a delayed answer has been given. */
   answered(): void
 }>
 
-/** Knows the tokens that open the door, and slows down whoever sends many wrong ones. */
+/** Opens the check of publish tokens, which delays senders of many wrong ones. */
 export function openTokenGuard(tokens: readonly string[], monotonicMs: () => number): TokenGuard {
   const digests = tokens.map((token) => hash('sha256', token, 'buffer'))
   const senders = openWrongSenders()
@@ -46,19 +46,19 @@ export function openTokenGuard(tokens: readonly string[], monotonicMs: () => num
   }
 }
 
-/** The senders of wrong tokens, each with the moment up to which its wrong tokens are paid for. */
+/** Opens a rate limit of wrong tokens by sender. */
 export function openWrongSenders(): Readonly<{
-  /** Counts a wrong token: milliseconds until its answer, or null when the sender has too many that wait. */
+  /** Counts a wrong token. Returns milliseconds until its answer, or null when the sender must be refused. */
   waitOf(address: string | undefined, nowMs: number): number | null
 }> {
-  const paidUpTo = new LRUCache<string, number>({ max: WRONG_SENDERS_MAX })
+  const busyUntil = new LRUCache<string, number>({ max: WRONG_SENDERS_MAX })
   return {
     waitOf(address, nowMs) {
       const sender = senderOf(address)
-      const paidMs = Math.max(nowMs, paidUpTo.peek(sender) ?? 0) + WRONG_TOKEN_MS
-      const waitMs = Math.max(0, paidMs - nowMs - WRONG_TOKENS_FREE * WRONG_TOKEN_MS)
+      const busyUntilMs = Math.max(nowMs, busyUntil.peek(sender) ?? 0) + WRONG_TOKEN_MS
+      const waitMs = Math.max(0, busyUntilMs - nowMs - WRONG_TOKENS_FREE * WRONG_TOKEN_MS)
       if (waitMs > WRONG_WAIT_MS_MAX) return null
-      paidUpTo.set(sender, paidMs)
+      busyUntil.set(sender, busyUntilMs)
       return waitMs
     },
   }
@@ -73,7 +73,7 @@ function senderOf(address: string | undefined): string {
 /** Compares digests of fixed length in constant time, so that neither content nor length of a token shows. */
 function isAuthorized(request: IncomingMessage, tokens: readonly Uint8Array[]): boolean {
   const header = request.headersDistinct['authorization']
-  // The name of a scheme is the same in any case (RFC 9110, section 11.1).
+  // The name of a scheme is case-insensitive (RFC 9110, section 11.1).
   const given = header?.length === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(header[0] ?? '')?.[1] : undefined
   const digest = hash('sha256', given ?? '', 'buffer')
   let matches = 0

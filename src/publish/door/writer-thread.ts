@@ -22,14 +22,14 @@ import { openSharedClock } from './shared-clock.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 import { openWriterState } from './writer-state.ts'
 
-/** Milliseconds that requests under way are given when the writer closes. */
+/** Milliseconds in which requests in progress must end when the writer closes. */
 const CLOSE_MS = 5_000
-/** Milliseconds between two looks for connections that have nothing under way any more. */
+/** Milliseconds between two sweeps of idle connections while the writer closes. */
 const SWEEP_MS = 20
 
 /**
- * The writer's thread: the store's one writing connection and the private listener. An fsync here holds nobody
- * but publishers. This is the composition root of the thread, so it may read the clock.
+ * Runs the writer's thread, with the only writing connection to the store and the private listener. An fsync here
+ * delays only publishers. This is the composition root of the thread, so it may read the clock.
  */
 async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message)
@@ -52,7 +52,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     monotonicMs: () => performance.now(),
     onCommit(committed) {
       state.committed()
-      // The moment of publication: the head moves, every thread sees it at its next look.
+      // The event is public from here on: every thread sees the new head.
       head.move(committed.seq)
       mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
       say({ is: 'committed', committed })
@@ -99,7 +99,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   port.close()
 }
 
-/** Counts requests and tells of all that ended in one turn of the loop: a message each would cost more than it says. */
+/** Opens a counter of requests that sends one message for each turn of the event loop, because messages are costly. */
 function openRequestCount(
   tell: (outcomes: ReadonlyMap<PublishOutcome, number>) => void,
 ): (outcome: PublishOutcome) => void {
@@ -115,10 +115,10 @@ function openRequestCount(
   }
 }
 
-/** Takes no further request, answers those under way, and cuts what is left after a while. */
+/** Closes the listener, answers the requests in progress, and cuts connections that are left after `CLOSE_MS`. */
 function close(door: Server): void {
   door.close()
-  // A connection that has its answer and keeps alive would hold the stop until the limit.
+  // A kept-alive connection that has its answer would delay the stop up to the limit.
   const sweep = setInterval(() => door.closeIdleConnections(), SWEEP_MS)
   door.once('close', () => clearInterval(sweep))
   setTimeout(() => door.closeAllConnections(), CLOSE_MS).unref()

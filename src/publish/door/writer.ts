@@ -6,40 +6,40 @@ import type { OperationsAnswer, OperationsPath } from './operations.ts'
 import { notMade } from './operations.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
-/** What the main thread hears from the writer. */
+/** Listeners of the main thread to the writer. */
 export type WriterListeners = Readonly<{
   onCommitted(committed: Committed): void
-  /** So many publish requests ended in this way. */
+  /** Called with the number of publish requests that had this outcome. */
   onRequests(outcome: PublishOutcome, count: number): void
-  /** A draft was published though the books refuse it (`--balances report`). */
+  /** Called when a draft with a wrong order or balance was published (`--balances report`). */
   onIrregular(field: string): void
-  /** A request on the private listener could not be answered for a reason of our own. */
+  /** Called when an error of the service prevented an answer of the private listener. */
   onFailure(reason: string): void
-  /** The store failed in a way after which it must not be written: stop the service. */
+  /** Called when the store must not be written any more. The service must stop. */
   onBroken(reason: string): void
-  /** The disk is full, or has room again. */
+  /** Called when the disk has become full, or has room again. */
   onRoom(room: boolean): void
-  /** Answers for the private listener what the writer cannot know; `accepting` is whether it takes publishes. */
+  /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
   operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
 
 export type Writer = Readonly<{
   /** The private listener's port. */
   port: number
-  /** Takes no publish request any more: the service stops. The private listener answers until the writer is closed. */
+  /** Refuses all further publish requests. The private listener answers until the writer is disposed. */
   stop(): void
-  /** Stops at once, whatever is under way, as a crash would: nothing more is signed. */
+  /** Stops at once, like a crash. Nothing more is signed. */
   kill(): Promise<void>
 }> &
   AsyncDisposable
 
-type Asked = Extract<FromWriter, { is: 'operations' }>
+type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
 
-/** Starts the writer in a thread of its own; it is listening when this resolves, and rejects when it cannot. */
+/** Starts the writer's thread. Resolves when it is listening. */
 export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
   const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
-  // Not `once`: it would reject at the thread's failure, which is told below, with nobody there to listen.
+  // `once` of node:events would reject when the thread fails, unhandled. The 'error' listener below reports that.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let closing = false
 
@@ -74,7 +74,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
     })
   })
 
-  async function answer({ id, path, accepting }: Asked): Promise<void> {
+  async function answer({ id, path, accepting }: OperationsQuestion): Promise<void> {
     try {
       tell({ is: 'operations', id, answer: await listeners.operations(path, accepting) })
     } catch (error) {
