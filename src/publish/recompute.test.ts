@@ -14,7 +14,7 @@ const opensAt = msOf(Date.UTC(2026, 0, 6))
 const closesAt = msOf(Date.UTC(2026, 0, 7))
 const digest = `sha256:${'0'.repeat(64)}`
 
-/** A story that leaves a row in every table: two weeks, two months, a correction of a price and of a payout. */
+/** Entries that leave a row in every table: two weeks, two months, a correction of a price and of a payout. */
 const STORY: readonly Told[] = [
   { at: '2026-01-05T00:00Z', is: 'treasury/deposit', kots: '1000' },
   { at: '2026-01-05T00:00Z', is: 'price/usd', details: priced('0.25') },
@@ -33,7 +33,7 @@ const STORY: readonly Told[] = [
   { at: '2026-02-01T00:01Z', is: 'hold/winner', contest: 1, details: { reviewUntil: closesAt } },
 ]
 
-/** Each table of a store that follows from its lines, with a change of one row. */
+/** A change of one row in each table that can be computed from the lines. */
 const CHANGES: Readonly<Record<string, string>> = {
   events: `line = replace(line, '"kots":"10.000000000"', '"kots":"11.000000000"') WHERE seq = 7`,
   details: `line = replace(line, '0.25', '0.35') WHERE seq = 2`,
@@ -57,7 +57,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   segments: 'crc = crc + 1 WHERE start = (SELECT min(start) FROM segments)',
 }
 
-/** Tables that do not follow from the log, and the tree's upper levels, for which the story is too short. */
+/** Tables that cannot be computed from the log, and the tree's upper levels, for which the log is too short. */
 const UNCHANGED = new Set(['meta', 'refs', 'signing_keys', 'tree_hashes'])
 
 function recomputed(directory: string): Recomputed {
@@ -83,33 +83,33 @@ function change(directory: string, sql: string): void {
 }
 
 suite('recomputing a store', () => {
-  test('finds every table to be what the log says', () => {
+  test('finds every table equal to what the log says', () => {
     using directory = openStory()
     assert.deepEqual(recomputed(directory.path), { events: STORY.length, differences: [] })
   })
 
-  test('is tested with every table that follows from the log', () => {
+  test('is tested with every table that can be computed from the log', () => {
     const tables = [...TABLES.matchAll(/CREATE TABLE (\w+)/g)].map(([, table = '']) => table)
     assert.deepEqual(new Set(tables.filter((table) => !UNCHANGED.has(table))), new Set(Object.keys(CHANGES)))
   })
 
   for (const [table, set] of Object.entries(CHANGES)) {
-    test(`finds one row of ${table} that was changed`, () => {
+    test(`finds a changed row of ${table}`, () => {
       using directory = openStory()
       change(directory.path, `UPDATE ${table} SET ${set}`)
-      // The lines are what everything else is held against: of a changed line, what it leads to differs.
+      // All other tables are computed from the lines, so a changed line shows in what is computed from it.
       const isLine = table === 'events' || table === 'details'
       assert.ok(tablesOf(directory.path).includes(isLine ? 'totals' : table))
     })
 
-    test(`finds one row of ${table} that is missing`, () => {
+    test(`finds a missing row of ${table}`, () => {
       using directory = openStory()
       change(directory.path, `DELETE FROM ${table} WHERE ${KEYS[table] ?? 'seq'} = (${newestOf(table)})`)
       assert.ok(tablesOf(directory.path).length > 0)
     })
   }
 
-  test('finds a column that says other than the line', () => {
+  test('finds a column that differs from the line', () => {
     for (const set of ['at = at + 1', 'nonzero = 0', 'contest = 2', 'code = 1']) {
       using directory = openStory()
       change(directory.path, `UPDATE events SET ${set} WHERE seq = 12`)
@@ -117,7 +117,7 @@ suite('recomputing a store', () => {
     }
   })
 
-  test('names the first line that is no event, or that cannot follow those before it', () => {
+  test('names the first line that is no event or cannot follow the lines before it', () => {
     const broken: Readonly<Record<string, string>> = {
       'DELETE FROM events WHERE seq = 6': 'seq 6 (invariant broken: seq 7 follows 5)',
       'DELETE FROM events WHERE seq = 1': 'seq 1 (invariant broken: seq 2 follows 0)',

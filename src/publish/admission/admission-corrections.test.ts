@@ -58,19 +58,19 @@ suite('a correction', () => {
   const once = [deposit, correction('treasury', 1)]
   holds([
     [
-      'corrects an event once',
+      'can correct an event only once',
       once,
       correction('treasury', 1, { kots: '-5' }),
       'details.corrects: event 2 has corrected that event',
     ],
     [
-      'is corrected by nothing',
+      'cannot be corrected',
       once,
       correction('correction', 2, { kots: '5' }),
       'details.corrects: an event of type correction is put right by a further event',
     ],
     [
-      'of an event that is not there is refused',
+      'is refused when the event does not exist',
       once,
       correction('treasury', 3, { kots: '-5' }),
       'details.corrects: no event has this seq',
@@ -88,25 +88,25 @@ suite('a correction', () => {
       'kots: minus the corrected amount is -5.000000000',
     ],
     [
-      'of what has no amount has none',
+      'has no amount when the event has none',
       [{ is: 'price/usd', details: priced('1') }],
       correction('price', 1, { kots: '0' }),
       'kots: minus the corrected amount is null',
     ],
     [
-      'is of the corrected type',
+      'has the type of the corrected event',
       [deposit],
       correction('burn', 1, { kots: '-5' }),
       'kind: the corrected event is of type treasury',
     ],
     [
-      'is of the corrected contest',
+      'has the contest of the corrected event',
       [...RUNNING, moved('play/entry', '1', 1)],
       correction('play', 3, { kots: '-1', contest: 2 }),
       'contestId: the corrected event has contestId 1',
     ],
     [
-      'is taken after its contest was paid',
+      'is admitted after its contest was paid',
       [...RUNNING, moved('play/entry', '1', 1), contest('closed'), contest('paid')],
       correction('play', 3, { kots: '-1', contest: 1 }),
       null,
@@ -123,13 +123,18 @@ suite('an event that restates', () => {
   })
   holds([
     [
-      'is taken in the state of what it replaces',
+      'is admitted in the state of the event that it replaces',
       [...RUNNING, moved('play/entry', '1', 1), { is: 'correction/play', details: correcting(3) }],
       again('play/entry', 3, 1),
       null,
     ],
-    ['is taken in any later state', corrected, again('play/entry', 3, 1), null],
-    ['is taken after its contest was paid', [...corrected, contest('paid')], again('play/entry', 3, 1), null],
+    ['is admitted in any later state', corrected, again('play/entry', 3, 1), null],
+    [
+      'is admitted after its contest was paid',
+      [...corrected, contest('paid')],
+      again('play/entry', 3, 1),
+      null,
+    ],
     [
       'is refused in an earlier state',
       [...corrected, contest('scheduled', 2)],
@@ -137,31 +142,31 @@ suite('an event that restates', () => {
       'type: this contest is upcoming; play comes while it is running',
     ],
     [
-      'replaces nothing that stands',
+      'replaces no event without a correction',
       played,
       again('play/entry', 3, 1),
       'details.restates: that event stands: a correction comes first',
     ],
     [
-      'replaces nothing of another type',
+      'replaces no event of another type',
       corrected,
       again('trade/buy', 3),
       'details.restates: that event is of another type',
     ],
     [
-      'replaces an event that nothing has replaced yet',
+      'replaces no event that is replaced already',
       [...corrected, again('play/entry', 3, 1)],
       again('play/entry', 3, 1),
       'details.restates: event 6 has replaced that event',
     ],
     [
-      'replaces nothing that is not there',
+      'replaces no event that does not exist',
       corrected,
       again('play/entry', 9, 1),
       'details.restates: no event has this seq',
     ],
     [
-      'needs its balance as any other',
+      'needs its balance like any other',
       [
         moved('treasury/deposit', '1'),
         moved('burn/x', '1'),
@@ -171,7 +176,7 @@ suite('an event that restates', () => {
       'kots: treasury holds 1.000000000, 2.000000000 is asked',
     ],
     [
-      'of a contest event is refused, since no correction cancels one',
+      'is refused for a contest event, because no correction cancels one',
       RUNNING,
       { ...contest('opened'), details: { restates: seqOf(2) } },
       'details.restates: that event stands: a correction comes first',
@@ -197,7 +202,7 @@ suite('a loyalty run', () => {
     ['publishes its input first', [], of('output'), 'details.month: this month has no input yet'],
     ['publishes its output after its input', [of('input')], of('output'), null],
     [
-      'of another month has an input of its own',
+      'has an input for each month',
       [of('input')],
       of('output', undefined, '2026-08'),
       'details.month: this month has no input yet',
@@ -220,26 +225,31 @@ suite('a loyalty run', () => {
       null,
     ],
     [
-      'publishes no input after its output in the place of something else that was cancelled',
+      'publishes no input after its output in place of another cancelled event',
       [...whole, cancels(1), of('scheduled'), cancels(4)],
       of('input', 4),
       hasOutput,
     ],
     [
-      'publishes no input after its output in the place of another month’s',
+      'publishes no input after its output in place of another month’s',
       [...whole, cancels(1), of('input', undefined, '2026-08'), cancels(4)],
       of('input', 4),
       hasOutput,
     ],
     [
-      'publishes no output without input in the place of a plan',
+      'publishes no output without input in place of a plan',
       [of('scheduled'), cancels(1)],
       of('output', 1),
       'details.month: this month has no input yet',
     ],
-    ['restates no input while one stands', [...whole, of('scheduled'), cancels(3)], of('input', 3), hasInput],
     [
-      'restates no output while one stands',
+      'restates no input while there is a valid one',
+      [...whole, of('scheduled'), cancels(3)],
+      of('input', 3),
+      hasInput,
+    ],
+    [
+      'restates no output while there is a valid one',
       [...whole, of('scheduled'), cancels(3)],
       of('output', 3),
       hasOutput,

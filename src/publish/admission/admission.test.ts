@@ -25,7 +25,7 @@ import { judgeDraft } from './admission.ts'
 const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PAYING, paid: PAID }
 const STATE_NAMES = ['unplanned', 'upcoming', 'running', 'paying', 'paid'] as const
 
-suite('an event of a contest is taken', () => {
+suite('an event of a contest is admitted', () => {
   const table: readonly (readonly [is: Said['is'], ...takenIn: string[]])[] = [
     ['contest/scheduled', 'unplanned'],
     ['contest/rescheduled', 'upcoming', 'running'],
@@ -45,7 +45,7 @@ suite('an event of a contest is taken', () => {
   ]
   for (const [is, ...takenIn] of table) {
     const [type = '', kind = ''] = is.split('/')
-    // An amount of nothing asks nothing of a balance, so that only the order decides.
+    // An amount of zero needs no balance, so that only the order decides.
     const said = type === 'contest' ? contest(kind) : moved(is, '0', 1)
     test(`${is} while it is ${takenIn.join(', ')}, and 409 wrong-state otherwise`, () => {
       for (const state of STATE_NAMES) {
@@ -65,10 +65,10 @@ suite('an event of a contest is taken', () => {
       moved('play/entry', '1', 2),
       'type: this contest is upcoming; play comes while it is running',
     ],
-    ['after its contest was cancelled as while it pays', cancelled, moved('prize/winner', '0', 1), null],
-    ['to refund what a cancelled contest still holds', sponsored, moved('payout/refund', '5', 1), null],
+    ['after its contest was cancelled, as in state paying', cancelled, moved('prize/winner', '0', 1), null],
+    ['to refund the pool of a cancelled contest', sponsored, moved('payout/refund', '5', 1), null],
     [
-      'once a cancelled contest has refunded all, as paid',
+      'to set a cancelled contest to paid when all is refunded',
       [...sponsored, moved('payout/refund', '5', 1)],
       contest('paid'),
       null,
@@ -100,7 +100,7 @@ suite('contest/paid is refused', () => {
   holds([
     ['while its pool holds something', funded, contest('paid'), 'kind: pool:1 holds 10.000000000'],
     [
-      'while a prize of any kind is not redeemed',
+      'while a prize of any kind is unpaid',
       [...won, moved('payout/winner', '9.999999999', 1)],
       contest('paid'),
       'kind: unredeemed:1:winner holds 0.000000001',
@@ -112,7 +112,7 @@ suite('contest/paid is refused', () => {
       'kind: pool:1 holds 10.000000000',
     ],
     [
-      'and not any more when what is left has lapsed or was returned',
+      'until the rest has expired or was returned',
       [
         ...funded,
         moved('prize/winner', '4', 1),
@@ -190,7 +190,7 @@ suite('a balance inside the platform never goes below zero', () => {
   test('and is refused as insufficient-balance', () =>
     assert.equal(refusalAfter([], moved('burn/platform_income', '1'))?.code, 'insufficient-balance'))
 
-  test('whatever is published but corrections, in any order', () => {
+  test('whatever drafts are published in any order, except corrections', () => {
     let taken = 0
     fc.assert(
       fc.property(randomLogs, (entries) => {
@@ -220,7 +220,7 @@ suite('a balance inside the platform never goes below zero', () => {
 
 suite('a log', () => {
   const kinds = Array.from({ length: PLAY_KINDS_MAX }, (_, index) => moved(`play/kind_${index}`, '1', 1))
-  test(`has at most ${PLAY_KINDS_MAX} kinds of play, whatever is reported only`, () => {
+  test(`has at most ${PLAY_KINDS_MAX} kinds of play under every setting of balances`, () => {
     const { fold } = published([...RUNNING, ...kinds])
     assert.equal(judgeDraft(fold(), draftOf(moved('play/kind_7', '1', 1)), 'refuse').refusal, null)
     assert.equal(

@@ -50,7 +50,7 @@ suite('a line of JSON', () => {
       assert.deepEqual(parseLine(text), { ok: true, value: JSON.parse(text) }))
   }
 
-  test('gives what JSON gives for any value of plain integers within four levels', () => {
+  test('equals JSON.parse for any value of plain integers within four levels', () => {
     const value = fc.letrec((tie) => ({
       any: fc.oneof(
         { maxDepth: 3 },
@@ -67,7 +67,7 @@ suite('a line of JSON', () => {
     )
   })
 
-  test('is read or refused without an exception, whatever the text, and refused without a word of it', () => {
+  test('is parsed or refused without an exception for any text, and a refusal repeats none of it', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -92,7 +92,7 @@ suite('a line of JSON', () => {
     )
   })
 
-  test('pollutes no prototype', () => {
+  test('cannot change a prototype', () => {
     const line = parseLine('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
     assert.ok(line.ok)
     assert.equal(Reflect.get({}, 'polluted'), undefined)
@@ -100,7 +100,7 @@ suite('a line of JSON', () => {
 })
 
 suite('a body', () => {
-  test('is an array, each element of which has four levels of its own', () => {
+  test('is an array whose elements have four levels each', () => {
     assert.deepEqual(parseBody('[{"a":{"a":{"a":{}}}}]'), { ok: true, value: [{ a: { a: { a: {} } } }] })
     assert.deepEqual(parseBody('{}'), { ok: false, reason: 'must be an array of drafts' })
     assert.deepEqual(parseBody('[]'), { ok: true, value: [] })
@@ -119,14 +119,14 @@ suite('a body', () => {
     })
   }
 
-  test('of sixteen million brackets is refused at once', () => {
+  test('is refused at once when it has sixteen million brackets', () => {
     const text = '['.repeat(16 * 1024 * 1024)
     const times = Array.from({ length: 5 }, () => {
       const begun = performance.now()
       assert.equal(parseBody(text).ok, false)
       return performance.now() - begun
     })
-    // The best of them: a machine that does other things makes any single one late.
+    // The fastest of several runs, because the machine may be busy during any of them.
     assert.ok(Math.min(...times) < 200, times.join(' '))
   })
 })

@@ -31,7 +31,7 @@ function accepted(value: unknown, source: DraftSource = DOOR): Draft {
 }
 
 suite('a draft', () => {
-  test('is read with its amount in billionths and what does not apply as null', () => {
+  test('is read with its amount in billionths, and null for absent fields', () => {
     assert.deepEqual(accepted(PLAY), {
       ref: 'r1',
       atMs: null,
@@ -44,7 +44,7 @@ suite('a draft', () => {
     })
   })
 
-  test('may write null for what does not apply', () => {
+  test('may have null for absent fields', () => {
     const price = {
       ref: 'r',
       type: 'price',
@@ -72,14 +72,14 @@ suite('a draft', () => {
       assert.deepEqual(accepted({ ...PLANNED, details }).details, { opensAt, closesAt })
   })
 
-  test('of an import has its moment and need not have a ref', () => {
+  test('has its moment in an import, and needs no ref there', () => {
     const { ref: _, ...play } = PLAY
     const draft = accepted({ ...play, at: '2023-11-07T13:34:29.249Z' }, FILE)
     assert.equal(draft.ref, null)
     assert.equal(draft.atMs, Date.UTC(2023, 10, 7, 13, 34, 29, 249))
   })
 
-  test('names a transaction as its chain writes it', () => {
+  test('names a transaction in the form of its chain', () => {
     assert.equal(accepted(PAYOUT).tx, TX)
     const hash = `0x${'ab'.repeat(32)}`
     assert.equal(accepted({ ...PAYOUT, tx: hash }, { chain: 'evm', mode: 'publish' }).tx, hash)
@@ -87,13 +87,13 @@ suite('a draft', () => {
       assert.equal(accepted({ ...PAYOUT, tx }, OPAQUE).tx, tx)
   })
 
-  test('that corrects may leave contest and amount to the corrected event', () => {
+  test('may leave out contest and amount when it corrects an event without them', () => {
     assert.equal(accepted(CORRECTION).kots, -12_500_000_000n)
     const { kots: _, contestId: __, ...bare } = CORRECTION
     assert.deepEqual(accepted(bare).details, { corrects: 3 })
   })
 
-  test('counts characters, not units of a string', () => {
+  test('has limits in characters, not in UTF-16 units', () => {
     accepted({ ...PLANNED, details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX) } })
     assert.equal(
       refused({ ...PLANNED, details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX + 1) } }).field,
@@ -139,7 +139,7 @@ suite('the grammar of drafts', () => {
   })
 
   test('repeats nothing of what it refuses', () => {
-    // Letters that no reason of ours has, in every place of a draft where text can stand.
+    // Every text field gets letters that no reason contains.
     const marker = fc.string({ unit: fc.constantFrom('Q', 'Z', 'X', 'J'), minLength: 3, maxLength: 60 })
     const places = fc.constantFrom(
       'ref',
@@ -173,12 +173,12 @@ suite('the grammar of drafts', () => {
     )
   })
 
-  test('names a type for every type of the log', () => {
+  test('has rules for every type of the log', () => {
     for (const type of EVENT_TYPES)
       assert.match(refused({ ref: 'r', type: '' }).reason, new RegExp(`\\b${type}\\b`))
   })
 
-  test('lets no details grow past the line that readers are promised', () => {
+  test('keeps every details line within the limit that readers are promised', () => {
     const url = `https://a.example/${'é'.repeat(URL_CHARS_MAX - 18)}`
     const longest = accepted({
       ...INPUT,
@@ -209,7 +209,7 @@ suite('a draft’s digest', () => {
     assert.equal(draftDigest(accepted(PLAY)).length, DRAFT_DIGEST_BYTES)
   })
 
-  test('is another for any other content', () => {
+  test('differs for any other content', () => {
     const contents = [
       PLAY,
       { ...PLAY, kind: 'vote' },

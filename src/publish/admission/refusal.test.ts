@@ -73,7 +73,7 @@ const table: readonly (readonly [
   ['contest "7"', { ...PLAY, contestId: '7' }, 'contestId', /integer from 1/],
   ['contest 7.5', { ...PLAY, contestId: 7.5 }, 'contestId', /integer from 1/],
   [
-    'a contest where none belongs',
+    'a contest in an event that has none',
     { ref: 'r', type: 'burn', kind: 'x', contestId: 7, kots: '1' },
     'contestId',
     /does not belong/,
@@ -115,13 +115,13 @@ const table: readonly (readonly [
   ],
   ['a detail __proto__', { ...PLAY, details: JSON.parse('{"__proto__":1}') }, 'details', /not known here/],
   [
-    'a pair whose halves differ',
+    'a pair of fields that differ',
     { ...PLANNED, details: { ...TIMES, opensAtMs: 1 } },
     'details.opensAtMs',
     /same moment as opensAt/,
   ],
   [
-    'half a pair',
+    'only one field of a pair',
     { ...PLANNED, details: { opensAtMs: 0, closesAt: 1e12 } },
     'details.opensAtMs',
     /without opensAt/,
@@ -245,7 +245,7 @@ suite('a draft is refused', () => {
     ['name of a detail', { ...PLAY, details: { [ADDRESS]: 1 } }, 'details'],
   ]
   for (const [name, value, field, source] of holding) {
-    test(`with a wallet address in its ${name}, and told so`, () =>
+    test(`with a wallet address in its ${name}, and as that`, () =>
       assert.deepEqual(refused(value, source), {
         ok: false,
         field,
@@ -254,12 +254,12 @@ suite('a draft is refused', () => {
       }))
   }
 
-  test('by nothing in an opaque tx but what `0x` or a checksum proves: on some chains a transaction is 32 bytes', () =>
+  test('with an opaque tx only if `0x` or a checksum proves an address: on some chains a transaction has 32 bytes', () =>
     assert.ok(parseDraft({ ...PAYOUT, tx: ADDRESS }, OPAQUE).ok))
 
   for (const control of ['\u202a', '\u202e', '\u2066', '\u2069']) {
     const point = control.codePointAt(0)?.toString(16) ?? ''
-    test(`with U+${point} in its title, which turns round what stands beside it`, () => {
+    test(`with U+${point} in its title, which changes the direction of text beside it`, () => {
       const title = `Autumn${control} round`
       const outcome = refused({ ...PLANNED, details: { ...TIMES, title } })
       assert.equal(outcome.field, 'details.title')
@@ -267,6 +267,6 @@ suite('a draft is refused', () => {
     })
   }
 
-  test('by nothing in its ref, which is never published', () =>
+  test('but not for an address in its ref, which is never published', () =>
     assert.ok(parseDraft({ ...PLAY, ref: ADDRESS }, DOOR).ok))
 })

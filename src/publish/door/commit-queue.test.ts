@@ -19,7 +19,7 @@ const PUBLISHERS = 16
 const REQUESTS = 100
 
 suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
-  test('make one log: contiguous, in the order of each, with shared commits, and nobody starves', async () => {
+  test('make one log: contiguous, in the order of each publisher, with shared commits, without starvation', async () => {
     await using stage = await openDoorStage()
     const seqs = Array.from({ length: PUBLISHERS }, (): number[] => [])
     let whenFirstWasDone: readonly number[] = []
@@ -54,7 +54,7 @@ suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
     )
   })
 
-  test('each with the same refs make each event once, and every answer says the same seq', async () => {
+  test('each with the same refs make each event once, and all answers have its seq', async () => {
     await using stage = await openDoorStage()
     const seqs = new Map<string, Set<number>>()
     let published = 0
@@ -75,12 +75,12 @@ suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
   })
 })
 
-/** One request of a random run, and whether it comes together with the next. */
-type Sent = Readonly<{ drafts: readonly Draft[]; waits: boolean }>
+/** A request of a random run, and whether it arrives together with the next. */
+type SentRequest = Readonly<{ drafts: readonly Draft[]; waits: boolean }>
 
-/** Cuts a random log into requests; now and then one that must be refused whole. */
-function requestsOf(entries: readonly Entry[], sizes: readonly number[]): readonly Sent[] {
-  const requests: Sent[] = []
+/** Divides a random log into requests. Some of them must be refused. */
+function requestsOf(entries: readonly Entry[], sizes: readonly number[]): readonly SentRequest[] {
+  const requests: SentRequest[] = []
   let at = 0
   for (let index = 0; at < entries.length; index += 1) {
     const size = sizes[index % sizes.length] ?? 1
@@ -100,7 +100,7 @@ function draftOf({ event, details }: Entry, ref: string): Draft {
   return { ref, atMs: null, type, kind, contestId, kots, tx, details }
 }
 
-async function sendAll(queue: CommitQueue, requests: readonly Sent[]): Promise<readonly Outcome[]> {
+async function sendAll(queue: CommitQueue, requests: readonly SentRequest[]): Promise<readonly Outcome[]> {
   const outcomes: Promise<Outcome>[] = []
   for (const { drafts, waits } of requests) {
     const outcome = queue.submit(drafts)
@@ -110,8 +110,8 @@ async function sendAll(queue: CommitQueue, requests: readonly Sent[]): Promise<r
   return Promise.all(outcomes)
 }
 
-suite('a store that is full', () => {
-  test('publishes nothing of what it refuses, and goes on when there is room', async () => {
+suite('a full store', () => {
+  test('publishes nothing of a refused request, and resumes when there is room', async () => {
     let fulls = 0
     let commitsRefused = 0
     let stored = 0

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { assertRefused, DOOR_TOKEN, openDoorStage, trade } from '../../../test/stage/door-stage.ts'
 import { PUBLISH_REQUESTS_MAX } from './door.ts'
 
-/** A request whose headers the door has taken and whose body has not come. */
+/** A request whose headers the door has read and whose body is not sent yet. */
 async function begin(port: number): Promise<ClientRequest> {
   const headers = {
     authorization: `Bearer ${DOOR_TOKEN}`,
@@ -21,7 +21,7 @@ async function begin(port: number): Promise<ClientRequest> {
 }
 
 suite('the door', () => {
-  test('bears so many requests at once, asks the next to come again, and takes it when one has ended', async () => {
+  test('accepts so many requests at once, answers 503 to the next, and accepts it when one has ended', async () => {
     await using stage = await openDoorStage()
     const begun: ClientRequest[] = []
     for (let number = 0; number < PUBLISH_REQUESTS_MAX; number++) begun.push(await begin(stage.port()))

@@ -20,7 +20,7 @@ import { WRONG_TOKEN_MS, WRONG_TOKENS_FREE, WRONG_WAIT_MS_MAX } from './token-gu
 
 const AUTHORIZED = `Authorization: Bearer ${DOOR_TOKEN}`
 
-/** A request as raw bytes, over a connection that is closed behind it. */
+/** Sends a request as raw bytes, over a connection of its own. */
 async function raw(
   stage: DoorStage,
   target: string,
@@ -44,7 +44,7 @@ suite('a token', () => {
     ['two of them', `Bearer ${DOOR_TOKEN}, Bearer ${DOOR_TOKEN}`],
   ] as const
 
-  test('that is not right answers 401 with one constant body', async () => {
+  test('gets 401 with one constant body when it is wrong', async () => {
     await using stage = await openDoorStage()
     const bodies = new Set<string>()
     for (const [name, authorization] of refused) {
@@ -57,7 +57,7 @@ suite('a token', () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('follows a scheme whose name is written in any case', async () => {
+  test('may have the name of its scheme in any case', async () => {
     await using stage = await openDoorStage()
     for (const [index, scheme] of ['bearer', 'BEARER', 'bEaReR', 'Bearer '].entries()) {
       const headers = { authorization: `${scheme} ${DOOR_TOKEN}` }
@@ -65,7 +65,7 @@ suite('a token', () => {
     }
   })
 
-  test('that is wrong too often makes its sender wait, and never one that is right', async () => {
+  test('delays its sender when it is wrong too often, and never when it is right', async () => {
     await using stage = await openDoorStage()
     const wrong = { authorization: `Bearer ${'x'.repeat(DOOR_TOKEN.length)}` }
     for (let count = 0; count < WRONG_TOKENS_FREE; count++) await stage.publish([], wrong)
@@ -86,7 +86,7 @@ suite('a token', () => {
     assert.equal(stage.pauses.length, before, 'it is forgotten in time')
   })
 
-  test('may be the present or the next one', async () => {
+  test('may be the current or the next one', async () => {
     await using stage = await openDoorStage()
     for (const [index, token] of [DOOR_TOKEN, NEXT_TOKEN].entries()) {
       const headers = { authorization: `Bearer ${token}` }
@@ -96,7 +96,7 @@ suite('a token', () => {
 })
 
 suite('a request', () => {
-  test('of another content type, or coded, is 415', async () => {
+  test('gets 415 with another content type or a content encoding', async () => {
     await using stage = await openDoorStage()
     const types = [
       'text/plain',
@@ -117,7 +117,7 @@ suite('a request', () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('that is not UTF-8, or begins with a byte order mark, is refused', async () => {
+  test('is refused when it is not UTF-8 or begins with a byte order mark', async () => {
     await using stage = await openDoorStage()
     const whole = Buffer.from(JSON.stringify([trade('a')]))
     const line = Buffer.from(JSON.stringify(trade('a')))
@@ -137,7 +137,7 @@ suite('a request', () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('that is no array of drafts is refused', async () => {
+  test('is refused when it is no array of drafts', async () => {
     await using stage = await openDoorStage()
     const bodies = [
       '',
@@ -171,7 +171,7 @@ suite('a request', () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('of another method is 405, elsewhere 404, and neither needs a token', async () => {
+  test('gets 405 for another method and 404 elsewhere, both without a token', async () => {
     await using stage = await openDoorStage()
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const answered = await stage.publish([trade('a')], { authorization: undefined }, method)
@@ -187,7 +187,7 @@ suite('a request', () => {
 })
 
 suite('a token in another place', () => {
-  test('opens nothing: in the query, or in two headers', async () => {
+  test('is not accepted: in the query, or in two headers', async () => {
     await using stage = await openDoorStage()
     const json = ['Content-Type: application/json', 'Content-Length: 2']
     const tries = [
@@ -211,7 +211,7 @@ suite(`a request of ${DRAFTS_MAX} drafts`, () => {
     return stage.publish('content-type' in headers ? lines(drafts) : drafts, headers)
   }
 
-  test('is taken, and one more is 413', async () => {
+  test('is accepted, and one draft more gets 413', async () => {
     await using stage = await openDoorStage()
     for (const headers of [{}, NDJSON]) {
       assertRefused(await many(stage, DRAFTS_MAX + 1, headers), 413, 'too-large')
@@ -226,9 +226,9 @@ suite(`a request of ${DRAFTS_MAX} drafts`, () => {
 suite(`a request of ${PUBLISH_BYTES_MAX} bytes`, () => {
   const body = (bytes: number): string => JSON.stringify([trade('a')]).padEnd(bytes, ' ')
 
-  test('is taken, and one byte more is 413, which its sender hears', async () => {
+  test('is accepted, and one byte more gets 413, which its sender receives', async () => {
     await using stage = await openDoorStage()
-    // More than once: an answer that races against the rest of the body would be lost now and then.
+    // Repeated, because an answer that races against the rest of the body would be lost only sometimes.
     for (let times = 0; times < 5; times += 1) {
       const long = await stage.publish(body(PUBLISH_BYTES_MAX + 1 + times * 1_000_000))
       assertRefused(long, 413, 'too-large')
@@ -238,7 +238,7 @@ suite(`a request of ${PUBLISH_BYTES_MAX} bytes`, () => {
     assert.deepEqual(receipts(await stage.publish(body(PUBLISH_BYTES_MAX))), [['a', 'published', 1]])
   })
 
-  test('is 413 at the limit also when its length is not said, and the connection is closed', async () => {
+  test('gets 413 at the limit without a content length too, and the connection is closed', async () => {
     await using stage = await openDoorStage()
     const answered = await new Promise<Readonly<{ status: number | undefined; sent: number }>>(
       (resolve, reject) => {
@@ -271,7 +271,7 @@ suite(`a request of ${PUBLISH_BYTES_MAX} bytes`, () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('is not published when its sender goes before its end', async () => {
+  test('is not published when its sender disconnects before its end', async () => {
     await using stage = await openDoorStage()
     const draft = JSON.stringify([trade('a')])
     const head = `POST /publish HTTP/1.1\r\nHost: x\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\n`

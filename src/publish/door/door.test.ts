@@ -129,7 +129,7 @@ suite('the publish door', () => {
 })
 
 suite('a ref', () => {
-  test('that comes again with the same content answers duplicate and its seq, however it is written', async () => {
+  test('is answered as a duplicate with its seq when it is repeated with the same content, however it is written', async () => {
     await using stage = await openDoorStage()
     const plan = { ref: 'c', type: 'contest', kind: 'scheduled', contestId: 1 }
     const details = { opensAt: '2026-11-01', closesAt: '2026-12-01' }
@@ -152,7 +152,7 @@ suite('a ref', () => {
     assert.equal(stage.head(), 3)
   })
 
-  test('that comes again with another content is refused, 409, and nothing of its request is published', async () => {
+  test('gets 409 when it is repeated with other content, and nothing of its request is published', async () => {
     await using stage = await openDoorStage()
     await stage.publish([trade('a')])
     for (const other of [trade('a', '2'), trade('a', '1', { tx: 'tx:other:1' }), deposit('a', '1')]) {
@@ -181,7 +181,7 @@ suite('a ref', () => {
     assert.deepEqual(receipts(await stage.publish([trade('a', '2')])), [['a', 'published', 1]])
   })
 
-  test('is known for ever, across restarts, and whatever the books say by then', async () => {
+  test('is known forever, across restarts, whatever the books say by then', async () => {
     await using stage = await openDoorStage()
     await stage.publish([deposit('a', '5'), burn('b', '5')])
     for (let restarts = 0; restarts < 3; restarts += 1) {
@@ -195,7 +195,7 @@ suite('a ref', () => {
     assert.deepEqual(receipts(await stage.publish([trade('c')])), [['c', 'published', 3]])
   })
 
-  test('is told from its neighbours: no case folding, no trimming, no normal form', async () => {
+  test('is compared exactly: no case folding, no trimming, no normalisation', async () => {
     await using stage = await openDoorStage()
     const refs = ['a', 'A', ' a', 'a ', 'é', 'e\u0301', "a'--", '__proto__', 'x'.repeat(128)]
     const answered = await stage.publish(refs.map((ref) => trade(ref)))
@@ -224,7 +224,7 @@ suite('the clock', () => {
 })
 
 suite('with --balances report', () => {
-  test('what overdraws or is out of order is published and counted, what cannot be is refused', async () => {
+  test('drafts that overdraw or are out of order are published and counted, impossible ones are refused', async () => {
     await using stage = await openDoorStage('report')
     const play = { ref: 'b', type: 'play', kind: 'entry', contestId: 7, kots: '1' }
     assert.equal((await stage.publish([burn('a', '5'), play])).status, 200)

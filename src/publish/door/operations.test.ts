@@ -8,7 +8,7 @@ const SOUND = { store: true, serving: true, unanswered: [] }
 const never = (): never => assert.fail('no other thread is asked')
 
 suite('the operational endpoints', () => {
-  test('say ready when readers can be served, and beside it whether publishes are taken', () => {
+  test('say ready when readers can be served, and whether publishes are accepted', () => {
     for (const [readiness, accepting, status] of [
       [SOUND, true, 200],
       [SOUND, false, 200],
@@ -36,7 +36,7 @@ suite('the operational endpoints', () => {
     }
   })
 
-  test('refuse any other question of readiness, and say which there are', async () => {
+  test('refuse any other parameter of readiness, and name the valid one', async () => {
     const ask = openOperations({ accepting: () => true, ask: never })
     for (const query of ['', 'for=', 'for=readers', 'for=publish&for=publish', 'For=publish', 'verbose=1']) {
       const answer = await ask(`/readyz?${query}`)

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { openStoreRoom } from './store-room.ts'
 
 suite('the room of a store', () => {
-  test('is gone when a commit met a full disk, and back when the disk takes bytes again', () => {
+  test('ends when a commit meets a full disk, and returns when a probe succeeds', () => {
     const changes: boolean[] = []
     const looks: (() => void)[] = []
     let disk: 'full' | 'broken' | 'free' = 'full'
@@ -34,7 +34,7 @@ suite('the room of a store', () => {
     assert.deepEqual([looks.length, changes], [0, [false, true]])
   })
 
-  test('is back at once when a commit is made', () => {
+  test('returns at once when a commit succeeds', () => {
     const changes: boolean[] = []
     const room = openStoreRoom({
       probe: () => false,

@@ -8,13 +8,13 @@ import {
   WRONG_WAIT_MS_MAX,
 } from './token-guard.ts'
 
-/** How long each of some wrong tokens that come at once from one address waits. */
+/** Delays of several wrong tokens that arrive at once from one address. */
 function waits(senders: ReturnType<typeof openWrongSenders>, address: string, count: number, nowMs = 0) {
   return Array.from({ length: count }, () => senders.waitOf(address, nowMs))
 }
 
 suite('a sender of wrong tokens', () => {
-  test('is answered some at once, then one a second, and is refused when too many wait', () => {
+  test('gets some answers at once, then one a second, and is refused when too many wait', () => {
     const free = Array.from({ length: WRONG_TOKENS_FREE }, () => 0)
     const waiting = WRONG_WAIT_MS_MAX / WRONG_TOKEN_MS
     const slowed = Array.from({ length: waiting }, (_, index) => (index + 1) * WRONG_TOKEN_MS)
@@ -24,7 +24,7 @@ suite('a sender of wrong tokens', () => {
     assert.equal(senders.waitOf('192.0.2.1', WRONG_TOKEN_MS), WRONG_WAIT_MS_MAX)
   })
 
-  test('slows down no other, but every address of its /64', () => {
+  test('delays every address of its /64 and no other sender', () => {
     const senders = openWrongSenders()
     waits(senders, '2001:db8:1:2::1', WRONG_TOKENS_FREE)
     waits(senders, '192.0.2.1', WRONG_TOKENS_FREE)
@@ -34,7 +34,7 @@ suite('a sender of wrong tokens', () => {
     assert.equal(senders.waitOf('192.0.2.2', 0), 0)
   })
 
-  test('is forgotten when it has been idle longest of more than are remembered', () => {
+  test('is forgotten when there are too many senders and it is idle longest', () => {
     const senders = openWrongSenders()
     waits(senders, '10.0.0.1', WRONG_TOKENS_FREE)
     waits(senders, '10.0.0.2', WRONG_TOKENS_FREE)

@@ -12,7 +12,7 @@ import { ALIVE, READY_MS_MAX } from './operations.ts'
 import type { Writer } from './writer.ts'
 import { startWriter } from './writer.ts'
 
-/** Starts a writer on a log of its own whose main thread answers as it is told here. */
+/** Starts a writer on a new log, with a main thread that answers by `operations`. */
 async function withWriter(
   operations: () => Promise<OperationsAnswer>,
   run: (writer: Writer, failures: readonly string[]) => Promise<void>,
@@ -57,7 +57,7 @@ async function publish({ port }: Writer, ref: string): Promise<number> {
 }
 
 suite('the writer', () => {
-  test('answers 500 where the main thread fails to, tells why, and goes on', () =>
+  test('answers 500 when the main thread fails to answer, reports the cause, and continues', () =>
     withWriter(
       () => Promise.reject(new Error('a collector fails')),
       async (writer, failures) => {
@@ -68,7 +68,7 @@ suite('the writer', () => {
       },
     ))
 
-  test('names the main thread where it never answers, and publishes all the same', () =>
+  test('names the main thread when it never answers, and still publishes', () =>
     withWriter(
       () => new Promise(() => undefined),
       async (writer) => {
@@ -84,7 +84,7 @@ suite('the writer', () => {
       },
     ))
 
-  test('takes nothing more when it is told that the service stops, and still answers for it', () =>
+  test('refuses publishes when the service is stopping, and still answers operations', () =>
     withWriter(
       async () => ALIVE,
       async (writer) => {

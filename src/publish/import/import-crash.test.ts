@@ -10,7 +10,7 @@ import { basename } from 'node:path'
 
 const CHILD = join(import.meta.dirname, '..', '..', '..', 'test', 'stage', 'import-child.ts')
 
-/** Imports in a process of its own, which stands still when it has come so far, and kills it there. */
+/** Imports in a child process, which stops at a given point, and kills it there. */
 async function killAt(
   stage: 'reading' | 'finishing',
   drafts: number,
@@ -34,7 +34,7 @@ suite('an import that is killed', () => {
     ['reading', 9_000],
     ['finishing', 0],
   ] as const) {
-    test(`while ${stage}, after ${drafts} drafts, leaves the log as it was, and the next one works`, async () => {
+    test(`while ${stage}, after ${drafts} drafts, does not change the log or prevent the next import`, async () => {
       await using on = await openImportStage()
       await on.begin(opening())
       const name = basename(storePath(on.data))
@@ -43,7 +43,7 @@ suite('an import that is killed', () => {
       await killAt(stage, drafts, file, on.data)
       const left = on.contents()
       assert.equal(left[name], before[name])
-      // Nothing of the new store is written twice: it has no journal.
+      // The new store has no journal.
       assert.deepEqual(
         Object.keys(left).filter((each) => each.startsWith(`${name}.importing`)),
         [`${name}.importing`],
@@ -58,7 +58,7 @@ suite('an import that is killed', () => {
     })
   }
 
-  test('into no log leaves none', async () => {
+  test('leaves no log when there was none', async () => {
     await using on = await openImportStage()
     const file = on.file('long.jsonl', jsonl([...opening(), ...plays(12_000)]))
     await killAt('reading', 2_000, file, on.data)

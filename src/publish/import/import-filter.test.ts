@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { openRefFilter } from './import-filter.ts'
 
 suite('the filter of refs', () => {
-  test('never takes a ref that was in for a new one, and of half a million new ones none for an old one', () => {
+  test('never takes an old ref for a new one, and none of half a million new refs for an old one', () => {
     const filter = openRefFilter()
     const refs = Array.from({ length: 250_000 }, (_, index) => [
       `sim-${String(index).padStart(8, '0')}`,

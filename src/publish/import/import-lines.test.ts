@@ -10,9 +10,9 @@ import { readLines } from './import-lines.ts'
 const folder = mkdtempSync(join(tmpdir(), 'daybook-lines-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-type Read = Readonly<{ lines: readonly string[]; bytes: number; fault: string | null }>
+type LinesRead = Readonly<{ lines: readonly string[]; bytes: number; fault: string | null }>
 
-async function read(content: string | Uint8Array): Promise<Read> {
+async function read(content: string | Uint8Array): Promise<LinesRead> {
   const path = join(folder, 'file')
   writeFileSync(path, content)
   const lines: string[] = []
@@ -26,7 +26,7 @@ async function read(content: string | Uint8Array): Promise<Read> {
 }
 
 suite('the lines of a file', () => {
-  test('are those of its text, wherever the pieces that are read end', async () => {
+  test('are those of its text, wherever its chunks end', async () => {
     const line = fc.oneof(
       fc
         .string({ unit: 'binary', maxLength: 40 })
@@ -43,7 +43,7 @@ suite('the lines of a file', () => {
     )
   })
 
-  test('come up to the one that is not UTF-8, which is named', async () => {
+  test('end before the first that is not UTF-8, which is named', async () => {
     const good = 'a line\n'.repeat(100_000)
     const { lines, fault } = await read(
       Buffer.concat([Buffer.from(good), Buffer.from([0xc3, 0x28, 0x0a, 0x41])]),
@@ -52,14 +52,14 @@ suite('the lines of a file', () => {
     assert.equal(fault, '100001: is not UTF-8')
   })
 
-  test('have a bound each, even where no line feed comes', async () => {
+  test('are bounded, even without a line feed', async () => {
     const { lines, fault, bytes } = await read(`first\n${'x'.repeat(5_000_000)}`)
     assert.deepEqual(lines, ['first'])
     assert.equal(fault, '2: is longer than 65536 bytes')
     assert.ok(bytes < 1_000_000)
   })
 
-  test('of a file that cannot be read end with the reason, without its path', async () => {
+  test('end with the reason when the file cannot be read, without its path', async () => {
     const blocks = await Array.fromAsync(readLines(join(folder, 'none'), () => undefined))
     assert.deepEqual(blocks, [{ line: 1, reason: 'cannot be read (ENOENT)' }])
   })

@@ -9,10 +9,10 @@ import { formatAt, msOf } from '../../protocol/moment.ts'
 
 const GOOD = jsonl(opening())
 const at = '2026-01-03T00:00:00.000Z'
-/** A file of which the fifth line is at fault. */
+/** A file whose fifth line is at fault. */
 const fifth = (line: Line): string => `${GOOD}${JSON.stringify(line)}\n${jsonl(plays(2, 90_000))}`
 const gzipped = gzipSync(jsonl([...opening(), ...plays(500)]))
-// A wallet address in nobody's hands: 32 bytes of one value.
+// A wallet address that nobody owns: 32 equal bytes.
 const ADDRESS = '0x' + 'ab'.repeat(20)
 
 type Row = readonly [
@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
     /wallet address/,
   ],
   [
-    'a contest nobody scheduled',
+    'a contest that was never scheduled',
     fifth({ at, type: 'play', kind: 'vote', contestId: 2, kots: '1' }),
     5,
     'contestId',
@@ -75,21 +75,21 @@ const ROWS: readonly Row[] = [
     /is running/,
   ],
   [
-    'more than there is',
+    'more than an account has',
     fifth({ at, type: 'burn', kind: 'platform_income', kots: '101.6' }),
     5,
     'kots',
     /treasury holds 101\.500000000/,
   ],
   [
-    'a correction of nothing',
+    'a correction of no event',
     fifth({ at, type: 'correction', kind: 'play', contestId: 1, kots: '-1', details: { corrects: 9 } }),
     5,
     'details.corrects',
     /no event has this seq/,
   ],
   [
-    'a moment before the one above',
+    'a moment before that of the previous line',
     fifth({ at: '2025-12-31', type: 'treasury', kind: 'deposit', kots: '1' }),
     5,
     'at',
@@ -118,14 +118,14 @@ const ROWS: readonly Row[] = [
   ],
   ['a line without end', `${GOOD}${'['.repeat(2_000_000)}`, 5, null, /longer than 65536 bytes/],
   [
-    'what is not UTF-8',
+    'a line that is not UTF-8',
     Buffer.concat([Buffer.from(GOOD), Buffer.from([0x7b, 0xff, 0x0a])]),
     5,
     null,
     /^is not UTF-8/,
   ],
   [
-    'what is not UTF-8 at its end',
+    'a last line that is not UTF-8',
     Buffer.concat([Buffer.from(GOOD), Buffer.from([0x22, 0xc3])]),
     5,
     null,
@@ -137,7 +137,7 @@ const ROWS: readonly Row[] = [
   ['gzip data without its trailer', gzipped.subarray(0, -8), null, null, /cut off/],
   ['damaged gzip data', damaged(gzipped), null, null, /not valid gzip data/],
   [
-    'gzip data with something behind it',
+    'gzip data with trailing bytes',
     Buffer.concat([gzipped, Buffer.from(GOOD)]),
     null,
     null,
@@ -158,8 +158,8 @@ function damaged(bytes: Uint8Array): Uint8Array {
   return copy
 }
 
-suite('an import refuses, and leaves no trace of', () => {
-  // One log for the whole table: it is what it was after every row.
+suite('an import refuses, and changes nothing for', () => {
+  // One log for the whole table, because no row may change it.
   let stage: ImportStage
   let before: Readonly<Record<string, string>>
   beforeAll(async () => {
@@ -175,7 +175,7 @@ suite('an import refuses, and leaves no trace of', () => {
       const outcome = await stage.import([file])
       assert.ok(!outcome.ok)
       assert.equal(outcome.file, file)
-      // Where gzip data breaks, the line depends on how much of it could be unpacked.
+      // The line of broken gzip data depends on how much of it could be unpacked.
       if (line === null) assert.ok(outcome.line !== null && outcome.line >= 1)
       else assert.equal(outcome.line, line)
       assert.equal(outcome.field, field)
@@ -209,7 +209,7 @@ suite('a refusal', () => {
     assert.deepEqual([outcome.line, outcome.field], [5, 'contestId'])
   })
 
-  test('of a moment before the head names the head', async () => {
+  test('names the head when a moment is before it', async () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(2)])
     const outcome = await stage.import([
@@ -220,7 +220,7 @@ suite('a refusal', () => {
     assert.match(outcome.reason, /last event, 6/)
   })
 
-  test('of a ref of the log with another content names the field', async () => {
+  test('names the field of a ref that the log has with other content', async () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(2)])
     const changed = plays(1).map((line) => ({ ...line, kots: '7' }))
@@ -232,7 +232,7 @@ suite('a refusal', () => {
     )
   })
 
-  test('far behind the start of a long file still names its line', async () => {
+  test('names its line far behind the start of a long file too', async () => {
     await using stage = await openImportStage()
     const lines = [...opening(), ...plays(12_000), ...plays(1).map((line) => ({ ...line, kots: '7' }))]
     const outcome = await stage.import([stage.file('long.jsonl', jsonl(lines))])
@@ -241,7 +241,7 @@ suite('a refusal', () => {
     assert.deepEqual(Object.keys(stage.contents()), ['lock'])
   })
 
-  test('of a file that is not there comes before anything is made', async () => {
+  test('comes before anything is written when a file does not exist', async () => {
     await using stage = await openImportStage()
     rmSync(stage.data, { recursive: true, force: true })
     const outcome = await stage.import([`${stage.data}/none.jsonl`])
@@ -250,7 +250,7 @@ suite('a refusal', () => {
     assert.equal(existsSync(stage.data), false)
   })
 
-  test('of a directory says so', async () => {
+  test('says so of a directory', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const outcome = await stage.import([stage.data])

@@ -13,7 +13,7 @@ import { testSigner } from '../../../test/story/signing.ts'
 const CHAIN = 'solana'
 const NEW_LOG = { origin: 'daybook.example/log', chain: CHAIN, simulated: false } as const
 
-/** Every row of every table, but the log's random id. */
+/** Every row of every table, except the log's random id. */
 function rowsOf(db: DatabaseSync): Readonly<Record<string, readonly unknown[]>> {
   const tables = db
     .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'")
@@ -24,7 +24,7 @@ function rowsOf(db: DatabaseSync): Readonly<Record<string, readonly unknown[]>> 
 }
 
 suite('an import', () => {
-  test('leaves the very store that publishing draft by draft would have left', async () => {
+  test('leaves the same store as publishing draft by draft', async () => {
     await using imported = await openImportStage()
     await using published = await openImportStage()
     const span = { from: msOf(Date.UTC(2025, 10, 20)), to: msOf(Date.UTC(2026, 1, 10)) }

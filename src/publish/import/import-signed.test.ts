@@ -11,12 +11,12 @@ import { StoreError, storePath } from '../../log/store/store.ts'
 
 const PLAYS = 600
 
-/** The size of the tree that a log's mark says was shown. */
+/** The size of the tree in a log's mark. */
 function markedSize(data: string): number {
   return Number(readHighWater(data)?.checkpoint.split('\n')[1])
 }
 
-/** Imports further plays, which must be refused for a reason that lies in the log; nothing is changed. */
+/** Imports further plays. Asserts that they are refused because of the log, and that nothing changes. */
 async function assertRefused(stage: ImportStage, reason: RegExp): Promise<void> {
   const before = stage.contents()
   const file = stage.file('more.jsonl', jsonl(plays(10, 10_000)))
@@ -30,7 +30,7 @@ async function assertRefused(stage: ImportStage, reason: RegExp): Promise<void> 
 }
 
 suite('an import into a signed log', () => {
-  test('goes on with its tree, signs what it adds, and marks it', async () => {
+  test('continues its tree, signs it, and marks it', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const { length: first } = opening()
@@ -48,7 +48,7 @@ suite('an import into a signed log', () => {
     assert.equal(code, 0, said)
   })
 
-  test('that imports nothing leaves it as it was', async () => {
+  test('changes nothing when it imports nothing', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const mark = readHighWater(stage.data)
@@ -58,7 +58,7 @@ suite('an import into a signed log', () => {
     assert.equal(refusalAtStart(stage.data), undefined)
   })
 
-  test('is refused when the log was changed, cut, put back or taken away', async () => {
+  test('is refused when the log was changed, cut, restored or removed', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const older = stage.file('older.db', '')

@@ -33,7 +33,7 @@ const DEPOSIT: Draft = {
 }
 
 suite('an import', () => {
-  test('makes a new log of a file, in the order of its lines and at their moments', async () => {
+  test('makes a new log with the drafts of a file, in their order and at their moments', async () => {
     await using stage = await openImportStage()
     const drafts = [...opening(), ...plays(3)]
     const outcome = await stage.import([stage.file('history.jsonl', jsonl(drafts))])
@@ -49,7 +49,7 @@ suite('an import', () => {
     )
   })
 
-  test('gives the new log the origin and chain that were asked for', async () => {
+  test('gives the new log the given origin and chain', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const reader = openReader(stage.data, null)
@@ -65,7 +65,7 @@ suite('an import', () => {
     await using stage = await openImportStage()
     const first = stage.file('2.gz', gzipSync(jsonl(opening())))
     const second = stage.file('1.jsonl', jsonl(plays(2)))
-    // Members one after the other are one gzip file.
+    // Several members joined are one gzip file.
     const third = stage.file('3', Buffer.concat([gzipSync(jsonl(plays(1, 3))), gzipSync(jsonl(plays(1, 4)))]))
     const outcome = await stage.import([first, second, third])
     assert.ok(outcome.ok)
@@ -103,14 +103,14 @@ suite('an import', () => {
     assert.equal(outcome.events, 4)
   })
 
-  test('of drafts without refs keeps none', async () => {
+  test('stores no refs when the drafts have none', async () => {
     await using stage = await openImportStage()
     const drafts = opening().map(({ ref: _ref, ...rest }) => rest)
     await stage.begin(drafts)
     assert.equal(stage.lines().length, 4)
   })
 
-  test('into a log goes on after its head, and keeps every line of it', async () => {
+  test('continues an existing log after its head, and keeps all its lines', async () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(5)])
     const before = stage.lines()
@@ -121,7 +121,7 @@ suite('an import', () => {
     assert.equal(stage.lines().length, 15)
   })
 
-  test('leaves a log that a writer goes on with, and that knows its refs', async () => {
+  test('leaves a log that knows its refs and that a writer can continue', async () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(600)])
     const db = openForWriting(storePath(stage.data))
@@ -135,7 +135,7 @@ suite('an import', () => {
     assert.equal(eventOf(stage.lines()[604]).kots, '0.000000005')
   })
 
-  test('takes in what a killed server had written and not yet moved into its file', async () => {
+  test('keeps events that a killed server left in the write-ahead log', async () => {
     await using stage = await openImportStage()
     await using copy = await openImportStage()
     await stage.begin(opening())
@@ -145,7 +145,7 @@ suite('an import', () => {
     appender.append(DEPOSIT, null, msOf(Date.UTC(2026, 0, 1, 12)))
     appender.keep()
     appender.commit()
-    // As the files lie when the process is gone: the last commit is in the journal alone.
+    // The files of a killed process: the last commit is only in the write-ahead log.
     cpSync(stage.data, copy.data, { recursive: true })
     db.close()
     const outcome = await copy.import([copy.file('more.jsonl', jsonl(plays(2)))])
@@ -155,7 +155,7 @@ suite('an import', () => {
     assert.deepEqual(copy.lines().slice(0, 5), stage.lines())
   })
 
-  test('of the same file again imports nothing, counts duplicates and changes nothing', async () => {
+  test('imports nothing from the same file again, counts duplicates and changes nothing', async () => {
     await using stage = await openImportStage()
     const drafts = [...opening(), ...plays(5)]
     await stage.begin(drafts)
@@ -169,7 +169,7 @@ suite('an import', () => {
     assert.deepEqual(stage.contents(), before)
   })
 
-  test('of a longer file imports what is new, though the rest lies before the head', async () => {
+  test('imports only the new drafts of a longer file, though the rest is before the head', async () => {
     await using stage = await openImportStage()
     await stage.begin([...opening(), ...plays(5)])
     const outcome = await stage.import([stage.file('longer.jsonl', jsonl([...opening(), ...plays(8)]))])
@@ -183,13 +183,13 @@ suite('an import', () => {
     const outcome = await stage.import([stage.file('twice.jsonl', jsonl(drafts))])
     assert.ok(outcome.ok)
     assert.deepEqual([outcome.events, outcome.duplicates], [9_004, 8])
-    // The index that was built on the way is the one that a server asks.
+    // A server uses the index that the import has built.
     const again = await stage.import([stage.file('again.jsonl', jsonl(plays(9_000)))])
     assert.ok(again.ok)
     assert.equal(again.duplicates, 9_000)
   })
 
-  test('takes two spellings of one content for the same', async () => {
+  test('treats two spellings of one content as the same', async () => {
     await using stage = await openImportStage()
     const spelled = opening().map((line) =>
       'kots' in line ? { ...line, kots: Number(line['kots']).toFixed(9) } : line,
@@ -199,7 +199,7 @@ suite('an import', () => {
     assert.deepEqual([outcome.events, outcome.duplicates], [4, 4])
   })
 
-  test('of no drafts changes nothing', async () => {
+  test('changes nothing without drafts', async () => {
     await using stage = await openImportStage()
     const outcome = await stage.import([stage.file('empty.jsonl', ''), stage.file('blank.jsonl', '\n \n')])
     assert.ok(outcome.ok)
@@ -207,7 +207,7 @@ suite('an import', () => {
     assert.deepEqual(Object.keys(stage.contents()), ['lock'])
   })
 
-  test('that reports balances takes what the books refuse, and counts it', async () => {
+  test('admits and counts drafts with a wrong order or balance when balances are reported', async () => {
     await using stage = await openImportStage()
     const at = '2026-01-01T00:00:00.000Z'
     const below = [
@@ -220,7 +220,7 @@ suite('an import', () => {
     assert.deepEqual([outcome.events, outcome.irregular], [6, 2])
   })
 
-  test('tells how far it is', async () => {
+  test('reports its progress', async () => {
     await using stage = await openImportStage()
     const told: ImportProgress[] = []
     const text = jsonl([...opening(), ...plays(5_000)])
@@ -240,7 +240,7 @@ suite('an import', () => {
     }
   })
 
-  test('that is aborted leaves nothing behind', async () => {
+  test('leaves nothing behind when it is aborted', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const before = stage.contents()
@@ -253,7 +253,7 @@ suite('an import', () => {
     assert.deepEqual(stage.contents(), before)
   })
 
-  test('gives signals and timers their turn while it reads', async () => {
+  test('lets signals and timers run while it reads', async () => {
     await using stage = await openImportStage()
     const aborting = new AbortController()
     let taken = 0
@@ -268,7 +268,7 @@ suite('an import', () => {
     assert.ok(taken < 10_000)
   })
 
-  test('refuses to begin while another works on the directory', async () => {
+  test('refuses to begin while another process uses the directory', async () => {
     await using stage = await openImportStage()
     const file = stage.file('history.jsonl', jsonl(opening()))
     const lock = lockDirectory(stage.data)
@@ -278,7 +278,7 @@ suite('an import', () => {
     assert.ok(outcome.ok)
   })
 
-  test('lets a draft of this very moment in', async () => {
+  test('admits a draft of the current moment', async () => {
     await using stage = await openImportStage()
     const last = { at: formatAt(msOf(NOW_MS)), type: 'treasury', kind: 'deposit', kots: '1' }
     await stage.begin([...opening(), last])
