@@ -5,19 +5,19 @@ import { isTx } from '../../protocol/tx.ts'
 
 const GUARD = openAddressGuard((bytes) => hash('sha256', bytes, 'buffer'))
 
-/** Whether a text that was sent looks like a wallet address, and so is repeated nowhere. */
+/** Whether a text that was sent looks like a wallet address. If so, no answer repeats it. */
 export function looksLikeAddress(text: string): boolean {
   return GUARD.finds(text)
 }
 
-/** Whether a raw path or query may be written into an answer: it holds no wallet address, encoded or not. */
+/** Whether an answer may repeat a raw path or query: it holds no wallet address, encoded or not. */
 export function isRepeatable(raw: string): boolean {
   return !GUARD.finds(raw.replaceAll('+', ' '))
 }
 
 /**
- * Whether the door would refuse a value of this form for an address. Numbers, times and words of a closed list have a
- * grammar that no address fits; a transaction is held by that of its chain alone.
+ * Whether the publish door would refuse a value of this form as an address. No address fits the grammar of numbers,
+ * times and closed lists; the grammar of its chain decides about a transaction.
  */
 export function isForbidden(text: string, form: ParameterForm): boolean {
   switch (form.is) {

@@ -4,8 +4,8 @@ import { openAnswerCache } from './answer-cache.ts'
 
 const answer = (bytes: number) => ({ body: new Uint8Array(bytes), headers: {} })
 
-suite('the answers kept', () => {
-  test('are those used last, within their bytes', () => {
+suite('an answer cache', () => {
+  test('keeps the answers used last, within its bytes', () => {
     const cache = openAnswerCache(300)
     for (const key of ['a', 'b', 'c']) cache.set(key, answer(100))
     assert.ok(cache.get('a') !== undefined)
@@ -16,14 +16,14 @@ suite('the answers kept', () => {
     )
   })
 
-  test('are at most so many, however small', () => {
+  test('keeps 256 answers at most, however small', () => {
     const cache = openAnswerCache()
     for (let index = 0; index < 300; index += 1) cache.set(String(index), answer(0))
     assert.equal(cache.get('43'), undefined)
     assert.ok(cache.get('44') !== undefined)
   })
 
-  test('may be as long as ten thousand contests are, and no longer than a quarter of all', () => {
+  test('keeps answers as long as ten thousand contests, up to a quarter of its bytes', () => {
     const cache = openAnswerCache()
     const longest = 8 * 1024 * 1024
     for (const key of ['a', 'b', 'c', 'd', 'e']) cache.set(key, answer(longest))
@@ -34,7 +34,7 @@ suite('the answers kept', () => {
     )
   })
 
-  test('count once when they are kept again, and not at all when they are too large', () => {
+  test('counts an answer once if it is set again, and does not keep one that is too large', () => {
     const cache = openAnswerCache(250)
     for (let index = 0; index < 9; index += 1) cache.set('a', answer(100))
     cache.set('b', answer(100))

@@ -24,7 +24,7 @@ suite('Accept-Encoding', () => {
     ['deflate', undefined],
   ]
   for (const [sent, coding] of rows) {
-    test(`${sent} asks for ${coding ?? 'the bytes as they are'}`, () => assert.equal(negotiate(sent), coding))
+    test(`${sent} selects ${coding ?? 'no compression'}`, () => assert.equal(negotiate(sent), coding))
   }
 })
 
@@ -33,14 +33,14 @@ suite('a compressed body', () => {
   const inverses = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync }
 
   for (const coding of CODINGS) {
-    test(`in ${coding} unpacks to the same bytes`, async () => {
+    test(`in ${coding} decompresses to the same bytes`, async () => {
       const packed = await compress(body, coding)
       assert.ok(packed.byteLength < body.byteLength)
       assert.deepEqual(new Uint8Array(inverses[coding](packed)), body)
     })
   }
 
-  test('is made once for all who ask at the same time', () => {
+  test('is compressed once for simultaneous requests', () => {
     assert.equal(compress(body, 'br'), compress(body, 'br'))
   })
 })

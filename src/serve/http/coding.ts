@@ -10,16 +10,16 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 
-/** The content codings offered, the preferred one first where a caller likes several equally well. */
+/** Content codings offered, in our order of preference. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
-/** Bytes of a body from which compression pays: below, the headers outweigh what it saves. */
+/** Smallest body that is compressed, in bytes: below it, the headers outweigh the saving. */
 export const CODED_BYTES_MIN = 1_024
 
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i
 
-/** The coding that an `Accept-Encoding` prefers of ours; undefined when that is to send the bytes as they are. */
+/** Our preferred coding that an `Accept-Encoding` allows; undefined means uncompressed. */
 export function negotiate(acceptEncoding: string | undefined): Coding | undefined {
   if (acceptEncoding === undefined) return undefined
   const qualities = parseQualities(acceptEncoding)
@@ -28,7 +28,7 @@ export function negotiate(acceptEncoding: string | undefined): Coding | undefine
   let bestQuality = qualities.get('identity') ?? 0
   for (const coding of CODINGS) {
     const quality = qualities.get(coding) ?? any
-    // `identity` is always acceptable unless refused, but a coding that is named is wanted more.
+    // `identity` is acceptable unless it is refused, but a named coding is preferred.
     const better = best === undefined ? quality >= bestQuality : quality > bestQuality
     if (quality > 0 && better) {
       best = coding
@@ -44,7 +44,7 @@ function parseQualities(acceptEncoding: string): ReadonlyMap<string, number> {
     const [name = '', parameter] = part.split(';', 2)
     const coding = name.trim().toLowerCase()
     const quality = parameter === undefined ? '1' : QUALITY.exec(parameter.trim())?.[1]
-    // A quality that is no number makes its coding unwanted rather than wanted.
+    // A malformed quality counts as 0.
     qualities.set(coding === 'x-gzip' ? 'gzip' : coding, quality === undefined ? 0 : Number(quality))
   }
   return qualities
@@ -65,7 +65,7 @@ const compressors: Readonly<Record<Coding, (body: Uint8Array) => Promise<Uint8Ar
   gzip: promisify<Uint8Array, Uint8Array>((body, done) => gzip(body, done)),
 }
 
-/** The body in a coding, made in this thread: for threads that serve nobody meanwhile. */
+/** Compresses a body synchronously, for threads that serve nobody meanwhile. */
 export function compressHere(body: Uint8Array, coding: Coding): Uint8Array {
   switch (coding) {
     case 'zstd':
@@ -79,7 +79,7 @@ export function compressHere(body: Uint8Array, coding: Coding): Uint8Array {
 
 const compressed = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>()
 
-/** The body in a coding. The same array is compressed once, however many ask for it; it must not change. */
+/** Compresses a body. The same array is compressed once for all callers, so it must not change. */
 export function compress(body: Uint8Array, coding: Coding): Promise<Uint8Array> {
   const codings = compressed.get(body) ?? new Map<Coding, Promise<Uint8Array>>()
   compressed.set(body, codings)
@@ -87,7 +87,7 @@ export function compress(body: Uint8Array, coding: Coding): Promise<Uint8Array> 
   if (known !== undefined) return known
   const made = compressors[coding](body)
   codings.set(coding, made)
-  // A failure is that of those who wait for it now, not of everyone who asks later.
+  // A failure is not cached.
   made.catch(() => codings.delete(coding))
   return made
 }

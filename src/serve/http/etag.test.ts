@@ -25,13 +25,13 @@ suite('If-None-Match', () => {
     })
   }
 
-  test('names what is weak by its strong form', () => {
+  test('names a weak ETag by its strong form', () => {
     assert.equal(names('"a"', weak('"a"')), true)
     assert.equal(weak(weak('"a"')), 'W/"a"')
   })
 })
 
-test('an ETag of a content changes with any byte of it', () => {
+test('an ETag of content changes with any byte', () => {
   assert.equal(etagOf('abc'), etagOf(new TextEncoder().encode('abc')))
   assert.notEqual(etagOf('abc'), etagOf('abd'))
   assert.match(etagOf(''), /^"[\w-]+"$/)

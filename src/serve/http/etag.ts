@@ -4,25 +4,25 @@ import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 
 const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/
-/** An `If-None-Match` longer than this is answered as if it were absent. */
+/** Longest `If-None-Match` that is read, in characters; a longer one counts as absent. */
 const LIST_CHARS_MAX = 4_096
 
-/** A strong ETag of some bytes: it changes with any of them. */
+/** Strong ETag of some bytes: the start of their SHA-256. */
 export function etagOf(body: Uint8Array | string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 }
 
-/** The same ETag, made weak: it names the same content under any coding of its bytes. */
+/** Weak form of an ETag: it names the same content in any coding. */
 export function weak(etag: string): string {
   return etag.startsWith('W/') ? etag : `W/${etag}`
 }
 
-/** Whether an `If-None-Match` names this ETag, weak or strong, or is `*`. What is malformed names nothing. */
+/** Whether an `If-None-Match` names this ETag, weak or strong, or is `*`. Malformed tags match nothing. */
 export function names(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined || ifNoneMatch.length > LIST_CHARS_MAX) return false
   if (ifNoneMatch.trim() === '*') return true
   const wanted = ENTITY_TAG.exec(etag)?.[1]
-  // No ETag of ours holds a comma, so that splitting at commas cannot cut one that would match.
+  // No ETag of ours holds a comma, so splitting at commas cuts none that could match.
   return ifNoneMatch.split(',').some((one) => {
     const tag = ENTITY_TAG.exec(one.trim())?.[1]
     return tag !== undefined && tag === wanted
@@ -30,12 +30,12 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 /**
- * The ETag of an answer that no event after `changedBy` has changed and that, given `present` (a whole minute), changes
- * with the clock. Of two such answers `asOf` may differ: the ETag is to be sent as a weak one.
+ * ETag of an answer that was last changed by event `changedBy`, and that changes with the clock if `present` (a whole
+ * minute) is given. `asOf` may differ between two such answers, so the ETag is sent as a weak one.
  */
 export type PresentEtag = (changedBy: Seq, present?: Ms) => string
 
-/** Such ETags for one log and one build: an answer of another build may be written differently. */
+/** Opens these ETags for one log and one build, because another build may write an answer differently. */
 export function openPresentEtag(logId: string, build: string): PresentEtag {
   const prefix = `${logId.slice(0, 12)}-${build.replaceAll(/[^\w.]/g, '')}`
   return (changedBy, present) =>

@@ -23,14 +23,14 @@ const EXPOSED = [
 
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
 
-/** What lets a script of any site read an answer; also on those that the parser gives. */
+/** CORS headers of every answer, also of the answers to unreadable requests. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
   'Cross-Origin-Resource-Policy': 'cross-origin',
 }
 
-/** What a preflight is told, for a day. */
+/** Headers of the answer to a preflight, valid for a day. */
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   Allow: ALLOWED_METHODS,
   'Access-Control-Allow-Methods': ALLOWED_METHODS,
@@ -39,10 +39,10 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'max-age=86400',
 }
 
-/** Headers as they are written: name and value by turns, each name once. */
+/** Headers as they are written: names and values in turn, each name once. */
 export type HeaderList = readonly string[]
 
-/** The list with further headers, each in place of one of its name. */
+/** The list with further headers; a further header replaces one of the same name. */
 export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
   const all = [...list]
   for (const [name, value] of Object.entries(further)) {
@@ -53,7 +53,7 @@ export function headerList(list: HeaderList, further: Readonly<Record<string, st
   return all
 }
 
-/** The headers of every answer of one log. */
+/** Headers of every answer of one log. */
 export function commonHeaders(identity: LogIdentity): Readonly<Record<string, string>> {
   return {
     ...CORS_HEADERS,

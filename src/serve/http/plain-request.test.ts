@@ -8,7 +8,7 @@ function request(headers: readonly string[], parts: Readonly<Record<string, unkn
 }
 
 suite('a plain request', () => {
-  test('is read in one pass, whatever the case of its headers', () => {
+  test('is read in one pass, in any letter case', () => {
     const headers = [
       'HOST',
       'a',
@@ -31,16 +31,19 @@ suite('a plain request', () => {
     ['has no Host', request([])],
     ['has two Hosts', request([...host, 'host', 'b'])],
     ['is HEAD', request(host, { method: 'HEAD' })],
-    ['is of HTTP/1.0', request(host, { httpVersionMinor: 0 })],
+    ['uses HTTP/1.0', request(host, { httpVersionMinor: 0 })],
     ['announces a body', request([...host, 'Content-Length', '0'])],
-    ['comes in chunks', request([...host, 'Transfer-Encoding', 'chunked'])],
-    ['expects to be told to go on', request([...host, 'Expect', '100-continue'])],
-    ['names ETags twice', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
-    ['names codings twice', request([...host, 'Accept-Encoding', 'gzip', 'Accept-Encoding', 'br'])],
-    ['came by two roads', request([...host, 'X-Forwarded-For', 'a', 'X-Forwarded-For', 'b'])],
+    ['is chunked', request([...host, 'Transfer-Encoding', 'chunked'])],
+    ['expects 100-continue', request([...host, 'Expect', '100-continue'])],
+    ['has two If-None-Match headers', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
+    [
+      'has two Accept-Encoding headers',
+      request([...host, 'Accept-Encoding', 'gzip', 'Accept-Encoding', 'br']),
+    ],
+    ['has two X-Forwarded-For headers', request([...host, 'X-Forwarded-For', 'a', 'X-Forwarded-For', 'b'])],
     ['has more headers than are kept', request([...host, ...Array.from({ length: 198 }, () => 'x')])],
   ]
   for (const [name, one] of others) {
-    test(`is none when it ${name}`, () => assert.equal(readPlainRequest(one), undefined))
+    test(`is not one that ${name}`, () => assert.equal(readPlainRequest(one), undefined))
   }
 })

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { HEADERS_MAX } from './request-form.ts'
 
-/** What of a plain request decides its answer. */
+/** Headers of a plain request that decide its answer. */
 export type PlainRequest = Readonly<{
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
@@ -9,8 +9,8 @@ export type PlainRequest = Readonly<{
 }>
 
 /**
- * Reads a request in one pass over its headers as they came; undefined for whatever is not a GET of HTTP/1.1 with
- * one Host and no sign of a body, which is left to be judged with care.
+ * Reads a request in one pass over its raw headers. Undefined unless it is a GET of HTTP/1.1 with one Host and no sign
+ * of a body; the full checks then judge it.
  */
 export function readPlainRequest({
   method,
@@ -24,7 +24,7 @@ export function readPlainRequest({
   let forwardedFor: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    // The length tells most names apart, so that few are compared letter by letter.
+    // The length tells most names apart, so few are compared letter by letter.
     switch (name.length) {
       case 4:
         if (is(name, 'host')) hosts += 1

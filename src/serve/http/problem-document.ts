@@ -1,10 +1,10 @@
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 
-/** Where the problems are explained, relative to any address of the service: `type` is this, `/` and the code. */
+/** Path of the pages that explain problems. `type` of a problem is this path, `/` and the code. */
 export const PROBLEM_BASE = '/api/problems'
 
-/** The RFC 9457 document of a problem. It holds nothing of what was sent. */
+/** RFC 9457 document of a problem. It repeats nothing that was sent. */
 export function formatProblem(problem: Problem, base: string): string {
   const { status, title } = PROBLEMS[problem.code]
   return JSON.stringify({
@@ -18,7 +18,7 @@ export function formatProblem(problem: Problem, base: string): string {
   })
 }
 
-/** The HTTP status of a problem. */
+/** HTTP status of a problem. */
 export function httpStatusOf(problem: Problem): number {
   return PROBLEMS[problem.code].status
 }

@@ -8,21 +8,21 @@ import type { PresentEtag } from './etag.ts'
 import type { RouteRequest, Reply } from './route.ts'
 import { problemReply } from './route.ts'
 
-/** What every answer that is computed from the log works with; one per thread. */
+/** Tools of a thread for answers that are computed from the log. */
 export type Desk = Readonly<{ reader: LogReader; etag: PresentEtag; cache: AnswerCache }>
 
-/** What an answer rests on: nothing that can change, the log up to its head, or the present minute too. */
+/** State that an answer depends on: none (settled), the log up to its head, or the present minute too. */
 export type Ground = 'settled' | 'log' | 'minute'
 
 /**
- * A projection about to be computed: what it rests on, and how. Whoever prepares it has refused what has no answer:
- * a caller that names the ETag is told `unchanged` without a computation.
+ * A projection that is ready to be computed. Questions without an answer are refused before this, so a caller that
+ * names the ETag gets `unchanged` without a computation.
  */
 export type Projection = Readonly<{
   ground: Ground
-  /** Seq of the last event that could change the answer, `asOf` apart; the head when absent. */
+  /** Seq of the last event that could change the answer, apart from `asOf`; the head if absent. */
   changedBy?: Seq
-  /** The bytes, and the seq of the last event counted; a problem when the question has no answer. */
+  /** Computes the bytes and the seq of the last event counted, or a problem if the question has no answer. */
   compute(): Parsed<Projected>
 }>
 
@@ -36,8 +36,8 @@ export type Projected = Readonly<{
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Answers a question in one snapshot of the log. A caller that holds the answer is told so before anything is
- * computed; what was computed for the same question at the same head is not computed again.
+ * Answers a question in one snapshot of the log. Nothing is computed if the caller has the answer already, or if the
+ * answer to the same question at the same head is cached.
  */
 export function project(
   desk: Desk,
@@ -52,11 +52,11 @@ export function project(
     const keep = ground === 'settled' ? 'immutable' : 'revalidate'
     const etag = etagOn(desk, ground, changedBy, present)
     if (etag !== null && holdsByName(ask, etag)) {
-      // The same answer counts every event up to the head.
+      // The answer counts every event up to the head.
       return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }
     }
 
-    // An answer of the same ETag may state another head.
+    // Two answers with the same ETag may state different heads.
     const key = `${ask.path}${ask.query.format()} ${etag === null ? '' : `${etag} ${snapshot.head.seq}`}`
     const kept = desk.cache.get(key)
     if (kept !== undefined) {
@@ -72,12 +72,12 @@ export function project(
   })
 }
 
-/** A projection that is a resource in JSON; the seq is that of its `asOf`. */
+/** A projection of a JSON resource; its seq is that of `asOf`. */
 export function jsonProjection(resource: Readonly<{ asOf: Readonly<{ seq: number }> }>): Projected {
   return { body: Buffer.from(JSON.stringify(resource)), type: JSON_TYPE, seq: resource.asOf.seq }
 }
 
-/** The ETag that is known before the answer is; of what is settled only its content tells. */
+/** ETag that is known before the answer; null for settled answers, whose ETag is a digest of their content. */
 function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string | null {
   switch (ground) {
     case 'settled':
@@ -89,7 +89,7 @@ function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string
   }
 }
 
-/** `*` names whatever exists, and whether something does is known only once it is computed. */
+/** Whether the caller names this ETag. `*` names whatever exists, which is known only once the answer is computed. */
 export function holdsByName(ask: RouteRequest, etag: string): boolean {
   return ask.header('if-none-match')?.trim() !== '*' && ask.holds(etag)
 }

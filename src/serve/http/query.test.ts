@@ -25,7 +25,7 @@ function accepted(raw: string, table: readonly Parameter[] = EVENTS) {
 }
 
 suite('a query', () => {
-  test('is read into typed values, and what is absent is undefined', () => {
+  test('is parsed into typed values, and absent parameters are undefined', () => {
     const query = accepted('after=1200&type=payout,burn&nonzero=1&from=2026-10-01&format=csv')
     assert.equal(query.integer('after'), 1200)
     assert.deepEqual(query.list('type'), ['payout', 'burn'])
@@ -47,13 +47,13 @@ suite('a query', () => {
     assert.equal(accepted('').format(), '')
   })
 
-  test('is written again in the table’s order, with changes', () => {
+  test('is written again in the order of the table, with changes', () => {
     const query = accepted('limit=10&type=payout%2Cburn&after=5')
     assert.equal(query.format(), '?after=5&type=payout,burn&limit=10')
     assert.equal(query.format({ after: '15', limit: undefined }), '?after=15&type=payout,burn')
   })
 
-  test('names every fault, the first one deciding the code', () => {
+  test('names every fault, and the first one decides the code', () => {
     const problem = problemOf('limit=0&kind=x&kind=y&colour=red')
     assert.equal(problem.code, 'invalid-parameter')
     assert.deepEqual(
@@ -66,7 +66,7 @@ suite('a query', () => {
     )
   })
 
-  test('says which parameter is wrong, and how, in a sentence of its own', () => {
+  test('says in one sentence which parameter is wrong and why', () => {
     assert.equal(problemOf('limit=0').detail, '`limit` must be an integer from 1 to 10000 in plain digits.')
     for (const raw of [
       'from=1',
@@ -129,12 +129,12 @@ suite('a query', () => {
     test(`${raw.slice(0, 40)} is refused as ${code}`, () => assert.equal(problemOf(raw, table).code, code))
   }
 
-  test('with a time in seconds is asked whether milliseconds were meant', () => {
+  test('with a time in seconds suggests milliseconds', () => {
     assert.match(problemOf('from=1790000000').detail, /did you mean milliseconds\?/)
     assert.equal(accepted('from=0').time('from'), 0)
   })
 
-  test('is never repeated in a problem, nor the name of an unknown parameter that might be an address', () => {
+  test('is never repeated in a problem, and neither is an unknown parameter that might be an address', () => {
     const sent = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
     for (const raw of [`${sent}=1`, `after=${sent}`, `type=${sent}`, `kind=${sent}`, `from=${sent}`]) {
       assert.ok(!JSON.stringify(problemOf(raw)).includes(sent.slice(0, 12)), raw)
@@ -142,7 +142,7 @@ suite('a query', () => {
     assert.equal(problemOf('<script>=1').errors?.[0]?.parameter, 'a parameter')
   })
 
-  test('of any text is read or refused, never thrown over', () => {
+  test('of any text is parsed or refused without an exception', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -155,7 +155,7 @@ suite('a query', () => {
     )
   })
 
-  test('written again reads as itself', () => {
+  test('written again parses to the same query', () => {
     const queries = fc.record(
       {
         after: fc.nat().map(String),

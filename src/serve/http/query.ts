@@ -7,19 +7,19 @@ import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress } from './address.ts'
 
-/** A query that fits its endpoint's table; what is absent is undefined. */
+/** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
-  /** A word, a text, a transaction, or one of the values of its form. */
+  /** A word, a text, a transaction, or one of a list of values. */
   word(name: string): string | undefined
   flag(name: string): boolean
-  /** Whether the parameter is given at all. */
+  /** Whether the parameter is present. */
   has(name: string): boolean
   list(name: string): readonly string[] | undefined
   /**
-   * The query again, percent-encoded and in the table's order, with some parameters replaced or (undefined)
-   * left out; empty, or beginning with `?`.
+   * Writes the query again, percent-encoded and in the order of the table, with some parameters replaced or (undefined)
+   * left out. Empty, or begins with `?`.
    */
   format(changes?: Readonly<Record<string, string | undefined>>): string
 }>
@@ -35,10 +35,12 @@ type Value = { text: string } & (
 type Finding = Readonly<{ code: ProblemCode; fault: ParameterFault }>
 
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,15})$/
-/** Too short for any wallet address: a longer name is not repeated. */
+/** Names that a problem may repeat: too short for any wallet address. */
 const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
 
-/** Reads a raw query (without its `?`) by an endpoint's table; a problem holds every fault and no value sent. */
+/**
+ * Parses a raw query (without its `?`) by an endpoint's parameters. A problem lists every fault and repeats no value.
+ */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
   const findings: Finding[] = []
@@ -48,7 +50,7 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
   }
   const first = findings[0]
   if (first === undefined) return parsed(queryOf(values, table))
-  // Said before anything else: what holds an address is repeated nowhere, whatever is wrong beside it.
+  // An address comes before all other faults, because nothing of it may be repeated.
   const address = findings.find(({ code }) => code === 'address-forbidden')
   return refused({
     code: address?.code ?? first.code,
@@ -85,7 +87,7 @@ function readPair(
     values.set(parameter.name, read)
     return undefined
   }
-  // Held as given all the same, so that a second one is called repeated.
+  // Noted in spite of the fault, so that a second one counts as repeated.
   values.set(parameter.name, NOTHING)
   return {
     code: 'invalid-parameter',
@@ -93,15 +95,15 @@ function readPair(
   }
 }
 
-/** What a value that is refused is held as. */
+/** Value of a parameter that is refused. */
 const NOTHING: Value = { is: 'word', text: '', value: '' }
 
-/** Whether what fits the form may be any text: the other forms have a grammar that no address fits. */
+/** Whether a value of the form may be any text; the other forms have a grammar that no address fits. */
 function isOpen({ is }: ParameterForm): boolean {
   return is === 'word' || is === 'text' || is === 'tx'
 }
 
-/** The refusal of an address under a known name; null where the name is not known, and may be the address. */
+/** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
 function forbidden(name: string | null): Finding {
   const subject = name === null ? 'A parameter' : `\`${name}\``
   const message = `${subject} looks like a wallet address. None is published here, and what was sent is not repeated.`
@@ -123,7 +125,7 @@ function unknown(name: string | undefined, table: readonly Parameter[]): Finding
   }
 }
 
-/** What is wrong with a value: the rest of a sentence that begins with the parameter's name. */
+/** Fault of a value: the rest of a sentence that begins with the parameter's name. */
 type Refusal = Readonly<{ message: string; allowed?: readonly string[] }>
 
 function readValue(text: string, form: ParameterForm): Value | Refusal {
@@ -162,7 +164,7 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
   }
 }
 
-/** What is allowed in place of a value that does not fit. */
+/** Values that a form allows, as a fault. */
 function invalid(form: ParameterForm): Refusal {
   switch (form.is) {
     case 'time':
@@ -190,7 +192,7 @@ function invalid(form: ParameterForm): Refusal {
   }
 }
 
-/** Decodes once, as forms encode: `+` is a space. Undefined for what is no UTF-8 or no encoding. */
+/** Decodes once, as forms encode: `+` is a space. Undefined for bad encoding or bad UTF-8. */
 function decode(raw: string): string | undefined {
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '))
@@ -222,7 +224,7 @@ function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]
     format(changes = {}) {
       const pairs = table.flatMap(({ name }) => {
         const text = Object.hasOwn(changes, name) ? changes[name] : values.get(name)?.text
-        // A comma and a colon may stand in a query as they are, and addresses stay legible.
+        // Commas and colons may stay as they are, and addresses remain legible.
         return text === undefined
           ? []
           : [`${name}=${encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':')}`]

@@ -6,14 +6,14 @@ import { allocateAllowance, openAllowance } from '../allowance/allowance.ts'
 
 const PAGE = '/api/v1/events?after=0&limit=50'
 
-/** What a caller can see of an answer. */
+/** Parts of an answer that a caller can see. */
 async function seen(response: Response): Promise<unknown> {
   const { status, headers } = response
   const lasting = [...headers].filter(([name]) => name !== 'date')
   return { status, headers: lasting, body: await response.text() }
 }
 
-suite('an answer that is ready', () => {
+suite('a ready answer', () => {
   let stage: ApiStage
   before(async () => {
     stage = await openApiStage()
@@ -22,7 +22,7 @@ suite('an answer that is ready', () => {
   after(() => stage[Symbol.asyncDispose]())
 
   for (const path of ['/api/v1/events/1', '/api/v1/events/1/details', PAGE, `${PAGE}&format=csv`]) {
-    test(`is what was answered the first time: ${path}`, async () => {
+    test(`is the same as the first answer: ${path}`, async () => {
       for (const coding of ['identity', 'gzip', 'br', 'zstd', 'gzip;q=0']) {
         const headers = { 'Accept-Encoding': coding }
         const first = await stage.get(path, headers)
@@ -43,7 +43,7 @@ suite('an answer that is ready', () => {
     })
   }
 
-  test('is refused to whoever may ask no more', async () => {
+  test('is refused when the caller has used up the allowance', async () => {
     const policy = { name: 'default', requests: 3, windowMs: 60_000 }
     const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))
     const counter = { policy, decide: (caller: string) => allowance.decide(caller, 1_000) }
@@ -53,7 +53,7 @@ suite('an answer that is ready', () => {
     assert.deepEqual(codes, [200, 200, 200, 429, 429])
   })
 
-  test('fails like any other when the allowance does', async () => {
+  test('fails like any other answer when the allowance fails', async () => {
     let broken = false
     const policy = { name: 'default', requests: 3, windowMs: 60_000 }
     const decide = () => {
@@ -68,7 +68,7 @@ suite('an answer that is ready', () => {
     assert.equal(failing.reported.length, 1)
   })
 
-  test('is refused like any other while the node is not ready', async () => {
+  test('is refused like any other answer while the node is not ready', async () => {
     await stage.get('/api/v1/events/2')
     stage.setUnready({ code: 'not-ready', detail: 'Not yet.' })
     assert.equal((await stage.get('/api/v1/events/2')).status, 503)

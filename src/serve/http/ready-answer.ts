@@ -6,10 +6,10 @@ import { readPlainRequest } from './plain-request.ts'
 import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
 import { BODY_ENCODING } from './ready-replies.ts'
 
-/** An answer that is ready, and what of its request decides how it is written. */
+/** A ready answer, and the headers of the request that decide how it is written. */
 export type FoundReady = Readonly<{ plain: PlainRequest; reply: ReadyReply }>
 
-/** The answer that is ready for a request, in the coding that it prefers. */
+/** Finds the ready answer of a request, in the coding that it prefers. */
 export function findReady(ready: ReadyReplies, request: IncomingMessage): FoundReady | undefined {
   const forms = ready.get(request.url ?? '')
   if (forms === undefined) return undefined
@@ -19,7 +19,7 @@ export function findReady(ready: ReadyReplies, request: IncomingMessage): FoundR
   return reply === undefined ? undefined : { plain, reply }
 }
 
-/** Writes all of it, or the 304 in its place. */
+/** Writes the answer, or a 304 in its place. */
 export function writeReady(response: ServerResponse, { plain, reply }: FoundReady): void {
   if (reply.etag !== null && names(plain.ifNoneMatch, reply.etag)) {
     response.writeHead(304, reply.unchanged)

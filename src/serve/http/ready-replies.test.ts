@@ -10,8 +10,8 @@ function reply(bytes: number): ReadyReply {
   return { tally, etag: '"a"', headers: [], unchanged: [], body: new Uint8Array(bytes) }
 }
 
-suite('the replies that are ready', () => {
-  test('are those used last, within their bytes', () => {
+suite('the ready replies', () => {
+  test('are the ones used last, within their bytes', () => {
     const replies = openReadyReplies(64 * 1024)
     replies.set('/used', 'any', reply(4_000))
     for (let index = 0; index < 100; index += 1) {
@@ -24,7 +24,7 @@ suite('the replies that are ready', () => {
     assert.ok(kept.filter(Boolean).length < 16)
   })
 
-  test('have a form for each coding that was asked for', () => {
+  test('have a form for each coding', () => {
     const replies = openReadyReplies()
     const [plain, gzip] = [reply(2_000), reply(200)]
     replies.set('/page', 'identity', plain)
@@ -35,14 +35,14 @@ suite('the replies that are ready', () => {
     assert.equal(replies.get('/page')?.get('br'), undefined)
   })
 
-  test('are not those that would push out many others', () => {
+  test('leave out a reply that would evict many others', () => {
     const replies = openReadyReplies(64 * 1024)
     replies.set('/large', 'any', reply(17 * 1024))
     assert.equal(replies.get('/large'), undefined)
   })
 })
 
-test('a body held as a string is written as the same bytes', () => {
+test('a body kept as a string is written as the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 5_000, size: 'max' }), (bytes) => {
       const body = bodyOf(bytes)

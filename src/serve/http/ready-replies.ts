@@ -2,32 +2,35 @@ import { LRUCache } from 'lru-cache'
 import type { Coding } from './coding.ts'
 import type { RequestTally } from '../metrics/request-tally.ts'
 
-/** An answer that never changes, as it is written: its headers one after the other, name and value, and its body. */
+/** An answer that never changes, in its written form: names and values of headers in turn, and its body. */
 export type ReadyReply = Readonly<{
   tally: RequestTally
   etag: string | null
   headers: string[]
-  /** The headers of the 304 in its place. */
+  /** Headers of the 304 in its place. */
   unchanged: string[]
   body: ReplyBody
 }>
 
-/** Bytes, or a short body's bytes as the characters of a string: then head and body leave in one piece. */
+/**
+ * Bytes of a body. A short body is a string of one character for each byte, so that head and body are sent in one
+ * piece.
+ */
 export type ReplyBody = Uint8Array | string
 
-/** From there, copying a body costs more than writing it apart from its head. */
+/** Bytes from which a body costs less when it is written apart from its head. */
 const STRING_BYTES_MAX = 4 * 1024
 
-/** The body as it is written at the least cost, with `BODY_ENCODING`. */
+/** The body in the form that is cheapest to write with `BODY_ENCODING`. */
 export function bodyOf(bytes: Uint8Array): ReplyBody {
   if (bytes.byteLength > STRING_BYTES_MAX) return bytes
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
 }
 
-/** Makes a character of every byte and the same byte of every character. */
+/** Maps each byte to one character and back. */
 export const BODY_ENCODING = 'latin1'
 
-/** The coding of a body; `any` where it is the same whatever a caller accepts. */
+/** Coding of a body; `any` means that the body does not depend on `Accept-Encoding`. */
 export type FormOf = Coding | 'identity' | 'any'
 
 /** Cache of answers that never change, by the request's target: path and query as they came. */

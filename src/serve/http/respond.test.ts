@@ -17,7 +17,7 @@ const TERMS: ReplyTerms = {
 }
 const LONG = 'a long body, '.repeat(200)
 
-/** What a client gets of one reply, asked for with these headers. */
+/** Answer that a client gets for one reply to these headers. */
 async function answered(reply: Reply, terms: Partial<ReplyTerms> = {}): Promise<Response> {
   const server = createServer((_, response) => {
     void respond(response, { ...TERMS, ...terms }, reply)
@@ -36,7 +36,7 @@ async function answered(reply: Reply, terms: Partial<ReplyTerms> = {}): Promise<
 suite('a reply', () => {
   const long = { is: 'body', keep: 'revalidate', etag: '"a"', type: 'text/plain', body: LONG } as const
 
-  test('in memory is compressed when it is long, and its ETag is weak', async () => {
+  test('in memory is compressed if it is long, and its ETag is weak', async () => {
     const response = await answered(long)
     assert.equal(response.headers.get('content-encoding'), 'gzip')
     assert.equal(response.headers.get('etag'), 'W/"a"')
@@ -44,14 +44,14 @@ suite('a reply', () => {
     assert.equal(await response.text(), LONG)
   })
 
-  test('that is not to be compressed keeps its strong ETag', async () => {
+  test('that is never compressed keeps its strong ETag', async () => {
     const response = await answered({ ...long, compress: false })
     assert.equal(response.headers.get('content-encoding'), null)
     assert.equal(response.headers.get('etag'), '"a"')
     assert.equal(response.headers.get('vary'), null)
   })
 
-  test('that the caller holds is 304 with the ETag of its 200', async () => {
+  test('that the caller has already is 304 with the ETag of its 200', async () => {
     for (const compress of [true, false]) {
       const full = await answered({ ...long, compress })
       const same = await answered({ ...long, compress }, { ifNoneMatch: '"a"' })
@@ -65,14 +65,14 @@ suite('a reply', () => {
     }
   })
 
-  test('for ever says nothing about one caller’s allowance', async () => {
+  test('that never changes says nothing about a caller’s allowance', async () => {
     const response = await answered({ ...long, keep: 'immutable', etag: 'of-content' })
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
     assert.equal(response.headers.get('ratelimit'), null)
     assert.equal((await answered(long)).headers.get('ratelimit'), '"default";r=1;t=1')
   })
 
-  test('that is a file comes in its chunks, uncompressed, with its own headers', async () => {
+  test('with a file is sent in chunks, uncompressed, with its own headers', async () => {
     const chunks = () => [Buffer.from('one '), Buffer.from('two')]
     const headers = { 'Accept-Ranges': 'bytes' }
     const file = { is: 'file', status: 206, type: 'application/gzip', keep: 'immutable', headers } as const
@@ -84,7 +84,7 @@ suite('a reply', () => {
     assert.equal(await response.text(), 'one two')
   })
 
-  test('to HEAD is the headers alone, and no chunk is made', async () => {
+  test('to HEAD has headers only, and no chunk is read', async () => {
     const chunks = (): Iterable<Uint8Array> => {
       throw new Error('made for nobody')
     }
@@ -94,7 +94,7 @@ suite('a reply', () => {
     assert.equal(await response.text(), '')
   })
 
-  test('that is a problem says when to come again, and is never kept', async () => {
+  test('with a problem says when to retry, and is never cached', async () => {
     const problem = { code: 'rate-limited', detail: 'Too many.', retryAfterSeconds: 7 } as const
     const response = await answered({ is: 'problem', problem, headers: { Allow: 'GET' } })
     assert.equal(response.status, 429)

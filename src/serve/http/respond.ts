@@ -11,23 +11,23 @@ import type { FormOf, ReadyReply } from './ready-replies.ts'
 import { BODY_ENCODING, bodyOf } from './ready-replies.ts'
 import type { Reply } from './route.ts'
 
-/** What of a request decides how its reply is written. */
+/** Parts of a request that decide how its reply is written. */
 export type ReplyTerms = Readonly<{
   head: boolean
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
   problemBase: string
-  /** The headers common to all answers. */
+  /** Headers common to all answers. */
   common: HeaderList
-  /** Those that tell a caller of its allowance: not for what everyone may keep for ever. */
+  /** Headers about the caller's allowance; immutable answers leave them out. */
   allowance: HeaderList
-  /** Told an answer that never changes as it is written, so that it need not be made again. */
+  /** Keeps the written form of an answer that never changes. */
   remember?: (form: FormOf, reply: Omit<ReadyReply, 'tally'>) => void
 }>
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
-/** Writes a reply whole, or begins to: at once unless a promise is returned, which settles when it is handed over. */
+/** Writes a reply. Undefined means that it was written at once; a promise settles when all of it was handed over. */
 export function respond(
   response: ServerResponse,
   terms: ReplyTerms,
@@ -54,12 +54,12 @@ export function respond(
   }
 }
 
-/** Takes back what a route that may write by itself was given: the reply says for itself whether it is told. */
+/** Removes the allowance headers that a streaming route was given: its reply decides whether they are sent. */
 function dropAllowance(response: ServerResponse, { allowance }: ReplyTerms): void {
   for (let at = 0; at < allowance.length; at += 2) response.removeHeader(allowance[at] ?? '')
 }
 
-/** A body as it is to be written, but for its compression. */
+/** A body before its compression. */
 type Plan = Readonly<{
   plain: Uint8Array
   coding: Coding | undefined
@@ -73,7 +73,7 @@ function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Plan {
   const compressible = reply.compress !== false
   const codable = compressible && plain.byteLength >= CODED_BYTES_MIN
   const coding = codable ? negotiate(acceptEncoding) : undefined
-  // A strong ETag promises the same bytes: not of what is compressed, nor of what may be next time.
+  // A strong ETag promises the same bytes, so compressed or changing bodies have weak ones.
   const exact = reply.etag === 'of-content' ? coding === undefined : !compressible
   const etag = etagFor(reply.etag === 'of-content' ? etagOf(plain) : reply.etag, exact)
   return { plain, coding, codable, compressible, etag }
@@ -86,7 +86,10 @@ function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
   return { is: 'coded', ...kept, status, type, body, coding, codable, compressible, rows }
 }
 
-/** A body in the coding that a caller prefers, made in this thread; left out where the caller holds it already. */
+/**
+ * Encodes a body in the coding that a caller prefers, in this thread. The body is left out if the caller has it
+ * already.
+ */
 export function encodeBody(
   reply: Of<'body'>,
   { ifNoneMatch, acceptEncoding }: Pick<ReplyTerms, 'ifNoneMatch' | 'acceptEncoding'>,
@@ -186,7 +189,7 @@ function etagFor(etag: string | null, exact: boolean): string | null {
   return etag === null || exact ? etag : weak(etag)
 }
 
-/** The headers that a 304 has, and the 200 in its place too. */
+/** Headers that a 304 and its 200 have in common. */
 function keptHeaders(terms: ReplyTerms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
   const list = keep === 'immutable' ? [...terms.common] : [...terms.common, ...terms.allowance]
   list.push('Cache-Control', CACHE_CONTROL[keep])

@@ -7,13 +7,13 @@ export type Found = Readonly<{ route: Route; segments: Readonly<Record<string, s
 /** Finds the route of a raw path: no decoding, no case folding, no trailing slash. */
 export type Router = (path: string) => Found | undefined
 
-/** All that a path of ours may hold; nothing else is ever looked up, so nothing needs decoding. */
+/** Characters of our paths; other paths are never looked up, so nothing needs decoding. */
 const PATH = /^\/[A-Za-z0-9/_.-]*$/
 const REST = '*'
-/** Longer than any part of a path that means something: the longest is a transaction of 128 characters. */
+/** Longer than any valid part of a path: the longest is a transaction of 128 characters. */
 const PART_CHARS_MAX = 256
 
-/** A router over some routes; throws when two have the same path. */
+/** Opens a router; throws if two routes have the same path. */
 export function openRouter(routes: readonly Route[]): Router {
   const way = findMyWay({
     caseSensitive: true,
@@ -38,14 +38,14 @@ export function openRouter(routes: readonly Route[]): Router {
   }
 }
 
-/** `/contests/{id}` in the router's own notation. */
+/** `/contests/{id}` in the notation of the library. */
 function patternOf(path: string): string {
   return path.replaceAll(/\{(\w+)(\.\.\.)?\}/g, (_, name: string, rest?: string) =>
     rest === undefined ? `:${name}` : REST,
   )
 }
 
-/** The variable parts by name; undefined when one of them is empty, as in `/contests/`. */
+/** Variable parts by name; undefined if one of them is empty, as in `/contests/`. */
 function segmentsOf(
   route: Route,
   params: Readonly<Record<string, string | undefined>>,

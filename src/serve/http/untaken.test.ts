@@ -9,7 +9,7 @@ import { openUntaken } from './untaken.ts'
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024, 'x')
 
-/** A server whose every answer is 8 MiB, more than the kernel takes for a caller that does not read. */
+/** Server of 8 MiB answers: more than the kernel buffers for a caller that does not read. */
 async function serve(bytesMax: number) {
   const untaken = openUntaken(bytesMax)
   const server = createServer((_request, response) => {
@@ -28,7 +28,7 @@ async function serve(bytesMax: number) {
   }
 }
 
-/** Asks and does not read. */
+/** Sends a request and does not read. */
 async function ask(server: Server): Promise<Socket> {
   const { port } = server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1').pause()
@@ -46,8 +46,8 @@ async function until(holds: () => boolean): Promise<void> {
   assert.ok(holds(), 'within five seconds')
 }
 
-suite('answers that nobody takes', () => {
-  test('are held up to a limit, and beyond it the one that has waited longest is given up', async () => {
+suite('unread answers', () => {
+  test('are held up to a limit, and above it the oldest one is given up', async () => {
     using stage = await serve(20 * 1024 * 1024)
     const { server, untaken } = stage
     const sockets = [await ask(server), await ask(server)]
@@ -63,7 +63,7 @@ suite('answers that nobody takes', () => {
     await until(() => untaken.bytes() === 0)
   })
 
-  test('cost nothing once they are taken', async () => {
+  test('cost nothing once they are read', async () => {
     using stage = await serve(20 * 1024 * 1024)
     const { server, untaken } = stage
     const socket = await ask(server)

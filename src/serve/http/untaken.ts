@@ -1,22 +1,22 @@
 import type { ServerResponse } from 'node:http'
 
-/** Bytes of answers that one thread holds at most because their callers do not take them. */
+/** Bytes of written answers that one thread holds at most for callers that do not read them. */
 export const UNTAKEN_BYTES_MAX: number = 256 * 1024 * 1024
 
-/** The answers that are written and wait in memory for their callers to take them. */
+/** Answers that are written and wait in memory for their callers to read them. */
 export type Untaken = Readonly<{
-  /** Notes an answer that was handed over whole; one that its caller has taken already costs nothing. */
+  /** Watches an answer that was handed over whole; one that its caller has read already costs nothing. */
   watch(response: ServerResponse): void
   /** Bytes held at present. */
   bytes(): number
 }>
 
 /**
- * Bounds what callers can make this thread hold by asking and not reading. When it is too much, the answers
- * that have waited longest are given up, and their connections with them.
+ * Bounds the memory of answers that callers ask for and do not read. Above the bound, the connections of the answers
+ * that have waited longest are closed.
  */
 export function openUntaken(bytesMax: number = UNTAKEN_BYTES_MAX): Untaken {
-  // In the order of their handing over: a Map keeps it.
+  // A Map keeps the order in which answers were handed over.
   const waiting = new Map<ServerResponse, number>()
   let held = 0
 
@@ -35,7 +35,7 @@ export function openUntaken(bytesMax: number = UNTAKEN_BYTES_MAX): Untaken {
       for (const oldest of waiting.keys()) {
         if (held <= bytesMax) break
         release(oldest)
-        // The connection, not the answer alone: one that waits behind another has no socket yet to be freed with.
+        // The connection, because an answer that waits behind another has no socket of its own yet.
         oldest.req.socket.destroy()
       }
     },
