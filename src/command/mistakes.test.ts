@@ -12,7 +12,7 @@ import { skipUnless, skipWithout } from '../../test/stage/test-needs.ts'
 import { createStore, storePath } from '../log/store/store.ts'
 import { MAIN } from '../../test/stage/places.ts'
 
-/** A command that does not end by itself after a mistake has left something open. */
+/** Time after which a command counts as hanging, because it has left something open. */
 const END_MS_MAX = 20_000
 
 type Ended = Readonly<{ code: unknown; said: string }>
@@ -30,12 +30,12 @@ function daybook(...args: readonly string[]): Promise<Ended> {
   })
 }
 
-/** One line that says what is wrong: no stack, no JSON. */
+/** Whether the output is one line of plain text: no stack, no JSON. */
 function isOneLine({ said }: Ended): boolean {
   return /^daybook: [^\n]+\n$/.test(said)
 }
 
-suite('a mistake of the user', () => {
+suite('a mistake of the user is reported in one line', () => {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-mistakes-'))
   const at = (name: string): string => join(directory, name)
   const token = at('token')
@@ -58,35 +58,35 @@ suite('a mistake of the user', () => {
   const ports = ['--port', '0', '--publish-port', '0']
   const table: readonly (readonly [what: string, code: 1 | 2, args: readonly string[]])[] = [
     ['a data directory that is a file', 2, ['serve', '--data', at('file'), ...ports]],
-    ['a store that is none', 1, ['serve', '--data', at('broken'), ...ports]],
-    ['a store that is none, to be checked', 1, ['check', '--data', at('broken')]],
+    ['a store that is not SQLite', 1, ['serve', '--data', at('broken'), ...ports]],
+    ['a store that is not SQLite, in a check', 1, ['check', '--data', at('broken')]],
     ['a store of a newer Daybook', 1, ['serve', '--data', at('newer'), ...ports]],
-    ['a store that is not there', 2, ['check', '--data', at('nothing')]],
-    ['a token file that is not there', 2, ['publish', line, '--token-file', at('nothing')]],
-    ['a file of drafts that is not there', 2, ['publish', at('nothing'), '--token-file', token]],
+    ['a missing store', 2, ['check', '--data', at('nothing')]],
+    ['a missing token file', 2, ['publish', line, '--token-file', at('nothing')]],
+    ['a missing file of drafts', 2, ['publish', at('nothing'), '--token-file', token]],
     ['a directory for a file of drafts', 2, ['publish', directory, '--token-file', token]],
     ['a simulation on another chain', 2, ['demo', '--data', at('demo'), '--chain', 'evm', ...ports]],
-    ['a log that is no simulation', 2, ['demo', '--data', at('real'), ...ports]],
+    ['a log that is not simulated', 2, ['demo', '--data', at('real'), ...ports]],
     ['a log of another chain', 2, ['serve', '--data', at('real'), '--chain', 'evm', ...ports]],
-    ['an address of the door that is none', 2, ['publish', line, '--token-file', token, '--to', 'door']],
+    ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
   for (const [what, code, args] of table) {
-    test(`is told in one line: ${what}`, async () => {
+    test(`for ${what}`, async () => {
       const ended = await daybook(...args)
       assert.equal(ended.code, code, ended.said)
       assert.ok(isOneLine(ended), ended.said)
     })
   }
 
-  test('is told with the way on: a demonstration that another Daybook left behind', async () => {
+  test('with the remedy, for a demonstration of another version of Daybook', async () => {
     const ended = await daybook('demo', '--data', at('newer'), ...ports)
     assert.equal(ended.code, 1, ended.said)
     assert.ok(isOneLine(ended), ended.said)
     assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000; `), ended.said)
-    assert.match(ended.said, / remove the folder, and a start makes it anew\n$/)
+    assert.match(ended.said, / remove the folder and start again\n$/)
   })
 
-  // Where the system makes no folder, a way to make it that tries for ever would never end.
+  // The system allows no folder below /proc. Making it must not be tried for ever.
   const proc = '/proc/no-folder'
   const made: readonly (readonly [option: string, args: readonly string[]])[] = [
     ['--save', ['verify', 'http://127.0.0.1:9', '--save', proc]],
@@ -96,7 +96,7 @@ suite('a mistake of the user', () => {
   ]
   for (const [option, args] of made) {
     test(
-      `is told in one line and at once: a folder that ${args[0]} cannot make`,
+      `at once, for a folder that ${args[0]} cannot make`,
       { skip: skipUnless(existsSync('/proc/self'), '/proc') },
       async () => {
         const ended = await daybook(...args)
@@ -107,7 +107,7 @@ suite('a mistake of the user', () => {
   }
 
   test(
-    'is told in one line, and blames no store: a disk that is full under a copy',
+    'without blaming the store, for a full disk under a copy',
     { skip: skipWithout('prlimit') },
     async () => {
       const limit = ['--fsize=30000:30000']
@@ -120,7 +120,7 @@ suite('a mistake of the user', () => {
   )
 
   for (const which of ['--port', '--publish-port']) {
-    test(`is told in one line, and ends the command: a ${which} that is taken`, async () => {
+    test(`and ends the command, for a ${which} that is in use`, async () => {
       const other = createServer().listen(0, '127.0.0.1')
       await once(other, 'listening')
       const taken = String((other.address() as AddressInfo).port)
@@ -128,16 +128,16 @@ suite('a mistake of the user', () => {
       const ended = await daybook('serve', '--data', at(`data${which}`), ...rest)
       other.close()
       assert.equal(ended.code, 1, ended.said)
-      const [, , told, end] = ended.said.split('\n')
+      const [, , message, end] = ended.said.split('\n')
       assert.equal(
-        told,
+        message,
         `daybook: another program listens on 127.0.0.1:${taken}: stop it, or choose another port with ${which}`,
       )
       assert.equal(end, '')
     })
   }
 
-  test('is told in one line: a door that is something else', async () => {
+  test('for a publish door that is another program', async () => {
     const other = createServer((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'))
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -145,7 +145,7 @@ suite('a mistake of the user', () => {
     const ended = await daybook('publish', line, '--token-file', token, '--to', to)
     other.close()
     assert.equal(ended.code, 1)
-    assert.match(ended.said, /what answers there is no publish door/)
+    assert.match(ended.said, /the program that answered is not a publish door/)
     assert.doesNotMatch(ended.said, /\n {4}at /)
   })
 })

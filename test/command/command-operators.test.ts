@@ -47,7 +47,7 @@ suite('correct', () => {
     return events[0]
   }
 
-  test('cancels an event in full, and changes nothing when it is repeated', async () => {
+  test('cancels an event in full, and changes nothing when repeated', async () => {
     const seq = await publishDeposit(service, 'to-correct')
     const { code, stdout } = await run(sent(seq, '--reason', 'Entered twice'))
     assert.equal(code, 0)
@@ -62,7 +62,7 @@ suite('correct', () => {
     assert.equal(again.stdout, `seq ${seq + 1} (duplicate) corrects seq ${seq}\n`)
   })
 
-  test('publishes what takes its place in the same request, the rest of it as it was', async () => {
+  test('publishes the replacement in the same request, with the other fields unchanged', async () => {
     const prize = await firstOf('play')
     const { code, stdout } = await run(sent(prize.seq, '--restate', '{"kots":"0.5","details":{"count":3}}'))
     assert.equal(code, 0)
@@ -74,7 +74,7 @@ suite('correct', () => {
     assert.deepEqual(details, { ...details, count: 3, restates: prize.seq })
   })
 
-  test('restates moments as they are written in a draft', async () => {
+  test('writes the moments of a replacement in the form of a draft', async () => {
     const { events } = await get<EventsPage>('/events?type=prize&limit=1000')
     const drafts = await run(words(events.at(-1)?.seq ?? 0, '--dry-run', '--restate', '{}'))
     assert.equal(drafts.code, 0)
@@ -83,7 +83,7 @@ suite('correct', () => {
     assert.deepEqual(JSON.parse(restatement).details.restates, events.at(-1)?.seq)
   })
 
-  test('publishes nothing when the door refuses, and says what and why', async () => {
+  test('publishes nothing when the door refuses a draft, and gives the reason', async () => {
     const seq = await publishDeposit(service, 'to-correct-badly')
     const { code, stderr, stdout } = await run(sent(seq, '--restate', '{"kots":"1.0000000001"}'))
     assert.equal(code, 1)
@@ -91,11 +91,11 @@ suite('correct', () => {
     assert.equal(stderr, 'the restatement, kots: has more than nine decimals\nnothing was published\n')
   })
 
-  test('is told what no correction puts right, and what is no restatement', async () => {
+  test('refuses events that cannot be corrected and replacements that are invalid', async () => {
     const contest = await firstOf('contest')
     const refused = await run(sent(contest.seq))
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /of type contest: a further event puts it right/)
+    assert.match(refused.stderr, /of type contest, which cannot be corrected/)
     for (const restate of ['[]', '{', '{"seq":1}', join(folder, 'nothing')]) {
       assert.equal((await run(sent(1, '--restate', restate))).code, 2, restate)
     }
@@ -120,7 +120,7 @@ suite('doctor', () => {
     assert.deepEqual(looked, [...directory, ...url])
   })
 
-  test('names a key that others may read, files that others may write, and too few open files', async () => {
+  test('reports a key that others may read, files that others may write, and a low limit of open files', async () => {
     const key = `${service.data}.key`
     const mark = join(service.data, HIGH_WATER_FILE)
     chmodSync(key, 0o644)
@@ -129,12 +129,12 @@ suite('doctor', () => {
     chmodSync(key, 0o600)
     chmodSync(mark, 0o600)
     assert.equal(code, 1)
-    assert.match(stdout, /^wrong {2}key +\S+ may be read by others: chmod 600/m)
-    assert.match(stdout, /^wrong {2}modes +\S+high-water: others may change the mark/m)
-    assert.match(stdout, /^warn {3}open files +1024 here; 10000 streams want 12256/m)
+    assert.match(stdout, /^wrong {2}key +\S+ may be read by other users: make it private with chmod 600/m)
+    assert.match(stdout, /^wrong {2}modes +\S+high-water: other users may change the mark/m)
+    assert.match(stdout, /^warn {3}open files +the limit is 1024; 10000 streams need 12256/m)
   })
 
-  test('names a clock that is behind, here and there', async () => {
+  test('reports a clock that is behind the log or the service', async () => {
     const { code, stdout } = await run(['doctor', '--data', service.data, '--url', service.url], {
       now: () => msOf(Date.UTC(2020, 0, 1)),
     })
@@ -142,7 +142,7 @@ suite('doctor', () => {
     assert.equal(lines(stdout, 'wrong').filter((line) => / clock /.test(line)).length, 2)
   })
 
-  test('names a proxy that buffers the stream, and one that lets readers at the private listener', async () => {
+  test('reports a proxy that buffers the stream, and one that exposes the private listener', async () => {
     await using buffering = await startProxy(service.url, (path) =>
       path.endsWith('/stream') ? 'hold' : 'none',
     )
@@ -154,19 +154,19 @@ suite('doctor', () => {
     ])
     assert.equal(held.code, 1)
     assert.deepEqual(lines(held.stdout, 'wrong'), [
-      'wrong  stream      nothing came in 1 s: a proxy buffers it',
+      'wrong  stream      no bytes arrived in 1 s: a proxy buffers it',
     ])
     assert.equal(exposed.code, 1)
-    assert.match(exposed.stdout, /^wrong {2}private +\/metrics is reached from here/m)
+    assert.match(exposed.stdout, /^wrong {2}private +\/metrics can be reached from here/m)
   })
 
-  test('says so when nobody answers', async () => {
+  test('reports a service that does not answer', async () => {
     const { code, stdout } = await run(['doctor', '--url', 'http://127.0.0.1:1'])
     assert.equal(code, 1)
-    assert.match(stdout, /^wrong {2}service {2}it does not answer/)
+    assert.match(stdout, /^wrong {2}service {2}the service does not answer/)
   })
 
-  test('wants something to look at', async () => {
+  test('refuses to run without a target', async () => {
     assert.equal((await run(['doctor'])).code, 2)
     assert.equal((await run(['doctor', '--data', join(folder, 'nothing')])).code, 2)
   })

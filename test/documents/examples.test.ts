@@ -108,8 +108,8 @@ suite('the examples', () => {
         assert.ok(said.length > 0, 'it prints something')
         assert.ok(!said.includes('/api/problems/'), said)
         if (beside === 'own') {
-          assert.match(said, /^4 published, 0 were there already/m)
-          assert.match(said, /^0 published, 4 were there already/m)
+          assert.match(said, /^4 published, 0 duplicates skipped/m)
+          assert.match(said, /^0 published, 4 duplicates skipped/m)
           assert.match(said, /"payouts":\[\{"seq":8,/)
         }
         if (text.includes('/stream')) {

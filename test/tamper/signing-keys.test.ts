@@ -3,8 +3,12 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { keygen } from '../../src/command/operator/keygen.ts'
-import { defaultKeyFile, readKeyFile, readSigningKeys } from '../../src/command/operator/signing-key-file.ts'
+import {
+  defaultKeyFile,
+  keygen,
+  readKeyFile,
+  readSigningKeys,
+} from '../../src/command/operator/signing-key-file.ts'
 import { CommandError } from '../../src/command/terminal/world.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { ListedKey } from '../../src/log/store/reader.ts'
@@ -95,13 +99,13 @@ suite('keygen', () => {
     using folder = openFolder()
     const to = join(folder.path, 'one.key')
     writeFileSync(to, 'what is there')
-    assert.match(await mistake((world) => keygen({ to, origin }, world)), /^2: .* new file only/)
+    assert.match(await mistake((world) => keygen({ to, origin }, world)), /^2: .* exists already/)
     assert.equal(readFileSync(to, 'utf8'), 'what is there')
   })
 
   test('takes one of --to and --show', async () => {
     for (const options of [{ origin }, { origin, to: 'a', show: 'b' }]) {
-      assert.match(await mistake((world) => keygen(options, world)), /^2: keygen takes one of/)
+      assert.match(await mistake((world) => keygen(options, world)), /^2: keygen needs either/)
     }
   })
 })
@@ -138,7 +142,7 @@ suite('the file of a signing key', () => {
     writeKey(file('again'), TEST_KEY)
     writeKey(file('third'), THIRD_KEY)
     mkdirSync(file('folder'), { mode: 0o700 })
-    assert.match(await read(folder.data, [file('rsa')]), /^2: .* holds no Ed25519 key/)
+    assert.match(await read(folder.data, [file('rsa')]), /^2: .* does not hold an Ed25519 key/)
     assert.match(
       await read(folder.data, [file('good'), file('again')]),
       /^2: .* both files hold the same key/,
@@ -149,7 +153,7 @@ suite('the file of a signing key', () => {
     }
     for (const mode of [0o604, 0o640, 0o620, 0o601]) {
       chmodSync(file('good'), mode)
-      assert.match(await read(folder.data, [file('good')]), /^2: .* may be read by others/)
+      assert.match(await read(folder.data, [file('good')]), /^2: .* may be read by other users/)
     }
     chmodSync(file('good'), 0o400)
     assert.equal(await read(folder.data, [file('good'), file('third')]), 'none')
@@ -289,6 +293,6 @@ suite('a served log', () => {
     rmSync(`${data}.key`)
     const without = await daybook('serve', '--data', data, '--port', '0', '--publish-port', '0')
     assert.equal(without.code, 2)
-    assert.match(without.stderr, /^daybook: the signing key file .* cannot be read\n$/)
+    assert.match(without.stderr, /^daybook: the signing key file .* cannot be read: [^\n]+\n$/)
   })
 })

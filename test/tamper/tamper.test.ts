@@ -18,7 +18,7 @@ suite('a stored log that was changed', () => {
     assert.equal(refusalAtStart(copy.data), undefined)
     const { code, said } = await checked(copy.data)
     assert.equal(code, 0, said)
-    assert.match(said, /^700 events: every table is what the log says, and the log is what was signed$/m)
+    assert.match(said, /^700 events: every table agrees with the log, and the log with its signatures$/m)
   })
 
   for (const { name, hands, start, check } of DAMAGES) {

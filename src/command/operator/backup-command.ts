@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { backupStore } from '../../log/store/backup.ts'
-import { hasStore, storePath } from '../../log/store/store.ts'
+import { storePath } from '../../log/store/store.ts'
 import { asPathError, checkFileFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { requireLog } from './log-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Copies a log to one file while it is served: put back as `daybook.db` in an empty directory, it serves. */
+/** Copies a log to one file, even while it is served. As `daybook.db` in an empty directory, the copy can be served. */
 export async function backUp(data: string, to: string, world: World): Promise<ExitCode> {
-  if (!hasStore(data)) throw new CommandError(2, `${data} holds no log`)
-  if (existsSync(to)) throw new CommandError(2, `${to} exists already`)
+  requireLog(data)
+  if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
   checkFileFolder(to, '--to')
   const progress = openProgress('copying', 'pages', world)
   try {
@@ -29,7 +30,7 @@ export async function backUp(data: string, to: string, world: World): Promise<Ex
 
 const SQLITE_FULL = 13
 
-/** SQLite does not say which of the two files failed: neither is blamed, unless only the copy can have. */
+/** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
 function asCopyError(error: unknown, to: string): unknown {
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
   if (!isSqlite) return asPathError(error, '--to')

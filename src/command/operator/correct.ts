@@ -13,14 +13,14 @@ import { CommandError, tell } from '../terminal/world.ts'
 
 type CorrectSettings = Readonly<{
   seq: number
-  /** The public address, where the event is read. */
+  /** Public address, where the event is read. */
   url: string
   to: string
   /** Null only in a dry run. */
   tokenFile: string | null
   reason: string | null
   ref: string | null
-  /** Fields of the event that takes its place, as JSON or a file of it; null when nothing does. */
+  /** Changed fields of the replacement, as JSON or the path of a file; null without a replacement. */
   restate: string | null
   dryRun: boolean
 }>
@@ -28,13 +28,13 @@ type CorrectSettings = Readonly<{
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Cancels a published event by a correction, and publishes what takes its place in the same request: both or neither.
- * Repeated, it changes nothing: the refs follow from the seq.
+ * Cancels a published event with a correction, and publishes its replacement in the same request: both or neither.
+ * Repeating the command changes nothing, because the refs follow from the seq.
  */
 export async function correct(settings: CorrectSettings, world: World): Promise<ExitCode> {
   const { seq, to, tokenFile, restate, dryRun } = settings
   const fields = restate === null ? null : parseRestatement(restate)
-  if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file, or --dry-run')
+  if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
   const door = tokenFile === null ? null : openDoor(to, tokenFile, world.stop)
   const daybook = openClient(settings.url, world)
   const signal = world.stop
@@ -43,7 +43,7 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   if (!isEventType(event.type) || !correctable.includes(event.type)) {
     throw new CommandError(
       1,
-      `seq ${seq} is of type ${event.type}: a further event puts it right, and no correction`,
+      `seq ${seq} is of type ${event.type}, which cannot be corrected: publish a further event instead`,
     )
   }
   const details: EventDetails['details'] =
@@ -82,7 +82,7 @@ function receiptText(receipt: Readonly<{ status: string; seq: number | null }> |
   return receipt?.status === 'published' ? where : `${where} (${receipt?.status ?? 'unknown'})`
 }
 
-/** The draft that cancels an event in full. */
+/** Draft that cancels an event in full. */
 function correctionDraft(event: EventWire, { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>): Fields {
   const amount = event.kots === null ? undefined : parseAmount(event.kots)
   return {
@@ -95,15 +95,14 @@ function correctionDraft(event: EventWire, { ref, reason }: Pick<CorrectSettings
   }
 }
 
-/** The draft that takes its place: the event's own fields, but those that are given. */
+/** Draft of the replacement: the fields of the event, overridden by the given ones. */
 function restatementDraft(
   { seq, type, kind, contestId, kots, tx }: EventWire,
   details: Fields,
   { details: given, ...fields }: Fields,
   { ref }: Pick<CorrectSettings, 'ref'>,
 ): Fields {
-  // A moment is a pair where it is read, and one of the two where it is published. What an event restated before
-  // is not what this one does.
+  // A published moment is a pair of fields, and a draft has one of them. The event's own `restates` does not apply.
   const own = Object.entries(details).filter(([key]) => key !== 'restates' && !isTwin(key, details))
   const kept = Object.entries({ kind, contestId, kots, tx }).filter(([, value]) => value !== null)
   return {
@@ -119,7 +118,7 @@ function isTwin(key: string, details: Fields): boolean {
   return key.endsWith('Ms') && key.slice(0, -2) in details
 }
 
-/** The fields of an event that may be given for another that takes its place. */
+/** Fields of an event that a replacement may change. */
 const RESTATABLE_FIELDS = ['kind', 'contestId', 'kots', 'tx', 'details']
 
 function parseRestatement(given: string): Fields {
@@ -128,14 +127,14 @@ function parseRestatement(given: string): Fields {
   try {
     fields = JSON.parse(text)
   } catch (cause) {
-    throw new CommandError(2, '--restate is no JSON', { cause })
+    throw new CommandError(2, '--restate is not valid JSON', { cause })
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new CommandError(2, '--restate is a JSON object of the fields that change, such as {"kots":"12.5"}')
+    throw new CommandError(2, '--restate: give a JSON object of the changed fields, such as {"kots":"12.5"}')
   }
   const unknown = Object.keys(fields).find((key) => !RESTATABLE_FIELDS.includes(key))
   if (unknown !== undefined)
-    throw new CommandError(2, `--restate has fields of ${RESTATABLE_FIELDS.join(', ')} only`)
+    throw new CommandError(2, `--restate may have these fields only: ${RESTATABLE_FIELDS.join(', ')}`)
   return Object.fromEntries(Object.entries(fields))
 }
 
@@ -144,7 +143,10 @@ function readText(file: string): string {
     const text = readFileSync(file, 'utf8')
     if (text.length <= DRAFT_LINE_BYTES_MAX) return text
   } catch (cause) {
-    throw new CommandError(2, '--restate is neither JSON nor a file that can be read', { cause })
+    throw new CommandError(2, '--restate is neither a JSON object nor a readable file', { cause })
   }
-  throw new CommandError(2, `--restate: a draft has at most ${DRAFT_LINE_BYTES_MAX} bytes`)
+  throw new CommandError(
+    2,
+    `--restate: ${file} is too long: a draft has at most ${DRAFT_LINE_BYTES_MAX} bytes`,
+  )
 }

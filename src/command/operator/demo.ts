@@ -19,25 +19,25 @@ import type { Service, ServiceSettings } from '../service/service.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-/** The seed of the demonstration: the same story at every first start, told up to the present. */
+/** Seed of the demonstration: every first start has the same history, up to the present. */
 const SEED = 'daybook'
 
 /** Serves a simulated platform: three months of history at the first start, then live events every few seconds. */
 export async function demo(settings: ServiceSettings, world: World, log: Logger): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
-    tell(world, 'The first start makes up three months of history of a platform that does not exist.')
+    tell(world, 'First start: simulating three months of history of an invented platform.')
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
   }
   return serve(settings, world, log, async (service, stop) => {
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
-    tell(world, `the pages: ${address}/ and the same as data: curl ${address}/api/v1/summary`)
-    // The first page waits until the scripts of pages are bundled: whoever opens it in a moment need not.
-    // At a stop it is given up: a drain would wait for it.
+    tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
+    // The first page waits for the bundling of scripts, so it is asked for before a user does.
+    // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
       .then((page) => page.body?.cancel())
       .catch((error: unknown) => {
-        if (!stop.aborted) log.warn({ err: error }, 'no page was given')
+        if (!stop.aborted) log.warn({ err: error }, 'the first page failed')
       })
     await publishLive(service, settings, world, stop)
   })
@@ -66,7 +66,7 @@ async function makeHistory(settings: ServiceSettings, world: World): Promise<Exi
   }
 }
 
-/** Publishes through the door as an operator would, what the story says next, at its time. */
+/** Publishes the simulated events through the door, as an operator would, each at its moment. */
 async function publishLive(
   service: Service,
   settings: ServiceSettings,
@@ -75,7 +75,7 @@ async function publishLive(
 ): Promise<void> {
   const from = service.reader.snapshot((snapshot) => snapshot.books.firstAtMs)
   assert(from !== null, 'the demonstration begins with a history')
-  // Only the story's own events count: others may have been published into the log by hand.
+  // Only simulated events are counted: users may have published others by hand.
   using refs = openRefs(settings.data)
   const dues = live({
     seed: SEED,
@@ -92,28 +92,28 @@ async function publishLive(
     async publish(drafts: readonly PublishDraft[]) {
       while (!stop.aborted) {
         const sent = await send(service.publishPort, settings, drafts)
-        if (sent === 'taken') return
+        if (sent === 'accepted') return
         if (sent.refused !== null) return publishEach(drafts, sent.refused)
         await until(msOf(world.now() + RETRY_MS), stop)
       }
     },
   }
-  /** What was published by hand may be at odds with the story: what does not fit any more is left out of it. */
+  /** Publishes drafts one by one, and skips those that contradict events which users published by hand. */
   async function publishEach(drafts: readonly PublishDraft[], reason: string): Promise<void> {
     const [first] = drafts
     if (drafts.length === 1 && first !== undefined) {
-      return tell(world, `the simulator leaves out ${first.type}/${first.kind} (${first.ref}): ${reason}`)
+      return tell(world, `the simulator skips ${first.type}/${first.kind} (${first.ref}): ${reason}`)
     }
     for (const draft of drafts) await door.publish([draft])
   }
   await drive(dues, door, stop)
 }
 
-/** Milliseconds until the simulator tries again when the door cannot take events. */
+/** Wait before the simulator retries when the door cannot accept events. */
 const RETRY_MS = 5_000
 
-/** A request that was taken; one that was refused, with the reason; or one to try again (null). */
-type SendResult = 'taken' | Readonly<{ refused: string | null }>
+/** Outcome of a request: accepted, refused with a reason, or to be retried (null). */
+type SendResult = 'accepted' | Readonly<{ refused: string | null }>
 
 async function send(
   port: number,
@@ -128,7 +128,7 @@ async function send(
   }).catch(() => null)
   if (response === null) return { refused: null }
   const answer = await response.text()
-  if (response.ok) return 'taken'
+  if (response.ok) return 'accepted'
   return { refused: response.status >= 500 ? null : answer }
 }
 
@@ -137,14 +137,14 @@ async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Whether a data directory holds a log that was not simulated: the demonstration must not go on in it. */
+/** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */
 export function holdsRealLog(data: string): boolean {
   try {
     return hasStore(data) && !readStoreIdentity(data).simulated
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    // What is real cannot be told from what is made up here: nothing is removed unasked.
-    const way = 'if all of it is made up, remove the folder, and a start makes it anew'
-    throw new CommandError(1, `${data}: ${cause.message}; ${way}`, { cause })
+    // The log may be real, so nothing is removed without the user.
+    const action = 'if it holds a demonstration only, remove the folder and start again'
+    throw new CommandError(1, `${data}: ${cause.message}; ${action}`, { cause })
   }
 }

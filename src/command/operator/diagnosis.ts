@@ -1,4 +1,4 @@
-/** What was looked at and what it comes to. `wrong` must be mended; `warn` will be missed one day. */
+/** Result of one check of `doctor`: `wrong` must be corrected now, `warn` may cause trouble later. */
 export type Diagnosis = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; what: string; says: string }>
 
 export const ok = (what: string, says: string): Diagnosis => ({ is: 'ok', what, says })
@@ -13,13 +13,13 @@ const UNITS = [
   [1_000, 's'],
 ] as const
 
-/** `3 h`, `12 s`: about how long. */
+/** Rounded duration: `3 h`, `12 s`. */
 export function formatAge(ms: number): string {
   const [unitMs, unit] = UNITS.find(([width]) => ms >= 2 * width) ?? [1_000, 's']
   return `${Math.max(0, Math.round(ms / unitMs))} ${unit}`
 }
 
-/** `1.2 GiB`. */
+/** Rounded size: `1.2 GiB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(4, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
   const value = bytes / 1024 ** power

@@ -11,15 +11,15 @@ import { printable } from '../terminal/output.ts'
 import { PRIMITIVES } from '../consumer/verify.ts'
 import type { World } from '../terminal/world.ts'
 
-/** How far two clocks may be apart. The service's is read from `Date`, which has whole seconds. */
+/** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000
 
-/** Asked once: a person waits for the answer. */
+/** Options of a request without retries: a person waits for the answer. */
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 
 /**
- * What can be said of a service from where its readers are, through every proxy between. A stream says at once where
- * it stands: what comes later than `waitMs` was held back on its way.
+ * Examines a service as its readers see it, through every proxy. A stream reports its position at once, so first bytes
+ * later than `waitMs` mean that a proxy buffers it.
  */
 export async function diagnoseUrl(url: string, waitMs: number, world: World): Promise<readonly Diagnosis[]> {
   const daybook = openClient(url, world)
@@ -29,7 +29,7 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
     .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
     .catch(failureOf)
   if (answer instanceof DaybookError)
-    return [wrong('service', `it does not answer: ${printable(answer.message)}`)]
+    return [wrong('service', `the service does not answer: ${printable(answer.message)}`)]
   const { headers } = answer
   const status: Status = answer.json()
   return [
@@ -43,7 +43,7 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
   ]
 }
 
-/** An error of the client as a value; anything else is thrown on. */
+/** Turns an error of the client into a value; any other error is thrown on. */
 function failureOf(error: unknown): DaybookError {
   if (error instanceof DaybookError) return error
   throw error
@@ -59,25 +59,25 @@ function serviceOf({ version, head, following, origin }: Status): Diagnosis {
 
 function clockOf(headers: Headers, nowMs: number): Diagnosis {
   const theirs = Date.parse(headers.get('date') ?? '')
-  if (Number.isNaN(theirs)) return warn('clock', 'the answer has no Date: a proxy takes it out')
+  if (Number.isNaN(theirs)) return warn('clock', 'the answer has no Date: a proxy removes it')
   const apart = Math.abs(theirs + 500 - nowMs)
   return apart > CLOCK_MS_MAX
-    ? wrong('clock', `the service’s and this one are ${formatAge(apart)} apart`)
-    : ok('clock', 'the service’s and this one agree')
+    ? wrong('clock', `the clocks of the service and of this machine differ by ${formatAge(apart)}: set them`)
+    : ok('clock', 'the clocks of the service and of this machine agree')
 }
 
-/** What a proxy may take out of answers or change. */
+/** Checks the headers that a proxy may remove or change. */
 function headersOf(headers: Headers): Diagnosis {
   const lost = [
     ...(headers.get('access-control-allow-origin') === '*' ? [] : ['CORS is not open to every site']),
-    ...(headers.has('daybook-log') ? [] : ['Daybook-Log is gone']),
-    ...(headers.has('etag') ? [] : ['ETag is gone']),
+    ...(headers.has('daybook-log') ? [] : ['Daybook-Log is missing']),
+    ...(headers.has('etag') ? [] : ['ETag is missing']),
   ]
-  if (lost.length > 0) return wrong('headers', lost.join('; '))
+  if (lost.length > 0) return wrong('headers', `${lost.join('; ')}: a proxy changes the headers`)
   const policy = headers.get('ratelimit-policy')
   return ok(
     'headers',
-    `CORS, ETag and the log’s id arrive; ${policy === null ? 'no limit of requests' : `limit ${printable(policy)}`}`,
+    `CORS, ETag and the log’s id arrive; ${policy === null ? 'no rate limit' : `rate limit ${printable(policy)}`}`,
   )
 }
 
@@ -85,23 +85,24 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
   const signed = await ask.get(endpointPath('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
   const list = await ask.get(endpointPath('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
   if (signed instanceof DaybookError || list instanceof DaybookError) {
-    return wrong('checkpoint', 'there is none, or no list of keys')
+    return wrong('checkpoint', 'the checkpoint or the list of keys cannot be read')
   }
   const { origin, keys: listed }: LogKeys = list.json()
   const keys = listed.flatMap(({ vkey }) => parseVkey(PRIMITIVES.sha256, vkey) ?? [])
   const trusted = { origin, keys, witnesses: [] }
   const opened = await openCheckpoint(signed.bytes(), trusted, PRIMITIVES.verifyEd25519)
-  if (!opened.ok) return wrong('checkpoint', `it is not signed as the log’s keys say (${opened.doubt})`)
+  if (!opened.ok) return wrong('checkpoint', `no listed key has signed it (${opened.doubt})`)
   const { size } = opened.value.checkpoint
   const { seq, ageMs } = status.head
-  if (size < seq) return wrong('checkpoint', `it covers ${size} events of ${seq}: a cache keeps an old one`)
+  if (size < seq)
+    return wrong('checkpoint', `it covers ${size} of ${seq} events: a cache on the way keeps an old one`)
   return ok(
     'checkpoint',
     `signed for ${size} events${ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`}`,
   )
 }
 
-/** Whether what is written to a stream comes at once. */
+/** Whether the bytes of a stream arrive at once. */
 async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): Promise<Diagnosis> {
   const options = { attemptsMax: 1, silenceMs: waitMs, accept: 'text/event-stream', signal }
   try {
@@ -109,19 +110,19 @@ async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): 
     const reader = stream.getReader()
     const first = await reader.read()
     await reader.cancel()
-    if (headers.has('content-encoding')) return wrong('stream', 'a proxy compresses it, and so holds it back')
+    if (headers.has('content-encoding')) return wrong('stream', 'a proxy compresses it, which delays events')
     if (headers.get('content-type')?.startsWith('text/event-stream') !== true || first.done) {
-      return wrong('stream', 'what answers is no stream')
+      return wrong('stream', 'the answer is not a stream')
     }
-    return ok('stream', 'it comes at once: nothing between buffers it')
+    return ok('stream', 'events arrive at once: no proxy buffers them')
   } catch (error) {
     const { code, message } = failureOf(error)
     if (code !== 'timeout') return wrong('stream', printable(message))
-    return wrong('stream', `nothing came in ${waitMs / 1_000} s: a proxy buffers it`)
+    return wrong('stream', `no bytes arrived in ${waitMs / 1_000} s: a proxy buffers it`)
   }
 }
 
-/** Whether a download that broke off can be gone on with. Without a closed month there is nothing to try. */
+/** Whether an interrupted download can resume. Without a closed month there is no file to try. */
 async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly Diagnosis[]> {
   const { months } = await daybook.archive({ signal })
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
@@ -134,17 +135,18 @@ async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly
   const isStrong = answer.headers.get('etag')?.startsWith('"') === true
   return [
     answer.status === 206 && isStrong
-      ? ok('ranges', 'a file of the archive can be gone on with')
-      : warn('ranges', 'a proxy ignores Range or weakens ETag: downloads that break begin anew'),
+      ? ok('ranges', 'interrupted downloads can resume')
+      : warn('ranges', 'a proxy ignores Range or weakens ETag: interrupted downloads start again'),
   ]
 }
 
-/** What is the operator's alone must not be reached from where readers are. */
+/** Whether the private listener can be reached from here, which it must not. */
 async function exposureOf({ ask }: Daybook, signal: AbortSignal): Promise<Diagnosis> {
   for (const path of ['/metrics', '/readyz', '/publish']) {
     const answer = await ask.get(path, { ...ONCE, signal }).catch(failureOf)
     const isReached = !(answer instanceof DaybookError) || [401, 405].includes(answer.status)
-    if (isReached) return wrong('private', `${path} is reached from here: the private listener is exposed`)
+    if (isReached)
+      return wrong('private', `${path} can be reached from here: do not expose the private listener`)
   }
-  return ok('private', 'the private listener is not reached from here')
+  return ok('private', 'the private listener cannot be reached from here')
 }

@@ -13,10 +13,10 @@ type DoctorSettings = Readonly<{
   waitMs: number
 }>
 
-/** Says what of a data directory, of a service as its readers see it, or of both is not as it should be. */
+/** Examines a data directory, a service as its readers see it, or both, and prints a line for each check. */
 export async function doctor(settings: DoctorSettings, world: World): Promise<ExitCode> {
   const { data, url } = settings
-  if (data === null && url === null) throw new CommandError(2, 'doctor takes --data, --url, or both')
+  if (data === null && url === null) throw new CommandError(2, 'doctor needs --data, --url, or both')
   const found: Diagnosis[] = []
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
   if (url !== null)

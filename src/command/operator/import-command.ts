@@ -18,17 +18,17 @@ type ImportCommandSettings = Readonly<{
   balances: 'refuse' | 'report'
 }>
 
-/** Refuses files that are not there before anything is made for them. */
+/** Refuses missing files before anything is made for the import. */
 export function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (file === STDIN) continue
     if (isFolder(file))
       throw new CommandError(2, `${shellQuoted(file)} is a folder; a file of drafts is needed`)
-    if (!existsSync(file)) throw new CommandError(2, `${shellQuoted(file)} does not exist`)
+    if (!existsSync(file)) throw new CommandError(2, `the file ${shellQuoted(file)} does not exist`)
   }
 }
 
-/** Loads history into a data directory that nobody serves: all of it or nothing. */
+/** Loads history into a data directory that is not being served: all of it, or nothing. */
 export async function runImport(settings: ImportCommandSettings, world: World): Promise<ExitCode> {
   const progress = openProgress('importing', 'bytes', world)
   let outcome: Awaited<ReturnType<typeof importFiles>>
@@ -63,8 +63,8 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
     return 1
   }
   const { events, duplicates, irregular, seconds } = outcome
-  const already = duplicates === 0 ? '' : `, ${duplicates} were there already`
-  const odd = irregular === 0 ? '' : `, ${irregular} that the books would refuse`
-  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${already}${odd}`)
+  const skipped = duplicates === 0 ? '' : `, ${duplicates} duplicates skipped`
+  const reported = irregular === 0 ? '' : `, ${irregular} that --balances refuse would refuse`
+  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
   return 0
 }

@@ -5,12 +5,13 @@ import { nameOfLog } from '../../log/tree/ready-log.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { CHAINS } from '../../protocol/tx.ts'
 import { keyFiles, option, originName } from '../terminal/options.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Origin of a log that is given no other. */
+/** Default origin of a log. */
 export const ORIGIN: string = 'localhost/daybook'
 
-/** Options of each command that may make a log. */
+/** Options of the commands that may make a log. */
 export type LogOptions = Readonly<{
   chain?: Chain
   origin?: string
@@ -22,7 +23,9 @@ export type LogOptions = Readonly<{
 export function logOptions(command: Command): Command {
   return command
     .addOption(
-      option('--chain <name>', 'how transactions of a new log are written (default: solana)').choices(CHAINS),
+      option('--chain <name>', 'chain whose transaction format a new log uses (default: solana)').choices(
+        CHAINS,
+      ),
     )
     .addOption(
       option('--origin <name>', `name of a new log in signed statements (default: ${ORIGIN})`).argParser(
@@ -36,7 +39,7 @@ export function logOptions(command: Command): Command {
       ).argParser(keyFiles),
     )
     .addOption(
-      option('--balances <how>', 'refuse what would overdraw an account or is out of order, or report it')
+      option('--balances <how>', 'refuse or report drafts that overdraw an account or are out of order')
         .choices(['refuse', 'report'])
         .default('refuse'),
     )
@@ -47,21 +50,26 @@ export function directoryOption(): Option {
   return option('--data <dir>', 'data directory; required').makeOptionMandatory()
 }
 
-/** What the log of the data directory is, or what a new one is made with; another chain or origin is a mistake. */
+/** Refuses a data directory without a log. */
+export function requireLog(data: string): void {
+  if (!hasStore(data)) throw new CommandError(2, `--data: ${shellQuoted(data)} holds no log`)
+}
+
+/** Identity of the log in the data directory, or of a new one. Refuses options that contradict an existing log. */
 export function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: boolean): NewLog {
   const origin = options.origin === undefined ? undefined : nameOf(options.origin, simulated)
   if (!hasStore(options.data)) {
     return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }
   }
-  const kept = readStoreIdentity(options.data)
-  if (options.chain !== undefined && options.chain !== kept.chain) {
-    throw new CommandError(2, `this log was made for --chain ${kept.chain}, not ${options.chain}`)
+  const existing = readStoreIdentity(options.data)
+  if (options.chain !== undefined && options.chain !== existing.chain) {
+    throw new CommandError(2, `this log was made with --chain ${existing.chain}, not ${options.chain}`)
   }
-  const made = nameOfLog(kept)
-  if (origin !== undefined && origin !== made) {
-    throw new CommandError(2, `this log was made with --origin ${made}`)
+  const existingOrigin = nameOfLog(existing)
+  if (origin !== undefined && origin !== existingOrigin) {
+    throw new CommandError(2, `this log was made with --origin ${existingOrigin}, not ${origin}`)
   }
-  return kept
+  return existing
 }
 
 function nameOf(origin: string, simulated: boolean): string {

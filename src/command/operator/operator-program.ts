@@ -26,14 +26,14 @@ type DoctorOptions = Readonly<{
   wait: number
 }>
 
-/** What an operator needs now and then: `correct`, `doctor`, and completion for the shell. */
+/** Adds the operator's occasional commands: `correct`, `doctor` and `completion`. */
 export function addOperatorCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
   addCorrect(program, world, done)
   addDoctor(program, world, done)
   program
     .command('completion')
     .description('print a script that completes commands and options')
-    .addArgument(new Argument('<shell>', 'the shell that it is for').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))
     .addHelpText('after', '\nExample: source <(daybook completion bash)')
     .action((shell: Shell) => {
       world.stdout.write(completionScript(program, shell))
@@ -45,20 +45,20 @@ function addCorrect(program: Command, world: World, done: (code: ExitCode) => vo
   const option = optionOf('correct')
   program
     .command('correct')
-    .description('cancel a published event by a correction, and publish what takes its place')
-    .addArgument(new Argument('<seq>', 'the event').argParser(wholeBetween(1, SEQ_MAX)))
+    .description('cancel a published event with a correction, and publish its replacement')
+    .addArgument(new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))
     .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
     .addOption(option('--token-file <file>', 'file with the publish token'))
-    .addOption(option('--reason <text>', 'why, for everyone to read'))
+    .addOption(option('--reason <text>', 'reason for the correction, which is published'))
     .addOption(
       option(
         '--restate <draft>',
-        'fields of the event that takes its place, as JSON or a file; the others stay as they were',
+        'changed fields of the replacement, as JSON or a file; the other fields are copied',
       ),
     )
     .addOption(option('--ref <ref>', 'ref of the correction (default: correction-of-<seq>)'))
-    .addOption(option('--dry-run', 'print the drafts and send nothing'))
+    .addOption(option('--dry-run', 'print the drafts instead of sending them'))
     .addHelpText(
       'after',
       `
@@ -76,19 +76,19 @@ function addDoctor(program: Command, world: World, done: (code: ExitCode) => voi
   const option = optionOf('doctor')
   program
     .command('doctor')
-    .description('look for what is not as it should be: disk, clock, key, modes, checkpoint, proxies')
-    .addOption(option('--data <dir>', 'data directory, also while it is served'))
-    .addOption(option('--url <url>', 'address of the service as its readers have it'))
+    .description('look for faults of disk, clock, key, file modes, checkpoint and proxies')
+    .addOption(option('--data <dir>', 'data directory; the service may keep running'))
+    .addOption(option('--url <url>', 'public address of the service, as readers use it'))
     .addOption(
       option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
     )
     .addOption(
-      option('--max-streams <n>', 'streams that open files must do for')
+      option('--max-streams <n>', 'streams that the limit of open files must allow')
         .argParser(wholeBetween(1, 100_000))
         .default(10_000),
     )
     .addOption(
-      option('--wait <seconds>', 'how long the first bytes of a stream may take')
+      option('--wait <seconds>', 'time in which the first bytes of a stream must arrive')
         .argParser(wholeBetween(1, 60))
         .default(5),
     )

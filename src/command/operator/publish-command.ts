@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { DoorAccess, DoorFailure } from './publish-door.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
@@ -9,19 +10,19 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
 type PublishSettings = Readonly<{
-  /** A file of JSON lines, or null for standard input. */
+  /** Path of a file of JSON lines, or null for standard input. */
   file: string | null
   to: string
   tokenFile: string
 }>
 
-/** Drafts of one request; each request is all or nothing, the command goes on from the first that failed. */
+/** Most drafts and bytes of one request. Each request is all or nothing. */
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
 type PublishCounts = { published: number; duplicates: number; held: number }
 
-/** Sends drafts to a publish door, in order. A retry never doubles an event: drafts are known by their refs. */
+/** Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
   const door = openDoor(settings.to, settings.tokenFile, world.stop)
   const total = settings.file === null ? 0 : sizeOf(settings.file)
@@ -49,7 +50,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
     }
     if (world.stop.aborted) {
       report(sent, world)
-      throw new CommandError(1, `stopped before line ${firstLine}: the same command goes on from there`)
+      throw new CommandError(1, `stopped before line ${firstLine}; repeat the command to continue`)
     }
   } finally {
     progress.end()
@@ -59,13 +60,14 @@ export async function publish(settings: PublishSettings, input: Readable, world:
 }
 
 function report({ published, duplicates, held }: PublishCounts, world: World): void {
-  world.stdout.write(`${published} published, ${duplicates} were there already, ${held} held\n`)
+  world.stdout.write(`${published} published, ${duplicates} duplicates skipped, ${held} held\n`)
 }
 
 function sizeOf(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandError(2, `${file} does not exist`)
-  if (found.isDirectory()) throw new CommandError(2, `${file} is a directory`)
+  if (found === undefined) throw new CommandError(2, `the file ${shellQuoted(file)} does not exist`)
+  if (found.isDirectory())
+    throw new CommandError(2, `${shellQuoted(file)} is a folder; a file of drafts is needed`)
   return found.size
 }
 
@@ -80,7 +82,10 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
     if (text.trim() === '') continue
     const size = Buffer.byteLength(text)
     if (size > DRAFT_LINE_BYTES_MAX) {
-      throw new CommandError(1, `line ${number} is longer than ${DRAFT_LINE_BYTES_MAX} bytes`)
+      throw new CommandError(
+        1,
+        `line ${number} is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`,
+      )
     }
     if (batch.length === REQUEST_DRAFTS || bytes + size > REQUEST_BYTES) {
       yield batch
@@ -90,7 +95,7 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
     batch.push({ number, text })
     bytes += size
   }
-  // An input that was called off has not ended: what is gathered of it waits for the next time.
+  // After a stop the input is incomplete: the last batch is left for the next run.
   if (batch.length > 0 && !stop.aborted) yield batch
 }
 

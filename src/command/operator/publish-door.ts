@@ -1,28 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readAddress } from '../terminal/log-address.ts'
-import { readStart } from '../terminal/option-paths.ts'
-import { CommandError } from '../terminal/world.ts'
+import { readToken } from './token-file.ts'
 
-/** Tries of one request while the door cannot be reached or is full, and the wait between them. */
+/** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
-/** Bytes that are read of a file with a token. */
-const TOKEN_FILE_BYTES_MAX = 4_096
 
-/** Where the door is, what opens it, and the signal that calls the command off. */
+/** Address of the publish door, the token that opens it, and the signal that stops the command. */
 export type DoorAccess = Readonly<{ address: URL; token: string; stop: AbortSignal }>
 
-/** What became of one draft. */
+/** Outcome of one draft. */
 export type DoorReceipt = Readonly<{ status: string; seq: number | null }>
 
-/** Why a request failed: the draft and the field at fault, where there is one. */
+/** Reason why a request failed, with the index of the draft and the field at fault, if there is one. */
 export type DoorFailure = Readonly<{ draft: number | null; field: string | null; reason: string }>
 
+/** Answer of the publish door to one request. */
 export type DoorAnswer = Readonly<
   { ok: true; receipts: readonly DoorReceipt[] } | { ok: false; failure: DoorFailure }
 >
 
-/** Takes the address and the token of a publish door as its user gave them; nothing is sent. */
+/** Reads the address and the token of a publish door from the user's options. Sends nothing. */
 export function openDoor(to: string, tokenFile: string, stop: AbortSignal): DoorAccess {
   const base = readAddress(to, DOOR)
   return { address: new URL('/publish', base), token: readToken(tokenFile), stop }
@@ -30,29 +28,17 @@ export function openDoor(to: string, tokenFile: string, stop: AbortSignal): Door
 
 const DOOR = { what: 'the address of the publish door with --to', example: 'http://127.0.0.1:8081' }
 
-function readToken(file: string): string {
-  let text: string
-  try {
-    text = readStart(file, TOKEN_FILE_BYTES_MAX)
-  } catch (cause) {
-    throw new CommandError(2, `the token file ${file} cannot be read`, { cause })
-  }
-  const token = text.split('\n')[0]?.trim() ?? ''
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new CommandError(2, `the first line of ${file} is no token`)
-  return token
-}
-
-/** Sends drafts, a line each, in one request: all or nothing. A retry never doubles an event. */
+/** Sends drafts, one a line, in one request: all or nothing. A retry never publishes an event twice. */
 export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
   for (let attempt = 1; ; attempt++) {
     const response = await post(door, lines)
     if (response === null) {
-      if (door.stop.aborted) return failed('stopped; what became of the last request is unknown')
+      if (door.stop.aborted) return failed('stopped; the outcome of the last request is unknown')
       if (attempt === TRIES_MAX) return failed(`the publish door at ${door.address.host} cannot be reached`)
       await pause(RETRY_MS, door.stop)
       continue
     }
-    // What is no JSON has come from something else that listens there.
+    // An answer that is not JSON comes from another program at that address.
     const answer: unknown = await response.json().catch(() => null)
     const receipts = listIn(answer, 'drafts')
     if (response.ok && receipts.length === lines.length)
@@ -61,9 +47,9 @@ export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Pr
       await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000, door.stop)
       continue
     }
-    // The public listener says of every answer which log it is of; the door does not.
+    // The public listener names its log in every answer; the door does not.
     if (response.headers.has('daybook-log')) {
-      return failed(`${door.address.host} is where readers ask: give --to the address of the publish door`)
+      return failed(`${door.address.host} is the public listener: give --to the address of the publish door`)
     }
     return { ok: false, failure: failureOf(answer) }
   }
@@ -108,7 +94,8 @@ function failureOf(answer: unknown): DoorFailure {
     return { draft, field, reason: message }
   }
   const detail = fieldIn(answer, 'detail')
-  const reason = typeof detail === 'string' ? detail : 'what answers there is no publish door'
+  const reason =
+    typeof detail === 'string' ? detail : 'the program that answered is not a publish door: check --to'
   return { draft: null, field: null, reason }
 }
 

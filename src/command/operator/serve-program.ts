@@ -8,12 +8,13 @@ import { CommandError } from '../terminal/world.ts'
 import { demo, holdsRealLog } from './demo.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
-import { readTokens, serve } from './serve.ts'
+import { serve } from './serve.ts'
 import { readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
+import { readTokens } from './token-file.ts'
 
-/** Threads that one process serves with at most. */
+/** Most threads that one process serves with. */
 const WORKERS_MAX = 64
 
 type ServeOptions = LogOptions &
@@ -55,10 +56,13 @@ export function addServeCommands(
       ),
     ).action(async (options: ServeOptions) => {
       if (holdsRealLog(options.data)) {
-        throw new CommandError(2, `${options.data} holds a log that is no simulation`)
+        throw new CommandError(
+          2,
+          `${options.data} holds a log that is not simulated: give --data another directory`,
+        )
       }
       if ((options.chain ?? 'solana') !== 'solana')
-        throw new CommandError(2, 'the simulated platform pays on solana only')
+        throw new CommandError(2, 'the simulated platform needs --chain solana')
       done(await demo(settingsOf(options, true, world), world, log))
     }),
   )
@@ -68,9 +72,9 @@ export function addServeCommands(
 export function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
   return siteOptions(logOptions(command))
-    .addOption(new Option('--accept-new-key', 'sign with a key that no listed one vouches for'))
+    .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
-      new Option('--accept-loss', 'go on from an older copy as a new log, without what was published since'),
+      new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
     )
     .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
     .addOption(directoryOption())
@@ -85,30 +89,33 @@ export function serveOptions(command: Command): Command {
       ),
     )
     .addOption(
-      option('--trust-proxy <cidrs>', 'proxies whose X-Forwarded-For counts')
+      option('--trust-proxy <cidrs>', 'networks of proxies whose X-Forwarded-For is believed')
         .argParser(networks)
         .default('', 'none'),
     )
     .addOption(
-      option('--rate-limit <n>', 'requests of one address in any 60 s, or off')
+      option('--rate-limit <n>', 'most requests of one address in any 60 s, or off')
         .argParser(rateLimit)
         .default(60),
     )
     .addOption(
-      option('--limit-store <url>', 'redis://… that several machines share the allowance in').argParser(
-        redisUrl,
-      ),
+      option(
+        '--limit-store <url>',
+        'redis://… server in which several machines share the rate limit',
+      ).argParser(redisUrl),
     )
     .addOption(
-      option('--max-streams <n>', 'streams of this node').argParser(wholeBetween(1, 100_000)).default(10_000),
+      option('--max-streams <n>', 'most open streams of this node')
+        .argParser(wholeBetween(1, 100_000))
+        .default(10_000),
     )
     .addOption(
-      option('--workers <n>', 'threads that serve, on one port and one allowance')
+      option('--workers <n>', 'threads that serve; they share the port and the rate limit')
         .argParser(wholeBetween(1, WORKERS_MAX))
         .default(1),
     )
     .addOption(
-      option('--drain <seconds>', 'time over which streams end at a stop')
+      option('--drain <seconds>', 'time in which open streams are closed after a stop signal')
         .argParser(wholeBetween(0, 600))
         .default(10),
     )

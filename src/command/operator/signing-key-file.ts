@@ -9,19 +9,19 @@ import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
-import type { World } from '../terminal/world.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
-/** The bits of a file's mode that let others than its owner at it. */
+/** Bits of a file mode that give other users any access. */
 export const OTHERS = 0o077
 
-/** Where the key of a data directory lies unless it is said: beside the directory, so that a copy of it has none. */
+/** Default path of the key of a data directory: beside the directory, so that a copy of it has no key. */
 export function defaultKeyFile(data: string): string {
   return `${resolve(data)}.key`
 }
 
 /**
- * The keys that sign a log: the given files, one or two; else the default one, which is made for a log that does not
+ * Keys that sign a log: from the given files, one or two, or from the default file, which is made for a log that does not
  * exist yet.
  */
 export function readSigningKeys(
@@ -33,22 +33,22 @@ export function readSigningKeys(
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
     const key = makeKeyFile(path, '--data')
-    tell(world, `made the key that signs this log: ${path}. Keep a copy of it, and publish its vkey:`)
+    tell(world, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
     tell(world, vkeyOf(key, origin))
     return [key]
   }
   const paths = files ?? [defaultKeyFile(data)]
   if (paths.length > SIGNING_KEYS_MAX) {
-    throw new CommandError(2, '--signing-key-file: one file, or two while the key changes')
+    throw new CommandError(2, '--signing-key-file: give one file, or two while the key changes')
   }
   const keys = paths.map((path) => readKeyFile(path, world))
   if (new Set(keys.map(({ publicKey }) => base64urlnopad.encode(publicKey))).size < keys.length) {
-    throw new CommandError(2, '--signing-key-file: both files hold the same key')
+    throw new CommandError(2, '--signing-key-file: both files hold the same key; give it once')
   }
   return keys
 }
 
-/** The keys by which a log can be known that is only looked at: those of the files, or the default one where it is. */
+/** Keys that must have signed a log which is only checked: those of the files, or the default key if it exists. */
 export function readKnownKeys(
   files: readonly string[] | undefined,
   data: string,
@@ -58,18 +58,19 @@ export function readKnownKeys(
   return (files ?? defaults).map((path) => readKeyFile(path, world))
 }
 
-/** Makes a new key in a file that does not exist yet, which only its owner may read: PKCS #8, PEM. */
+/** Makes a key in a new file that only its owner may read (PKCS #8, PEM). */
 export function makeKeyFile(path: string, option: string): SigningKey {
   const { privateKey } = generateKeyPairSync('ed25519')
   makeFolder(dirname(path), option)
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
-    // A log must not outlive the key that signed it, whatever happens to the machine next.
+    // Flushed, so that a crash cannot leave a log whose key is lost.
     writeFileSync(path, pem, { mode: 0o600, flag: 'wx', flush: true })
   } catch (cause) {
     const isThere = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
-    if (isThere) throw new CommandError(2, `${path}: a key is written to a new file only`, { cause })
-    // What came of a key on a full disk is none, and would stand in the way of the next.
+    if (isThere)
+      throw new CommandError(2, `${option}: ${path} exists already; give the path of a new file`, { cause })
+    // A half-written key would be refused as an existing file the next time.
     rmSync(path, { force: true })
     throw new CommandError(2, `${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
       cause,
@@ -78,7 +79,7 @@ export function makeKeyFile(path: string, option: string): SigningKey {
   return signingKey(privateKey)
 }
 
-/** The key in a file that only its owner may read. */
+/** Reads a key from a file, which no other user may read. */
 export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): SigningKey {
   let key: KeyObject
   try {
@@ -86,18 +87,21 @@ export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): S
     if (found.isDirectory())
       throw new CommandError(2, `the signing key file ${path} cannot be read: it is a folder`)
     if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
-      throw new CommandError(2, `${path} may be read by others: chmod 600 makes it private`)
+      throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
     }
     key = createPrivateKey(readFileSync(path))
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
-    throw new CommandError(2, `the signing key file ${path} cannot be read`, { cause })
+    throw new CommandError(2, `the signing key file ${path} cannot be read: ${systemReason(cause)}`, {
+      cause,
+    })
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw new CommandError(2, `${path} holds no Ed25519 key`)
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new CommandError(2, `${path} does not hold an Ed25519 key: make one with keygen`)
   return signingKey(key)
 }
 
-/** The vkey under which others verify what the key signs for a log of this origin. */
+/** Verifier key (vkey) for the signatures of a key on a log of this origin. */
 export function vkeyOf({ publicKey }: SigningKey, origin: string): string {
   return formatVkey(verifierKeyOf(origin, publicKey))
 }
@@ -105,4 +109,17 @@ export function vkeyOf({ publicKey }: SigningKey, origin: string): string {
 function signingKey(privateKey: KeyObject): SigningKey {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   return { privateKey, publicKey: base64urlnopad.decode(x) }
+}
+
+export type KeygenOptions = Readonly<{ to?: string; show?: string; origin: string }>
+
+/** Command `daybook keygen`: makes a signing key, or reads one, and prints its vkey. */
+export function keygen({ to, show, origin }: KeygenOptions, world: World): ExitCode {
+  if ((to === undefined) === (show === undefined)) {
+    throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
+  }
+  const key = to === undefined ? readKeyFile(show ?? '', world) : makeKeyFile(to, '--to')
+  if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it away from the server`)
+  world.stdout.write(`${vkeyOf(key, origin)}\n`)
+  return 0
 }

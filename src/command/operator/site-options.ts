@@ -4,7 +4,7 @@ import type { Explorer, Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE, parseExplorer } from '../../web/markup/site.ts'
 import { option } from '../terminal/options.ts'
 
-/** What the command line says of the site. */
+/** Options of the site, as commander parses them. */
 export type SiteOptions = Readonly<{
   publicUrl?: string
   siteName: string
@@ -17,16 +17,14 @@ export type SiteOptions = Readonly<{
 const NAME_CHARS_MAX = 60
 const TOKEN_CHARS_MAX = 12
 const EXPLORERS_MAX = 8
-/** Control characters, and halves of characters: they stand in no header and on no page. */
+/** Control characters and lone surrogates, which no header or page may contain. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
-/** The options that say how the pages for people are headed, and what they link to. */
+/** Adds the options for the names and links on the pages. */
 export function siteOptions(command: Command): Command {
   return command
     .addOption(
-      option('--public-url <url>', 'address of the site for the world, which its pages name').argParser(
-        publicUrl,
-      ),
+      option('--public-url <url>', 'public address of the site, for links on its pages').argParser(publicUrl),
     )
     .addOption(
       option('--site-name <name>', 'name of the site on its pages')
@@ -39,62 +37,62 @@ export function siteOptions(command: Command): Command {
         .default(DEFAULT_SITE.token),
     )
     .addOption(
-      option('--explorer <url>', 'address of a transaction at an explorer, with {tx} in it; may be repeated')
+      option('--explorer <url>', 'address of a transaction in an explorer, with {tx}; may be repeated')
         .argParser((text, earlier: readonly Explorer[]) => explorers(text, earlier))
         .default([], 'none'),
     )
     .addOption(
-      option('--licence <url>', 'address of the licence of what is published').argParser((text) =>
+      option('--licence <url>', 'address of the licence of the published data').argParser((text) =>
         address(text, ['https:', 'http:']),
       ),
     )
     .addOption(
-      option('--contact <url>', 'address that people may write to, https: or mailto:').argParser((text) =>
+      option('--contact <url>', 'contact address: https: or mailto:').argParser((text) =>
         address(text, ['https:', 'mailto:']),
       ),
     )
 }
 
-/** The site as its pages take it, but for its address. */
+/** Settings of the pages, except the address of the site. */
 export function siteOf({ siteName, token, explorer, licence, contact }: SiteOptions): Omit<Site, 'url'> {
   return { name: siteName, token, explorers: explorer, licence: licence ?? null, contact: contact ?? null }
 }
 
 function shortText(text: string, charsMax: number): string {
   if (text.trim() === '' || text.length > charsMax || UNPRINTABLE.test(text)) {
-    throw new InvalidArgumentError(`1 to ${charsMax} characters`)
+    throw new InvalidArgumentError(`give 1 to ${charsMax} characters, without control characters`)
   }
   return text
 }
 
-/** One more explorer; from the environment several come at once, with blanks between them. */
+/** Adds explorers to those of earlier options. An environment variable holds several with spaces between them. */
 function explorers(text: string, earlier: readonly Explorer[]): readonly Explorer[] {
   const written = text.split(/\s+/).filter((one) => one !== '')
   const all = [...earlier, ...written.map(explorerOf)]
-  if (all.length > EXPLORERS_MAX) throw new InvalidArgumentError(`at most ${EXPLORERS_MAX} of them`)
+  if (all.length > EXPLORERS_MAX) throw new InvalidArgumentError(`give at most ${EXPLORERS_MAX} explorers`)
   return all
 }
 
 function explorerOf(text: string): Explorer {
   const explorer = UNPRINTABLE.test(text) ? undefined : parseExplorer(text)
   if (explorer !== undefined) return explorer
-  throw new InvalidArgumentError('an address that begins with https:, with {tx} in it and not in its host')
+  throw new InvalidArgumentError('give an address that begins with https: and has {tx} after its host')
 }
 
-/** The address of a whole site: a scheme, a host, a port where it needs one, and nothing more. */
+/** Parses the address of a site: a scheme, a host and perhaps a port, nothing more. */
 function publicUrl(text: string): string {
   const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
   if (url === null || !['https:', 'http:'].includes(url.protocol) || `${url.origin}/` !== url.href) {
-    throw new InvalidArgumentError('an address such as https://data.example.org, without a path')
+    throw new InvalidArgumentError('give an address such as https://data.example.org, without a path')
   }
   return url.origin
 }
 
-/** An address as it may stand in a header: encoded as every browser does. */
+/** Parses an address with one of the schemes, and encodes it as browsers do, for use in a header. */
 function address(text: string, schemes: readonly string[]): string {
   const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
   if (url === null || !schemes.includes(url.protocol)) {
-    throw new InvalidArgumentError(`an address that begins with ${schemes.join(' or ')}`)
+    throw new InvalidArgumentError(`give an address that begins with ${schemes.join(' or ')}`)
   }
   return url.href
 }

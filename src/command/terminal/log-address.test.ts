@@ -136,14 +136,14 @@ suite('the address of the publish door', () => {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      new RegExp(`127.0.0.1:${port} is where readers ask: give --to the address of the publish`),
+      new RegExp(`127.0.0.1:${port} is the public listener: give --to the address of the publish`),
     )
   })
 
   test('is used with a token from a file, of which only the beginning is read', async () => {
     const { code, stderr } = await run(words('http://127.0.0.1:9', '/dev/zero'))
     assert.equal(code, 2)
-    assert.match(stderr, /the first line of \/dev\/zero is no token/)
+    assert.match(stderr, /the first line of \/dev\/zero is not a token/)
   })
 })
 

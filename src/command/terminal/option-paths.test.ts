@@ -71,7 +71,7 @@ suite('the path of an option', () => {
     [
       'a folder for a new key',
       ['keygen', '--to', at('folder')],
-      /\/folder: a key is written to a new file only/,
+      /\/folder exists already; give the path of a new file/,
     ],
     [
       'a file for the data of an import',

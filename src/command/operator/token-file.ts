@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
+import { readStart, systemReason } from '../terminal/option-paths.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** File in the data directory with the token that is made at the first start. */
+export const TOKEN_FILE = 'publish-token'
+/** Bytes that are read of a file with tokens. */
+const TOKEN_FILE_BYTES_MAX = 4_096
+
+/**
+ * Tokens that open the publish door: the lines of `file`, at most two (the present token and the next one, while they
+ * change). Without a file, a token is made in the data directory at the first start.
+ */
+export function readTokens(file: string | null, data: string): readonly string[] {
+  const path = file ?? join(data, TOKEN_FILE)
+  if (file === null && !existsSync(path)) {
+    mkdirSync(data, { recursive: true })
+    writeFileSync(path, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+    chmodSync(path, 0o600)
+  }
+  const tokens = readLines(path).filter((line) => line !== '')
+  if (tokens.length < 1 || tokens.length > 2) {
+    throw new CommandError(
+      2,
+      `the token file ${path} has ${tokens.length} tokens: it needs one, or two while the token changes`,
+    )
+  }
+  for (const token of tokens) {
+    if (Buffer.byteLength(token) < TOKEN_BYTES_MIN) {
+      throw new CommandError(
+        2,
+        `a token in ${path} is shorter than ${TOKEN_BYTES_MIN} bytes: use a longer one`,
+      )
+    }
+  }
+  return tokens
+}
+
+/** Token that a client sends to the publish door: the first line of a file. */
+export function readToken(file: string): string {
+  const [token = ''] = readLines(file)
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new CommandError(2, `the first line of ${file} is not a token`)
+  return token
+}
+
+function readLines(path: string): readonly string[] {
+  try {
+    return readStart(path, TOKEN_FILE_BYTES_MAX)
+      .split('\n')
+      .map((line) => line.trim())
+  } catch (cause) {
+    throw new CommandError(2, `the token file ${path} cannot be read: ${systemReason(cause)}`, { cause })
+  }
+}
