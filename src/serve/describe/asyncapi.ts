@@ -10,7 +10,7 @@ import { referTo } from './schema-reference.ts'
 
 const HTTP_BINDING = '0.3.0'
 
-/** `/asyncapi.json`: made once, since only another build has another. */
+/** Reply of `/asyncapi.json`, made once for each build. */
 export function asyncapiReply(version: string): RouteReply {
   const body = Buffer.from(JSON.stringify(asyncapi(version)))
   return () => ({
@@ -22,7 +22,7 @@ export function asyncapiReply(version: string): RouteReply {
   })
 }
 
-/** The AsyncAPI 3.0 document of the stream: what it sends in each of its framings, and how it is asked for. */
+/** The AsyncAPI 3.0 document of the stream: its messages in both framings, and its parameters. */
 export function asyncapi(version: string): JsonSchema {
   const { Event, Position, PositionLine } = componentSchemas()
   return {
@@ -38,44 +38,49 @@ export function asyncapi(version: string): JsonSchema {
       here: {
         host: '{host}',
         protocol: 'http',
-        description: 'The service that this document was taken from',
+        description: 'The service that sent this document',
         variables: { host: { default: '127.0.0.1:8080', description: 'Its host and port' } },
       },
     },
     channels: { events: SSE_CHANNEL, lines: NDJSON_CHANNEL },
     operations: {
       sendEvents: operation('events', 'Server-Sent Events, which a browser reads with EventSource'),
-      sendLines: operation('lines', 'The same as JSON lines, for `Accept: application/x-ndjson`'),
+      sendLines: operation('lines', 'JSON lines with the same content, for `Accept: application/x-ndjson`'),
     },
     components: {
       schemas: { Event, Position, PositionLine },
       messages: {
         event: {
           title: 'An event',
-          summary: 'Once, in order and without a gap: its exact line, with its seq as the `id`',
+          summary:
+            'The exact line of an event, with its seq as `id`. Events come once, in order and without gaps',
           contentType: 'application/json',
           headers: headers({ id: ID }),
           payload: referTo('Event'),
         },
         position: {
           title: 'A position',
-          summary: 'Of type `position`, with the last seq scanned as its `id`: the heartbeat and the cursor',
+          summary: 'Heartbeat and cursor: a message of type `position` with the last seq scanned as `id`',
           contentType: 'application/json',
           headers: headers({
             id: ID,
-            event: { type: 'string', const: 'position', description: 'Tells it from an event' },
+            event: {
+              type: 'string',
+              const: 'position',
+              description: 'Type of the message; events have none',
+            },
           }),
           payload: referTo('Position'),
         },
         eventLine: {
           title: 'An event as a line',
-          summary: 'Once, in order and without a gap: its exact line',
+          summary: 'The exact line of an event. Events come once, in order and without gaps',
           contentType: 'application/json',
           payload: referTo('Event'),
         },
         positionLine: {
           title: 'A position as a line',
-          summary: 'The heartbeat and the cursor: `seq` is the last one scanned',
+          summary: 'Heartbeat and cursor: `seq` is the last seq scanned',
           contentType: 'application/json',
           payload: referTo('PositionLine'),
         },
@@ -87,7 +92,7 @@ export function asyncapi(version: string): JsonSchema {
 const ID: JsonSchema = {
   type: 'string',
   pattern: '^(?:0|[1-9][0-9]*)$',
-  description: 'A seq: resume after it',
+  description: 'A seq. Resume after it',
 }
 
 const message = (name: string): JsonSchema => ({ $ref: `#/components/messages/${name}` })
@@ -104,8 +109,8 @@ function headers(properties: JsonSchema): JsonSchema {
 const SSE_CHANNEL: JsonSchema = {
   address: ENDPOINT_PATHS.stream,
   description:
-    'Server-Sent Events. Without a cursor it is live from the head; `after=0` begins with the first event; ' +
-    '`Last-Event-ID` beats `after`. It ends after half an hour or so: connect again with the last `id`.',
+    'Server-Sent Events. Without a cursor it starts live at the head; `after=0` starts with the first event; ' +
+    '`Last-Event-ID` takes precedence over `after`. It ends after about half an hour: reconnect with the last `id`.',
   messages: { event: message('event'), position: message('position') },
 }
 

@@ -14,33 +14,33 @@ import {
   textSchema,
 } from './field-schemas.ts'
 
-const title = textSchema.nullable().describe('The contest’s title; null where it has none')
+const title = textSchema.nullable().describe('The contest’s title; null when it has none')
 
 const fields = {
   id: contestId,
   title,
-  status: z.enum(CONTEST_STATUSES).describe('How far the contest has come'),
-  ...momentSchema('opensAt', 'When the contest is planned to open'),
-  ...momentSchema('closesAt', 'When the contest is planned to close'),
+  status: z.enum(CONTEST_STATUSES).describe('Status of the contest'),
+  ...momentSchema('opensAt', 'Planned opening of the contest'),
+  ...momentSchema('closesAt', 'Planned closing of the contest'),
   ...momentOrNull('openedAt', 'When the contest opened; null until then'),
   ...momentOrNull('closedAt', 'When the contest closed; null until then'),
-  ...momentOrNull('paidAt', 'When all had been paid; null until then'),
-  pool: amountSchema.describe('What has been put into the contest’s pool'),
+  ...momentOrNull('paidAt', 'When all prizes were paid; null until then'),
+  pool: amountSchema.describe('Tokens put into the contest’s pool'),
   entries: numberSchema.describe('Plays of kind `entry`'),
   plays: numberSchema.describe('Plays, each event by its count'),
-  spentOnPlay: amountSchema.describe('All that was spent on plays'),
-  prizesOwed: amountSchema.describe('All prizes that were won'),
-  prizesRedeemed: amountSchema.describe('What of the prizes was paid: payouts but refunds'),
-  prizesNotRedeemed: amountSchema.describe('Won, not paid and not lapsed'),
+  spentOnPlay: amountSchema.describe('Tokens spent on plays'),
+  prizesOwed: amountSchema.describe('Prizes owed since the start, paid ones included'),
+  prizesRedeemed: amountSchema.describe('Paid prizes: payouts without refunds'),
+  prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
 }
 
 export const contestRow: z.ZodType<resources.ContestWire> = z
   .strictObject(fields)
-  .describe('A contest: its terms, how far it has come, and its sums')
+  .describe('A contest: its terms, status and sums')
 
 export const contestSchema: z.ZodType<resources.Contest> = z
   .strictObject({ asOf: asOfSchema, ...fields })
-  .describe('A contest: its terms, how far it has come, and its sums')
+  .describe('A contest: its terms, status and sums')
 
 export const contestsSchema: z.ZodType<resources.Contests> = z
   .strictObject({
@@ -48,48 +48,48 @@ export const contestsSchema: z.ZodType<resources.Contests> = z
     contests: z.array(contestRow).describe('The contests of this page'),
     next,
   })
-  .describe('Contests, the newest first')
+  .describe('Contests, newest first')
 
 const prizeLine = z.strictObject({
-  kind: textSchema.describe('The kind of prize'),
-  owed: amountSchema.describe('All that was won of this kind'),
-  redeemed: amountSchema.describe('What of that was paid'),
-  expired: amountSchema.describe('What of that has lapsed'),
-  notRedeemed: amountSchema.describe('What of that is still to be paid'),
+  kind: textSchema.describe('Kind of prize'),
+  owed: amountSchema.describe('Prizes of this kind owed since the start'),
+  redeemed: amountSchema.describe('Paid part'),
+  expired: amountSchema.describe('Expired part'),
+  notRedeemed: amountSchema.describe('Unpaid part'),
 })
 
 export const ledger: z.ZodType<resources.ContestLedger> = z
   .strictObject({
     asOf: asOfSchema,
-    contest: contestRow.describe('The contest as in the list'),
+    contest: contestRow.describe('The contest, as in the list of contests'),
     pool: z
       .strictObject({
-        in: z.record(z.string(), amountSchema).describe('What was put in, by kind'),
-        out: z.record(z.string(), amountSchema).describe('What was taken out, by kind'),
-        balance: amountSchema.describe('What is left in the pool'),
+        in: z.record(z.string(), amountSchema).describe('Tokens put in, by kind'),
+        out: z.record(z.string(), amountSchema).describe('Tokens taken out, by kind'),
+        balance: amountSchema.describe('Balance of the pool'),
       })
       .describe('The contest’s pool'),
-    prizes: z.array(prizeLine).describe('What was won, kind by kind'),
-    payouts: z.array(event).describe('The contest’s payouts, refunds and corrections of both included'),
+    prizes: z.array(prizeLine).describe('Prizes by kind'),
+    payouts: z.array(event).describe('Payouts of the contest, with refunds and corrections of both'),
     next,
   })
-  .describe('The books of one contest')
+  .describe('The ledger of one contest')
 
 export const planned: z.ZodType<resources.Planned> = z
-  .strictObject({ contestId, title, ...momentSchema('at', 'When the contest is planned to open or close') })
+  .strictObject({ contestId, title, ...momentSchema('at', 'Planned moment of opening or closing') })
   .describe('A planned moment of a contest')
 
 export const scheduleSchema: z.ZodType<resources.Schedule> = z
   .strictObject({
     asOf: asOfSchema,
-    opens: z.array(planned).describe('Planned opens, the next first'),
-    closes: z.array(planned).describe('Planned closes, the next first'),
+    opens: z.array(planned).describe('Planned openings, earliest first'),
+    closes: z.array(planned).describe('Planned closings, earliest first'),
     nextLoyaltyPayment: z
       .strictObject({
-        month: month.describe('The month that is rewarded'),
-        ...momentSchema('at', 'When the payment is planned'),
+        month: month.describe('The rewarded month'),
+        ...momentSchema('at', 'Planned moment of the payment'),
       })
       .nullable()
       .describe('The next payment of loyalty rewards; null while none is planned'),
   })
-  .describe('What is planned, also where its time has passed')
+  .describe('Planned moments that have not happened, also past ones')

@@ -7,8 +7,8 @@ import { pathParts } from '../../protocol/paths.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 
-/** The problems that any endpoint may answer with. */
-export const ANYWHERE: readonly ProblemCode[] = [
+/** Problems of every endpoint. */
+export const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'bad-request',
   'unknown-parameter',
   'address-forbidden',
@@ -19,7 +19,7 @@ export const ANYWHERE: readonly ProblemCode[] = [
   'not-ready',
 ]
 
-/** Problems of a parameter's value, beside those of every parameter. */
+/** Problems of a parameter beside those of every parameter. */
 const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode[]>>> = {
   from: ['invalid-range'],
   to: ['invalid-range'],
@@ -28,7 +28,7 @@ const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode
   at: ['in-the-future'],
 }
 
-/** Problem of a path whose variable part names nothing. */
+/** Problem of a variable part of a path that names nothing. */
 const OF_PATH_PARTS: Readonly<Record<PathPart, ProblemCode>> = {
   id: 'contest-not-found',
   seq: 'event-not-found',
@@ -38,7 +38,7 @@ const OF_PATH_PARTS: Readonly<Record<PathPart, ProblemCode>> = {
   type: 'not-found',
 }
 
-/** Problems of an endpoint beside those of every endpoint: by status, then in the order of the table of problems. */
+/** Problems of an endpoint beside those of every endpoint, by status, then in the order of `PROBLEMS`. */
 export function problemsOf({ path, parameters, problems = [] }: Endpoint): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...(parameters.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
@@ -54,10 +54,10 @@ function ofParameter(name: string): readonly ProblemCode[] {
   return codes[name] ?? []
 }
 
-/** Every problem of the public API, in the order of the table of problems. */
-export const PUBLIC_CODES: readonly ProblemCode[] = publicCodes()
+/** Problems of the public API, in the order of `PROBLEMS`. */
+export const PUBLIC_PROBLEMS: readonly ProblemCode[] = publicCodes()
 
 function publicCodes(): readonly ProblemCode[] {
-  const codes = new Set([...ANYWHERE, ...ENDPOINTS.flatMap(problemsOf)])
+  const codes = new Set([...COMMON_PROBLEMS, ...ENDPOINTS.flatMap(problemsOf)])
   return keysOf(PROBLEMS).filter((code) => codes.has(code))
 }

@@ -19,29 +19,31 @@ export const event: z.ZodType<resources.ContestLedger['payouts'][number]> = z
   .strictObject({
     seq: id.describe('Position in the log, contiguous'),
     type: z.enum(EVENT_TYPES).describe('What happened'),
-    kind: z.string().regex(WORD).describe('Expect kinds that you do not know'),
+    kind: z.string().regex(WORD).describe('Kind within the type. Expect unknown kinds'),
     ...momentSchema('at', 'The moment of publication'),
-    contestId: id.nullable().describe('The contest’s number; null of what is of no contest'),
+    contestId: id.nullable().describe('The contest’s number; null for an event of no contest'),
     kots: amountSchema
       .nullable()
-      .describe('Amount of tokens; only of a correction negative; null without an amount'),
-    tx: textSchema.nullable().describe('Identifier of the blockchain transaction; null where none is named'),
+      .describe('Amount of tokens; negative only in corrections; null without an amount'),
+    tx: textSchema.nullable().describe('Identifier of the blockchain transaction; null when there is none'),
   })
   .describe(
-    'An event: these eight keys in this order, for ever. /api/v1/event-types/{type} has a schema for each type',
+    'An event: these eight keys in this order. It never changes. /api/v1/event-types/{type} has a schema for each type',
   )
 
 export const pageBounds: z.ZodType<resources.EventsPage['page']> = z
   .strictObject({
-    after: z.exactOptional(seq).describe('As it was asked; ascending only'),
-    before: z.exactOptional(seq).describe('As it was asked, else the head and one; descending only'),
-    limit: numberSchema.meta({ description: 'Events of a page at most', 'x-unit': 'events' }),
+    after: z.exactOptional(seq).describe('Exclusive lower bound; ascending pages only'),
+    before: z
+      .exactOptional(seq)
+      .describe('Exclusive upper bound, by default head + 1; descending pages only'),
+    limit: numberSchema.meta({ description: 'Most events of a page', 'x-unit': 'events' }),
     count: numberSchema.meta({ description: 'Events of this page', 'x-unit': 'events' }),
-    scannedTo: seq.describe('The last event’s seq when the page is full, else the last seq examined'),
-    hasMore: z.boolean().describe('Only false means the end'),
+    scannedTo: seq.describe('Seq of the last event when the page is full, else the last seq scanned'),
+    hasMore: z.boolean().describe('False only on the last page'),
     next,
   })
-  .describe('Which part of the log the page is, and where the next one is')
+  .describe('Bounds of the page, and the next page')
 
 export const eventsPageSchema: z.ZodType<resources.EventsPage> = z
   .strictObject({ events: z.array(event).describe('The events of this page'), page: pageBounds })
@@ -53,9 +55,9 @@ export const eventDetails: z.ZodType<resources.EventDetails> = z
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
       .nullable()
-      .describe('Under `$defs` of the type’s schema; null when the event says nothing more'),
+      .describe('Further fields, described under `$defs` of the type’s schema; null when there are none'),
   })
-  .describe('What the event says beyond its eight keys')
+  .describe('Details of an event, beside its eight keys')
 
 export const eventCorrectionsSchema: z.ZodType<resources.EventCorrections> = z
   .strictObject({
@@ -63,41 +65,39 @@ export const eventCorrectionsSchema: z.ZodType<resources.EventCorrections> = z
     seq: seqAsked,
     correctedBy: id
       .nullable()
-      .describe('Seq of the correction that took the event back; null while it stands'),
-    restatedBy: id
-      .nullable()
-      .describe('Seq of the event that took the place of this one; null while there is none'),
+      .describe('Seq of the correction that cancels the event; null when there is none'),
+    restatedBy: id.nullable().describe('Seq of the event that replaces this one; null when there is none'),
   })
-  .describe('What later events say of this one')
+  .describe('Correction and replacement of an event')
 
 const kindRule = z.strictObject({
-  kind: textSchema.describe('A fixed kind, or `*` for every other word of the operator'),
-  meaning: textSchema.describe('What such an event says, in words'),
+  kind: textSchema.describe('A fixed kind, or `*` for any other word that the operator chooses'),
+  meaning: textSchema.describe('Meaning of such an event'),
   posting: z
     .strictObject({
-      from: textSchema.describe('The account that gives'),
-      to: textSchema.describe('The account that receives'),
+      from: textSchema.describe('Account that gives'),
+      to: textSchema.describe('Account that receives'),
     })
     .nullable()
-    .describe('What such an event moves; null where it moves nothing'),
+    .describe('Movement between accounts; null when it moves nothing'),
 })
 
 const kindSeen = z.strictObject({
-  kind: textSchema.describe('A kind that there has been'),
+  kind: textSchema.describe('A kind in the log'),
   firstSeq: id.describe('Seq of the first event of the kind'),
 })
 
 export const eventType: z.ZodType<resources.EventTypes['types'][number]> = z
   .strictObject({
     type: z.enum(EVENT_TYPES).describe('The type'),
-    kinds: z.array(kindRule).describe('What the type may say, and which account gives and which receives'),
-    seen: z.array(kindSeen).describe('The kinds that there have been'),
+    kinds: z.array(kindRule).describe('Allowed kinds, with their meanings and movements'),
+    seen: z.array(kindSeen).describe('Kinds in the log'),
     schema: z
       .record(z.string(), z.unknown())
-      .describe('JSON Schema (2020-12), as /api/v1/event-types/{type}'),
+      .describe('JSON Schema (2020-12), the same as at /api/v1/event-types/{type}'),
   })
-  .describe('A type of event: what its kinds say and move')
+  .describe('A type of event and its kinds')
 
 export const eventTypes: z.ZodType<resources.EventTypes> = z
-  .strictObject({ asOf: asOfSchema, types: z.array(eventType).describe('Every type that there is') })
-  .describe('The catalogue of types of events')
+  .strictObject({ asOf: asOfSchema, types: z.array(eventType).describe('All types') })
+  .describe('The catalogue of event types')

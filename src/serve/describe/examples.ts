@@ -1,19 +1,19 @@
 import type { JsonSchema } from '../../protocol/schema.ts'
 import captured from './examples.json' with { type: 'json' }
 
-/** An answer of the sample as it came: a test asks again for each and holds it to what is here. */
+/** A captured answer about the sample log. A test compares it with a new one. */
 export type Example = Readonly<{
-  /** The endpoint's id, or `problem`. */
+  /** Id of the endpoint, or `problem`. */
   of: string
   request: string
-  /** Its media type, without parameters. */
+  /** Media type, without parameters. */
   type: string
   value: unknown
 }>
 
 export const EXAMPLES: readonly Example[] = captured
 
-/** The examples of one media type of an endpoint, as OpenAPI writes them. */
+/** Examples of one media type of an endpoint, for OpenAPI. */
 export function examplesOf(id: string, type: string): JsonSchema {
   const found = EXAMPLES.filter((example) => example.of === id && example.type === type)
   if (found.length === 0) return {}

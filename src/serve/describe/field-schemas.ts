@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { recordOf } from '../../protocol/brand.ts'
 
-// What the fields of all answers are made of. A field is described where it stands: what it means, and by `x-unit` in
-// which unit it counts where its form does not say it. The documents and the page `/api` have the words from there.
+// Schemas of the fields of all answers. Each field has a description where it is used, and `x-unit` when its form does
+// not show its unit. The documents and the page `/api` show both.
 
 export const seq: z.ZodType<number> = z.int().min(0)
 export const id: z.ZodType<number> = z.int().min(1)
@@ -17,7 +17,7 @@ export const price: z.ZodType<string | null> = z
   .regex(/^(?:0|[1-9]\d*)\.\d{12}$/)
   .meta({ 'x-unit': 'US dollars per token' })
   .nullable()
-  .describe('The last price known; null before the first')
+  .describe('The last known price; null before the first')
 export const month: z.ZodType<string> = z
   .string()
   .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
@@ -30,11 +30,11 @@ export const next: z.ZodType<string | null> = textSchema
 
 const at: z.ZodType<string> = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
 const ms: z.ZodType<number> = z.int()
-const SAME = 'The same in milliseconds since 1970'
+const SAME = 'The same moment in milliseconds since 1970'
 
 type Pair<Name extends string, Text, Ms> = Record<Name, z.ZodType<Text>> & Record<`${Name}Ms`, z.ZodType<Ms>>
 
-/** Both fields of a moment: as a text, and under the same name with `Ms` as a number. */
+/** The two fields of a moment: a text, and with `Ms` after its name a number. */
 export function momentSchema<Name extends string>(name: Name, meaning: string): Pair<Name, string, number> {
   return {
     ...recordOf([name], () => at.describe(meaning)),
@@ -42,7 +42,7 @@ export function momentSchema<Name extends string>(name: Name, meaning: string): 
   }
 }
 
-/** The same of a moment that there may not be. */
+/** The two fields of a moment that may be null. */
 export function momentOrNull<Name extends string>(
   name: Name,
   meaning: string,
@@ -55,11 +55,11 @@ export function momentOrNull<Name extends string>(
 
 export const asOfSchema: z.ZodType<{ seq: number; at: string | null; atMs: number | null }> = z
   .strictObject({
-    seq: seq.describe('The last event counted; 0 of an empty log'),
-    ...momentOrNull('at', 'The moment of the last event counted; null of an empty log'),
+    seq: seq.describe('Seq of the last event counted; 0 for an empty log'),
+    ...momentOrNull('at', 'The moment of the last event counted; null for an empty log'),
   })
-  .describe('The last event counted; seq 0 with null moments on an empty log')
+  .describe('The last event counted')
 
 export const now: z.ZodType<{ at: string; atMs: number }> = z
   .strictObject(momentSchema('at', 'The present, floored to the minute'))
-  .describe('The present minute, with which the answer was computed')
+  .describe('The present minute, used for the answer')

@@ -8,15 +8,15 @@ const entries = numberSchema.describe('Plays of kind `entry`')
 const plays = numberSchema.describe('Plays, each event by its count')
 
 const flowFigures = {
-  spentOnPlay: amountSchema.describe('All that was spent on plays'),
-  paidInPrizes: amountSchema.describe('All payouts but refunds and loyalty rewards'),
-  burned: amountSchema.describe('All burns, each from the platform’s income'),
+  spentOnPlay: amountSchema.describe('Tokens spent on plays'),
+  paidInPrizes: amountSchema.describe('Payouts without refunds and loyalty rewards'),
+  burned: amountSchema.describe('Tokens burned, from the platform’s income'),
 }
 const fundFigures = {
   treasury: amountSchema.describe('Balance of the treasury'),
-  runningPools: amountSchema.describe('What stands in the pools of all contests'),
+  runningPools: amountSchema.describe('Balance of the pools of all contests'),
   loyaltyFund: amountSchema.describe('Balance of the loyalty fund'),
-  prizesNotRedeemed: amountSchema.describe('Won, not paid and not lapsed'),
+  prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
 }
 
 export const summarySchema: z.ZodType<resources.Summary> = z
@@ -24,15 +24,15 @@ export const summarySchema: z.ZodType<resources.Summary> = z
     asOf: asOfSchema,
     contests: z
       .strictObject({
-        upcoming: numberSchema.describe('Contests planned and not yet open'),
+        upcoming: numberSchema.describe('Planned contests that are not open yet'),
         running: numberSchema.describe('Contests that are open'),
-        paying: numberSchema.describe('Contests closed whose prizes are being paid'),
+        paying: numberSchema.describe('Closed contests with unpaid prizes'),
         paid: numberSchema.describe('Contests with nothing left to pay'),
       })
-      .describe('Contests, by how far they have come'),
+      .describe('Number of contests by status'),
     entries,
     plays,
-    events: numberSchema.describe('All events, corrections included'),
+    events: numberSchema.describe('Events, corrections included'),
     payouts: numberSchema.describe('Payout events, refunds and loyalty rewards included'),
     spentOnPlay: flowFigures.spentOnPlay,
     paidInPrizes: flowFigures.paidInPrizes,
@@ -41,13 +41,13 @@ export const summarySchema: z.ZodType<resources.Summary> = z
     ...fundFigures,
     tokenPriceUsd: price,
   })
-  .describe('Counts and sums since the first event, and what stands')
+  .describe('Counts and sums since the first event, and present balances')
 
 const range = {
-  ...momentSchema('from', 'Start of the range, inclusive, as it was used'),
-  ...momentSchema('to', 'End of the range, exclusive, as it was used'),
+  ...momentSchema('from', 'Start of the range used, inclusive'),
+  ...momentSchema('to', 'End of the range used, exclusive'),
 }
-const bucket = z.enum(BUCKETS).describe('The width of a bucket')
+const bucket = z.enum(BUCKETS).describe('Width of a bucket')
 const bucketAt = {
   ...momentSchema('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
@@ -60,24 +60,24 @@ export const flowsSchema: z.ZodType<resources.Flows> = z
     bucket,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: price }))
-      .describe('Every bucket of the range, the first first: what moved in it, and the price at its end'),
+      .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
     totals: z
       .strictObject(recordOf(keysOf(flowFigures), () => amountSchema.describe('Sum of the whole range')))
-      .describe('The buckets added up'),
+      .describe('Sums of all buckets'),
   })
-  .describe('What moved, bucket by bucket')
+  .describe('Movements by bucket')
 
 export const fundsSchema: z.ZodType<resources.Funds> = z
   .strictObject({
     asOf: asOfSchema,
     ...range,
     bucket,
-    now: z.strictObject(fundFigures).describe('The balances after the last event counted'),
+    now: z.strictObject(fundFigures).describe('Balances after the last event counted'),
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...fundFigures }))
-      .describe('Every bucket of the range, the first first: the balances at its end'),
+      .describe('Buckets of the range, oldest first: balances at the end of each'),
   })
-  .describe('What stands, bucket by bucket')
+  .describe('Balances by bucket')
 
 const patternFigures = {
   ...flowFigures,
@@ -103,6 +103,6 @@ export const patternsSchema: z.ZodType<resources.Patterns> = z
     byDay: z.array(z.strictObject({ day, ...patternFigures })).describe('The 7 days of the week'),
     cells: z
       .array(z.strictObject({ day, hour, ...patternFigures }))
-      .describe('The 168 hours of the week, Monday’s first hour first'),
+      .describe('The 168 hours of the week, from Monday 00:00'),
   })
-  .describe('What moved, by the hour of the day and the day of the week')
+  .describe('Movements by hour of the day and day of the week')

@@ -20,13 +20,13 @@ export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> =
   .strictObject({
     month,
     state: z.enum(['open', 'closed']).describe('A closed month never changes'),
-    url: textSchema.describe('Path of the month’s file of events'),
-    detailsUrl: textSchema.describe('Path of the month’s file of details'),
-    bytes: bytesSchema.nullable().describe('Size of the file of events; null while open'),
+    url: textSchema.describe('Path of the month’s events file'),
+    detailsUrl: textSchema.describe('Path of the month’s details file'),
+    bytes: bytesSchema.nullable().describe('Size of the events file; null while open'),
     events,
     firstSeq,
     lastSeq,
-    sha256: textSchema.nullable().describe('SHA-256 of the file of events, in hex; null while open'),
+    sha256: textSchema.nullable().describe('SHA-256 of the events file, in hex; null while open'),
     linesSha256: textSchema
       .nullable()
       .describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
@@ -35,13 +35,13 @@ export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> =
 
 export const archiveIndexSchema: z.ZodType<resources.ArchiveIndex> = z
   .strictObject({
-    months: z.array(archiveMonth).describe('Every month since the first event, the first first'),
+    months: z.array(archiveMonth).describe('All months since the first event, oldest first'),
   })
   .describe('The months of the archive')
 
-/** The size and the digest of something. */
-const weighed = (what: string): Readonly<{ bytes: z.ZodType<number>; sha256: z.ZodType<string> }> => ({
-  bytes: bytesSchema.describe(`Bytes of ${what}`),
+/** Size and digest of some bytes. */
+const sizeAndDigest = (what: string): Readonly<{ bytes: z.ZodType<number>; sha256: z.ZodType<string> }> => ({
+  bytes: bytesSchema.describe(`Size of ${what}`),
   sha256: textSchema.describe(`SHA-256 of ${what}, in hex`),
 })
 
@@ -52,32 +52,32 @@ export const manifest: z.ZodType<resources.ArchiveManifest> = z
     lastSeq,
     events,
     firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
-    size: numberSchema.describe('Size of the log’s tree at the month’s end'),
+    size: numberSchema.describe('Size of the log’s tree at the end of the month'),
     root: z.base64().describe('Root of that tree'),
     checkpoint: textSchema.describe('Signed checkpoint of that tree'),
-    lines: z.strictObject(weighed('the month’s lines, unpacked')).describe('Of the month’s lines, unpacked'),
-    gzip: z.strictObject(weighed('the file of events as served')).describe('Of the file of events as served'),
+    lines: z.strictObject(sizeAndDigest('the uncompressed events')).describe('The uncompressed events'),
+    gzip: z.strictObject(sizeAndDigest('the events file')).describe('The events file as served'),
     details: z
       .strictObject({
-        ...weighed('the details’ file as served'),
-        lines: z
-          .strictObject(weighed('the details’ lines, unpacked'))
-          .describe('Of the details’ lines, unpacked'),
+        ...sizeAndDigest('the details file'),
+        lines: z.strictObject(sizeAndDigest('the uncompressed details')).describe('The uncompressed details'),
       })
-      .describe('Of the details’ file as served'),
+      .describe('The details file as served'),
   })
-  .describe('What is recorded of a closed month, once and for ever')
+  .describe('The manifest of a closed month, which never changes')
 
-const origin = textSchema.describe('The log’s name, which its checkpoints begin with')
+const origin = textSchema.describe('The log’s name, the first line of its checkpoints')
 const signedBy = z.strictObject({
-  vkey: textSchema.describe('The key as C2SP signed-note writes it'),
+  vkey: textSchema.describe('Verifier key in the format of C2SP signed-note'),
   state: z.enum(['signing', 'retired']).describe('Whether the key signs now'),
-  fromSize: numberSchema.describe('The key signs trees that are larger'),
-  toSize: numberSchema.nullable().describe('Of a retired key the size of the last tree that it signed'),
+  fromSize: numberSchema.describe('The key signs trees larger than this'),
+  toSize: numberSchema
+    .nullable()
+    .describe('Size of the last tree that a retired key signed; null while it signs'),
   statement: textSchema.nullable().describe('A signed note in which an older key vouches for this one'),
 })
 const formerLog = z.strictObject({
-  id: textSchema.describe('Id of a log that this one goes on from'),
+  id: textSchema.describe('Id of a log that this one continues'),
   origin,
   size: numberSchema.describe('Events of that log that are in this one'),
 })
@@ -86,10 +86,10 @@ export const logKeys: z.ZodType<resources.LogKeys> = z
   .strictObject({
     origin,
     logId: textSchema.describe('The log’s id'),
-    keys: z.array(signedBy).describe('Every key that signs or ever signed the log'),
-    formerLogs: z.array(formerLog).describe('The logs that this one goes on from'),
+    keys: z.array(signedBy).describe('All keys that sign or have signed the log'),
+    formerLogs: z.array(formerLog).describe('Logs that this one continues'),
   })
-  .describe('By which keys the log is known')
+  .describe('The keys of the log')
 
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
@@ -98,9 +98,9 @@ export const status: z.ZodType<resources.Status> = z
     head: z
       .strictObject({
         seq: seq.describe('Seq of the newest event'),
-        ...momentOrNull('at', 'The moment of the newest event; null of an empty log'),
+        ...momentOrNull('at', 'The moment of the newest event; null for an empty log'),
         ageMs: numberSchema.nullable().meta({
-          description: 'How old the newest event is; null of an empty log',
+          description: 'Age of the newest event; null for an empty log',
           'x-unit': 'milliseconds',
         }),
       })
@@ -108,13 +108,13 @@ export const status: z.ZodType<resources.Status> = z
     version: textSchema.describe('Version of the software'),
     log: textSchema.describe('The log’s id'),
     origin,
-    chain: textSchema.describe('The blockchain whose transactions are named'),
+    chain: textSchema.describe('Blockchain of the transactions'),
     simulated: z.boolean().describe('Whether the platform is simulated'),
     following: z
       .strictObject({
         state: z.enum(['leader', 'follower']).describe('Whether this node writes the log or follows it'),
         behind: numberSchema.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
       })
-      .describe('Whether this node keeps up'),
+      .describe('Whether this node keeps up with the log'),
   })
-  .describe('The head of the log, and what answers')
+  .describe('The head of the log, and this node')

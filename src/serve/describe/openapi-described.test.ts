@@ -4,23 +4,23 @@ import { asyncapi } from './asyncapi.ts'
 import { openapi } from './openapi.ts'
 
 type Json = Readonly<Record<string, unknown>>
-type Shown = (pointer: string, value: Json) => void
+type Visit = (pointer: string, value: Json) => void
 
-/** What stands in a document as a value and not as a description. */
+/** Keys of values, which are no descriptions. */
 const VALUES: ReadonlySet<string> = new Set(['examples', 'example', 'const', 'enum', 'default'])
 const copyOf = (document: unknown): Json => JSON.parse(JSON.stringify(document)) as Json
 
-/** Shows every object of a document with the way to it. */
-function walk(value: unknown, show: Shown, pointer = ''): void {
+/** Visits every object of a document, with its JSON pointer. */
+function walk(value: unknown, visit: Visit, pointer = ''): void {
   if (Object(value) !== value) return
-  if (!Array.isArray(value)) show(pointer, Object(value))
+  if (!Array.isArray(value)) visit(pointer, Object(value))
   for (const [key, inner] of Object.entries(Object(value))) {
-    if (!VALUES.has(key)) walk(inner, show, `${pointer}/${key}`)
+    if (!VALUES.has(key)) walk(inner, visit, `${pointer}/${key}`)
   }
 }
 
-/** What is said of something: beside a reference, or else by what it refers to. */
-function saidOf(document: Json, { description, $ref }: Json): unknown {
+/** Description of an object, or else of the object that it refers to. */
+function descriptionOf(document: Json, { description, $ref }: Json): unknown {
   if (description !== undefined || typeof $ref !== 'string') return description
   const found = $ref
     .split('/')
@@ -29,32 +29,33 @@ function saidOf(document: Json, { description, $ref }: Json): unknown {
   return Object(found).description
 }
 
-/** The parts of a document of which nothing is said: fields of schemas, or what stands under one of these names. */
-function silentIn(document: Json, of: ReadonlySet<string>): readonly string[] {
-  const silent: string[] = []
+/** Pointers of the objects without a description below any of these names. */
+function undescribedIn(document: Json, of: ReadonlySet<string>): readonly string[] {
+  const undescribed: string[] = []
   walk(document, (pointer, parent) => {
     for (const group of of) {
       for (const [name, one] of Object.entries(Object(parent[group]))) {
-        const said = saidOf(document, Object(one))
-        if (typeof said !== 'string' || said.trim() === '') silent.push(`${pointer}/${group}/${name}`)
+        const description = descriptionOf(document, Object(one))
+        const isMissing = typeof description !== 'string' || description.trim() === ''
+        if (isMissing) undescribed.push(`${pointer}/${group}/${name}`)
       }
     }
   })
-  return silent
+  return undescribed
 }
 
 const FIELDS: ReadonlySet<string> = new Set(['properties'])
 const PARTS: ReadonlySet<string> = new Set(['schemas', 'headers', 'responses', 'parameters', 'servers'])
 
-suite('the OpenAPI document says what it means', () => {
+suite('the OpenAPI document describes', () => {
   const document = copyOf(openapi('0.0.1'))
 
-  test('of every field of every schema', () => {
-    assert.deepEqual(silentIn(document, FIELDS), [])
+  test('every field of every schema', () => {
+    assert.deepEqual(undescribedIn(document, FIELDS), [])
   })
 
-  test('of every schema, header, response, parameter, tag and operation', () => {
-    assert.deepEqual(silentIn(document, PARTS), [])
+  test('every schema, header, response, parameter, tag and operation', () => {
+    assert.deepEqual(undescribedIn(document, PARTS), [])
     const operations = Object.values(Object(document['paths'])).map((one) => Object(one).get)
     assert.ok(operations.length > 20)
     for (const { name, description } of Object(document['tags'])) assert.ok(description.length > 10, name)
@@ -64,7 +65,7 @@ suite('the OpenAPI document says what it means', () => {
     }
   })
 
-  test('and in which unit it counts, of every amount, price and size', () => {
+  test('the unit of every amount, price and size', () => {
     const units = new Set<string>()
     walk(document, (pointer, { pattern, properties, 'x-unit': unit }) => {
       if (/\{(?:9|12)\}\$$/.test(String(pattern))) units.add(`${pointer}: ${String(unit)}`)
@@ -76,7 +77,7 @@ suite('the OpenAPI document says what it means', () => {
     for (const unit of units) assert.match(unit, /: (?:tokens|US dollars per token|bytes)$/)
   })
 
-  test('or it would be found out, of each field of each schema', () => {
+  test('each field, and a missing description is found', () => {
     let tried = 0
     walk(document, (pointer, { properties }) => {
       for (const [name, field] of Object.entries(Object(properties))) {
@@ -84,7 +85,7 @@ suite('the OpenAPI document says what it means', () => {
         tried += 1
         const kept = Object(field).description
         Object(field).description = ' '
-        assert.deepEqual(silentIn(document, FIELDS), [`${pointer}/properties/${name}`])
+        assert.deepEqual(undescribedIn(document, FIELDS), [`${pointer}/properties/${name}`])
         Object(field).description = kept
       }
     })
@@ -92,11 +93,11 @@ suite('the OpenAPI document says what it means', () => {
   })
 })
 
-suite('the AsyncAPI document says what it means', () => {
+suite('the AsyncAPI document describes', () => {
   const document = copyOf(asyncapi('0.0.1'))
 
-  test('of every field of every schema, and of every schema, channel and operation', () => {
-    assert.deepEqual(silentIn(document, new Set(['properties', 'schemas', 'channels', 'servers'])), [])
+  test('every field, schema, channel and server', () => {
+    assert.deepEqual(undescribedIn(document, new Set(['properties', 'schemas', 'channels', 'servers'])), [])
     const { messages, schemas } = Object(document['components'])
     assert.ok(Object.keys(schemas).length === 3)
     for (const { title, summary } of Object.values<{ title: string; summary?: string }>(messages)) {

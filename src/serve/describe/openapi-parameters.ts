@@ -18,13 +18,13 @@ export function queryParameter({ name, form, absent, meaning, example }: Paramet
   }
 }
 
-/** The example as a value of its schema, not as it is written in an address. */
+/** The example as a value of its schema, not as text in a URL. */
 function exampleOf(form: ParameterForm, example: string): string | number | readonly string[] {
   if (form.is === 'integer') return Number(example)
   return form.is === 'list-of' ? example.split(',') : example
 }
 
-/** The schema of a form, with how a list of it is written. */
+/** Schema of a form, with the style of a list. */
 export function schemaOf(
   form: ParameterForm,
 ): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: false }> {
@@ -50,7 +50,7 @@ export function schemaOf(
       return {
         schema: {
           type: 'string',
-          description: `As the log’s chain writes it: ${form.chains.map((chain) => `\`${chain}\` ${TX_FORM[chain]}`).join('; ')}`,
+          description: `In the form of the log’s chain: ${form.chains.map((chain) => `\`${chain}\` ${TX_FORM[chain]}`).join('; ')}`,
           pattern: form.chains.map((chain) => TX_PATTERN[chain]).join('|'),
         },
       }
@@ -86,32 +86,33 @@ const PATH_PARAMETERS: Readonly<Record<PathPart, JsonSchema>> = {
     example: '2026-10.jsonl.gz',
   },
   level: {
-    description: 'Level of the tree: 0 has the leaf hashes, each further one the roots of full tiles below',
+    description:
+      'Level of the tree: 0 has the leaf hashes, each higher one the roots of the full tiles below it',
     schema: { type: 'integer', minimum: 0, maximum: 63 },
     example: 0,
   },
   tile: {
     description:
-      'The tile’s number in groups of three digits, all but the last behind an x, then `.p/` and the width of a ' +
-      'partial one: `273`, `x001/x234/067`, `273.p/112`. Its slashes are not encoded',
+      'The tile’s number in groups of three digits, each but the last with an x before it; a partial tile adds ' +
+      '`.p/` and its width: `273`, `x001/x234/067`, `273.p/112`. The slashes are not encoded',
     schema: { type: 'string' },
     example: '000.p/1',
   },
 }
 
-/** The parameters that stand in a path. */
+/** Parameters in a path. */
 export function pathParameters(path: string): readonly JsonSchema[] {
   return pathParts(path).map((name) => ({ name, in: 'path', required: true, ...PATH_PARAMETERS[name] }))
 }
 
-/** The headers of a request that an endpoint heeds besides those of HTTP. */
+/** Request headers that an endpoint reads beside the common ones. */
 export const HEADER_PARAMETERS: Readonly<Partial<Record<EndpointId, readonly JsonSchema[]>>> = {
   stream: [
     {
       name: 'Last-Event-ID',
       in: 'header',
       description:
-        'Seq of the last message taken in, as a browser sends it when it connects again; beats `after`',
+        'Seq of the last message received, sent by a browser when it reconnects; takes precedence over `after`',
       schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       example: 1200,
     },
@@ -120,7 +121,7 @@ export const HEADER_PARAMETERS: Readonly<Partial<Record<EndpointId, readonly Jso
     {
       name: 'Range',
       in: 'header',
-      description: 'One range of bytes of a file of a closed month',
+      description: 'One byte range of a file of a closed month',
       schema: { type: 'string' },
       example: 'bytes=0-1023',
     },

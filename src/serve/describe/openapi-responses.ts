@@ -6,7 +6,7 @@ import { resourceSchema } from './resource-schemas.ts'
 import { referTo } from './schema-reference.ts'
 import { STREAM_PARTS } from './stream-schemas.ts'
 
-/** What an endpoint may answer, by status: media types, headers, and the problems. */
+/** Responses of an endpoint, by status. */
 export function responsesOf(endpoint: Endpoint): JsonSchema {
   const { id, path, meaning } = endpoint
   const keyed = path.includes('{')
@@ -15,7 +15,7 @@ export function responsesOf(endpoint: Endpoint): JsonSchema {
     200: found,
     ...(id === 'archiveFile' ? { 206: partOf(found) } : {}),
     ...(endpoint.caching === 'never' ? {} : { 304: { $ref: '#/components/responses/NotModified' } }),
-    // Everywhere: an address without parameters refuses each.
+    // Every endpoint: one without parameters refuses any.
     400: PROBLEM_REF,
     ...(keyed ? { 404: PROBLEM_REF } : {}),
     ...(id === 'archiveFile' ? { 416: PROBLEM_REF } : {}),
@@ -25,35 +25,35 @@ export function responsesOf(endpoint: Endpoint): JsonSchema {
   }
 }
 
-/** What each header of an answer says, by name. */
+/** Response headers, by name. */
 export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Daybook-Log': {
     required: true,
-    description: 'Identifies the log: another one, or a restored one, has another',
+    description: 'Id of the log; a restored log has another one',
     schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
   },
-  'Daybook-Simulated': text('`1` where the platform is simulated; absent elsewhere'),
+  'Daybook-Simulated': text('`1` when the platform is simulated; otherwise absent'),
   'Cache-Control': {
-    ...text('Whether the answer may be kept: for ever, until asked again, or not at all'),
+    ...text('Whether the answer may be cached: for ever, with revalidation, or not at all'),
     required: true,
   },
-  'RateLimit-Policy': text('The allowance: `"default";q=60;w=60`; absent from what never changes'),
-  RateLimit: text('What is left of it, and the seconds until it grows'),
-  ETag: text('Send it back as `If-None-Match`'),
+  'RateLimit-Policy': text('The allowance: `"default";q=60;w=60`; absent from immutable answers'),
+  RateLimit: text('Rest of the allowance, and the seconds until it grows'),
+  ETag: text('Validator of the answer; send it back as `If-None-Match`'),
   'Daybook-Seq': whole(
-    'The last event counted; absent from what never changes under /events, /archive and /log',
+    'Seq of the last event counted; absent from immutable answers below /events, /archive and /log',
   ),
-  'Content-Disposition': text('Names the file'),
-  Link: text('`rel="next"`: the next page, as long as there is one'),
+  'Content-Disposition': text('Name of the file'),
+  Link: text('`rel="next"`: the next page, when there is one'),
   'Daybook-Scanned-To': whole('With `format=csv`: the page’s `scannedTo`'),
   'Daybook-Has-More': text('With `format=csv`: the page’s `hasMore`'),
-  'Accept-Ranges': text('`bytes` of a closed month, `none` of the open one'),
+  'Accept-Ranges': text('`bytes` for a closed month, `none` for the open one'),
   'Repr-Digest': text('SHA-256 of the whole file of a closed month (RFC 9530)'),
-  'Daybook-Archive-State': text('`open` or `closed`'),
-  'Daybook-Last-Seq': whole('Seq of the last event up to the file’s end'),
-  'Content-Range': text('Which bytes of how many'),
-  'Retry-After': whole('Seconds after which to ask again'),
-  Allow: text('The methods that are answered'),
+  'Daybook-Archive-State': text('State of the month: `open` or `closed`'),
+  'Daybook-Last-Seq': whole('Seq of the last event at the end of the file'),
+  'Content-Range': text('Range of the bytes sent, and the size of the file'),
+  'Retry-After': whole('Seconds to wait before the next request'),
+  Allow: text('Allowed methods'),
 }
 
 function text(description: string): JsonSchema {
@@ -78,7 +78,7 @@ const MONTH = [
   'Content-Disposition',
 ]
 
-/** How answers are kept that count no events: they never change, or with the program alone. */
+/** Caching of answers without `Daybook-Seq`: they never change, or only with the build. */
 const WITHOUT_SEQ: ReadonlySet<Caching> = new Set<Caching>(['immutable', 'build', 'never'])
 
 function headersOf({ id, caching }: Endpoint): JsonSchema {
@@ -94,13 +94,13 @@ function headersOf({ id, caching }: Endpoint): JsonSchema {
 
 function partOf(answer: Readonly<{ headers: JsonSchema }>): JsonSchema {
   return {
-    description: 'The part asked for by `Range`',
+    description: 'The bytes requested by `Range`',
     headers: { ...answer.headers, ...headers('Content-Range') },
     content: { 'application/gzip': {} },
   }
 }
 
-/** What each media type of an endpoint's answers holds. */
+/** Schema and examples of each media type of an endpoint. */
 function contentOf(endpoint: Endpoint): JsonSchema {
   const schemas = Object.entries(schemasOf(endpoint))
   return Object.fromEntries(
@@ -122,16 +122,16 @@ function schemaOfAnswer({ answer, format, meaning }: Endpoint): Readonly<Record<
   }
 }
 
-// OpenAPI 3.2 calls the schema of a stream's parts `itemSchema`; 3.1 has no word for it.
+// Schema of the parts of a stream. OpenAPI 3.2 has `itemSchema` for it; 3.1 has nothing.
 const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
   'text/event-stream': {
     schema: {
       type: 'string',
       description:
-        'Server-Sent Events. A message without a type has an event’s seq as its `id` and the event as its ' +
-        '`data`. A message of type `position` says how far the log has been scanned: ' +
-        '`{"seq","head","live","at","atMs"}`; it comes at once, at the switch from history to live, after ' +
-        'every 1,000 events scanned without a match, and after 15 s of silence. `Last-Event-ID` beats `after`.',
+        'Server-Sent Events. A message without a type is an event, with its seq as `id` and its line as `data`. ' +
+        'A message of type `position`, `{"seq","head","live","at","atMs"}`, tells how far the log is scanned. It ' +
+        'comes at the start, at the switch from history to live, after every 1,000 events scanned without a ' +
+        'match, and after 15 s without a message. `Last-Event-ID` takes precedence over `after`.',
     },
     'x-itemSchema': STREAM_PARTS['text/event-stream'],
   },
@@ -139,7 +139,7 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
     schema: {
       type: 'string',
       description:
-        'The same as JSON lines, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`',
+        'JSON lines with the same content, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`',
     },
     'x-itemSchema': STREAM_PARTS['application/x-ndjson'],
   },
@@ -154,7 +154,7 @@ const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string,
   archiveFile: {
     'application/gzip': {},
     'application/json': { schema: referTo('ArchiveManifest') },
-    'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, as `sha256sum -c` reads it' } },
+    'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, for `sha256sum -c`' } },
   },
   stream: STREAM,
 }
@@ -162,17 +162,17 @@ const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string,
 const PROBLEM_TYPE = 'application/problem+json'
 const PROBLEM_REF: JsonSchema = { $ref: '#/components/responses/Problem' }
 
-/** The responses that operations refer to. */
+/** Responses that operations refer to. */
 export const SHARED_RESPONSES: JsonSchema = {
   Problem: {
-    description: 'What is wrong',
+    description: 'A problem',
     headers: headers(...ALWAYS, 'Retry-After', 'Allow', 'Accept-Ranges', 'Content-Range'),
     content: {
       [PROBLEM_TYPE]: { schema: referTo('Problem'), ...examplesOf('problem', PROBLEM_TYPE) },
     },
   },
   NotModified: {
-    description: 'The answer named by `If-None-Match` still holds; with the headers of that answer',
+    description: 'The answer is unchanged since the one that `If-None-Match` names; it has the same headers',
     headers: headers(...ALWAYS, 'ETag', 'Daybook-Seq', ...PAGE, ...MONTH),
   },
 }

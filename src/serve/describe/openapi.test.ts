@@ -15,13 +15,13 @@ type Document = {
   components: Record<string, Record<string, unknown>>
 }
 
-/** OpenAPI has no parts of several segments. */
+/** A path as OpenAPI writes it, without parts of several segments. */
 const templateOf = (path: string): string => path.replace('...}', '}')
 
 suite('the OpenAPI document', () => {
   const document = JSON.parse(JSON.stringify(openapi('0.0.1'))) as Document
 
-  test('has every endpoint of the table with every parameter, and no other', () => {
+  test('has the endpoints of the table with all their parameters, and no others', () => {
     assert.deepEqual(
       Object.keys(document.paths),
       ENDPOINTS.map(({ path }) => templateOf(path)),
@@ -36,7 +36,7 @@ suite('the OpenAPI document', () => {
     }
   })
 
-  test('refers to nothing that it lacks', () => {
+  test('has no dangling reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)]
     assert.ok(references.length > ENDPOINTS.length)
     for (const [, group = '', name = ''] of references) {
@@ -45,13 +45,13 @@ suite('the OpenAPI document', () => {
     assert.doesNotMatch(JSON.stringify(document), /"\$ref":"(?!#\/components)/)
   })
 
-  test('describes the stream in both of its framings, and the log as JSON and CSV', () => {
+  test('describes the stream in both framings, and the log as JSON and CSV', () => {
     const mediaOf = (path: string) => Object.keys(document.paths[path]?.get.responses['200']?.content ?? {})
     assert.deepEqual(mediaOf('/api/v1/stream'), ['text/event-stream', 'application/x-ndjson'])
     assert.deepEqual(mediaOf('/api/v1/events'), ['application/json', 'text/csv'])
   })
 
-  test('describes what the archive answers: files and parts of them, manifests and digests', () => {
+  test('describes the answers of the archive: files, ranges, manifests and digests', () => {
     const operation = document.paths['/api/v1/archive/{file}']?.get
     assert.deepEqual(Object.keys(operation?.responses['200']?.content ?? {}), [
       'application/gzip',
@@ -62,7 +62,7 @@ suite('the OpenAPI document', () => {
     assert.ok(operation.responses['416'] !== undefined)
   })
 
-  test('describes every parameter and gives an example of it', () => {
+  test('describes every parameter and gives an example', () => {
     for (const [path, { get }] of Object.entries(document.paths)) {
       for (const { name, description, example } of get.parameters) {
         assert.ok((description ?? '').length > 3 && example !== undefined, `${path} ${name}`)
@@ -70,7 +70,7 @@ suite('the OpenAPI document', () => {
     }
   })
 
-  test('says everywhere that a parameter may be refused', () => {
+  test('has a 400 for every endpoint', () => {
     for (const { get } of Object.values(document.paths)) assert.ok(get.responses['400'] !== undefined)
   })
 

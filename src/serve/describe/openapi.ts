@@ -5,7 +5,7 @@ import { NOTICE, SUBJECT, TERMS } from './information.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from './endpoint-problems.ts'
-import { costOf, keptOf } from './endpoint-terms.ts'
+import { costOf, cachingOf } from './endpoint-terms.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 import { componentSchemas } from './component-schemas.ts'
@@ -13,7 +13,7 @@ import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-par
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
-/** `/openapi.json`: made once, since only another build has another. */
+/** Reply of `/openapi.json`, made once for each build. */
 export function openapiReply(version: string): RouteReply {
   const body = Buffer.from(JSON.stringify(openapi(version)))
   return () => ({
@@ -50,7 +50,7 @@ export function openapi(version: string): JsonSchema {
   }
 }
 
-/** A path as OpenAPI writes it, which knows no part of several segments: such a part says so in its description. */
+/** A path as OpenAPI writes it. OpenAPI has no parts of several segments; their descriptions say so. */
 function templateOf(path: string): string {
   return path.replace('...}', '}')
 }
@@ -70,10 +70,10 @@ function operation(endpoint: Endpoint): JsonSchema {
   }
 }
 
-/** What is to be known of an endpoint beside what it answers. */
+/** Description of an endpoint: its problems, caching and cost. */
 function describe(endpoint: Endpoint): string {
   const codes = problemsOf(endpoint).map((code) => `${PROBLEMS[code].status} \`${code}\``)
   const refused =
     codes.length === 0 ? 'as any endpoint may' : `with ${codes.join(', ')}, and as any endpoint may`
-  return `Refuses ${refused}. Kept ${keptOf(endpoint)}. Counts ${costOf(endpoint)}.`
+  return `Refuses ${refused}. Kept ${cachingOf(endpoint)}. Counts ${costOf(endpoint)}.`
 }

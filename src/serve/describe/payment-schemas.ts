@@ -20,16 +20,14 @@ import {
 export const unpaid: z.ZodType<resources.Unpaid> = z
   .strictObject({
     contestId,
-    kind: textSchema.describe('The kind of prize'),
-    kots: amountSchema.describe(
-      'What of the prize is still to be paid; negative where more was paid than won',
-    ),
-    status: z.enum(UNPAID_STATUSES).describe('What the prize waits for'),
-    ...momentOrNull('unlocksAt', 'Before it nothing of the prize is paid; null where nothing is locked'),
-    ...momentOrNull('reviewUntil', 'Until then the prize is looked at again; null without a review'),
+    kind: textSchema.describe('Kind of prize'),
+    kots: amountSchema.describe('Unpaid amount; negative when more was paid than owed'),
+    status: z.enum(UNPAID_STATUSES).describe('Reason why the prize is unpaid'),
+    ...momentOrNull('unlocksAt', 'Earliest moment of a payment; null when the prize is not locked'),
+    ...momentOrNull('reviewUntil', 'End of the review; null without a review'),
     ...momentSchema('availableAt', 'The later of `unlocksAt` and `reviewUntil`, else when the prize was won'),
   })
-  .describe('What of one kind of prize of a contest is unpaid on the same terms')
+  .describe('Unpaid prizes of one kind and contest with the same terms')
 
 export const payoutsSchema: z.ZodType<resources.Payouts> = z
   .strictObject({
@@ -38,39 +36,37 @@ export const payoutsSchema: z.ZodType<resources.Payouts> = z
     unpaid: z.array(unpaid).describe('The unpaid prizes of this page'),
     totals: z
       .strictObject(
-        recordOf(UNPAID_STATUSES, () => amountSchema.describe('Sum of this status, of all pages')),
+        recordOf(UNPAID_STATUSES, () => amountSchema.describe('Sum of this status over all pages')),
       )
-      .describe('All that is unpaid, by status'),
+      .describe('Unpaid amounts by status'),
     next,
   })
-  .describe('Prizes won and not yet paid')
+  .describe('Unpaid prizes')
 
 export const loyaltyFile: z.ZodType<resources.LoyaltyFile> = z
   .strictObject({
     seq: id.describe('Seq of the event that published the file'),
-    digest: textSchema.describe('`sha256:` and the file’s digest in hex'),
-    bytes: bytesSchema.nullable().describe('Size of the file; null where it was not said'),
-    url: textSchema.nullable().describe('Where the file is; null where that was not said'),
+    digest: textSchema.describe('`sha256:` and the digest of the file in hex'),
+    bytes: bytesSchema.nullable().describe('Size of the file; null when unknown'),
+    url: textSchema.nullable().describe('URL of the file; null when unknown'),
     ...momentSchema('at', 'When the file was published'),
   })
   .describe('A published file of a loyalty reward')
 
 export const loyaltyRun: z.ZodType<resources.LoyaltyRun> = z
   .strictObject({
-    month: month.describe('The month that is rewarded'),
-    ...momentOrNull('paysAt', 'When the rewards are planned to be paid; null while they are not'),
-    input: loyaltyFile.nullable().describe('What the rewards were computed from; null until published'),
-    output: loyaltyFile.nullable().describe('What was computed: the rewards; null until published'),
-    recipients: numberSchema.nullable().describe('How many are rewarded; null until there is an output'),
-    total: amountSchema.nullable().describe('All rewards of the month; null until there is an output'),
-    paid: amountSchema.describe('What of the rewards was paid'),
-    notPaid: amountSchema
-      .nullable()
-      .describe('What of the rewards is still to be paid; null until there is an output'),
-    payouts: numberSchema.describe('Payouts made, corrected ones not counted'),
+    month: month.describe('The rewarded month'),
+    ...momentOrNull('paysAt', 'Planned moment of payment; null while none is planned'),
+    input: loyaltyFile.nullable().describe('Input of the computation; null until published'),
+    output: loyaltyFile.nullable().describe('Output of the computation, the rewards; null until published'),
+    recipients: numberSchema.nullable().describe('Number of recipients; null until there is an output'),
+    total: amountSchema.nullable().describe('Sum of the rewards; null until there is an output'),
+    paid: amountSchema.describe('Paid part of the rewards'),
+    notPaid: amountSchema.nullable().describe('Unpaid part of the rewards; null until there is an output'),
+    payouts: numberSchema.describe('Number of payouts, without corrected ones'),
   })
   .describe('The loyalty reward of a month')
 
 export const loyaltyRunsSchema: z.ZodType<resources.LoyaltyRuns> = z
-  .strictObject({ asOf: asOfSchema, runs: z.array(loyaltyRun).describe('The months that are rewarded') })
+  .strictObject({ asOf: asOfSchema, runs: z.array(loyaltyRun).describe('Rewarded months') })
   .describe('The loyalty rewards of all months')

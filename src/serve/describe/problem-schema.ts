@@ -4,51 +4,51 @@ const fault: JsonSchema = {
   type: 'object',
   required: ['parameter', 'message'],
   properties: {
-    parameter: { type: 'string', description: 'The parameter at fault' },
-    message: { type: 'string', description: 'What is wrong with it' },
-    allowed: { type: 'array', description: 'What would be right', items: { type: 'string' } },
+    parameter: { type: 'string', description: 'Name of the parameter' },
+    message: { type: 'string', description: 'Error of the parameter' },
+    allowed: { type: 'array', description: 'Allowed values', items: { type: 'string' } },
   },
 }
 
-/** The RFC 9457 document of every refusal. */
+/** Schema of a problem (RFC 9457). */
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: 'object',
-  description: 'RFC 9457. Nothing of the request is repeated in it.',
+  description: 'A problem (RFC 9457). It repeats nothing of the request.',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: {
       type: 'string',
       format: 'uri-reference',
-      description: 'Address that explains it; ends in the code',
+      description: 'Path of the explanation; ends with the code',
     },
-    title: { type: 'string', description: 'The problem, for people' },
-    status: { type: 'integer', minimum: 400, maximum: 599, description: 'The status of the answer' },
-    detail: { type: 'string', description: 'What is wrong this time, for people' },
+    title: { type: 'string', description: 'Short description of the problem' },
+    status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status of the answer' },
+    detail: { type: 'string', description: 'Description of this occurrence' },
     code: {
       type: 'string',
       pattern: '^[a-z]+(?:-[a-z]+)*$',
-      description: 'Stable: what a program may rely on. Expect codes that you do not know',
+      description: 'Stable code for programs. Expect unknown codes',
     },
     head: { type: 'integer', description: 'With `cursor-ahead` and `event-not-found`: the head of the log' },
     requested: {
       type: 'integer',
-      description: 'With `too-many-buckets`: how many the range would have',
+      description: 'With `too-many-buckets`: number of buckets in the range',
       'x-unit': 'buckets',
     },
     max: {
       type: 'integer',
-      description: 'With `too-many-buckets`: how many it may have',
+      description: 'With `too-many-buckets`: most buckets allowed',
       'x-unit': 'buckets',
     },
     bucket: {
       type: ['string', 'null'],
-      description: 'With `too-many-buckets`: the narrowest bucket that would fit; null where none would',
+      description: 'With `too-many-buckets`: the narrowest bucket that fits; null when none does',
     },
     maxDays: {
       type: 'integer',
-      description: 'With `range-too-long`: how long it may be',
+      description: 'With `range-too-long`: longest range allowed',
       'x-unit': 'days',
     },
-    errors: { type: 'array', description: 'Each parameter at fault', items: fault },
+    errors: { type: 'array', description: 'Wrong parameters', items: fault },
   },
 }

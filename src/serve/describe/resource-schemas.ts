@@ -23,10 +23,10 @@ import { flowsSchema, fundsSchema, patternsSchema, summarySchema } from './figur
 import { archiveIndexSchema, archiveMonth, logKeys, manifest, status } from './log-schemas.ts'
 import { loyaltyFile, loyaltyRun, loyaltyRunsSchema, payoutsSchema, unpaid } from './payment-schemas.ts'
 
-// The answers of /api/v1 as schemas, each held by its type to the one in `protocol/resources`. The OpenAPI document is
-// made of them, and tests hold every answer against them.
+// Schemas of the answers of /api/v1, each checked by its type against `protocol/resources`. The OpenAPI document is
+// made from them, and tests check every answer against them.
 
-/** Schema of every JSON answer, by the name in the table of endpoints; and that of a manifest, which is a file. */
+/** Schemas of all JSON answers by their names in the table of endpoints, and of the manifest, which is a file. */
 export const RESOURCE_SCHEMAS: {
   readonly [Name in ResourceName]: z.ZodType<Answers[Name]>
 } & Readonly<{ ArchiveManifest: z.ZodType<ArchiveManifest> }> = {
@@ -51,13 +51,13 @@ export const RESOURCE_SCHEMAS: {
   Status: status,
 }
 
-/** Schema of an answer by its name; undefined for a file and for a document that others define. */
+/** Schema of an answer by its name; undefined for a file, and for a document of a foreign format. */
 export function resourceSchema(name: string): z.ZodType | undefined {
   const schemas: Readonly<Partial<Record<string, z.ZodType>>> = RESOURCE_SCHEMAS
   return schemas[name]
 }
 
-/** What several answers are made of, by the names that the documents give them. */
+/** Schemas of shared parts of answers, by their names in the documents. */
 export const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AsOf: asOfSchema,
   Present: now,

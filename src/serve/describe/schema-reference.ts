@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../protocol/schema.ts'
 
-/** Where the documents keep their schemas. */
+/** Path of the schemas in the documents. */
 export const SCHEMAS_BASE = '#/components/schemas/'
 
 /** A reference to a schema of the same document. */

@@ -5,14 +5,14 @@ import { referTo } from './schema-reference.ts'
 
 const position = z
   .strictObject({
-    seq: seq.describe('The last event scanned: resume after it'),
-    head: seq.describe('The newest event'),
-    live: z.boolean().describe('Whether all of history has been sent'),
-    ...momentSchema('at', 'The server’s present'),
+    seq: seq.describe('Seq of the last event scanned. Resume after it'),
+    head: seq.describe('Seq of the newest event'),
+    live: z.boolean().describe('Whether the whole history has been sent'),
+    ...momentSchema('at', 'The present time of the server'),
   })
-  .describe('How far the stream has come: at once, at the switch to live, and as its heartbeat')
+  .describe('Position of the stream, sent at the start, at the switch to live, and as heartbeat')
 
-/** What the stream says beside events, by the names that the documents give it. */
+/** Schemas of positions, by their names in the documents. */
 export const STREAM_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Position: position,
   PositionLine: z.strictObject({ position }).describe('A position as a line of JSON'),
@@ -22,7 +22,7 @@ const message = (name: string, fields: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     ...fields,
-    id: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$', description: 'A seq: resume after it' },
+    id: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$', description: 'A seq. Resume after it' },
     data: {
       type: 'string',
       contentMediaType: 'application/json',
@@ -39,19 +39,19 @@ const retry: JsonSchema = {
     retry: {
       type: 'string',
       pattern: '^[1-9][0-9]*$',
-      description: 'Once at the start: milliseconds to wait before connecting again',
+      description: 'Milliseconds to wait before reconnecting; sent once at the start',
     },
   },
   required: ['retry'],
 }
 
-/** One part of a stream in each of its framings; of Server-Sent Events the fields of a message. */
+/** Schemas of the parts of a stream by framing. Of Server-Sent Events, a part is a message with its fields. */
 export const STREAM_PARTS: Readonly<Record<'text/event-stream' | 'application/x-ndjson', JsonSchema>> = {
   'text/event-stream': {
     oneOf: [
       message('Event', {}),
       message('Position', {
-        event: { const: 'position', description: 'Tells it from an event' },
+        event: { const: 'position', description: 'Type of the message; events have none' },
       }),
       retry,
     ],

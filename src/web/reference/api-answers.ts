@@ -11,19 +11,20 @@ import { exampleOf, mediaOf, requestOf } from '../frame/api-document.ts'
 import { askEndpoint } from '../frame/linked-answers.ts'
 import type { ApiRequest, View } from '../frame/page.ts'
 
-/** A request that this service answers, or that a sample has answered. */
+/** An example request. This service answers it, or the sample log has. */
 export type ExampleRequest = Readonly<{
   request: string
-  /** The variable parts of its path, and its query without a `?`. */
+  /** Variable parts of its path. */
   segments: Readonly<Record<string, string>>
+  /** Query without `?`. */
   query: string
   of: 'service' | 'sample'
 }>
 
-/** A request, and its answer where the reference can show one. */
-export type Shown = ExampleRequest & Readonly<{ answer: ExampleAnswer | null }>
+/** An example request with its answer; null when the reference shows none. */
+export type AnsweredExample = ExampleRequest & Readonly<{ answer: ExampleAnswer | null }>
 
-/** An answer as text: this service's own, just now, or that of the sample whose request is named. */
+/** An answer as text: from this service now, or from the sample log. */
 export type ExampleAnswer = Readonly<{
   type: string
   text: string
@@ -31,43 +32,43 @@ export type ExampleAnswer = Readonly<{
   request: string
 }>
 
-/** What the log has that can be asked for: its newest event, its newest payout or else that event, and a contest. */
-type Subjects = Readonly<{ head: EventWire; event: EventWire; contest: ContestWire | undefined }>
+/** Subjects of the example requests: the newest event, the newest payout (or else that event), and a contest. */
+type ExampleSubjects = Readonly<{ head: EventWire; event: EventWire; contest: ContestWire | undefined }>
 
-/** The descriptions themselves are no examples: the page is made of them. */
-const UNSHOWN: ReadonlySet<string> = new Set<EndpointId>(['openapi', 'asyncapi', 'archiveFile'])
+/** Endpoints whose answers are not shown. The reference itself shows the two descriptions. */
+const WITHOUT_ANSWER: ReadonlySet<string> = new Set<EndpointId>(['openapi', 'asyncapi', 'archiveFile'])
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/schema+json'])
 const TILE_WIDTH = 256
 
-/** Whom the reference asks. */
-type Asking = Pick<View, 'ask'>
+/** The part of a view that requests answers. */
+type Asker = Pick<View, 'ask'>
 
-/** What to ask each endpoint, of things that this very log has. */
+/** Opens the example requests of all endpoints, about subjects in this log. */
 export async function openExampleRequests(
-  asking: Asking,
+  asking: Asker,
 ): Promise<(endpoint: DocumentedEndpoint) => ExampleRequest> {
   const subjects = await subjectsOf(asking)
   return (endpoint) => {
-    const asked = askedOf(endpoint, subjects)
-    if (asked === null) return ofSample(endpoint)
-    const { segments = {}, query = '' } = asked
+    const example = exampleQuery(endpoint, subjects)
+    if (example === null) return sampleRequest(endpoint)
+    const { segments = {}, query = '' } = example
     const path = fill(endpoint.path, segments)
     return { request: `${path}${query === '' ? '' : `?${query}`}`, segments, query, of: 'service' }
   }
 }
 
-/** The same with what each is answered. */
+/** Opens the example requests with their answers. */
 export async function openExampleAnswers(
-  asking: Asking,
-): Promise<(endpoint: DocumentedEndpoint) => Promise<Shown>> {
+  asking: Asker,
+): Promise<(endpoint: DocumentedEndpoint) => Promise<AnsweredExample>> {
   const questionOf = await openExampleRequests(asking)
   return async (endpoint) => {
     const question = questionOf(endpoint)
-    return { ...question, answer: (await answerOf(asking, endpoint, question)) ?? answerOfSample(endpoint) }
+    return { ...question, answer: (await answerOf(asking, endpoint, question)) ?? sampleAnswer(endpoint) }
   }
 }
 
-async function subjectsOf(asking: Asking): Promise<Subjects | null> {
+async function subjectsOf(asking: Asker): Promise<ExampleSubjects | null> {
   const [head] = (await askEndpoint(asking, 'events', { query: 'order=desc&limit=1' })).answer.events
   if (head === undefined) return null
   const payouts = await askEndpoint(asking, 'events', { query: 'type=payout&order=desc&limit=1' })
@@ -77,8 +78,11 @@ async function subjectsOf(asking: Asking): Promise<Subjects | null> {
   return { head, event, contest: closed.answer.contests[0] ?? any.answer.contests[0] }
 }
 
-/** A question that is answered with little; null of an endpoint for which the log has nothing yet. */
-function askedOf({ operationId, path }: DocumentedEndpoint, subjects: Subjects | null): ApiRequest | null {
+/** Example request with a short answer; null when the log has nothing for the endpoint yet. */
+function exampleQuery(
+  { operationId, path }: DocumentedEndpoint,
+  subjects: ExampleSubjects | null,
+): ApiRequest | null {
   const parts = pathParts(path)
   if (subjects === null) return parts.length === 0 && operationId !== 'stream' ? {} : null
   const { head, event, contest } = subjects
@@ -110,30 +114,30 @@ function askedOf({ operationId, path }: DocumentedEndpoint, subjects: Subjects |
   return { segments, query: hasParameters(operationId) ? queries[operationId] : '' }
 }
 
-/** What the service answers now, where that is read as it is; null of everything else. */
+/** The service's present answer, when it is JSON; otherwise null. */
 async function answerOf(
-  asking: Asking,
+  asking: Asker,
   endpoint: DocumentedEndpoint,
   question: ExampleRequest,
 ): Promise<ExampleAnswer | null> {
   const { operationId: id } = endpoint
   const type = mediaOf(endpoint)[0]?.[0] ?? ''
-  if (question.of === 'sample' || !JSON_TYPES.has(type) || UNSHOWN.has(id)) return null
+  if (question.of === 'sample' || !JSON_TYPES.has(type) || WITHOUT_ANSWER.has(id)) return null
   const answered = await asking.ask(id, question)
   if (!answered.ok) return null
   const text = JSON.stringify(answered.value.value, null, 2)
   return { type, text, of: 'service', request: question.request }
 }
 
-/** The document's own example as it was asked. */
-function ofSample(endpoint: DocumentedEndpoint): ExampleRequest {
+/** Request of the document's example. */
+function sampleRequest(endpoint: DocumentedEndpoint): ExampleRequest {
   const request = requestOf(endpoint)
   const [path = '', query = ''] = request.split('?')
   const form = endpoint.path.replaceAll('.', String.raw`\.`).replaceAll(/\{(\w+)\}/g, '(?<$1>.+)')
   return { request, segments: { ...new RegExp(`^${form}$`).exec(path)?.groups }, query, of: 'sample' }
 }
 
-function answerOfSample(endpoint: DocumentedEndpoint): ExampleAnswer | null {
+function sampleAnswer(endpoint: DocumentedEndpoint): ExampleAnswer | null {
   const example = exampleOf(endpoint)
   if (example === undefined) return null
   const { type, value } = example

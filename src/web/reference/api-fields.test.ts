@@ -3,17 +3,17 @@ import { suite, test } from 'node:test'
 import { openapi } from '../../serve/describe/openapi.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf, mediaOf } from '../frame/api-document.ts'
-import { fieldsOf, namedOf, sharedIn } from './api-fields.ts'
+import { fieldsOf, schemaName, sharedIn } from './api-fields.ts'
 
 const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
 const answers = endpointsOf(document).flatMap((one) =>
-  mediaOf(one).flatMap(([, { schema = {} }]) => namedOf(schema) ?? []),
+  mediaOf(one).flatMap(([, { schema = {} }]) => schemaName(schema) ?? []),
 )
-/** The schemas whose fields the reference tells. */
+/** Schemas whose fields the reference shows. */
 const told = [...new Set([...answers, ...sharedIn(document), 'Problem'])]
 
 suite('a field of an answer', () => {
-  test('has a type and a meaning, everywhere', () => {
+  test('always has a type and a meaning', () => {
     for (const name of told) {
       const fields = fieldsOf(name, document)
       assert.ok(fields.length > 0, name)
@@ -23,7 +23,7 @@ suite('a field of an answer', () => {
     }
   })
 
-  test('is named with all that it stands in', () => {
+  test('is named with its whole path', () => {
     const named = (schema: string): readonly string[] => fieldsOf(schema, document).map(({ name }) => name)
     assert.ok(named('Summary').includes('contests.upcoming'))
     assert.ok(named('Flows').includes('buckets[].spentOnPlay'))
@@ -31,20 +31,20 @@ suite('a field of an answer', () => {
     assert.ok(named('LoyaltyRuns').includes('runs[].input'))
   })
 
-  test('that is a moment stands for both of its pair', () => {
+  test('that is a moment has one row for both fields', () => {
     const [from, ...others] = fieldsOf('Flows', document).filter(({ name }) => name.startsWith('from'))
     assert.equal(from?.of, 'moment')
     assert.deepEqual(others, [])
   })
 
-  test('that many answers share is told where they share it', () => {
+  test('that many answers share is described once', () => {
     const asOf = fieldsOf('Flows', document).find(({ name }) => name === 'asOf')
     assert.equal(asOf?.of, 'AsOf')
     assert.ok(sharedIn(document).includes('AsOf') && sharedIn(document).includes('Event'))
     assert.equal(fieldsOf('ContestLedger', document).find(({ name }) => name === 'payouts[]')?.of, 'Event')
   })
 
-  test('says its unit, and whether it may be null or missing', () => {
+  test('shows its unit, and whether it may be null or missing', () => {
     const field = (schema: string, name: string): ReturnType<typeof fieldsOf>[number] | undefined =>
       fieldsOf(schema, document).find((one) => one.name === name)
     assert.equal(field('ArchiveIndex', 'months[].bytes')?.unit, 'bytes')

@@ -1,29 +1,29 @@
 import type { ApiDocument, ValueSchema } from '../frame/api-document.ts'
 
-/** A field of an answer: parts of its name stand behind dots, `[]` is each element and `*` any name. */
+/** A field of an answer. Its name is a path with dots, `[]` for each element and `*` for any name. */
 export type Field = Readonly<{
   name: string
-  /** What its value is, in words; null where `of` says it. */
+  /** Type of its value, in words; null when `of` tells it. */
   form: string | null
-  /** The shared part that it is: a schema of the document, `amount`, `price` or `moment`. */
+  /** Shared part: a schema of the document, `amount`, `price` or `moment`. */
   of: string | null
   nullable: boolean
   optional: boolean
   meaning: string
-  /** In which unit it counts, where its form does not say it. */
+  /** Unit, when its type does not show it. */
   unit: string | null
 }>
 
 const BASE = '#/components/schemas/'
 
-/** What texts of these patterns are. */
+/** Samples by which patterns of texts are recognised. */
 const TEXTS: readonly (readonly [like: string, of: 'amount' | 'price' | 'moment'])[] = [
   ['0.000000000', 'amount'],
   ['0.000000000000', 'price'],
   ['2026-10-01T00:00:00.000Z', 'moment'],
 ]
 
-/** What these are, with code between backticks. */
+/** Descriptions of amount, price and moment, as Markdown. */
 export function formsOf(token: string): readonly (readonly [name: string, said: string])[] {
   return [
     [
@@ -40,12 +40,12 @@ export function formsOf(token: string): readonly (readonly [name: string, said: 
   ]
 }
 
-/** What the value of a field is, and what else it may be. */
-export function formOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
+/** Type of a field, and a note whether it may be null or missing. */
+export function typeOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
   return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', not always there' : ''}`]
 }
 
-/** In which unit a field counts; a dash where it counts nothing. */
+/** Unit of a field; a dash when it has none. */
 export function unitOf({ of, unit }: Field, token: string): string {
   const units: Readonly<Record<string, string>> = {
     amount: token,
@@ -57,9 +57,9 @@ export function unitOf({ of, unit }: Field, token: string): string {
 
 const shared = new WeakMap<ApiDocument, readonly string[]>()
 
-/** The schemas that more than one place of the document refers to: they are told once. */
+/** Schemas with more than one reference in the document. The reference page shows each once. */
 export function sharedIn(document: ApiDocument): readonly string[] {
-  // Asked of every field that is a schema, of a document of some hundred kilobytes.
+  // Cached, because it is called for many fields and searches some hundred kilobytes.
   const known = shared.get(document)
   if (known !== undefined) return known
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
@@ -69,27 +69,27 @@ export function sharedIn(document: ApiDocument): readonly string[] {
   return found
 }
 
-/** The names of the schemas that something of the document refers to. */
+/** Names of the schemas that a part of the document refers to. */
 export function refsIn(value: unknown): readonly string[] {
   const found = (JSON.stringify(value) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
   return [...new Set([...found].map(([, name = '']) => name))]
 }
 
-/** The schema that is meant, by its name where it has one. */
-export function namedOf({ $ref }: ValueSchema): string | null {
+/** Name of the schema that a reference names; null without one. */
+export function schemaName({ $ref }: ValueSchema): string | null {
   return $ref?.startsWith(BASE) === true ? $ref.slice(BASE.length) : null
 }
 
-/** Every field of the schema of this name, or of a part of it; what is shared is one field, told elsewhere. */
+/** All fields of a schema and of its parts. A shared part is one field. */
 export function fieldsOf(root: string, document: ApiDocument): readonly Field[] {
   const { schemas } = document.components
   const elsewhere = new Set(sharedIn(document))
 
   function within(path: string, outer: ValueSchema, optional: boolean): readonly Field[] {
     const { bare, nullable } = withoutNull(outer)
-    const named = namedOf(bare)
+    const named = schemaName(bare)
     const row = (form: string | null, of: string | null, part: ValueSchema = {}): Field => {
-      // Of a shared part it is what it is here; where that is not said, what it is anywhere.
+      // A description here takes precedence over that of the shared part.
       const meaning = outer.description ?? bare.description ?? part.description ?? ''
       const unit = outer['x-unit'] ?? bare['x-unit'] ?? null
       return { name: path, form, of, nullable, optional, meaning, unit }
@@ -127,7 +127,7 @@ export function fieldsOf(root: string, document: ApiDocument): readonly Field[] 
   return inside('', schemas[root] ?? {})
 }
 
-/** What is said of a list is said of its elements, where they say nothing themselves. */
+/** Description of a list, for its elements without one. */
 function outerOf({ description }: ValueSchema): ValueSchema {
   return description === undefined ? {} : { description }
 }
@@ -154,7 +154,7 @@ const VALUES: Readonly<Record<string, string>> = {
   object: 'object',
 }
 
-/** What a single value is, in words. */
+/** Type of a single value, in words. */
 function valueOf({ type, enum: values, pattern, contentEncoding, anyOf }: ValueSchema): string {
   if (anyOf !== undefined) return anyOf.map(valueOf).join(' or ')
   if (values !== undefined) return `one of ${values.join(', ')}`

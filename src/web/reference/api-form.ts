@@ -6,8 +6,8 @@ import { html } from '../markup/html.ts'
 
 type Segments = Readonly<Record<string, string>>
 
-/** What an endpoint may be asked, each with its form, default, bounds and an example. */
-export function parametersOf({ operationId, parameters }: DocumentedEndpoint): Html | null {
+/** Table of an endpoint's parameters; null when it has none. */
+export function parametersTable({ operationId, parameters }: DocumentedEndpoint): Html | null {
   if (parameters.length === 0) return null
   return html`<div class="wide" role="region" aria-label="Parameters of ${operationId}" tabindex="0">
     <table class="params">
@@ -37,14 +37,14 @@ function rowOf(parameter: ApiParameter): Html {
   </tr>`
 }
 
-/** The form that asks: what is typed is sent as it is, so that a mistake is answered as the API answers it. */
-export function askOf(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
+/** Form that sends a request. It sends input as typed, so that the API answers mistakes. */
+export function requestForm(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
   const { operationId: id, parameters } = endpoint
   const fields = parameters.filter((one) => one.in !== 'header')
   const body = html`<input type="hidden" name="endpoint" value="${id}" />
     ${fields.map((one) => html`<label>${one.name} ${fieldOf(one, segments[one.name])}</label>`)}
     <button>Ask</button>`
-  // Bytes are for a file, not for a page: the browser takes those as it always does.
+  // Without `data-ask` the browser downloads bytes as usual.
   if (!mediaOf(endpoint).every(([type]) => /json|text/.test(type))) {
     return html`<form class="ask" method="get" action="/api">${body}</form>`
   }
@@ -59,7 +59,7 @@ export function askOf(endpoint: DocumentedEndpoint, segments: Segments, page: st
     </div>`
 }
 
-/** Marks a field whose values are a list, for the script. */
+/** Attribute for the script: the field takes a list. */
 const LIST = html`data-list`
 
 function fieldOf(parameter: ApiParameter, here: string | undefined): Html {

@@ -15,7 +15,7 @@ after(() => pages[Symbol.asyncDispose]())
 const see = (options: Parameters<Browser['see']>[1] = {}): Promise<BrowserPage> => pages.see('/api', options)
 
 suite('a form of the reference', { timeout: 60_000 }, () => {
-  test('is answered in its place, with how that went and the page of the same', async () => {
+  test('shows the answer below it, with status, time and a link to the page', async () => {
     await using sight = await see()
     const section = sight.page.locator('section[aria-labelledby=flows]')
     await section.locator('select[name=bucket]').selectOption('week')
@@ -42,7 +42,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     assert.deepEqual(sight.wrong, [])
   })
 
-  test('says what is wrong as the API says it', async () => {
+  test('shows the problem of the API for a mistake', async () => {
     await using sight = await see()
     const section = sight.page.locator('section[aria-labelledby=event]')
     await section.locator('input[name=seq]').fill('999')
@@ -52,7 +52,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     assert.match(await section.locator('form + div pre').innerText(), /"code": "event-not-found"/)
   })
 
-  test('of the stream shows what comes as it comes, until Stop', async () => {
+  test('of the stream shows events as they come, until Stop', async () => {
     await using service = await openModelService(Date.UTC(2026, 4, 20))
     const publish = async (ref: string): Promise<void> => {
       const draft = { ref, type: 'treasury', kind: 'deposit', kots: '1' }
@@ -76,7 +76,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     assert.ok(!(await shown.innerText()).includes('"seq":3,'))
   })
 
-  test('leads to the answer without a script', async () => {
+  test('opens the answer without scripts', async () => {
     await using sight = await see({ javaScriptEnabled: false })
     const section = sight.page.locator('section[aria-labelledby=flows]')
     await section.locator('select[name=bucket]').selectOption('week')
@@ -84,8 +84,8 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     assert.match(sight.page.url(), /\/api\/v1\/flows\?bucket=week$/)
   })
 
-  test('is open to everyone with its answer and every fold open', async () => {
-    // Folded the walk of all pages sees it, light and dark, wide and narrow.
+  test('is accessible with its answer and all details open', async () => {
+    // The tests of all pages cover the closed state.
     await using sight = await see({ viewport: NARROW, colorScheme: 'dark', bypassCSP: true })
     const section = sight.page.locator('section[aria-labelledby=event]')
     await section.getByRole('button', { name: 'Ask' }).click()
@@ -99,5 +99,5 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
   })
 })
 
-/** As the scripts run within the page see it. */
+/** Globals of the page, for the functions that run in it. */
 declare const document: Readonly<{ querySelectorAll(what: string): Iterable<{ open: boolean }> }>

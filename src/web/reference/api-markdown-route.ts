@@ -9,13 +9,13 @@ export const MARKDOWN_PATH = '/api.md'
 
 const TYPE = 'text/markdown; charset=utf-8'
 
-/** `/api.md`: the reference of `/api` for those who read it as text. */
+/** Route of `/api.md`, the reference as Markdown. */
 export function apiMarkdownRoute(web: Web): AnswerRoute {
   return {
     path: MARKDOWN_PATH,
     parameters: [],
     allowance: 'pages',
-    // Its requests are about what the log has.
+    // Its example requests depend on the log.
     showsLog: true,
     handle(ask) {
       return web.pages.reply(MARKDOWN_PATH, web.present(ask.now), () => replyOf(web, ask))

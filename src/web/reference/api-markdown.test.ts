@@ -7,11 +7,11 @@ import { blocksOf } from '../../../test/stage/document.ts'
 import { plain } from '../../../test/web/page-tree.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { openapi } from '../../serve/describe/openapi.ts'
-import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf } from '../frame/api-document.ts'
-import { fieldsOf, formOfField, sharedIn, unitOf } from './api-fields.ts'
-import { saidBy } from './api-media.ts'
+import { fieldsOf, typeOfField, sharedIn, unitOf } from './api-fields.ts'
+import { mediaDescriptions } from './api-media.ts'
 
 const BYTES_MAX = 96 * 1024
 
@@ -29,7 +29,7 @@ async function markdownOf(of: ApiStage): Promise<string> {
   return (await of.get('/api.md')).text()
 }
 
-/** What of the reference stands under a heading, up to the next. */
+/** Text of the reference below a heading, up to the next. */
 function under(heading: string, of = text): string {
   const [, rest] = of.split(`\n${heading}\n`)
   assert.ok(rest !== undefined, heading)
@@ -38,7 +38,7 @@ function under(heading: string, of = text): string {
 
 const headingOf = (path: string): string => `### GET ${path.replace('...}', '}')}`
 
-/** The cells of each row of each table: the bars that no backslash stands before are their borders. */
+/** Cells of each row of each table. Unescaped bars separate them. */
 function tablesIn(of: string): readonly (readonly (readonly string[])[])[] {
   const found = of.matchAll(/(?:^\|.*\|$\n?)+/gm)
   return [...found].map(([rows]) =>
@@ -54,7 +54,7 @@ function tablesIn(of: string): readonly (readonly (readonly string[])[])[] {
   )
 }
 
-/** Asserts that each table has a head, a line below it, and as many cells in every row. */
+/** Asserts that each table has a head, a line below it, and rows of equal length. */
 function assertWellFormed(of: string, tables: number): void {
   const found = tablesIn(of)
   assert.equal(found.length, tables)
@@ -76,17 +76,17 @@ function assertWellFormed(of: string, tables: number): void {
   assert.equal([...of.matchAll(/^\s*\|/gm)].length, found.flat().length, 'no bar begins another line')
 }
 
-/** The tables that there are to be: of parameters, of fields, and of problems. */
+/** Expected tables: parameters, fields, and problems. */
 const TABLES =
   endpointsOf(document).filter(({ parameters }) => parameters.length > 0).length +
   endpointsOf(document)
-    .flatMap((one) => saidBy(one, document))
+    .flatMap((one) => mediaDescriptions(one, document))
     .filter(({ fields }) => fields.length > 0).length +
   sharedIn(document).length +
   2
 
 suite('the reference as Markdown', () => {
-  test('is Markdown that may be kept until it changes', async () => {
+  test('is Markdown that is cached with revalidation', async () => {
     const response = await stage.get('/api.md')
     assert.equal(response.headers.get('content-type'), 'text/markdown; charset=utf-8')
     assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
@@ -97,7 +97,7 @@ suite('the reference as Markdown', () => {
     assert.equal((await stage.get('/api.md?endpoint=flows')).status, 400)
   })
 
-  test('has every endpoint with what it answers, refuses, keeps and costs', () => {
+  test('has every endpoint with its answer, problems, caching and cost', () => {
     for (const { operationId, path, summary, description } of endpointsOf(document)) {
       const section = under(`### GET ${path}`)
       for (const told of [summary, description]) assert.ok(section.includes(`\n${told}`), operationId)
@@ -126,13 +126,13 @@ suite('the reference as Markdown', () => {
         const { meaning } = field
         assert.deepEqual(
           told,
-          [formOfField(field).join(''), unitOf(field, 'KOTS'), meaning],
+          [typeOfField(field).join(''), unitOf(field, 'KOTS'), meaning],
           `${name}: ${field.name}`,
         )
       }
     }
     for (const endpoint of endpointsOf(document)) {
-      for (const { type, is, fields } of saidBy(endpoint, document)) {
+      for (const { type, is, fields } of mediaDescriptions(endpoint, document)) {
         const section = under(`### GET ${endpoint.path}`)
         assert.match(section, new RegExp(`^Answers \`${type.replaceAll('+', String.raw`\+`)}\``, 'm'))
         if (is !== null) assert.ok(section.includes(`Its fields are those of ${is}, below.`))
@@ -151,10 +151,10 @@ suite('the reference as Markdown', () => {
     const codes = tablesIn(under('## Problems'))
       .flat()
       .map(([code]) => code)
-    for (const code of PUBLIC_CODES) assert.ok(codes.includes(`\`${code}\``), code)
+    for (const code of PUBLIC_PROBLEMS) assert.ok(codes.includes(`\`${code}\``), code)
   })
 
-  test('asks with curl what the page asks, which is run', async () => {
+  test('has the same curl requests as the page', async () => {
     const page = await (await stage.get('/api')).text()
     const shown = [...page.matchAll(/<p>curl <button[^>]* data-copy="([^"]*)"/g)].map(([, one = '']) =>
       plain(one),
@@ -165,11 +165,11 @@ suite('the reference as Markdown', () => {
     assert.deepEqual(own.map((block) => block.text).toSorted(), shown.toSorted())
   })
 
-  test('has only tables in which every row has all cells', () => {
+  test('has only tables whose rows have all cells', () => {
     assertWellFormed(text, TABLES)
   })
 
-  test('has a name and a token as they are, whatever is in them', async () => {
+  test('escapes the name of the site and of its token', async () => {
     const site = { name: '*A* | <b>`', token: 'K|T_S\\' }
     await using other = await openApiStage({ site })
     const written = await markdownOf(other)
@@ -178,12 +178,12 @@ suite('the reference as Markdown', () => {
     assert.ok(written.includes('| `burned` | amount | K\\|T\\_S\\\\ |'))
   })
 
-  test('says what the data is, and what the platform is', () => {
+  test('has the disclaimer, and whether the platform is simulated', () => {
     assert.match(text, /informational only: it is not advice, a forecast or an offer/)
     assert.match(text, /This is a simulated platform: no event here is of real money/)
   })
 
-  test('has a size that no log makes larger', async () => {
+  test('has a size that does not depend on the log', async () => {
     assert.ok(Buffer.byteLength(text) < BYTES_MAX, `${Buffer.byteLength(text)} bytes`)
     await using other = await openApiStage()
     other.trade(2_000)
@@ -192,7 +192,7 @@ suite('the reference as Markdown', () => {
     assert.ok(more.length < text.length + 100)
   })
 
-  test('asks about what is new once there is something new, and about a sample while there is nothing', async () => {
+  test('has example requests about new events, and about the sample while the log is empty', async () => {
     await using empty = await openApiStage({ story: [] })
     const early = await empty.get('/api.md')
     assertWellFormed(await early.text(), TABLES)
@@ -202,14 +202,14 @@ suite('the reference as Markdown', () => {
     assert.match(under('### GET /api/v1/events/{seq}', await late.text()), /\/api\/v1\/events\/1'/)
   })
 
-  test('is named by the page, to people and to programs', async () => {
+  test('is linked from the page, for people and programs', async () => {
     const page = await (await stage.get('/api')).text()
     assert.match(page, /<link rel="alternate" type="text\/markdown" href="\/api\.md" \/>/)
     assert.match(page, /<a href="\/api\.md"[^>]*>this page as Markdown<\/a>/)
     assert.match(await (await stage.get('/llms.txt')).text(), /\]\(\/api\.md\)/)
   })
 
-  test('refuses as a program reads it while the log is not ready', async () => {
+  test('answers a problem while the log is not ready', async () => {
     await using other = await openApiStage()
     other.setUnready({ code: 'not-ready', detail: 'Not yet.' })
     const answer = await other.get('/api.md')

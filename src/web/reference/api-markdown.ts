@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
@@ -8,24 +8,23 @@ import type { ExampleRequest } from './api-answers.ts'
 import type { ApiDocument, ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
 import { valueBoundsOf, endpointsOf, exampleIn, formOf, meaningOf } from '../frame/api-document.ts'
 import type { Field } from './api-fields.ts'
-import { fieldsOf, formOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
-import type { Said } from './api-media.ts'
-import { saidBy } from './api-media.ts'
+import { fieldsOf, typeOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
+import type { MediaDescription } from './api-media.ts'
+import { mediaDescriptions } from './api-media.ts'
 import { snippetsOf } from './api-snippets.ts'
-import { KEPT_AND_COUNTED, REFUSALS } from './api-terms.ts'
-import { codeBlock, literal, table } from './markdown.ts'
+import { CACHING_AND_COSTS, PROBLEMS_INTRODUCTION } from './api-terms.ts'
 
-/** What the reference is made of. */
+/** Parts of the reference. */
 export type Reference = Readonly<{
   document: ApiDocument
   site: Site
   simulated: boolean
-  /** What the addresses of its requests begin with. */
+  /** Base URL of its requests. */
   base: string
   questionOf: (endpoint: DocumentedEndpoint) => ExampleRequest
 }>
 
-/** The whole reference as Markdown: blocks with a blank line between. */
+/** Formats the reference as Markdown. */
 export function formatReference(reference: Reference): string {
   const { document, site, simulated } = reference
   const endpoints = endpointsOf(document)
@@ -44,7 +43,7 @@ export function formatReference(reference: Reference): string {
     ]),
     ...sharedPart(document, token),
     '## What is kept, and what counts',
-    ...KEPT_AND_COUNTED,
+    ...CACHING_AND_COSTS,
     ...problemsPart(document, token),
   ].join('\n\n')}\n`
 }
@@ -58,7 +57,7 @@ function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): reado
     `${summary}.`,
     ...(parameters.length === 0 ? [] : [table(PARAMETER_HEAD, parameters.map(parameterRow))]),
     codeBlock('sh', curl?.text ?? ''),
-    ...saidBy(endpoint, document).flatMap((said) => answerPart(said, literal(site.token))),
+    ...mediaDescriptions(endpoint, document).flatMap((said) => answerPart(said, literal(site.token))),
     description,
   ]
 }
@@ -73,19 +72,22 @@ function parameterRow(parameter: ApiParameter): readonly string[] {
   return [`\`${name}\`${where}`, formOf(schema), absent, valueBoundsOf(schema) ?? '–', example, meaning]
 }
 
-function answerPart({ type, meaning, is, parts, fields }: Said, token: string): readonly string[] {
-  const told = [
+function answerPart(
+  { type, meaning, is, parts, fields }: MediaDescription,
+  token: string,
+): readonly string[] {
+  const paragraph = [
     `Answers \`${type}\`${meaning === undefined ? '.' : `: ${sentence(meaning)}`}`,
     ...(is === null ? [] : [`Its fields are those of ${is}, below.`]),
     ...(parts.length === 0 ? [] : [`Its parts are told below: ${parts.join(', ')}.`]),
   ].join(' ')
-  return fields.length === 0 ? [told] : [told, fieldsTable(fields, token)]
+  return fields.length === 0 ? [paragraph] : [paragraph, fieldsTable(fields, token)]
 }
 
 function fieldsTable(fields: readonly Field[], token: string): string {
   const rows = fields.map((field) => {
     const name = `\`${field.name}\`${field.of === 'moment' ? ', `…Ms`' : ''}`
-    return [name, formOfField(field).join(''), unitOf(field, token), field.meaning]
+    return [name, typeOfField(field).join(''), unitOf(field, token), field.meaning]
   })
   return table(['Field', 'Type', 'Unit', 'Meaning'], rows)
 }
@@ -103,14 +105,14 @@ function sharedPart(document: ApiDocument, token: string): readonly string[] {
 }
 
 function problemsPart(document: ApiDocument, token: string): readonly string[] {
-  const rows = PUBLIC_CODES.map((code) => [
+  const rows = PUBLIC_PROBLEMS.map((code) => [
     `\`${code}\``,
     String(PROBLEMS[code].status),
     PROBLEMS[code].title,
   ])
   return [
     '## Problems',
-    `${REFUSALS} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code.`,
+    `${PROBLEMS_INTRODUCTION} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code.`,
     table(['Code', 'Status', 'What is wrong'], rows),
     '### The document',
     fieldsTable(fieldsOf('Problem', document), token),
@@ -119,4 +121,28 @@ function problemsPart(document: ApiDocument, token: string): readonly string[] {
 
 function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`
+}
+
+/** Escapes a text of the operator, so that nothing in it is Markdown or HTML. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>#|~&]/g, String.raw`\$&`)
+}
+
+/** A fenced block of code. */
+function codeBlock(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+/** A Markdown table. */
+function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [names, names.map(() => '---'), ...rows].map(lineOf).join('\n')
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.map(cellOf).join(' | ')} |`
+}
+
+/** Escapes the bars of a cell, which end it even between backticks. Escaped bars stay as they are. */
+function cellOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/(?<!\\)\|/g, String.raw`\|`)
 }

@@ -1,25 +1,25 @@
 import type { ApiDocument, Operation } from '../frame/api-document.ts'
 import { mediaOf } from '../frame/api-document.ts'
 import type { Field } from './api-fields.ts'
-import { fieldsOf, namedOf, refsIn, sharedIn } from './api-fields.ts'
+import { fieldsOf, schemaName, refsIn, sharedIn } from './api-fields.ts'
 
-/** What stands in one media type of an answer. */
-export type Said = Readonly<{
+/** Description of an answer in one media type. */
+export type MediaDescription = Readonly<{
   type: string
   meaning: string | undefined
-  /** The part that it is, where that is told with what answers share. */
+  /** Shared schema of the answer; null when it has its own. */
   is: string | null
-  /** Of a stream the parts that it consists of, which are told there too. */
+  /** Shared schemas of the parts of a stream. */
   parts: readonly string[]
-  /** Its own fields. */
+  /** Fields, when the schema is not shared. */
   fields: readonly Field[]
 }>
 
-/** What an endpoint answers, by media type. */
-export function saidBy(operation: Operation, document: ApiDocument): readonly Said[] {
+/** Descriptions of an endpoint's answer, by media type. */
+export function mediaDescriptions(operation: Operation, document: ApiDocument): readonly MediaDescription[] {
   const shared = new Set(sharedIn(document))
   return mediaOf(operation).map(([type, { schema = {}, 'x-itemSchema': parts }]) => {
-    const name = namedOf(schema)
+    const name = schemaName(schema)
     const isShared = name !== null && shared.has(name)
     return {
       type,

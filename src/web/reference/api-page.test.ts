@@ -13,14 +13,14 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-/** What of a page is about one endpoint. */
+/** The section of one endpoint. */
 function sectionOf(id: string, of = page): string {
   const section = new RegExp(`<section aria-labelledby="${id}"[^]*?</section>`).exec(of)?.[0]
   assert.ok(section !== undefined, id)
   return section
 }
 
-/** What this service is said to answer, by request, cut or whole. */
+/** Answers of this service on the page, by request, cut or whole. */
 function answersIn(of: string): ReadonlyMap<string, string> {
   const shown = of.matchAll(/answers now to <a data-json href="([^"]+)"[^]*?<pre[^>]*><code>([^]*?)<\/code>/g)
   return new Map([...shown].map(([, request = '', text = '']) => [plain(request), plain(text)]))
@@ -37,7 +37,7 @@ suite('the reference', () => {
     }
   })
 
-  test('tells each parameter with its form, default, bounds, example and meaning', () => {
+  test('has each parameter with its form, default, bounds, example and meaning', () => {
     for (const { id, parameters } of ENDPOINTS) {
       const section = plain(sectionOf(id)).replaceAll(/<\/?code>|`/g, '')
       for (const { name, absent, meaning, example } of parameters) {
@@ -50,16 +50,16 @@ suite('the reference', () => {
     assert.match(sectionOf('events'), /<td>1 to 10000<\/td>/)
   })
 
-  test('leads by each of its fragments to what no fold hides', () => {
+  test('has no link to a fragment inside closed details', () => {
     const unfolded = page.replaceAll(/<details>[^]*?<\/details>/g, '')
     const fragments = new Set([...page.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id))
     assert.ok(fragments.size > ENDPOINTS.length)
     for (const id of fragments) assert.equal(unfolded.split(` id="${id}"`).length, 2, id)
   })
 
-  test('shows what the service answers at that moment, and says where it is cut', async () => {
+  test('shows the present answers of the service, and where they are cut', async () => {
     const answers = answersIn(page)
-    // Files, notes, the stream and the descriptions of the API itself have no such answer.
+    // Files, notes, the stream and the two descriptions have no such answer.
     const shown = ENDPOINTS.filter(({ answer }) => !answer.includes('/') || answer.includes('json'))
     assert.equal(answers.size, shown.length - 2)
     for (const [request, text] of answers) {
@@ -71,7 +71,7 @@ suite('the reference', () => {
     }
   })
 
-  test('shows another answer once there is another', async () => {
+  test('shows a new answer after a new event', async () => {
     await using other = await openApiStage()
     const [, before_ = ''] = [...answersIn(await (await other.get('/api')).text())][0] ?? []
     other.trade(1)
@@ -80,7 +80,7 @@ suite('the reference', () => {
     assert.match(after_, /"seq": 14,/)
   })
 
-  test('is whole over an empty log', async () => {
+  test('is complete for an empty log', async () => {
     await using empty = await openApiStage({ story: [] })
     const answer = await empty.get('/api')
     assert.equal(answer.status, 200)
@@ -98,7 +98,7 @@ suite('the reference', () => {
     ['endpoint=contests&status=paid&limit=%202', '/api/v1/contests?status=paid&limit=2'],
   ]
   for (const [form, asked] of sent) {
-    test(`leads from the form ${form} to ${asked}`, async () => {
+    test(`redirects the form ${form} to ${asked}`, async () => {
       const response = await fetch(`http://127.0.0.1:${stage.port}/api?${form}`, { redirect: 'manual' })
       assert.equal(response.status, 303)
       assert.equal(response.headers.get('location'), asked)
@@ -106,13 +106,13 @@ suite('the reference', () => {
     })
   }
 
-  test('leads to an address that can stand between quotes in a command', async () => {
+  test('redirects to a URL that can be quoted in a shell', async () => {
     const form = "endpoint=events&kind=a'b"
     const response = await fetch(`http://127.0.0.1:${stage.port}/api?${form}`, { redirect: 'manual' })
     assert.equal(response.headers.get('location'), '/api/v1/events?kind=a%27b')
   })
 
-  test('leads nowhere else', async () => {
+  test('redirects nowhere else', async () => {
     for (const form of [
       'endpoint=event&seq=..%2Fflows',
       'endpoint=event&seq=',

@@ -7,7 +7,7 @@ import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf } from '../frame/api-document.ts'
 import { MARKDOWN_PATH } from './api-markdown-route.ts'
 import { sectionOf } from './api-section.ts'
-import { KEPT_PART, problemParts, sharedParts } from './api-shared.ts'
+import { CACHING_PART, problemParts, sharedParts } from './api-shared.ts'
 import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
@@ -22,27 +22,27 @@ const NAMES = new Set(
   ENDPOINTS.flatMap(({ path, parameters }) => [...placesIn(path), ...parameters.map(({ name }) => name)]),
 )
 
-/** What the forms of the reference send: which endpoint, and each of its parameters as it was typed. */
-const SENT: readonly Parameter[] = [
-  sent('endpoint', { is: 'one-of', values: ids }),
-  ...[...NAMES].map((name) => sent(name, { is: 'text', charsMax: VALUE_CHARS_MAX, guarded: true })),
+/** Parameters of the forms: the endpoint, and its parameters as typed. */
+const FORM_PARAMETERS: readonly Parameter[] = [
+  formParameter('endpoint', { is: 'one-of', values: ids }),
+  ...[...NAMES].map((name) => formParameter(name, { is: 'text', charsMax: VALUE_CHARS_MAX, guarded: true })),
 ]
 
-function sent(name: string, form: ParameterForm): Parameter {
+function formParameter(name: string, form: ParameterForm): Parameter {
   return { name, form, absent: 'not asked', meaning: 'Asked of the endpoint', example: '' }
 }
 
-/** `/api`: every endpoint, with a form that asks it. */
+/** Page `/api`: all endpoints, each with a form. */
 export const apiPage: Page<null> = {
   endpoint: null,
   path: '/api',
-  parameters: SENT,
+  parameters: FORM_PARAMETERS,
   further: true,
   island: 'api',
   title: () => 'API',
   permalink: () => '/api',
   head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
-  elsewhere: async (view) => askedOf(view),
+  elsewhere: async (view) => redirectTarget(view),
   async render(_, view) {
     const openapi = await askEndpoint(view, 'openapi')
     const document = openapi.answer
@@ -54,7 +54,7 @@ export const apiPage: Page<null> = {
     return html`<p class="lead" data-at="${openapi.address}#/info/version">
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
-      ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${KEPT_PART}
+      ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${CACHING_PART}
       ${problemParts(document, token)} ${jsonLinks([['the OpenAPI document', openapi]])}`
   },
 }
@@ -69,7 +69,7 @@ const IN_SHORT = html`<section aria-label="In short" data-chrome>
   </p>
 </section>`
 
-/** The endpoints as a reader looks for them, then what they share. */
+/** Table of contents: endpoints by group, then the shared parts. */
 function contentsOf(document: ApiDocument): Html {
   const endpoints = endpointsOf(document)
   return html`<nav aria-label="Contents" data-chrome>
@@ -101,8 +101,8 @@ function contentsOf(document: ApiDocument): Html {
   </nav>`
 }
 
-/** Where a form of the reference leads: to the endpoint that it asks, without the fields left blank. */
-function askedOf({ query }: View): string | null {
+/** Redirect target of a form: the endpoint with the filled-in parameters; null renders the page. */
+function redirectTarget({ query }: View): string | null {
   const endpoint = ENDPOINTS.find(({ id }) => id === query.word('endpoint'))
   if (endpoint === undefined) return null
   const valueOf = (name: string): string => (query.word(name) ?? '').trim()
@@ -114,7 +114,7 @@ function askedOf({ query }: View): string | null {
   return `${fill(endpoint.path, segments)}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
 }
 
-/** A value as it may stand in an address, and that address between single quotes. */
+/** Encodes a value for a URL that may be between single quotes. */
 function encoded(value: string): string {
   return encodeURIComponent(value).replaceAll("'", '%27')
 }

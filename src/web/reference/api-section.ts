@@ -1,7 +1,7 @@
-import type { ExampleAnswer, Shown } from './api-answers.ts'
+import type { ExampleAnswer, AnsweredExample } from './api-answers.ts'
 import type { ApiDocument, DocumentedEndpoint } from '../frame/api-document.ts'
-import { askOf, parametersOf } from './api-form.ts'
-import { saidBy } from './api-media.ts'
+import { requestForm, parametersTable } from './api-form.ts'
+import { mediaDescriptions } from './api-media.ts'
 import { anchorOf, sentence } from '../markup/prose.ts'
 import { fieldsTable } from './api-shared.ts'
 import { snippetsOf } from './api-snippets.ts'
@@ -11,13 +11,13 @@ import { html } from '../markup/html.ts'
 import type { View } from '../frame/page.ts'
 import { copyButton } from '../frame/view-bar.ts'
 
-/** A longer answer is cut: the whole is one press of its form away. */
+/** Length at which an example answer is cut. */
 const SHOWN_CHARS_MAX = 1_200
 
-/** What an endpoint is, takes and answers, with a form that asks it. */
+/** Section of an endpoint: parameters, form, request, answer and terms. */
 export function sectionOf(
   endpoint: DocumentedEndpoint,
-  shown: Shown,
+  shown: AnsweredExample,
   document: ApiDocument,
   view: View,
 ): Html {
@@ -27,13 +27,13 @@ export function sectionOf(
   return html`<section aria-labelledby="${id}" data-chrome>
     <h2 id="${id}">GET ${path}</h2>
     <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
-    ${parametersOf(endpoint)} ${askOf(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
-    ${shown.answer === null ? null : answerPart(id, shown.answer)}
+    ${parametersTable(endpoint)} ${requestForm(endpoint, shown.segments, page)}
+    ${requestPart(endpoint, shown, view)} ${shown.answer === null ? null : answerPart(id, shown.answer)}
     ${fieldsPart(endpoint, document, view.site.token)} ${endpointTerms(endpoint)}
   </section>`
 }
 
-function requestPart(endpoint: DocumentedEndpoint, shown: Shown, view: View): Html {
+function requestPart(endpoint: DocumentedEndpoint, shown: AnsweredExample, view: View): Html {
   return html`<details>
     <summary>The request: curl, TypeScript, Python, command line</summary>
     ${snippetsOf(view.site.url, endpoint, shown).map(
@@ -63,12 +63,12 @@ function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Htm
   </details>`
 }
 
-/** What stands in each media type of an answer. */
+/** Fields of the answer in each media type. */
 function fieldsPart(endpoint: DocumentedEndpoint, document: ApiDocument, token: string): Html {
   const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
   return html`<details>
     <summary>What the answer says</summary>
-    ${saidBy(endpoint, document).map(
+    ${mediaDescriptions(endpoint, document).map(
       ({ type, meaning, is, parts, fields }) =>
         html`<p>
             <code>${type}</code>${meaning === undefined ? '.' : html`: ${sentence(meaning)}`}

@@ -1,15 +1,15 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { PUBLIC_CODES } from '../../serve/describe/endpoint-problems.ts'
+import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import type { Field } from './api-fields.ts'
-import { fieldsOf, formOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
+import { fieldsOf, typeOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
 import { anchorOf, prose, sentence } from '../markup/prose.ts'
-import { KEPT_AND_COUNTED, REFUSALS } from './api-terms.ts'
+import { CACHING_AND_COSTS, PROBLEMS_INTRODUCTION } from './api-terms.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-/** Each field of an answer: its name, what it is, in which unit, and what it means. */
+/** Table of fields: name, type, unit and meaning. */
 export function fieldsTable(label: string, fields: readonly Field[], token: string): Html {
   return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
     <table class="params">
@@ -27,7 +27,7 @@ export function fieldsTable(label: string, fields: readonly Field[], token: stri
 
 function rowOf(field: Field, token: string): Html {
   const { name, of, meaning } = field
-  const [form, rest] = formOfField(field)
+  const [form, rest] = typeOfField(field)
   return html`<tr>
     <th scope="row"><code>${name}</code>${of === 'moment' ? html`, <code>…Ms</code>` : null}</th>
     <td>${of === null ? form : html`<a href="#${anchorOf(of)}">${form}</a>`}${rest}</td>
@@ -36,7 +36,7 @@ function rowOf(field: Field, token: string): Html {
   </tr>`
 }
 
-/** What fields of many answers are, told once. */
+/** Section about the shared parts of answers. */
 export function sharedParts(document: ApiDocument, token: string): Html {
   const { schemas } = document.components
   return html`<section aria-labelledby="shared" data-chrome>
@@ -55,17 +55,17 @@ export function sharedParts(document: ApiDocument, token: string): Html {
   </section>`
 }
 
-/** How answers are kept and requests counted, told once. */
-export const KEPT_PART: Html = html`<section aria-labelledby="kept" data-chrome>
+/** Section about caching and the rate limit. */
+export const CACHING_PART: Html = html`<section aria-labelledby="kept" data-chrome>
   <h2 id="kept">What is kept, and what counts</h2>
-  ${KEPT_AND_COUNTED.map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+  ${CACHING_AND_COSTS.map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
 </section>`
 
-/** Every problem of the public API, and the document that tells it. */
+/** Section about the problems of the API. */
 export function problemParts(document: ApiDocument, token: string): Html {
   return html`<section aria-labelledby="problems" data-chrome>
     <h2 id="problems">Problems</h2>
-    <p>${prose(REFUSALS)}</p>
+    <p>${prose(PROBLEMS_INTRODUCTION)}</p>
     <div class="wide" role="region" aria-label="Problems by code" tabindex="0">
       <table>
         <thead>
@@ -76,7 +76,7 @@ export function problemParts(document: ApiDocument, token: string): Html {
           </tr>
         </thead>
         <tbody>
-          ${PUBLIC_CODES.map(
+          ${PUBLIC_PROBLEMS.map(
             (code) =>
               html`<tr>
                 <th scope="row"><a href="${PROBLEM_BASE}/${code}">${code}</a></th>

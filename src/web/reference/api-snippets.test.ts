@@ -17,7 +17,7 @@ import { plain } from '../../../test/web/page-tree.ts'
 import { ROOT } from '../../../test/stage/places.ts'
 
 const CLIENT = pathToFileURL(join(ROOT, 'src', 'client', 'index.ts')).href
-/** The stage's: what is checked is held against the clock here. */
+/** The present of the stage. */
 const PRESENT = msOf(LAUNCH + 2 * DAY_MS)
 
 let stage: ApiStage
@@ -33,7 +33,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What the reference says to run in a language, by endpoint: as it is copied, and as it is shown. */
+/** Programs of the reference in a language, by endpoint: the copied text and the shown one. */
 function snippetsIn(language: string): ReadonlyMap<string, string> {
   const found = ENDPOINTS.map(({ id }) => {
     const section = new RegExp(`<section aria-labelledby="${id}"[^]*?</section>`).exec(page)?.[0] ?? ''
@@ -47,7 +47,7 @@ function snippetsIn(language: string): ReadonlyMap<string, string> {
 
 const ends = ([id]: readonly [id: string, text: string]): boolean => id !== 'stream'
 
-/** Runs a program that ends, where it may leave files. */
+/** Runs a program that ends, in a folder for its files. */
 async function output(program: string, words: readonly string[]): Promise<string> {
   const child = spawn(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const closed = once(child, 'close')
@@ -59,14 +59,14 @@ async function output(program: string, words: readonly string[]): Promise<string
   return said
 }
 
-/** Those that end are run in one process, since what costs is to start one; each says something. */
+/** Runs all programs that end in one process, because starting a process is slow. Each prints something. */
 function ranAll(said: string): void {
   const parts = said.split(/^ran\n/m)
   assert.equal(parts.length, ENDPOINTS.length)
   for (const part of parts.slice(1)) assert.notEqual(part, '')
 }
 
-/** Waits until a program that does not end has said this, and ends it. */
+/** Waits until a program that does not end has printed this, and stops it. */
 async function says(child: ChildProcess, words: RegExp): Promise<void> {
   const closed = once(child, 'close')
   let said = ''
@@ -79,7 +79,7 @@ async function says(child: ChildProcess, words: RegExp): Promise<void> {
   assert.match(said, words)
 }
 
-suite('what the reference says to run does what it says', { timeout: 120_000 }, () => {
+suite('the programs of the reference run', { timeout: 120_000 }, () => {
   test('with curl', { skip: skipWithout('curl') }, async () => {
     const snippets = snippetsIn('curl')
     for (const [id, text] of [...snippets].filter(ends)) {
@@ -123,7 +123,7 @@ suite('what the reference says to run does what it says', { timeout: 120_000 }, 
     const snippets = snippetsIn('Command line')
     for (const [id, text] of [...snippets].filter(ends)) {
       assert.match(text, /^daybook /)
-      // That one leaves files where it is run.
+      // `pull` writes files into the working folder.
       const { code, stdout, stderr } =
         id === 'archiveFile'
           ? await start(wordsOf(text), folder).ended()

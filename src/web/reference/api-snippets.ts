@@ -4,19 +4,19 @@ import { BYTES, monthIn, typescriptOf } from '../markup/api-call.ts'
 import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { mediaOf } from '../frame/api-document.ts'
 
-/** The same request in a language, as a whole that runs. */
+/** A program in one language that sends a request. */
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
-/** What tells the ways of asking apart. */
-type Asking = Call & Readonly<{ url: string; isJson: boolean }>
+/** A request with what the languages need of it. */
+type SnippetRequest = Call & Readonly<{ url: string; isJson: boolean }>
 
-/** How a request is made with curl, with the typed client, in Python and on the command line. */
+/** Programs that send an example request: curl, TypeScript, Python and the command line. */
 export function snippetsOf(
   base: string,
   endpoint: DocumentedEndpoint,
   question: ExampleRequest,
 ): readonly Snippet[] {
-  const asking: Asking = {
+  const request: SnippetRequest = {
     id: endpoint.operationId,
     base,
     request: question.request,
@@ -29,19 +29,19 @@ export function snippetsOf(
     isJson: mediaOf(endpoint)[0]?.[0].includes('json') === true,
   }
   return [
-    { language: 'curl', text: curlOf(asking) },
-    { language: 'TypeScript', text: typescriptOf(asking) },
-    { language: 'Python', text: pythonOf(asking) },
-    { language: 'Command line', text: commandOf(asking) },
+    { language: 'curl', text: curlOf(request) },
+    { language: 'TypeScript', text: typescriptOf(request) },
+    { language: 'Python', text: pythonOf(request) },
+    { language: 'Command line', text: commandOf(request) },
   ]
 }
 
-function curlOf({ id, url }: Asking): string {
+function curlOf({ id, url }: SnippetRequest): string {
   if (id === 'stream') return `curl -N '${url}'`
   return `curl ${id === 'archiveFile' || BYTES.has(id) ? '-O' : '-s'} '${url}'`
 }
 
-function pythonOf({ id, url, isJson }: Asking): string {
+function pythonOf({ id, url, isJson }: SnippetRequest): string {
   if (id === 'stream') {
     return `import json
 import urllib.request
@@ -69,9 +69,9 @@ with urllib.request.urlopen("${url}") as answer:
     print(${read})`
 }
 
-function commandOf({ id, place, query, base }: Asking): string {
+function commandOf({ id, place, query, base }: SnippetRequest): string {
   if (id === 'archiveFile') return `daybook pull ${base} ${monthIn(place)} --to daybook`
-  // The tree is checked whole.
+  // The command line has no single tiles; `verify` checks the whole tree.
   if (BYTES.has(id)) return `daybook verify ${base}`
   const options = query.map(([name, value]) => ` --${dashed(name)}${name === 'nonzero' ? '' : ` ${value}`}`)
   if (id === 'stream') return `daybook tail ${base}${options.join('')}`
