@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { assert } from '../protocol/brand.ts'
-import { unrunCell } from '../protocol/csv.ts'
+import { escapeFormula } from '../protocol/foreign-text.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { bytes, number, text } from './store/codec.ts'
@@ -118,7 +118,7 @@ function csvOf(lines: Uint8Array): Uint8Array {
   const rows = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
     .toString('utf8')
     .replace(CSV_LINE, (_line, seq, type, kind, at, atMs, contestId, kots, tx) => {
-      const cells = [seq, type, kind, at, atMs, cell(contestId), cell(kots), unrunCell(cell(tx))]
+      const cells = [seq, type, kind, at, atMs, cell(contestId), cell(kots), escapeFormula(cell(tx))]
       return `${cells.join(',')}\r\n`
     })
   return Buffer.from(rows)

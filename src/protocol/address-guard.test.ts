@@ -19,7 +19,7 @@ const ton = fc
   .tuple(fc.constantFrom(0x11, 0x51, 0x91, 0xd1), fc.constantFrom(0, 0xff), bytes(32))
   .map(([tag, chain, key]) => {
     const body = Uint8Array.from([tag, chain, ...key])
-    // The definition by long division, unlike the register of the guard.
+    // Long division by definition, unlike the shift register of the guard.
     const POLYNOMIAL = 0x11021n
     let rest = BigInt(`0x${Buffer.from(body).toString('hex')}`) << 16n
     for (let bit = 34 * 8 - 1; bit >= 0; bit--)
@@ -43,7 +43,7 @@ const prefixed = fc
   )
   .map(([prefix, program]) => bech32.encode(prefix, bech32.toWords(program), false))
 
-/** Addresses of every family that the guard names, each random. */
+/** Random addresses of every family that the guard knows. */
 const addresses = fc.oneof(
   bytes(32).map((key) => base58.encode(key)),
   fc
@@ -69,7 +69,7 @@ const fullWidth = (text: string) =>
   text.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))
 const between = (mark: string) => (text: string) => Array.from(text).join(mark)
 
-/** The ways in which an address may be dressed up and still be read as one. */
+/** Disguises under which an address remains readable. */
 const dresses: readonly (readonly [name: string, dress: (text: string) => string])[] = [
   ['bare', (text) => text],
   ['in a sentence', (text) => `paid out to ${text} last night`],
@@ -93,7 +93,7 @@ const dresses: readonly (readonly [name: string, dress: (text: string) => string
 ]
 
 suite('the address guard', () => {
-  test('lets no address pass, however dressed: 20,000 attempts', () => {
+  test('detects every address under any disguise: 20,000 attempts', () => {
     fc.assert(
       fc.property(addresses, fc.constantFrom(...dresses), (address, [, dress]) =>
         findsAddress(dress(address)),
@@ -102,7 +102,7 @@ suite('the address guard', () => {
     )
   })
 
-  test('finds bech32 that is glued to other letters', () => {
+  test('finds bech32 between other letters', () => {
     const letters = fc.constantFrom('', 'to', 'WALLET', 'wallet', 'x9')
     fc.assert(
       fc.property(segwit, letters, letters, (address, before, after) =>
@@ -112,7 +112,7 @@ suite('the address guard', () => {
     )
   })
 
-  test('finds bech32 of mixed case where it stands alone', () => {
+  test('finds bech32 of mixed case as a whole word', () => {
     const mix = (text: string) =>
       text.replaceAll(/.{2}/g, (pair) => pair.slice(0, 1).toUpperCase() + pair.slice(1))
     fc.assert(fc.property(segwit, (address) => findsAddress(`to ${mix(address)}.`)))
@@ -131,10 +131,10 @@ suite('the address guard', () => {
     ['the XRP ledger', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
   ]
   for (const [name, address] of published) {
-    test(`knows the address of ${name}`, () => assert.ok(findsAddress(`see ${address}!`)))
+    test(`finds the address of ${name}`, () => assert.ok(findsAddress(`see ${address}!`)))
   }
 
-  test('calls an address proven by `0x` or by a checksum, and no base58 of 32 bytes: that may be a transaction', () => {
+  test('proves an address by `0x` or a checksum, and not by base58 of 32 bytes, which may be a transaction', () => {
     const unproven = new Set(['the Solana system programme', 'the Solana token programme'])
     for (const [name, address] of published) assert.equal(proves(address), !unproven.has(name), name)
     fc.assert(
@@ -163,10 +163,10 @@ suite('the address guard', () => {
     '1999999999999999999999999999999999999999999999',
   ]
   for (const text of honest) {
-    test(`lets pass ${JSON.stringify(text)}`, () => assert.equal(findsAddress(text), false))
+    test(`accepts ${JSON.stringify(text)}`, () => assert.equal(findsAddress(text), false))
   }
 
-  test('lets pass every digest of 64 hex digits, with or without 0x, also those with a base58 run of 32 bytes', () => {
+  test('accepts every digest of 64 hex digits, with or without 0x, even with a base58 run of 32 bytes', () => {
     let hidden = 0
     fc.assert(
       fc.property(
@@ -182,18 +182,18 @@ suite('the address guard', () => {
       ),
       { numRuns: 20_000, seed: 4 },
     )
-    // Without the rule for digests this many honest ones would be refused: the test has teeth.
+    // Without the rule for digests, this many would be refused.
     assert.ok(hidden > 100, `${hidden} of 20,000 digests hold a run that decodes to 32 bytes`)
   })
 
-  test('lets pass every Solana transaction', () => {
+  test('accepts every Solana transaction', () => {
     fc.assert(
       fc.property(bytes(64), (signature) => !findsAddress(base58.encode(signature))),
       { numRuns: 20_000, seed: 5 },
     )
   })
 
-  test('lets pass a version number or a UUID of any value', () => {
+  test('accepts version numbers and UUIDs', () => {
     fc.assert(fc.property(fc.uuid(), fc.nat(), (uuid, build) => !findsAddress(`build ${build} of ${uuid}`)))
   })
 
@@ -231,7 +231,7 @@ suite('the address guard', () => {
         findsAddress(text)
         return performance.now() - begun
       })
-      // The best of them: a machine that does other things makes any single one late.
+      // The fastest of several runs, because other load may slow any single one.
       const ms = Math.min(...times)
       assert.ok(ms < 20, `${ms.toFixed(2)} ms for ${piece.slice(0, 20)}…`)
     }

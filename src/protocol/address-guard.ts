@@ -1,44 +1,43 @@
 import { base58, base58xrp, base64, base64url } from '@scure/base'
 import { holdsBech32 } from './bech32-search.ts'
 
-/** Bytes of a public key of Ed25519, which is the address on Solana and its like. */
+/** Bytes of an Ed25519 public key, which is an address on Solana and similar chains. */
 const KEY_BYTES = 32
 const CHECKSUM_BYTES = 4
-/** Characters of a Base58Check string: from 20 bytes and a version to an extended key. */
+/** Characters of a Base58Check string: from a version and 20 bytes up to an extended key. */
 const BASE58_CHARS_MIN = 25
 const BASE58_CHARS_MAX = 112
-/** How often percent-encoding is undone: once for a URL inside a URL, once more for good measure. */
+/** Rounds of percent-decoding at most: a URL inside a URL needs two. */
 const DECODINGS_MAX = 3
 
-// An address has no fewer letters and digits in a row than bech32's shortest; prose seldom has as many.
+// The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
 const PREFILTER = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
 const PLAIN = /^[\x20-\x24\x26-\x7e]*$/
 const HEX_64 = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi
 const EVM = /0x[0-9a-f]{40}(?![0-9a-f])/i
 const BASE58_RUN = /[1-9A-HJ-NP-Za-km-z]{25,}/g
 const PERCENT_RUN = /(?:%[0-9a-f]{2})+/gi
-// What is not seen between two letters: marks, soft hyphens, joiners, zero-width spaces, blank letters.
+// Characters that are invisible between letters: marks, soft hyphens, joiners, zero-width spaces, blank letters.
 const INVISIBLE = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** SHA-256, as the runtime has it. */
+/** SHA-256 of the runtime. */
 type Sha256 = (bytes: Uint8Array) => Uint8Array
 
-/** Two readings of a text as a wallet address; each is total and linear in the text's length. */
-export type AddressGuard = Readonly<{
+/** Two tests of a text for wallet addresses. Both accept any text and take linear time. */
+type AddressGuard = Readonly<{
   /**
-   * Whether the text holds a wallet address (spec, section 4): a whole base58 run that decodes to 32 bytes, `0x` + 40
-   * hex digits, bech32, Base58Check, or a TON address. A run of 64 hex digits is a digest and no address. The text is
-   * also read as a browser and a reader would: percent-decoded, in compatibility form (full-width letters), without
-   * invisible characters.
+   * Whether the text contains a wallet address (spec, section 4): a base58 run that decodes to 32 bytes, `0x` and 40 hex
+   * digits, bech32, Base58Check, or a TON address. A run of 64 hex digits counts as a digest instead. Also tests the text
+   * percent-decoded, in compatibility form (full-width letters), and without invisible characters.
    */
   finds(text: string): boolean
-  /** Whether `0x` + 40 hex digits or a checksum proves an address: what an `opaque` transaction is refused for. */
+  /** Whether `0x` and 40 hex digits, or a checksum, prove an address. An `opaque` transaction is refused for this only. */
   proves(text: string): boolean
 }>
 
-/** Opens the guard over a SHA-256, which Base58Check ends in. */
+/** Opens the guard. Base58Check needs the SHA-256. */
 export function openAddressGuard(sha256: Sha256): AddressGuard {
-  /** Base58Check: the last four bytes are the beginning of the double SHA-256 of what precedes them. */
+  /** Base58Check: the last four bytes are the first four of the double SHA-256 of the rest. */
   const endsInChecksum = (bytes: Uint8Array): boolean => {
     const digest = sha256(sha256(bytes.subarray(0, -CHECKSUM_BYTES)))
     return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === digest[at])
@@ -49,7 +48,7 @@ export function openAddressGuard(sha256: Sha256): AddressGuard {
       if (run.length < BASE58_CHARS_MIN || run.length > BASE58_CHARS_MAX) continue
       const bytes = base58.decode(run)
       if ((withKeys && bytes.length === KEY_BYTES) || endsInChecksum(bytes)) return true
-      // The same letters in another order: addresses that begin with r, checked in the same way.
+      // Addresses that begin with r have another alphabet and the same checksum.
       if (run.startsWith('r') && endsInChecksum(base58xrp.decode(run))) return true
     }
     return false
@@ -57,7 +56,7 @@ export function openAddressGuard(sha256: Sha256): AddressGuard {
 
   const holds = (text: string, withKeys: boolean): boolean => {
     if (!PREFILTER.test(text)) return false
-    // About one digest in sixty has a base58 run of 32 bytes inside: digests are taken out first.
+    // About one digest in sixty contains a base58 run of 32 bytes, so digests are removed first.
     const rest = text.replace(HEX_64, ' ')
     return EVM.test(rest) || holdsBase58(rest, withKeys) || holdsBech32(rest) || holdsTon(rest)
   }
@@ -68,7 +67,7 @@ export function openAddressGuard(sha256: Sha256): AddressGuard {
   return { finds: (text) => reads(text, true), proves: (text) => reads(text, false) }
 }
 
-/** The text as written and as it may be read, each once. */
+/** The text and its decoded and normalised forms, without repetition. */
 function readings(text: string): readonly string[] {
   const decoded = [text]
   for (let round = 0; round < DECODINGS_MAX; round++) {
@@ -90,14 +89,14 @@ function percentDecoded(run: string): string {
   return UTF8.decode(Uint8Array.from(bytes))
 }
 
-// 36 bytes in base64 of either alphabet, standing alone.
+// 36 bytes in base64 of either alphabet, as a whole word.
 const TON_RUNS = [
   [base64url, /(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{48}(?![0-9A-Za-z_-])/g],
   [base64, /(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{48}(?![0-9A-Za-z+/])/g],
 ] as const
-/** The first byte: bounceable or not, each also for the test network. */
+/** First byte: bounceable or not, on the main or the test network. */
 const TON_TAGS: ReadonlySet<number | undefined> = new Set([0x11, 0x51, 0x91, 0xd1])
-/** The second byte: the basic chain and the master chain. */
+/** Second byte: basic chain or master chain. */
 const TON_CHAINS: ReadonlySet<number | undefined> = new Set([0x00, 0xff])
 
 function holdsTon(text: string): boolean {
@@ -110,7 +109,7 @@ function holdsTon(text: string): boolean {
   })
 }
 
-/** CRC-16/XMODEM, which is zero over a text followed by its own checksum. */
+/** CRC-16/XMODEM. Zero over bytes that end with their own checksum. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0
   for (const byte of bytes) {

@@ -1,22 +1,22 @@
 const CHARSET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
-/** The value of each character of the data part, by character code; −1 for every other character. */
+/** Value of each data character, by character code; −1 for other characters. */
 const VALUES: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
   CHARSET.indexOf(String.fromCharCode(code)),
 )
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const
-/** What the checksum of a valid string leaves: bech32 (BIP 173) and bech32m (BIP 350). */
+/** Checksum remainders of valid strings: bech32 (BIP 173) and bech32m (BIP 350). */
 const REMAINDERS: ReadonlySet<number> = new Set([1, 0x2bc830a3])
 
-/** Characters of the shortest data part of an address in use (a witness programme of two bytes). */
+/** Characters of the shortest data part in use: a witness program of two bytes. */
 const DATA_CHARS_MIN = 11
-/** Longer than the human-readable part of any address in use. */
+/** Characters of the longest human-readable part that is tried; longer than any in use. */
 const PREFIX_CHARS_MAX = 24
 const CANDIDATE = /1(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{11})/gi
 
 /**
- * Whether a bech32 or bech32m string with a valid checksum stands anywhere in the text. A library decodes
- * such a string but cannot find one that is glued to other letters; here one pass per possible beginning
- * sees every possible end. Linear: a separator is followed by its data, which holds no further separator.
+ * Whether the text contains a bech32 or bech32m string with a valid checksum. A library decodes such a string, but does
+ * not find one between other letters. Here one pass for each possible start tests every possible end. Takes linear time,
+ * because data after a separator contains no other separator.
  */
 export function holdsBech32(text: string): boolean {
   for (const { index } of text.matchAll(CANDIDATE)) {
@@ -44,8 +44,8 @@ function endsInChecksum(text: string, from: number, separator: number, to: numbe
 }
 
 /**
- * A string of mixed case is no address, but a person could mend it: it counts where it stands alone. In the
- * middle of a base58 word of mixed case, a thousand begins and ends would make a chance match too likely.
+ * Whether a match counts as an address. Mixed case is invalid, but a person could fix it, so it counts as a whole word.
+ * Inside a base58 word of mixed case a match is likely to be chance.
  */
 function isPlausible(text: string, from: number, to: number): boolean {
   const found = text.slice(from, to)
@@ -80,7 +80,7 @@ function isLetter(code: number): boolean {
   return lower >= 97 && lower <= 122
 }
 
-/** Letters, digits and the underscore, which the test networks of one chain have in their prefix. */
+/** Letters, digits, and the underscore, which some test networks have in their prefix. */
 function isWordCharacter(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 57) || code === 95
 }

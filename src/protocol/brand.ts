@@ -1,14 +1,14 @@
 declare const brand: unique symbol
 
-/** A primitive that cannot be mixed up with another of the same runtime type. Minted only in `protocol`. */
+/** A primitive type that does not mix with others of the same runtime type. Only `protocol` casts to brands. */
 export type Brand<Base, Name extends string> = Base & { readonly [brand]: Name }
 
-/** Throws when one of our own invariants does not hold; the message names the values. */
+/** Throws when an invariant is broken. The message should name the values. */
 export function assert(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${message}`)
 }
 
-/** A record with exactly these keys, each with the value made for it. */
+/** Makes an object with exactly these keys. */
 export function recordOf<Key extends string, Value>(
   keys: readonly Key[],
   make: (key: Key, index: number) => Value,
@@ -16,7 +16,7 @@ export function recordOf<Key extends string, Value>(
   return Object.fromEntries(keys.map((key, index) => [key, make(key, index)])) as Record<Key, Value>
 }
 
-/** The keys of an object literal, which has no others than its type says. */
+/** Keys of an object literal, typed. The object must have no keys beyond its type. */
 export function keysOf<Key extends string>(of: Readonly<Record<Key, unknown>>): readonly Key[] {
   return Object.keys(of) as Key[]
 }

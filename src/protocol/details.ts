@@ -5,7 +5,7 @@ import type { Month, Ms } from './moment.ts'
 import { formatAt } from './moment.ts'
 import type { Seq } from './seq.ts'
 
-/** What some events say beyond their eight fields (spec, sections 2 and 3). Absent keys are left out. */
+/** Details of an event, beyond its eight fields (spec, sections 2 and 3). Absent keys are omitted. */
 export type Details = Readonly<{
   title?: string
   opensAt?: Ms
@@ -26,11 +26,11 @@ export type Details = Readonly<{
   /** Seq of the event that a correction cancels. */
   corrects?: Seq
   reason?: string
-  /** Seq of a cancelled event of the same type, which this one replaces. */
+  /** Seq of the cancelled event of the same type that this event replaces. */
   restates?: Seq
 }>
 
-/** The fields in the order in which their line is written (section 3, `restates` last). */
+/** Fields in the order of a details line (section 3, `restates` last). */
 export const DETAILS_FIELDS: readonly DetailsField[] = [
   'title',
   'opensAt',
@@ -52,7 +52,7 @@ export const DETAILS_FIELDS: readonly DetailsField[] = [
   'restates',
 ]
 
-/** The fields that are moments: on the wire each is a pair, `opensAt` and `opensAtMs`. */
+/** Fields that are moments. Their JSON is a pair, such as `opensAt` and `opensAtMs`. */
 export const MOMENT_FIELDS: ReadonlySet<DetailsField> = new Set<DetailsField>([
   'opensAt',
   'closesAt',
@@ -61,7 +61,7 @@ export const MOMENT_FIELDS: ReadonlySet<DetailsField> = new Set<DetailsField>([
   'paysAt',
 ])
 
-/** The details' own JSON, without the seq around it. */
+/** JSON of the details alone, without the seq. */
 export function formatDetails(details: Details): string {
   const wire: Record<string, unknown> = {}
   for (const field of DETAILS_FIELDS) {
@@ -77,12 +77,12 @@ export function formatDetails(details: Details): string {
   return JSON.stringify(wire)
 }
 
-/** The details' line: the body of `/events/{seq}/details` and the line of the month's details file. */
+/** Details line: the body of `/events/{seq}/details` and a line of the month's details file. */
 export function formatDetailsLine(seq: Seq, details: Details | null): string {
   return `{"seq":${seq},"details":${details === null ? 'null' : formatDetails(details)}}`
 }
 
-/** Reads details that Daybook wrote. What it does not know is left out, so that newer logs stay readable. */
+/** Parses details that Daybook wrote. Ignores unknown fields, so that newer logs stay readable. */
 export function parseDetails(json: string): Details {
   const wire = JSON.parse(json) as Record<string, unknown>
   const details: Record<string, unknown> = {}

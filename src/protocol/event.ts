@@ -6,11 +6,11 @@ import type { Ms } from './moment.ts'
 import { formatAt } from './moment.ts'
 import type { ContestId, Seq } from './seq.ts'
 
-/** A published fact with its seq; immutable. The in-memory form of the eight fields. */
+/** A published event. In-memory form of the eight fields. */
 export type DaybookEvent = Readonly<{
   seq: Seq
   type: EventType
-  /** The operator's own word, or a fixed one (section 3). */
+  /** A word of the operator, or a fixed one (section 3). */
   kind: string
   atMs: Ms
   contestId: ContestId | null
@@ -18,10 +18,10 @@ export type DaybookEvent = Readonly<{
   tx: string | null
 }>
 
-/** An event with what it says beyond its eight fields. */
+/** An event with its details. */
 export type Entry = Readonly<{ event: DaybookEvent; details: Details | null }>
 
-/** The eight keys as they stand on the wire, in their order. */
+/** JSON form of an event: the eight keys in their order. */
 export type EventWire = Readonly<{
   seq: number
   type: string
@@ -33,7 +33,7 @@ export type EventWire = Readonly<{
   tx: string | null
 }>
 
-/** The line is made once, when the event is published; every surface shows these bytes. */
+/** Line of an event, formatted once at publication. Every answer contains these bytes. */
 export function formatEvent(event: DaybookEvent): string {
   return JSON.stringify({
     seq: event.seq,
@@ -47,16 +47,16 @@ export function formatEvent(event: DaybookEvent): string {
   } satisfies EventWire)
 }
 
-/** A line that Daybook wrote as the object it is: written again, it gives the same bytes. */
+/** Parses a line that Daybook wrote, without conversion. Stringifying it again gives the same bytes. */
 export function parseEventWire(line: string): EventWire {
   return JSON.parse(line) as EventWire
 }
 
-/** Reads a line that Daybook wrote; throws on anything else, since a broken line is a broken log. */
+/** Parses a line that Daybook wrote. Throws on a malformed amount, because a damaged line is a damaged log. */
 export function parseEvent(line: string): DaybookEvent {
   const wire = parseEventWire(line)
   const kots = wire.kots === null ? null : parseAmount(wire.kots)
-  if (kots === undefined) throw new Error(`event ${wire.seq} has an amount that is none`)
+  if (kots === undefined) throw new Error(`event ${wire.seq} has a malformed amount`)
   return {
     seq: wire.seq as Seq,
     type: wire.type as EventType,

@@ -3,11 +3,11 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { boundOf, DAY_MS, formatAt, MS_MAX, msOf, parseAt } from './moment.ts'
 
-/** Days of the years of one leap cycle: after it the calendar repeats itself. */
+/** Days of one leap cycle, after which the calendar repeats. */
 const CYCLE_DAYS = 146_097
 
 suite('a moment', () => {
-  test('is written as Date writes it, and read back as the same', () => {
+  test('is formatted as by Date, and parsed back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MS_MAX }), (value) => {
         const text = formatAt(msOf(value))
@@ -17,7 +17,7 @@ suite('a moment', () => {
     )
   })
 
-  test('has its date on the first and the last millisecond of every day of a leap cycle', () => {
+  test('has the right date at the first and last millisecond of every day of a leap cycle', () => {
     for (let day = 0; day <= CYCLE_DAYS; day++) {
       for (const ms of [day * DAY_MS, (day + 1) * DAY_MS - 1]) {
         if (formatAt(msOf(ms)) !== new Date(ms).toISOString())
@@ -26,7 +26,7 @@ suite('a moment', () => {
     }
   })
 
-  test('is written at the edges of the protocol, and a bound before 1970 too', () => {
+  test('is formatted at the limits of the protocol, and for a bound before 1970', () => {
     for (const [ms, text] of [
       [0, '1970-01-01T00:00:00.000Z'],
       [MS_MAX, '9999-12-31T23:59:59.999Z'],

@@ -1,12 +1,13 @@
 import type { Brand } from './brand.ts'
+import { parseWhole } from './seq.ts'
 
 /** Integer milliseconds since 1970-01-01T00:00:00Z. */
 export type Ms = Brand<number, 'Ms'>
 
 /** One instant in both forms: `at` (UTC, ISO 8601, three decimals, `Z`) and `atMs`. */
-export type Moment = Readonly<{ at: string; atMs: Ms }>
+type Moment = Readonly<{ at: string; atMs: Ms }>
 
-/** A calendar month in UTC, `yyyy-mm`. */
+/** Calendar month in UTC, `yyyy-mm`. */
 export type Month = Brand<string, 'Month'>
 
 export const SECOND_MS = 1000
@@ -16,19 +17,18 @@ export const HOUR_MS: number = 60 * MINUTE_MS
 export const DAY_MS: number = 24 * HOUR_MS
 export const WEEK_MS: number = 7 * DAY_MS
 
-/** The Monday 1969-12-29, from which weeks are counted (ISO weeks begin on Monday). */
+/** Monday 1969-12-29, the origin of weeks (ISO weeks begin on Monday). */
 export const FIRST_MONDAY_MS: number = -3 * DAY_MS
 
-/** The latest moment of the protocol, 9999-12-31T23:59:59.999Z: later years need another notation. */
+/** Latest moment of the protocol, 9999-12-31T23:59:59.999Z. Later years need another notation. */
 export const MS_MAX: Ms = 253_402_300_799_999 as Ms
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?Z)?$/
-const INTEGER = /^(?:0|[1-9]\d{0,15})$/
 
-/** Integers from 1 to this, exclusive, are taken for seconds and refused in a query. */
+/** Integers from 1 up to this, exclusive, look like seconds and are refused in a query. */
 export const MILLISECONDS_MIN: number = 10 ** 11
 
-/** Brands a number that is known to be a moment; throws outside 1970 to 9999. */
+/** Brands a moment. Throws a `RangeError` outside 1970 to 9999. */
 export function msOf(value: number): Ms {
   if (!Number.isSafeInteger(value) || value < 0 || value > MS_MAX) {
     throw new RangeError('a moment is an integer of milliseconds from 1970 to 9999')
@@ -36,15 +36,15 @@ export function msOf(value: number): Ms {
   return value as Ms
 }
 
-/** Brands a bound of a range, which may lie before 1970 (a week's Monday, a local midnight). */
+/** Brands a bound of a range, which may be before 1970 (the Monday of a week, a local midnight). */
 export function boundOf(value: number): Ms {
   if (!Number.isSafeInteger(value)) throw new RangeError('a bound is an integer of milliseconds')
   return value as Ms
 }
 
-/** `2026-10-03T11:22:33.123Z`. */
+/** Formats a moment as `2026-10-03T11:22:33.123Z`. */
 export function formatAt(ms: Ms): string {
-  // A bound may lie outside of the years that events have: `Date` knows the notation of those.
+  // A bound may be outside the years of events. `Date` formats those.
   if (ms < 0 || ms > MS_MAX) return new Date(ms).toISOString()
   const day = Math.floor(ms / DAY_MS)
   const inDay = ms - day * DAY_MS
@@ -54,14 +54,14 @@ export function formatAt(ms: Ms): string {
   return `${dateOf(day)}T${time}.${String(inDay % SECOND_MS).padStart(3, '0')}Z`
 }
 
-/** Days from the first of March of the year 0, from which leap days come last in their year, to 1970. */
+/** Days from 1 March of the year 0 to 1 January 1970. */
 const DAYS_TO_1970 = 719_468
 const DAYS_OF_400_YEARS = 146_097
 
 /**
- * The date of a day since 1970, in the proleptic Gregorian calendar: in arithmetic a third of what `Date` takes for
- * it, and an answer of a thousand buckets writes a thousand. Years begin in March, so that months of five have 153
- * days and the leap day comes last (E. G. Richards, Mapping Time, 1998).
+ * Date of a day since 1970, in the proleptic Gregorian calendar. Takes a third of the time of `Date`, for answers with a
+ * thousand buckets. Years begin in March, so that five months have 153 days and the leap day is last (E. G. Richards,
+ * Mapping Time, 1998).
  */
 function dateOf(day: number): string {
   const since = day + DAYS_TO_1970
@@ -77,7 +77,7 @@ function dateOf(day: number): string {
   return `${year}-${twoDigits(month)}-${twoDigits(date)}`
 }
 
-/** Of a number from 0 to 99. */
+/** Two digits of a number from 0 to 99. */
 function twoDigits(value: number): string {
   return TWO_DIGITS[value] ?? String(value)
 }
@@ -90,13 +90,13 @@ export function moment(ms: Ms): Moment {
   return { at: formatAt(ms), atMs: ms }
 }
 
-/** ISO 8601 UTC: a date, or a date and time with `Z`, seconds and milliseconds optional. No other form. */
+/** Parses ISO 8601 in UTC: a date, or a date and time with `Z`; seconds and milliseconds are optional. */
 export function parseAt(text: string): Ms | undefined {
   const match = ISO.exec(text)
   if (match === null) return undefined
   const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = ''] = match
   const ms = Date.UTC(+year, +month - 1, +day, +hour, +minute, +second, +fraction.padEnd(3, '0'))
-  // Date.UTC rolls 30 February over and reads years below 100 as 19xx; the round trip shows both.
+  // Date.UTC accepts 30 February and reads years below 100 as 19xx. The round trip detects both.
   const back = new Date(ms)
   const same =
     back.getUTCFullYear() === +year &&
@@ -108,25 +108,25 @@ export function parseAt(text: string): Ms | undefined {
   return same && ms >= 0 ? (ms as Ms) : undefined
 }
 
-export type QueryTime = Readonly<{ ms: Ms } | { reason: 'not-a-time' | 'seconds' }>
+type QueryTime = Readonly<{ ms: Ms } | { reason: 'not-a-time' | 'seconds' }>
 
-/** A time in a query: ISO 8601 UTC or integer milliseconds since 1970 (spec, section 1). */
+/** Parses a time in a query: ISO 8601 in UTC, or integer milliseconds since 1970 (spec, section 1). */
 export function parseQueryTime(text: string): QueryTime {
-  if (!INTEGER.test(text)) {
+  const value = parseWhole(text)
+  if (value === undefined) {
     const ms = parseAt(text)
     return ms === undefined ? { reason: 'not-a-time' } : { ms }
   }
-  const value = Number(text)
   if (value > 0 && value < MILLISECONDS_MIN) return { reason: 'seconds' }
   return value <= MS_MAX ? { ms: value as Ms } : { reason: 'not-a-time' }
 }
 
-/** The greatest multiple of `width` (counted from `origin`) at or before `ms`. */
+/** Greatest multiple of `width` (counted from `origin`) at or before `ms`. */
 export function floorTo(ms: Ms, width: number, origin = 0): Ms {
   return (Math.floor((ms - origin) / width) * width + origin) as Ms
 }
 
-/** The least multiple of `width` (counted from `origin`) at or after `ms`. */
+/** Least multiple of `width` (counted from `origin`) at or after `ms`. */
 export function ceilTo(ms: Ms, width: number, origin = 0): Ms {
   return (Math.ceil((ms - origin) / width) * width + origin) as Ms
 }
@@ -137,7 +137,7 @@ export function later(a: Ms, b: Ms): Ms {
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
-/** `yyyy-mm` from 1970 to 9999; undefined for anything else. */
+/** Parses `yyyy-mm` from 1970 to 9999; undefined for anything else. */
 export function parseMonth(text: string): Month | undefined {
   return MONTH.test(text) && text >= '1970-01' ? (text as Month) : undefined
 }
@@ -146,12 +146,12 @@ export function monthOf(ms: Ms): Month {
   return formatAt(ms).slice(0, 7) as Month
 }
 
-/** The first moment of a month. */
+/** First moment of a month. */
 export function monthStart(month: Month): Ms {
   return Date.UTC(+month.slice(0, 4), +month.slice(5, 7) - 1, 1) as Ms
 }
 
-/** The month after; its start is the exclusive end of this one. */
+/** Next month; its start is the exclusive end of this one. */
 export function nextMonth(month: Month): Month {
   const year = +month.slice(0, 4)
   const number = +month.slice(5, 7)

@@ -1,4 +1,4 @@
-/** Every error code of the public API and of the publish door: stable, kebab-case, the last part of `type`. */
+/** Error codes of the public API and of publishing: stable, in kebab-case, the last part of `type`. */
 export const PROBLEMS = {
   'invalid-parameter': { status: 400, title: 'A parameter is not valid' },
   'unknown-parameter': { status: 400, title: 'A parameter is not known here' },
@@ -23,7 +23,7 @@ export const PROBLEMS = {
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
-  // The publish door (private).
+  // Codes of the private listener.
   unauthorized: { status: 401, title: 'A valid token is required' },
   'invalid-draft': { status: 400, title: 'A draft is not valid' },
   'wrong-state': { status: 409, title: 'The draft does not fit the state of the books' },
@@ -38,7 +38,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** What is wrong with one parameter or field. Values sent are never repeated here. */
+/** Fault of one parameter or field. Never repeats the sent value. */
 export type ParameterFault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
 
 /** An RFC 9457 error in our own terms; `serve/respond` makes the document of it. */
@@ -52,7 +52,7 @@ export type Problem = Readonly<{
   retryAfterSeconds?: number
 }>
 
-/** Text from outside: a value or a problem, never an exception. */
+/** Result of parsing outside text: a value or a problem, never an exception. */
 export type Parsed<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; problem: Problem }>
 
 export function parsed<T>(value: T): Parsed<T> {
@@ -63,7 +63,7 @@ export function refused(problem: Problem): Readonly<{ ok: false; problem: Proble
   return { ok: false, problem }
 }
 
-/** The same with another value; a problem stays as it is. */
+/** Maps the value, and passes a problem through. */
 export function mapped<From, To>(from: Parsed<From>, map: (value: From) => To): Parsed<To> {
   return from.ok ? parsed(map(from.value)) : from
 }

@@ -2,13 +2,13 @@ import type { EventWire } from './event.ts'
 import type { EventType } from './rules.ts'
 import type { JsonSchema } from './schema.ts'
 
-// The JSON answers of /api/v1 as they stand on the wire (spec, section 5). Amounts are strings with nine
-// decimals, prices with twelve; a moment is always the pair `x` and `xMs`; what does not apply is null.
+// JSON answers of /api/v1 (spec, section 5). Amounts are strings with nine decimals, prices with twelve. A moment is
+// a pair `x` and `xMs`. A field that does not apply is null.
 
 type Amount = string
 type Price = string
 
-/** The last event counted; seq 0 with null moments on an empty log. */
+/** Last event that an answer counts; seq 0 and null moments on an empty log. */
 export type AsOf = Readonly<{ seq: number; at: string | null; atMs: number | null }>
 
 export type Summary = Readonly<{
@@ -46,7 +46,7 @@ export type ContestWire = Readonly<{
   closedAtMs: number | null
   paidAt: string | null
   paidAtMs: number | null
-  /** What has been put in. */
+  /** All amounts put into the pool. */
   pool: Amount
   entries: number
   plays: number
@@ -117,7 +117,7 @@ export type Payouts = Readonly<{
 export const BUCKETS = ['minute', 'hour', 'day', 'week'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
-/** The range an answer used, after flooring and ceiling to its buckets. */
+/** Range of an answer, aligned to its buckets. */
 export type Range = Readonly<{ from: string; fromMs: number; to: string; toMs: number; bucket: Bucket }>
 
 export type FlowFigures = Readonly<{ spentOnPlay: Amount; paidInPrizes: Amount; burned: Amount }>
@@ -143,7 +143,7 @@ export type FundBucket = Readonly<{ at: string; atMs: number; complete: boolean 
 
 export type Funds = Range & Readonly<{ asOf: AsOf; now: FundFigures; buckets: readonly FundBucket[] }>
 
-/** One published half of a loyalty run. */
+/** Published input or output of a loyalty reward. */
 export type LoyaltyFile = Readonly<{
   seq: number
   digest: string
@@ -163,7 +163,7 @@ export type LoyaltyRun = Readonly<{
   total: Amount | null
   paid: Amount
   notPaid: Amount | null
-  /** Payouts made for this month, corrected ones not counted. */
+  /** Payouts for this month, without corrected ones. */
   payouts: number
 }>
 
@@ -218,10 +218,10 @@ export type ArchiveMonth = Readonly<{
 
 export type ArchiveIndex = Readonly<{ months: readonly ArchiveMonth[] }>
 
-/** Bytes of a file or of its unpacked lines, with their SHA-256 in hex. */
+/** Size and SHA-256 (hex) of a file or of its unpacked lines. */
 export type Digest = Readonly<{ bytes: number; sha256: string }>
 
-/** What is recorded of a closed month, once and for ever. `size` is the log's at the month's end. */
+/** Manifest of a closed month; immutable. */
 export type ArchiveManifest = Readonly<{
   month: string
   firstSeq: number | null
@@ -233,25 +233,25 @@ export type ArchiveManifest = Readonly<{
   size: number
   root: string
   checkpoint: string
-  /** Of the month's lines, unpacked: they survive another compression. */
+  /** Unpacked lines, whose digest does not depend on compression. */
   lines: Digest
-  /** Of the file as served. */
+  /** File as served. */
   gzip: Digest
-  /** The details' file as served, and its lines unpacked. */
+  /** Details file as served, and its unpacked lines. */
   details: Digest & Readonly<{ lines: Digest }>
 }>
 
-/** Who signs the log and who did, and the logs that this one goes on from, of which `size` events are in it. */
+/** All keys that sign or have signed the log, and the former logs that it continues. */
 export type LogKeys = Readonly<{
   origin: string
   logId: string
   keys: readonly Readonly<{
     vkey: string
     state: 'signing' | 'retired'
-    /** It signs trees larger than this, up to `toSize` once it is retired. */
+    /** The key signs trees larger than this, up to `toSize` once it is retired. */
     fromSize: number
     toSize: number | null
-    /** A signed note in which an older key vouches for this one; null for the first. */
+    /** Signed note in which an older key vouches for this key; null for a first key. */
     statement: string | null
   }>[]
   formerLogs: readonly Readonly<{ id: string; origin: string; size: number }>[]
@@ -269,29 +269,29 @@ export type Status = Readonly<{
   following: Readonly<{ state: 'leader' | 'follower'; behind: number }>
 }>
 
-/** What an event says beyond its eight fields, each moment as its pair; null when it says nothing more. */
+/** Details of an event, each moment as a pair; null for an event without details. */
 export type EventDetails = Readonly<{
   seq: number
   details: Readonly<Record<string, string | number | boolean>> | null
 }>
 
-/** Which later events set an event right: the one that took it back, and the one that states it anew. */
+/** Later events that correct an event: the one that cancels it, and the one that replaces it. */
 export type EventCorrections = Readonly<{ asOf: AsOf }> &
   Readonly<{ seq: number; correctedBy: number | null; restatedBy: number | null }>
 
-/** The catalogue: what each type of event says, moves and needs, and which kinds there have been. */
+/** Catalogue of event types: their kinds, postings and schemas, and the kinds in this log. */
 export type EventTypes = Readonly<{
   asOf: AsOf
   types: readonly Readonly<{
     type: EventType
     kinds: readonly Readonly<{
-      /** A fixed kind, or `*` for every other word of the operator. */
+      /** A fixed kind, or `*` for any other word of the operator. */
       kind: string
       meaning: string
       posting: Readonly<{ from: string; to: string }> | null
     }>[]
     seen: readonly Readonly<{ kind: string; firstSeq: number }>[]
-    /** The JSON Schema of its events, with those of their details under `$defs`. */
+    /** JSON Schema of its events, with schemas of their details under `$defs`. */
     schema: JsonSchema
   }>[]
 }>

@@ -11,7 +11,7 @@ import { formatEvent } from './event.ts'
 import { msOf, parseMonth } from './moment.ts'
 import type { Rule } from './rules.ts'
 import { EVENT_TYPES, RULES } from './rules.ts'
-import { detailsSchema, eventSchema, eventSchemas } from './schema.ts'
+import { eventSchemas } from './schema.ts'
 import { contestIdOf, seqOf } from './seq.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ const typeOf = (value: unknown) =>
         ? 'array'
         : typeof value
 
-/** Every keyword that our schemas use, read as draft 2020-12 says; one that is not here fails the test. */
+/** Keywords of our schemas, by draft 2020-12. An unknown keyword fails the test. */
 const KEYWORDS: Readonly<Record<string, (rule: never, value: never, schema: Json) => boolean>> = {
   type: (types: string | string[], value: unknown) => [types].flat().includes(typeOf(value)),
   const: (expected: unknown, value: unknown) => value === expected,
@@ -99,20 +99,25 @@ function eventOf(rule: Rule): DaybookEvent {
   }
 }
 
+const SCHEMAS = eventSchemas('solana')
+const detailsSchemaOf = ({ type, kind }: Rule): Json => {
+  const name = kind === '*' ? 'details_of_other_kinds' : `details_of_${kind}`
+  return (SCHEMAS[type]['$defs'] as Readonly<Record<string, Json>>)[name] ?? assert.fail(name)
+}
 const wireOf = (rule: Rule) => JSON.parse(formatEvent(eventOf(rule))) as EventWire
 
 suite('the schema of an event', () => {
   for (const rule of RULES) {
-    const event = eventSchema(rule.type, 'solana')
-    const details = detailsSchema(rule)
+    const event = SCHEMAS[rule.type]
+    const details = detailsSchemaOf(rule)
 
-    test(`of ${rule.type}/${rule.kind} takes what the log writes`, () => {
+    test(`of ${rule.type}/${rule.kind} accepts what the log writes`, () => {
       assert.equal(fits(event, wireOf(rule)), true)
       for (const which of ['all', 'must'] as const)
         assert.equal(fits(details, JSON.parse(formatDetails(detailsOf(rule, which)))), true)
     })
 
-    test(`of ${rule.type}/${rule.kind} takes nothing else`, () => {
+    test(`of ${rule.type}/${rule.kind} accepts nothing else`, () => {
       const wire = wireOf(rule)
       const { tx: _, ...seven } = wire
       const others: readonly unknown[] = [
@@ -131,7 +136,7 @@ suite('the schema of an event', () => {
       for (const other of others) assert.equal(fits(event, other), false, JSON.stringify(other))
     })
 
-    test(`of the details of ${rule.type}/${rule.kind} asks for what the rule demands, and knows no other key`, () => {
+    test(`of the details of ${rule.type}/${rule.kind} requires the fields of the rule and accepts no other key`, () => {
       const full = JSON.parse(formatDetails(detailsOf(rule, 'all'))) as Record<string, unknown>
       assert.equal(fits(details, { ...full, memo: 1 }), false)
       for (const [field, asked] of Object.entries(rule.details)) {
@@ -141,8 +146,8 @@ suite('the schema of an event', () => {
     })
   }
 
-  test('knows the kinds of its type, and reserved ones only where they belong', () => {
-    const payout = eventSchema('payout', 'solana')
+  test('accepts the kinds of its type, and reserved kinds only where a rule names them', () => {
+    const payout = SCHEMAS.payout
     const winner = wireOf(RULES.find((rule) => rule.type === 'payout' && rule.kind === '*') ?? assert.fail())
     for (const kind of RESERVED_KINDS) {
       const isOfPayouts = kind === 'refund'
@@ -156,8 +161,8 @@ suite('the schema of an event', () => {
     )
   })
 
-  test('lets neither half of a moment come without the other', () => {
-    const prize = detailsSchema(RULES.find((rule) => rule.type === 'prize') ?? assert.fail())
+  test('requires both halves of a moment together', () => {
+    const prize = detailsSchemaOf(RULES.find((rule) => rule.type === 'prize') ?? assert.fail())
     assert.deepEqual(prize['dependentRequired'], {
       unlocksAt: ['unlocksAtMs'],
       unlocksAtMs: ['unlocksAt'],
@@ -168,7 +173,7 @@ suite('the schema of an event', () => {
 
   test('names the details of each of its kinds', () => {
     for (const type of EVENT_TYPES) {
-      const { oneOf, $defs } = eventSchema(type, 'evm') as { oneOf: { $comment: string }[]; $defs: object }
+      const { oneOf, $defs } = eventSchemas('evm')[type] as { oneOf: { $comment: string }[]; $defs: object }
       assert.deepEqual(
         oneOf.map((branch) => branch.$comment.replace('details: #/$defs/', '')),
         Object.keys($defs),
@@ -176,7 +181,7 @@ suite('the schema of an event', () => {
     }
   })
 
-  test('is there for every type, and is plain JSON', () => {
+  test('exists for every type, as plain JSON', () => {
     const schemas = eventSchemas('opaque')
     assert.deepEqual(Object.keys(schemas), EVENT_TYPES)
     assert.deepEqual(JSON.parse(JSON.stringify(schemas)), schemas)

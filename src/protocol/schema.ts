@@ -9,7 +9,7 @@ import { EVENT_TYPES, RULES } from './rules.ts'
 import type { Chain } from './tx.ts'
 import { TX_FORM, TX_PATTERN } from './tx.ts'
 
-/** A JSON Schema of draft 2020-12, or a part of one, as plain data. */
+/** JSON Schema of draft 2020-12, or a part of one. */
 export type JsonSchema = Readonly<{ [keyword: string]: unknown }>
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER
@@ -40,7 +40,7 @@ const bounded = (maxLength: number, description: string): JsonSchema => ({
 
 const iso = (description: string): JsonSchema => ({ ...text(AT, description), format: 'date-time' })
 
-/** What each detail is on the wire; of a moment the first half of its pair. */
+/** Schema of each detail; for a moment, of the first half of its pair. */
 const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
   title: bounded(TITLE_CHARS_MAX, 'The contest’s title'),
   opensAt: iso('When the contest is planned to open'),
@@ -74,15 +74,14 @@ const BASE: Readonly<Record<string, JsonSchema>> = {
 }
 
 /**
- * The JSON Schema of an event of one type on one chain: the eight keys, then a branch for each kind. The
- * companion object of each branch, its details, stands under `$defs` by the name that the branch gives in
- * `$comment`; it is never part of the event.
+ * JSON Schema of events of one type on one chain: the eight keys, then a branch for each kind. The schema of the details
+ * is under `$defs`, by the name in the `$comment` of the branch, because details are not part of the event.
  */
-export function eventSchema(type: EventType, chain: Chain): JsonSchema {
+function eventSchema(type: EventType, chain: Chain): JsonSchema {
   const rules = RULES.filter((rule) => rule.type === type)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    // Where it is served; read against the address that it was taken from.
+    // Its path, relative to the address of the document.
     $id: ENDPOINT_PATHS.eventType.replace('{type}', type),
     title: `An event of type ${type}`,
     type: 'object',
@@ -94,7 +93,7 @@ export function eventSchema(type: EventType, chain: Chain): JsonSchema {
   }
 }
 
-/** The schema of every type, as the catalogue shows them. */
+/** Schema of every event type, as in the catalogue. */
 export function eventSchemas(chain: Chain): Readonly<Record<EventType, JsonSchema>> {
   return recordOf(EVENT_TYPES, (type) => eventSchema(type, chain))
 }
@@ -117,24 +116,24 @@ function branchOf(rule: Rule, siblings: readonly Rule[], chain: Chain): JsonSche
   }
 }
 
-/** A fixed kind, or any word but those that another rule or a reserved meaning has taken. */
+/** A fixed kind, or any word except reserved kinds and kinds with a rule of their own. */
 function kindSchema(rule: Rule, siblings: readonly Rule[]): JsonSchema {
   if (rule.kind !== '*') return { const: rule.kind }
   const taken = siblings.map(({ kind }) => kind).filter((kind) => kind !== '*')
   return { type: 'string', pattern: WORD.source, not: { enum: [...new Set([...RESERVED_KINDS, ...taken])] } }
 }
 
-function presence(asked: 'must' | 'may' | 'none' | 'as-corrected', schema: JsonSchema): JsonSchema {
-  if (asked === 'none') return NULL
-  return asked === 'must' ? schema : { anyOf: [schema, NULL] }
+function presence(rule: 'must' | 'may' | 'none' | 'as-corrected', schema: JsonSchema): JsonSchema {
+  if (rule === 'none') return NULL
+  return rule === 'must' ? schema : { anyOf: [schema, NULL] }
 }
 
 function detailsName({ kind }: Rule): string {
   return kind === '*' ? 'details_of_other_kinds' : `details_of_${kind}`
 }
 
-/** The details of one type and kind as readers see them: moments in pairs, absent keys left out. */
-export function detailsSchema(rule: Rule): JsonSchema {
+/** Schema of the details of one type and kind: moments in pairs, absent keys omitted. */
+function detailsSchema(rule: Rule): JsonSchema {
   const fields = DETAILS_FIELDS.filter((field) => rule.details[field] !== undefined)
   const required = fields.filter((field) => rule.details[field] === 'must')
   const pairs = fields.filter((field) => MOMENT_FIELDS.has(field))
@@ -142,7 +141,7 @@ export function detailsSchema(rule: Rule): JsonSchema {
     type: required.length === 0 ? ['object', 'null'] : 'object',
     properties: Object.fromEntries(fields.flatMap(propertiesOf)),
     required: required.flatMap((field) => (MOMENT_FIELDS.has(field) ? [field, `${field}Ms`] : [field])),
-    // Neither half of a moment comes without the other.
+    // Both halves of a moment come together.
     dependentRequired: Object.fromEntries(
       pairs.flatMap((field) => [
         [field, [`${field}Ms`]],

@@ -1,28 +1,28 @@
 import type { Brand } from './brand.ts'
 
-/** An event's position in the log, from 1 and contiguous; 0 means before the first. At most 2^53−1. */
+/** Position of an event in the log, from 1, contiguous, at most 2^53−1; 0 means before the first. */
 export type Seq = Brand<number, 'Seq'>
 
-/** A contest's number, 1 to 2^53−1. */
+/** Number of a contest, 1 to 2^53−1. */
 export type ContestId = Brand<number, 'ContestId'>
 
 export const BEFORE_FIRST: Seq = 0 as Seq
 
 const WHOLE = /^(0|[1-9]\d{0,15})$/
 
-/** A non-negative integer in plain decimal digits, at most 2^53−1; undefined for anything else. */
-function parseWhole(text: string): number | undefined {
+/** Parses an integer from 0 to 2^53−1 in decimal digits without a leading zero; undefined for anything else. */
+export function parseWhole(text: string): number | undefined {
   if (!WHOLE.test(text)) return undefined
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** The seq written as plain decimal digits, 0 included. */
+/** Parses a seq in decimal digits, 0 included. */
 export function parseSeq(text: string): Seq | undefined {
   return parseWhole(text) as Seq | undefined
 }
 
-/** Brands a number that is known to be a seq (a counter, a column of the store). */
+/** Brands a seq, such as a counter or a column of the store. Throws a `RangeError` on any other number. */
 export function seqOf(value: number): Seq {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('a seq is an integer from 0 to 2^53−1')
   return value as Seq
@@ -32,7 +32,7 @@ export function nextSeq(seq: Seq): Seq {
   return seqOf(seq + 1)
 }
 
-/** Brands a number that is known to be a contest's number. */
+/** Brands a contest's number. Throws a `RangeError` on any other number. */
 export function contestIdOf(value: number): ContestId {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new RangeError('a contest id is an integer from 1 to 2^53−1')

@@ -9,13 +9,13 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const HASH = `0x${'0123456789abcdef'.repeat(4)}`
 
 suite('a transaction identifier', () => {
-  test('of solana is base58 of 64 bytes, whatever the bytes', () => {
+  test('of solana is base58 of any 64 bytes', () => {
     fc.assert(fc.property(bytes(64), (signature) => isTx('solana', base58.encode(signature))))
     assert.ok(isTx('solana', '1'.repeat(64)), '64 zero bytes')
     assert.ok(isTx('solana', base58.encode(new Uint8Array(64).fill(255))), 'the longest')
   })
 
-  test('of solana is of no other length, a wallet address (32 bytes) included', () => {
+  test('of solana has no other length, such as the 32 bytes of a wallet address', () => {
     const lengths = fc.integer({ min: 0, max: 130 }).filter((length) => length !== 64)
     fc.assert(
       fc.property(lengths.chain(bytes), (other) => !isTx('solana', base58.encode(other))),
@@ -49,7 +49,7 @@ suite('a transaction identifier', () => {
       assert.equal(isTx(chain, text), expected))
   }
 
-  test('fits the pattern that schemas show', () => {
+  test('matches the pattern in schemas', () => {
     fc.assert(
       fc.property(bytes(64), (signature) => new RegExp(TX_PATTERN.solana).test(base58.encode(signature))),
     )

@@ -1,10 +1,11 @@
+import { parseWhole } from '../protocol/seq.ts'
 import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
 import type { Note } from './note.ts'
 import { parseNote } from './note.ts'
 import type { VerifiedSignature, VerifyEd25519 } from './signature.ts'
 import { openNote } from './signature.ts'
-import { formatBase64, isLine, parseBase64, parseDecimal } from './text.ts'
+import { formatBase64, isLine, parseBase64 } from './text.ts'
 import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
@@ -41,7 +42,7 @@ export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint)
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   if (!text.endsWith('\n')) return undefined
   const [origin = '', decimal = '', encoded = '', ...extensions] = text.slice(0, -1).split('\n')
-  const [size, root] = [parseDecimal(decimal), parseBase64(encoded)]
+  const [size, root] = [parseWhole(decimal), parseBase64(encoded)]
   if (size === undefined || root === undefined || !isHash(root)) return undefined
   return [origin, ...extensions].every(isFilledLine) ? { origin, size, root, extensions } : undefined
 }

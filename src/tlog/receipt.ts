@@ -1,8 +1,9 @@
+import { parseWhole } from '../protocol/seq.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Hash } from './hash.ts'
 import { isHash } from './hash.ts'
 import { NOTE_BYTES_MAX } from './note.ts'
-import { formatBase64, formatUtf8, parseBase64, parseDecimal, parseUtf8 } from './text.ts'
+import { formatBase64, formatUtf8, parseBase64, parseUtf8 } from './text.ts'
 import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 
@@ -50,7 +51,7 @@ export function parseReceipt(bytes: Uint8Array): Verdict<InclusionReceipt> {
   const hasExtra = lines[1]?.startsWith('extra ') === true
   const extra = hasExtra ? parseBase64(lines[1]?.slice('extra '.length) ?? '') : null
   const [named = '', ...encoded] = lines.slice(hasExtra ? 2 : 1)
-  const index = named.startsWith('index ') ? parseDecimal(named.slice('index '.length)) : undefined
+  const index = named.startsWith('index ') ? parseWhole(named.slice('index '.length)) : undefined
   const proof = parseProof(encoded)
   const isReceipt = lines[0] === HEADER && readCheckpoint(formatUtf8(checkpoint)).ok
   if (!isReceipt || index === undefined || extra === undefined || proof === undefined) {

@@ -3,7 +3,6 @@ import { base64, hex } from '@scure/base'
 const ENCODER = new TextEncoder()
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const HEX = /^(?:[0-9a-f]{2})*$/
-const DECIMAL = /^(?:0|[1-9]\d{0,15})$/
 
 /** Decodes UTF-8; undefined when the bytes are malformed. A byte order mark is kept as a character. */
 export function parseUtf8(bytes: Uint8Array): string | undefined {
@@ -40,12 +39,6 @@ export function formatHex(bytes: Uint8Array): string {
 /** Lower-case hex digits, two for each byte; undefined for any other text. */
 export function parseHex(text: string): Uint8Array | undefined {
   return HEX.test(text) ? hex.decode(text) : undefined
-}
-
-/** An integer from 0 to 2^53−1 in decimal digits without a leading zero; undefined for any other text. */
-export function parseDecimal(text: string): number | undefined {
-  const value = DECIMAL.test(text) ? Number(text) : undefined
-  return Number.isSafeInteger(value) ? value : undefined
 }
 
 /** Whether a text may be a line of a note: well-formed Unicode with no character below 0x20. */

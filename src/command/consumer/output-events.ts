@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { unrunCell } from '../../protocol/csv.ts'
+import { escapeFormula } from '../../protocol/foreign-text.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import { printable } from '../terminal/output.ts'
 
@@ -34,7 +34,7 @@ function openCsv(): EventsText {
   return (events) => {
     const rows = events.map(
       ({ seq, type, kind, at, atMs, contestId, kots, tx }) =>
-        `${seq},${type},${kind},${at},${atMs},${contestId ?? ''},${kots ?? ''},${unrunCell(tx ?? '')}\r\n`,
+        `${seq},${type},${kind},${at},${atMs},${contestId ?? ''},${kots ?? ''},${escapeFormula(tx ?? '')}\r\n`,
     )
     const text = header + rows.join('')
     header = ''

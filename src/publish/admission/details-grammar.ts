@@ -1,7 +1,7 @@
 import { parseDraftPrice } from '../../protocol/amount.ts'
 import type { Details } from '../../protocol/details.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
-import { DIRECTION_CONTROL } from '../../protocol/direction.ts'
+import { DIRECTION_CONTROL } from '../../protocol/foreign-text.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../../protocol/moment.ts'

@@ -1,4 +1,4 @@
-import { isolated } from '../../protocol/direction.ts'
+import { isolateDirection } from '../../protocol/foreign-text.ts'
 import type { Planned, Schedule } from '../../protocol/resources.ts'
 import type { Calendar, CalendarMoment } from './icalendar.ts'
 import { openCalendar } from './icalendar.ts'
@@ -35,5 +35,5 @@ function calendarOf({ asOf, opens, closes, nextLoyaltyPayment }: Schedule, origi
 }
 
 function titleOf({ contestId, title }: Planned): string {
-  return title === null ? `Contest ${contestId}` : `Contest ${contestId} (${isolated(title)})`
+  return title === null ? `Contest ${contestId}` : `Contest ${contestId} (${isolateDirection(title)})`
 }

@@ -1,3 +1,4 @@
+import { AMOUNT_PATTERN, PRICE_PATTERN } from '../../protocol/amount.ts'
 import { z } from 'zod'
 import { recordOf } from '../../protocol/brand.ts'
 
@@ -8,13 +9,10 @@ export const seq: z.ZodType<number> = z.int().min(0)
 export const id: z.ZodType<number> = z.int().min(1)
 export const numberSchema: z.ZodType<number> = z.int()
 export const bytesSchema: z.ZodType<number> = z.int().meta({ 'x-unit': 'bytes' })
-export const amountSchema: z.ZodType<string> = z
-  .string()
-  .regex(/^-?(?:0|[1-9]\d*)\.\d{9}$/)
-  .meta({ 'x-unit': 'tokens' })
+export const amountSchema: z.ZodType<string> = z.string().regex(AMOUNT_PATTERN).meta({ 'x-unit': 'tokens' })
 export const price: z.ZodType<string | null> = z
   .string()
-  .regex(/^(?:0|[1-9]\d*)\.\d{12}$/)
+  .regex(PRICE_PATTERN)
   .meta({ 'x-unit': 'US dollars per token' })
   .nullable()
   .describe('The last known price; null before the first')

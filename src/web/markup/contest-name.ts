@@ -1,16 +1,16 @@
-import { isolated, undirected } from '../../protocol/direction.ts'
+import { isolateDirection, removeDirection } from '../../protocol/foreign-text.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
 /** A contest's title and number as plain text; only the number if it has no title. */
 export function contestName(id: number, title: string | null): string {
-  return title === null ? `Contest ${id}` : `${isolated(title)} (contest ${id})`
+  return title === null ? `Contest ${id}` : `${isolateDirection(title)} (contest ${id})`
 }
 
 /** Text by the operator, isolated so that its direction does not affect the text around it. */
 export function quotedText(text: string): Html {
-  return html`<bdi>${undirected(text)}</bdi>`
+  return html`<bdi>${removeDirection(text)}</bdi>`
 }
 
 /** Link to a contest's ledger, with its title and number. */

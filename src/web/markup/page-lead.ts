@@ -1,4 +1,4 @@
-import { isolated } from '../../protocol/direction.ts'
+import { isolateDirection } from '../../protocol/foreign-text.ts'
 import type { Html } from './html.ts'
 import { capitalized } from './prose.ts'
 
@@ -23,7 +23,7 @@ export function plainText({ markup }: Html): string {
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
     .replaceAll(/<span class="pill [^"]*">([^<]*)<\/span>/g, '$1.')
     .replaceAll(/<br \/>/g, ' ')
-    .replaceAll(/<bdi>([^<]*)<\/bdi>/g, (_, quoted: string) => isolated(quoted))
+    .replaceAll(/<bdi>([^<]*)<\/bdi>/g, (_, quoted: string) => isolateDirection(quoted))
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (escaped) => ESCAPED[escaped] ?? '')
     .replaceAll(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-import { unrunCell } from '../../protocol/csv.ts'
+import { escapeFormula } from '../../protocol/foreign-text.ts'
 
 /** Value of a cell of an export; null for an empty cell. */
 export type Cell = string | number | boolean | null
@@ -20,6 +20,6 @@ export function formatCsv({ columns, rows }: AnswerTable): string {
 
 function formatCell(cell: Cell): string {
   if (cell === null) return ''
-  const safe = unrunCell(String(cell))
+  const safe = escapeFormula(String(cell))
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
-import { isolated } from '../../../protocol/direction.ts'
+import { isolateDirection } from '../../../protocol/foreign-text.ts'
 import type { Parsed } from '../../../protocol/problem.ts'
 import { parsed } from '../../../protocol/problem.ts'
 import type { Contests, Payouts, Unpaid } from '../../../protocol/resources.ts'
@@ -96,7 +96,8 @@ function momentsOf(
     const { contestId, kind, availableAtMs } = first
     const total = parts.reduce((sum, { kots }) => add(sum, parseAmount(kots) ?? ZERO), ZERO)
     const title = titles.get(contestId) ?? null
-    const contest = title === null ? `contest ${contestId}` : `contest ${contestId} (${isolated(title)})`
+    const contest =
+      title === null ? `contest ${contestId}` : `contest ${contestId} (${isolateDirection(title)})`
     return [
       {
         id,

@@ -1,4 +1,4 @@
-import { isolated, undirected } from '../../../protocol/direction.ts'
+import { isolateDirection, removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Contests, Schedule } from '../../../protocol/resources.ts'
 import { chartPicture, clipped, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { legend, plotOnPage } from '../../charts/chart-plot.ts'
@@ -105,7 +105,10 @@ function drawnContests({ asOf, opens, closes }: Schedule, open: OpenContests): r
     const opensAt = openedAt ?? plan?.at
     const fromMs = openedAtMs ?? plan?.atMs
     if (opensAt === undefined || fromMs === undefined) return []
-    const name = title === null ? contestName(id, null) : isolated(clipped(undirected(title), NAME_CHARS_MAX))
+    const name =
+      title === null
+        ? contestName(id, null)
+        : isolateDirection(clipped(removeDirection(title), NAME_CHARS_MAX))
     // An open contest lasts until now at least, even if its planned close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
     const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
