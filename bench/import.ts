@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { bulk } from '../sim/bulk.ts'
+import { bulkLines } from '../sim/bulk.ts'
 import { writeDrafts } from '../sim/draft-file.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { importFiles } from '../src/publish/import/import.ts'
@@ -104,7 +104,7 @@ async function run(): Promise<void> {
     if (values.file === undefined) {
       const span = { from: msOf(Date.UTC(2022, 0, 1)), to: msOf(Date.UTC(2026, 0, 1)) }
       const count = Number(values.drafts)
-      await writeDrafts(createWriteStream(file), bulk({ seed: 'bench', ...span, count }))
+      await writeDrafts(createWriteStream(file), bulkLines({ seed: 'bench', ...span, count }))
     }
     const imports: Measured[] = []
     const peers: Measured[] = []

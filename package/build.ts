@@ -8,21 +8,21 @@ const DIST = join(ROOT, 'dist')
 const WEB = join('src', 'web')
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 
-/** Makes `dist` anew: what `src` and `sim` are in JavaScript, and the scripts and the style of the pages. */
+/** Builds `dist`: JavaScript of `src` and `sim`, and the scripts and style sheets of the pages. */
 rmSync(DIST, { recursive: true, force: true })
 execFileSync(process.execPath, [TSC, '-p', join(ROOT, 'tsconfig.build.json')], { stdio: 'inherit' })
 for (const path of globSync('{src,sim}/**/*.js', { cwd: DIST })) nameThreads(join(DIST, path))
 await addPages()
 writeManifest()
 
-/** The compiler rewrites what is imported, but not the file that a thread begins with. */
+/** Rewrites the file names of threads from `.ts` to `.js`. The compiler rewrites imports only. */
 function nameThreads(file: string): void {
   const text = readFileSync(file, 'utf8')
   const named = text.replaceAll(/(?<=import\.meta\.resolve\('\.\/[a-z-]+-thread)\.ts(?='\))/g, '.js')
   if (named !== text) writeFileSync(file, named)
 }
 
-/** Bundled here, since who installs the package has no bundler. */
+/** Adds the bundled scripts and the style sheets. An installed package has no bundler. */
 async function addPages(): Promise<void> {
   const web = join(DIST, WEB)
   mkdirSync(join(web, BUNDLED), { recursive: true })
@@ -36,7 +36,7 @@ async function addPages(): Promise<void> {
   }
 }
 
-/** The compiler has put the clone's beside what imports it: of that only this is read. */
+/** Reduces the manifest that the compiler copied to the fields that the program imports. */
 function writeManifest(): void {
   const file = join(DIST, 'package.json')
   const { name, version, type } = Object(JSON.parse(readFileSync(file, 'utf8')))

@@ -2,13 +2,13 @@ import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MANIFEST = join(import.meta.dirname, '..', 'package.json')
-/** Where the clone's manifest is kept while the package is packed; never part of it. */
+/** Copy of the clone's manifest while the package is packed. It is not part of the package. */
 const KEPT = join(import.meta.dirname, '..', 'dist', 'package.clone.json')
 
-/** What only a clone needs. npm would fetch the pinned runtimes, 100 MB, for whoever installs the package. */
+/** Fields that only a clone needs. With them, installing the package would download the pinned runtimes (100 MB). */
 const CLONE_ONLY = new Set(['private', 'scripts', 'devDependencies', 'optionalDependencies'])
 
-/** Run by npm around the packing, with `publish` before it and `restore` after. */
+/** npm runs this file before packing with `publish`, and after it with `restore`. */
 if (process.argv[2] === 'publish') {
   copyFileSync(MANIFEST, KEPT)
   const fields = Object.entries(Object(JSON.parse(readFileSync(MANIFEST, 'utf8'))))

@@ -1,16 +1,16 @@
 import type { Ms } from '../src/protocol/moment.ts'
 
-/** What is going to happen and when: the queue that drives the pretend platform. */
+/** Queue of the simulation's future actions, by moment. */
 export type Agenda = Readonly<{
   add(at: Ms, act: () => void): void
-  /** Takes out what happens next; of equal moments what was added first. */
+  /** Removes the next action; among equal moments the one that was added first. */
   next(): Readonly<{ at: Ms; act: () => void }> | undefined
 }>
 
 type Entry = Readonly<{ at: Ms; order: number; act: () => void }>
 
-/** An empty agenda: a binary heap, so that it costs what is pending and not what has been. */
-export function agendaOf(): Agenda {
+/** Opens an empty agenda: a binary heap, whose memory depends on pending actions only. */
+export function openAgenda(): Agenda {
   const heap: Entry[] = []
   let order = 0
   return {

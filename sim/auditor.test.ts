@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DAY_MS, msOf } from '../src/protocol/moment.ts'
-import { auditorOf } from './auditor.ts'
+import { openAuditor } from './auditor.ts'
 import { history } from './history.ts'
 import type { ImportDraft } from './import-draft.ts'
 
@@ -18,12 +18,12 @@ function spoiled(name: string, spoil: (draft: ImportDraft) => ImportDraft | null
 }
 
 function audit(all: readonly ImportDraft[]): void {
-  const auditor = auditorOf()
+  const auditor = openAuditor()
   all.forEach((draft, index) => auditor.take({ ...draft, ref: `r-${index + 1}` }))
 }
 
 suite('the auditor of the tests', () => {
-  test('passes what is right', () => audit(drafts))
+  test('accepts drafts that keep every rule', () => audit(drafts))
 
   const faults: readonly (readonly [string, string, (draft: ImportDraft) => ImportDraft | null])[] = [
     ['a contest never opened', 'contest/opened', () => null],
@@ -40,6 +40,6 @@ suite('the auditor of the tests', () => {
     ['an empty treasury', 'treasury/deposit', () => null],
   ]
   for (const [what, name, spoil] of faults) {
-    test(`notices ${what}`, () => assert.throws(() => audit(spoiled(name, spoil)), Error))
+    test(`refuses ${what}`, () => assert.throws(() => audit(spoiled(name, spoil)), Error))
   }
 })

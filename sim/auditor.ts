@@ -2,14 +2,14 @@ import { base58 } from '@scure/base'
 import type { ImportDraft } from './import-draft.ts'
 
 /**
- * Holds drafts against the rules of the log, one after the other, and throws at the first that breaks one. It
- * shares no code with the simulator or with the service: the tables below are written from the specification.
+ * Checks drafts against the rules of the log, one after the other, and throws at the first that breaks a rule. It shares
+ * no code with the simulator or the service: its tables are written from the specification.
  */
 export type Auditor = Readonly<{
   take(draft: ImportDraft): void
-  /** How many drafts of each `type/kind` there were. */
+  /** Number of drafts of each `type/kind`. */
   counts: ReadonlyMap<string, number>
-  /** Every account's balance in billionths. */
+  /** Balance of each account, in billionths. */
   balances: ReadonlyMap<string, bigint>
 }>
 
@@ -17,7 +17,7 @@ type Books = {
   readonly counts: Map<string, number>
   readonly balances: Map<string, bigint>
   readonly states: Map<number, 'upcoming' | 'running' | 'paying' | 'paid'>
-  /** Cancellable drafts by number; gone once corrected. Kept short: corrections look back a few days. */
+  /** Drafts that can still be corrected, by number. Only the newest are kept: corrections look back a few days. */
   readonly past: Map<number, ImportDraft>
   readonly cancelled: Map<number, string>
   number: number
@@ -29,7 +29,7 @@ const MONEY = /^-?(0|[1-9]\d{0,17})\.\d{9}$/
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WORD = /^[a-z][a-z0-9_]{0,31}$/
 
-/** Account that gives, account that receives, by type; `p` and `u` are the contest's. */
+/** Accounts that give and receive, by type; `p` is the pool of the contest, `u` its unredeemed prizes. */
 const MOVES: Readonly<Record<string, string>> = {
   'play/*': 'players>treasury',
   'pool/sponsor': 'world>p',
@@ -46,7 +46,7 @@ const MOVES: Readonly<Record<string, string>> = {
   'treasury/withdrawal': 'treasury>world',
 }
 
-/** Details each type and kind must have. */
+/** Details that each type and kind must have. */
 const MUST: Readonly<Record<string, readonly string[]>> = {
   'contest/scheduled': ['opensAt', 'closesAt'],
   'contest/rescheduled': ['opensAt', 'closesAt'],
@@ -58,7 +58,7 @@ const MUST: Readonly<Record<string, readonly string[]>> = {
   'price/usd': ['price'],
 }
 
-/** In which states a type may occur. */
+/** Contest states in which a type may occur. */
 const STATES: Readonly<Record<string, string>> = {
   play: 'running',
   pool: 'upcoming running paying',
@@ -74,8 +74,8 @@ const NEXT: Readonly<Record<string, string>> = {
   paid: 'paying>paid',
 }
 
-/** An auditor who has seen nothing yet. */
-export function auditorOf(): Auditor {
+/** Opens an auditor for the drafts of a new log. */
+export function openAuditor(): Auditor {
   const books: Books = {
     counts: new Map(),
     balances: new Map(),

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { MINUTE_MS, msOf } from '../src/protocol/moment.ts'
-import { auditorOf } from './auditor.ts'
-import { bulk } from './bulk.ts'
+import { openAuditor } from './auditor.ts'
+import { bulkLines } from './bulk.ts'
 import { writeDrafts } from './draft-file.ts'
 import type { ImportDraft } from './import-draft.ts'
 
@@ -13,10 +13,10 @@ const YEARS = { seed: 'load', from: msOf(Date.UTC(2023, 0, 1)), to: msOf(Date.UT
 
 suite('drafts for load', () => {
   for (const count of [1, 100, 1000, 50_000, 120_000]) {
-    test(`are exactly ${count} when asked and keep every rule of the log`, () => {
-      const auditor = auditorOf()
+    test(`are exactly ${count} and keep every rule of the log`, () => {
+      const auditor = openAuditor()
       let lines = 0
-      for (const line of bulk({ ...YEARS, count })) {
+      for (const line of bulkLines({ ...YEARS, count })) {
         auditor.take(JSON.parse(line) as ImportDraft)
         lines++
       }
@@ -36,12 +36,15 @@ suite('drafts for load', () => {
   }
 
   test('are the same for the same seed', () => {
-    assert.deepEqual([...bulk({ ...YEARS, count: 500 })], [...bulk({ ...YEARS, count: 500 })])
-    assert.notDeepEqual([...bulk({ ...YEARS, count: 500 })], [...bulk({ ...YEARS, seed: 'x', count: 500 })])
+    assert.deepEqual([...bulkLines({ ...YEARS, count: 500 })], [...bulkLines({ ...YEARS, count: 500 })])
+    assert.notDeepEqual(
+      [...bulkLines({ ...YEARS, count: 500 })],
+      [...bulkLines({ ...YEARS, seed: 'x', count: 500 })],
+    )
   })
 
-  test('cover the whole stretch and share minutes', () => {
-    const moments = Array.from(bulk({ ...YEARS, count: 24_000 }), (line) =>
+  test('cover the whole range, several in a minute', () => {
+    const moments = Array.from(bulkLines({ ...YEARS, count: 24_000 }), (line) =>
       Date.parse((JSON.parse(line) as ImportDraft).at),
     )
     assert.ok((moments[0] ?? 0) >= YEARS.from && (moments.at(-1) ?? 0) < YEARS.to)
@@ -52,7 +55,7 @@ suite('drafts for load', () => {
 })
 
 suite('a file of drafts', () => {
-  const lines = [...bulk({ ...YEARS, count: 3000 })]
+  const lines = [...bulkLines({ ...YEARS, count: 3000 })]
 
   test('is JSON lines, plain or gzipped, of drafts or of lines', async () => {
     for (const gzip of [false, true]) {
@@ -67,7 +70,7 @@ suite('a file of drafts', () => {
     assert.equal(bytes.toString(), `${lines.join('\n')}\n`)
   })
 
-  test('is not made faster than it is taken', async () => {
+  test('is written no faster than the stream accepts it', async () => {
     let made = 0
     let mostAhead = 0
     let written = 0
@@ -80,7 +83,7 @@ suite('a file of drafts', () => {
       },
     })
     const counted = function* (): Generator<string> {
-      for (const line of bulk({ ...YEARS, count: 60_000 })) {
+      for (const line of bulkLines({ ...YEARS, count: 60_000 })) {
         made++
         yield line
       }

@@ -10,11 +10,11 @@ type BulkSettings = Readonly<{
   /** Spread over `[from, to)`. */
   from: Ms
   to: Ms
-  /** How many drafts, exactly. */
+  /** Exact number of drafts. */
   count: number
 }>
 
-/** Drafts that share a minute or so; then comes a pause. */
+/** Drafts that follow one another within a minute, before a pause. */
 const BURST = 24
 const BURST_MS_MAX = 50_000
 /** Drafts from one contest's opening to its close. */
@@ -22,41 +22,41 @@ const CONTEST_DRAFTS_MIN = 60
 const CONTEST_DRAFTS_MAX = 20_000
 const CONTESTS_PER_RUN = 12
 
-/** What is written around the drafts, in drafts of one contest. */
+/** Distances between the other events of a contest, counted in its drafts. */
 const SHARE_EVERY = 50
 const PRICE_EVERY = 97
 const BURN_EVERY = 499
 const PAYOUT_EVERY = 12
-/** A contest has fewer payouts than places for them, so that all are done before the next one closes. */
+/** Drafts for each payout: more than `PAYOUT_EVERY`, so that all payouts fit before the next contest closes. */
 const DRAFTS_PER_PAYOUT = 15
 
 const KINDS = ['vote', 'entry', 'boost', 'vote'] as const
 const FIRST_DEPOSIT = 100_000n * TOKEN
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** The one contest that runs and the one that pays; the rest of the past is forgotten. */
+/** State: the contest that runs and the one that pays. Earlier contests are forgotten. */
 type Bulk = {
   readonly random: Random
   treasury: bigint
   id: number
   pool: bigint
-  /** Spent since the pool had its last share. */
+  /** Spent on play since the last share went to the pool. */
   spent: bigint
   paying: { readonly id: number; readonly part: bigint; left: bigint; readonly rest: bigint } | null
 }
 
 /**
- * Lines of an import file, without their line feeds: mostly plays, some payouts, shares and prices, valid under
- * the rules, several hundred thousand a second, constant memory. For load; `history` is what looks lived-in.
+ * Lines of an import file without line feeds, for load tests: mostly plays, some payouts, shares and prices, valid under
+ * the rules. Several hundred thousand a second in constant memory. For realistic data there is `history`.
  */
-export function* bulk(settings: BulkSettings): Generator<string, undefined> {
+export function* bulkLines(settings: BulkSettings): Generator<string, undefined> {
   const { from, to, count, seed } = settings
   const everyMs = (to - from) / count
   const burstMs = everyMs * BURST
   const stepMs = Math.floor(Math.min(burstMs, BURST_MS_MAX) / BURST)
   const state: Bulk = { random: randomOf(seed), treasury: 0n, id: 0, pool: 0n, spent: 0n, paying: null }
   let number = 0
-  for (const body of bodies(state, from, everyMs, count)) {
+  for (const body of lineBodies(state, from, everyMs, count)) {
     if (number === count) return undefined
     const ms = Math.floor(from + Math.floor(number / BURST) * burstMs) + (number % BURST) * stepMs
     yield `{"ref":"bulk-${++number}","at":"${formatAt(msOf(ms))}",${body}}`
@@ -64,8 +64,8 @@ export function* bulk(settings: BulkSettings): Generator<string, undefined> {
   return undefined
 }
 
-/** The lines' insides for ever: all but ref and moment. */
-function* bodies(state: Bulk, from: Ms, everyMs: number, count: number): Generator<string, undefined> {
+/** Endless lines without ref and moment. */
+function* lineBodies(state: Bulk, from: Ms, everyMs: number, count: number): Generator<string, undefined> {
   const plays = Math.floor(count / CONTESTS_PER_RUN)
   const length = Math.min(CONTEST_DRAFTS_MAX, Math.max(CONTEST_DRAFTS_MIN, plays))
   state.treasury += FIRST_DEPOSIT
@@ -102,7 +102,7 @@ function running(state: Bulk, index: number): string {
   return `"type":"play","kind":"${random.pick(KINDS)}","contestId":${id},"kots":"${amount(kots)}"`
 }
 
-/** Half of what was spent since the last share. */
+/** Share for the pool: half of the amount spent since the last share. */
 function share(state: Bulk): string {
   const kots = state.spent / 2n
   state.spent = 0n
@@ -111,7 +111,7 @@ function share(state: Bulk): string {
   return `"type":"pool","kind":"play_share","contestId":${state.id},"kots":"${amount(kots)}"`
 }
 
-/** Ends the contest before this one: its last payout, what is left over, and `paid`. */
+/** End of the previous contest: its last payout, the return of the rest, and `paid`. */
 function* paid(state: Bulk): Generator<string, undefined> {
   const { paying, random } = state
   if (paying === null) return undefined
@@ -129,7 +129,7 @@ function* awarded(state: Bulk, payouts: number): Generator<string, undefined> {
   const details = `"details":{"winners":${payouts}}`
   if (won > 0n)
     yield `"type":"prize","kind":"winner","contestId":${state.id},"kots":"${amount(won)}",${details}`
-  // Rounded up, so that the last payout is the smallest and there is no further one for the remainder.
+  // Rounded up, so that the last payout is the smallest and no remainder needs a further one.
   state.paying = { id: state.id, part: won / BigInt(payouts) + 1n, left: won, rest: state.pool - won }
   state.pool = 0n
   state.spent = 0n
@@ -147,8 +147,8 @@ function contest(id: number, kind: string, rest = ''): string {
 }
 
 /**
- * Base58 that decodes to 64 bytes, without the division: 87 digits are worth 2^509.64, so that 88 of them lie
- * between 2^504 and 2^512 whenever the first is worth 1 to 4.
+ * Random base58 text that decodes to 64 bytes, made without a division: with a first digit of 1 to 4, the value of 88
+ * digits is between 2^504 and 2^512.
  */
 function cheapTx(random: Random): string {
   let tx = BASE58.charAt(random.between(1, 4))

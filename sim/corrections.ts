@@ -1,20 +1,20 @@
 import { ruleOf } from '../src/protocol/catalogue.ts'
-import type { Utterance, SimWorld } from './platform.ts'
+import type { SimDraft, SimWorld } from './platform.ts'
 import { accountOf } from './platform.ts'
 
 /**
- * Cancels the draft `number`, which said `wrong`; false, and nothing said, when the books could not bear it.
- * What is right follows as a draft of the caller's with `restates`.
+ * Publishes a correction of the draft `number`, whose content was `wrong`. Returns false, without a correction, when an
+ * account would be overdrawn. The caller publishes the replacement, with `restates`.
  */
-export function cancelDraft(world: SimWorld, number: number, wrong: Utterance, reason: string): boolean {
+export function cancelDraft(world: SimWorld, number: number, wrong: SimDraft, reason: string): boolean {
   const { type, kind, contestId, kots } = wrong
   const posting = ruleOf(type, kind)?.posting
   if (posting !== undefined && kots !== undefined) {
     const from = accountOf(posting.to, contestId, kind)
-    if (!world.purse.bears(from, kots)) return false
-    world.purse.move(from, accountOf(posting.from, contestId, kind), kots)
+    if (!world.ledger.canPay(from, kots)) return false
+    world.ledger.move(from, accountOf(posting.from, contestId, kind), kots)
   }
-  world.say({
+  world.publish({
     type: 'correction',
     kind: type,
     ...(contestId === undefined ? {} : { contestId }),

@@ -4,12 +4,12 @@ import type { Writable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { ImportDraft } from './import-draft.ts'
 
-/** Characters gathered before they are written: larger pieces cost memory, smaller ones calls. */
+/** Characters of one write: larger pieces need more memory, smaller ones more calls. */
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * Writes drafts, or lines that are ready, as JSONL, gzipped if asked, then ends the stream. A stream that is
- * slow is waited for: memory stays at a few chunks whatever the number of drafts. Answers how many there were.
+ * Writes drafts, or finished lines, as JSON lines, with gzip if asked, then ends the stream. It waits for a slow stream,
+ * so memory stays at a few chunks. Returns the number of drafts.
  */
 export async function writeDrafts(
   stream: Writable,

@@ -4,11 +4,10 @@ import { suite, test } from 'node:test'
 import { CORRECTABLE_TYPES, EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
 import type { Auditor } from './auditor.ts'
-import { auditorOf } from './auditor.ts'
+import { openAuditor } from './auditor.ts'
 import { history, HISTORY_MS } from './history.ts'
 import type { HistorySettings } from './history.ts'
 import type { ImportDraft } from './import-draft.ts'
-import { sampleText } from './sample.ts'
 
 const TO = Date.UTC(2026, 10, 21, 9, 17, 3, 250)
 const MONTHS: HistorySettings = { seed: 'kots', from: msOf(TO - HISTORY_MS), to: msOf(TO) }
@@ -16,25 +15,25 @@ const drafts: readonly ImportDraft[] = [...history(MONTHS)]
 const billionths = (draft: ImportDraft): bigint => BigInt((draft.kots ?? '0').replace('.', ''))
 
 function audited(settings: HistorySettings): Auditor {
-  const auditor = auditorOf()
+  const auditor = openAuditor()
   for (const draft of history(settings)) auditor.take(draft)
   return auditor
 }
 
-suite('the pretend platform’s history', () => {
-  test('is the same for the same settings, and another for another seed', () => {
+suite('the history of the simulated platform', () => {
+  test('is the same for the same settings, and different for another seed', () => {
     const short = { ...MONTHS, to: msOf(MONTHS.from + 8 * DAY_MS) }
     assert.deepEqual([...history(short)], [...history(short)])
     assert.notDeepEqual([...history(short)], [...history({ ...short, seed: 'other' })])
   })
 
-  test('begins at the very moment it is asked for and ends before the end', () => {
+  test('begins exactly at its first moment and ends before its last', () => {
     assert.equal(Date.parse(drafts[0]?.at ?? ''), MONTHS.from)
     assert.ok(Date.parse(drafts.at(-1)?.at ?? '') < TO)
     assert.ok(Date.parse(drafts.at(-1)?.at ?? '') > TO - HOUR_MS)
   })
 
-  test('of a shorter stretch is the beginning of a longer one, within its own time', () => {
+  test('of a shorter range is the beginning of that of a longer one', () => {
     const short = [...history({ ...MONTHS, to: msOf(MONTHS.from + 5 * DAY_MS) })]
     assert.deepEqual(short, drafts.slice(0, short.length))
   })
@@ -44,7 +43,7 @@ suite('the pretend platform’s history', () => {
   })
 
   for (const seed of ['kots', 'a', 'b', 'c', '2026']) {
-    test(`keeps every rule of the log and tells every theme within three months (seed ${seed})`, () => {
+    test(`keeps every rule of the log and has every kind of event within three months (seed ${seed})`, () => {
       const { counts, balances } = audited({ ...MONTHS, seed })
       for (const type of EVENT_TYPES) {
         assert.ok(
@@ -80,7 +79,7 @@ suite('the pretend platform’s history', () => {
     })
   }
 
-  test('restates some of what it corrects', () => {
+  test('restates some of the events that it corrects', () => {
     const restated = drafts.filter((draft) => draft.details?.restates !== undefined)
     assert.ok(restated.length > 10)
     assert.ok(new Set(restated.map((draft) => draft.type)).size > 2)
@@ -99,18 +98,18 @@ suite('the pretend platform’s history', () => {
   })
 })
 
-suite('the rhythm of play', () => {
+suite('the activity of players', () => {
   const plays = drafts.filter((draft) => draft.type === 'play')
   const spentWhen = (matches: (at: Date) => boolean): bigint =>
     plays.filter((draft) => matches(new Date(draft.at))).reduce((sum, draft) => sum + billionths(draft), 0n)
 
-  test('is lively in the evening and quiet in the night', () => {
+  test('is higher in the evening than at night', () => {
     const evening = spentWhen((at) => at.getUTCHours() >= 18 && at.getUTCHours() < 21)
     const night = spentWhen((at) => at.getUTCHours() >= 5 && at.getUTCHours() < 8)
     assert.ok(evening > 2n * night, `${evening} against ${night}`)
   })
 
-  test('is livelier on a day of the weekend than on a weekday', () => {
+  test('is higher on a day of the weekend than on a weekday', () => {
     const weekend = spentWhen((at) => at.getUTCDay() % 6 === 0) / 2n
     const weekday = spentWhen((at) => at.getUTCDay() % 6 !== 0) / 5n
     assert.ok(weekend * 100n > weekday * 115n, `${weekend} against ${weekday}`)
@@ -125,10 +124,13 @@ suite('the rhythm of play', () => {
   })
 })
 
-test('the committed sample is what the simulator says, byte for byte', () => {
-  const text = sampleText()
+test('the committed sample is the output of the simulator, byte for byte', () => {
+  // Thirty-seven days over a turn of the month, at a small scale.
+  const from = Date.UTC(2026, 6, 20)
+  const settings = { seed: 'sample', from: msOf(from), to: msOf(from + 37 * DAY_MS), scale: 0.04 }
+  const text = [...history(settings)].map((draft) => `${JSON.stringify(draft)}\n`).join('')
   assert.ok(text.length <= 400_000)
   assert.equal(readFileSync(new URL('../test/sample/sample.drafts.jsonl', import.meta.url), 'utf8'), text)
-  const auditor = auditorOf()
+  const auditor = openAuditor()
   for (const line of text.trimEnd().split('\n')) auditor.take(JSON.parse(line) as ImportDraft)
 })

@@ -5,13 +5,13 @@ import type { ImportDraft } from './import-draft.ts'
 import { beginLoyalty } from './loyalty-cycle.ts'
 import { beginMarket } from './market.ts'
 import type { Plan, SimWorld } from './platform.ts'
-import { story } from './platform.ts'
+import { simulate } from './platform.ts'
 import { beginTreasury } from './treasury.ts'
 
-/** The three months that a demonstration begins with. */
+/** Length of the history of a demonstration: three months. */
 export const HISTORY_MS: number = 92 * DAY_MS
 
-/** A stretch of the past, `[from, to)`; live time begins at `to`. */
+/** Range of the history, `[from, to)`; live time begins at `to`. */
 export type HistorySettings = Readonly<{
   seed: string
   from: Ms
@@ -20,25 +20,25 @@ export type HistorySettings = Readonly<{
   scale?: number
 }>
 
-/** The platform's past: drafts from `from` (the first is at that very moment) to `to`, exclusive. */
+/** Past drafts of the platform, from `from` (the moment of the first) to before `to`. */
 export function* history(settings: HistorySettings): Generator<ImportDraft, undefined> {
   const end = formatAt(settings.to)
-  for (const draft of everything(settings)) {
+  for (const draft of endlessDrafts(settings)) {
     if (draft.at >= end) return undefined
     yield draft
   }
   return undefined
 }
 
-/** The past and, after `to`, its endless continuation in live grain; the same settings give the same drafts. */
-export function everything(settings: HistorySettings): Generator<ImportDraft, undefined> {
+/** Past drafts and, after `to`, endless live ones. The same settings give the same drafts. */
+export function endlessDrafts(settings: HistorySettings): Generator<ImportDraft, undefined> {
   const { seed, from, to, scale = 1 } = settings
   const plan: Plan = { seed, from, liveFrom: to, scale }
-  return story(plan, begin)
+  return simulate(plan, begin)
 }
 
 function begin(world: SimWorld): void {
-  // The treasury comes first: without its deposit nothing else could be paid for.
+  // The treasury comes first, because its deposit pays for everything else.
   beginTreasury(world)
   const market = beginMarket(world)
   beginContests(world, market)

@@ -4,13 +4,13 @@ import { MOMENT_FIELDS } from '../src/protocol/details.ts'
 import type { DetailsField, EventType } from '../src/protocol/rules.ts'
 import type { Random } from './random.ts'
 
-/** What an import draft says beyond its fields; moments are written as ISO 8601 UTC. */
+/** Details of an import draft; moments are ISO 8601 in UTC. */
 export type DraftDetails = Readonly<Partial<Record<DetailsField, string | number | boolean>>>
 
-/** One line of an import file: a draft with its moment, as plain JSON. */
+/** Line of an import file: a draft with its moment, as plain JSON. */
 export type ImportDraft = Readonly<{
   ref: string
-  /** ISO 8601 UTC with milliseconds; never before the line above it. */
+  /** ISO 8601 in UTC with milliseconds; never before that of the previous line. */
   at: string
   type: EventType
   kind: string
@@ -20,31 +20,31 @@ export type ImportDraft = Readonly<{
   details?: DraftDetails
 }>
 
-/** What the door takes: the same without a moment, which the door's clock decides. */
+/** Draft for the publish door, which sets the moment by its own clock. */
 export type PublishDraft = Omit<ImportDraft, 'at'>
 
 const PREFIX = 'sim-'
 
-/** All that `refOf` gives lies between the two, the first inclusive, in the order of the numbers. */
+/** Range of the refs of `refOf`: from the first, inclusive, to the second. Their order is that of the numbers. */
 export const REFS_FROM: string = `${PREFIX}0`
 export const REFS_TO: string = `${PREFIX}:`
 
-/** The key of the simulator's nth draft, from 1. */
+/** Ref of the nth draft of the simulator, from 1. */
 export function refOf(number: number): string {
   return `${PREFIX}${String(number).padStart(8, '0')}`
 }
 
-/** The number of the draft that `refOf` named; 0 for no ref. */
+/** Number of the draft with a ref from `refOf`; 0 without a ref. */
 export function numberOf(ref: string | undefined): number {
   return ref === undefined ? 0 : Number(ref.slice(PREFIX.length))
 }
 
-/** A transaction identifier as on Solana: base58 of 64 bytes that no chain has ever seen. */
+/** Random transaction identifier in the form of Solana: base58 of 64 bytes. */
 export function txOf(random: Random): string {
   return base58.encode(random.bytes(64))
 }
 
-/** A draft as the door takes it, its planned moments moved by `shiftMs`. */
+/** Draft for the publish door, with its planned moments moved by `shiftMs`. */
 export function publishDraft(draft: ImportDraft, shiftMs: number): PublishDraft {
   const { at: _at, details, ...rest } = draft
   if (details === undefined) return rest

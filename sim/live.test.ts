@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
-import { auditorOf } from './auditor.ts'
-import { everything, history } from './history.ts'
+import { openAuditor } from './auditor.ts'
+import { endlessDrafts, history } from './history.ts'
 import type { HistorySettings } from './history.ts'
 import type { PublishDraft } from './import-draft.ts'
 import { refOf } from './import-draft.ts'
-import type { Due } from './live.ts'
-import { BATCH_MAX, CATCH_UP_MS_MAX, drive, live } from './live.ts'
+import type { ScheduledDraft } from './live.ts'
+import { BATCH_MAX, CATCH_UP_MS_MAX, publishOnTime, liveDrafts } from './live.ts'
 
 const FROM = Date.UTC(2026, 8, 14, 10)
 const TO = FROM + 14 * DAY_MS
@@ -17,15 +17,15 @@ const PAST: HistorySettings = { seed: 'live', from: msOf(FROM), to: msOf(TO) }
 const LATE_MS = 7 * SECOND_MS
 const published = [...history(PAST)].length
 
-function take(dues: Iterable<Due>, count: number): Due[] {
-  const taken: Due[] = []
+function take(dues: Iterable<ScheduledDraft>, count: number): ScheduledDraft[] {
+  const taken: ScheduledDraft[] = []
   for (const due of dues) if (taken.push(due) === count) break
   return taken
 }
 
-suite('live time', () => {
-  test('goes on where history ends, with nothing missing and nothing twice', () => {
-    const dues = take(live({ ...PAST, published, now: () => msOf(TO) }), 500)
+suite('live drafts', () => {
+  test('continue where the history ends, without gaps or repeats', () => {
+    const dues = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 500)
     const refs = dues.map(({ draft }) => draft.ref)
     assert.deepEqual(
       refs,
@@ -35,55 +35,55 @@ suite('live time', () => {
     assert.ok(dues.every(({ draft }) => !('at' in draft)))
   })
 
-  test('publishes every few seconds', () => {
-    const dues = take(live({ ...PAST, published, now: () => msOf(TO) }), 20_000).slice(1000)
+  test('come every few seconds', () => {
+    const dues = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 20_000).slice(1000)
     const mean = ((dues.at(-1)?.dueAt ?? 0) - (dues[0]?.dueAt ?? 0)) / dues.length
     assert.ok(mean > SECOND_MS && mean < 10 * SECOND_MS, `one in ${mean} ms`)
   })
 
-  test('begins without a silence and spends as history did', () => {
+  test('begin without a silence and spend as much as the history', () => {
     const spentBetween = (from: number, to: number): number => {
       let spent = 0
-      for (const draft of everything(PAST)) {
+      for (const draft of endlessDrafts(PAST)) {
         const ms = Date.parse(draft.at)
         if (ms >= to) break
         if (ms >= from && draft.type === 'play') spent += Number(draft.kots)
       }
       return spent
     }
-    const [first] = take(live({ ...PAST, published, now: () => msOf(TO) }), 1)
+    const [first] = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 1)
     assert.ok((first?.dueAt ?? 0) < TO + MINUTE_MS)
     const ratio = spentBetween(TO, TO + 7 * DAY_MS) / spentBetween(TO - 7 * DAY_MS, TO)
     assert.ok(ratio > 0.7 && ratio < 1.5, `${ratio} times as much`)
   })
 
-  test('keeps every rule of the log', () => {
-    const auditor = auditorOf()
+  test('keep every rule of the log', () => {
+    const auditor = openAuditor()
     let count = 0
-    for (const draft of everything(PAST)) {
+    for (const draft of endlessDrafts(PAST)) {
       auditor.take(draft)
       if (++count === published + 100_000) break
     }
     assert.ok((auditor.counts.get('correction/play') ?? 0) > 0)
   })
 
-  test('goes on after a restart with the very next draft', () => {
+  test('continue with the next draft after a restart', () => {
     const now = (): Ms => msOf(TO)
-    const whole = take(live({ ...PAST, published, now }), 300)
-    assert.deepEqual(take(live({ ...PAST, published: published + 120, now }), 180), whole.slice(120))
+    const whole = take(liveDrafts({ ...PAST, published, now }), 300)
+    assert.deepEqual(take(liveDrafts({ ...PAST, published: published + 120, now }), 180), whole.slice(120))
   })
 
-  test('catches up what a short stop left, at its planned moments', () => {
+  test('keep their planned moments after a short stop', () => {
     const now = msOf(TO + CATCH_UP_MS_MAX)
-    const [due] = take(live({ ...PAST, published, now: () => now }), 1)
-    const [planned] = take(live({ ...PAST, published, now: () => msOf(TO) }), 1)
+    const [due] = take(liveDrafts({ ...PAST, published, now: () => now }), 1)
+    const [planned] = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 1)
     assert.deepEqual(due, planned)
   })
 
-  test('moves the rest of the plan after a long stop, planned times included', () => {
+  test('move to later moments after a long stop, with the moments in their details', () => {
     const stop = 2 * DAY_MS + 3 * HOUR_MS
-    const planned = take(live({ ...PAST, published, now: () => msOf(TO) }), 30_000)
-    const moved = take(live({ ...PAST, published, now: () => msOf(TO + stop) }), 30_000)
+    const planned = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 30_000)
+    const moved = take(liveDrafts({ ...PAST, published, now: () => msOf(TO + stop) }), 30_000)
     const shift = (moved[0]?.dueAt ?? 0) - (planned[0]?.dueAt ?? 0)
     assert.equal(shift % MINUTE_MS, 0)
     const wait = (moved[0]?.dueAt ?? 0) - (TO + stop)
@@ -103,8 +103,8 @@ suite('live time', () => {
   })
 })
 
-suite('the driver', () => {
-  test('publishes each draft at its time and those due together at once', async () => {
+suite('publishing on time', () => {
+  test('sends each draft at its moment, and those of one moment together', async () => {
     let now = TO
     const log: { at: number; drafts: readonly PublishDraft[] }[] = []
     const stop = new AbortController()
@@ -119,9 +119,9 @@ suite('the driver', () => {
         now = Math.max(now, moment) + LATE_MS
       },
     }
-    await drive(live({ ...PAST, published, now: door.now }), door, stop.signal)
+    await publishOnTime(liveDrafts({ ...PAST, published, now: door.now }), door, stop.signal)
     const sent = log.flatMap(({ at, drafts }) => drafts.map((draft) => ({ ref: draft.ref, at })))
-    const due = take(live({ ...PAST, published, now: () => msOf(TO) }), sent.length)
+    const due = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), sent.length)
     assert.deepEqual(
       sent.map(({ ref }) => ref),
       due.map(({ draft }) => draft.ref),
@@ -147,7 +147,7 @@ suite('the driver', () => {
       },
     }
     const dues = drafts.map((draft) => ({ draft, dueAt: msOf(TO) }))
-    await drive(dues, door, new AbortController().signal)
+    await publishOnTime(dues, door, new AbortController().signal)
     return requests
   }
 
@@ -155,12 +155,12 @@ suite('the driver', () => {
   const burn: PublishDraft = { ref: refOf(2), type: 'burn', kind: 'platform_income', kots: '1.0' }
   const undo: PublishDraft = { ...play, ref: refOf(3), type: 'correction', details: { corrects: 1 } }
 
-  test('points a correction at the seq of what it corrects, in a log that holds more than the plan', async () => {
+  test('names the corrected event by its seq, in a log with other events too', async () => {
     const pointing = { ...undo, details: { corrects: 8 } }
     assert.deepEqual(await driven([play, burn, undo]), [[play, burn], [pointing]])
   })
 
-  test('leaves out the correction of what the log did not take', async () => {
+  test('leaves out the correction of a draft that the log refused', async () => {
     assert.deepEqual(await driven([play, burn, undo], play.ref), [[play, burn]])
   })
 })

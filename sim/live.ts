@@ -1,42 +1,41 @@
 import type { Ms } from '../src/protocol/moment.ts'
 import { MINUTE_MS, msOf } from '../src/protocol/moment.ts'
 import type { HistorySettings } from './history.ts'
-import { everything } from './history.ts'
+import { endlessDrafts } from './history.ts'
 import type { PublishDraft } from './import-draft.ts'
 import { publishDraft } from './import-draft.ts'
 
-/** How far the plan may lag before it is moved instead of caught up. */
+/** Longest delay that is caught up. After a longer one the rest of the plan is moved. */
 export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS
-/** Drafts handed over at once while catching up. */
+/** Most drafts of one request while catching up. */
 export const BATCH_MAX = 200
 
 /**
- * One draft of live time, without a moment of its own, and when to publish it. What it corrects or restates is
- * named by its number in the plan: the driver knows its seq.
+ * Draft of live time, and the moment at which to publish it. It names the draft that it corrects or restates by its
+ * number in the plan; the publisher replaces the number by a seq.
  */
-export type Due = Readonly<{ draft: PublishDraft; dueAt: Ms }>
+export type ScheduledDraft = Readonly<{ draft: PublishDraft; dueAt: Ms }>
 
 type LiveSettings = HistorySettings &
   Readonly<{
-    /** The number of the plan's last draft that is in the log: of history, or of earlier runs. */
+    /** Number of the plan's last draft that is in the log, from the history or from earlier runs. */
     published: number
     now: () => Ms
   }>
 
 /**
- * Goes on where the log ends, for ever. A plan is a pure function of its settings, so a restart replays it to
- * the draft number `published` and needs no saved state.
+ * Endless drafts after the last one in the log. A plan is a pure function of its settings, so a restart replays it to the
+ * draft number `published` and needs no saved state.
  *
- * A lag of up to ten minutes is caught up at once. A longer one (the process was off, the machine asleep) is
- * taken out: the rest of the plan, its planned opens, closes, unlocks and payments included, moves by whole
- * minutes so that it continues from now. Nothing is published late in a rush, and nothing of the story is lost;
- * the price is that hours of the day in the plan are no longer those of the clock.
+ * A delay of up to ten minutes is caught up at once. After a longer delay (the process was off, or the machine asleep),
+ * the rest of the plan moves by whole minutes and continues from now, with all its opens, closes, unlocks and payments.
+ * So no draft is lost and none is published late in a burst, but the hours of the plan differ from those of the clock.
  */
-export function* live(settings: LiveSettings): Generator<Due, undefined> {
+export function* liveDrafts(settings: LiveSettings): Generator<ScheduledDraft, undefined> {
   const { now, published } = settings
   let shiftMs = 0
   let number = 0
-  for (const draft of everything(settings)) {
+  for (const draft of endlessDrafts(settings)) {
     if (++number <= published) continue
     const plannedMs = Date.parse(draft.at)
     const lagMs = now() - (plannedMs + shiftMs)
@@ -46,49 +45,53 @@ export function* live(settings: LiveSettings): Generator<Due, undefined> {
   return undefined
 }
 
-/** The way into the service and the time to wait, as the driver needs them. */
+/** Publish door and clock that `publishOnTime` needs. */
 type LiveDoor = Readonly<{
-  /** Publishes in this order; a rejection ends the driver. */
+  /** Publishes in this order; a rejection ends `publishOnTime`. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms
-  /** The seq that the plan's draft of this number has in the log; undefined when it is not there. */
+  /** Seq of the plan's draft of this number; undefined when it is not in the log. */
   seqOf(number: number): number | undefined
-  /** Resolves at the moment or when aborted, whichever comes first. */
+  /** Resolves at the moment, or when aborted. */
   until(moment: Ms, signal: AbortSignal): Promise<void>
 }>
 
 /**
- * Publishes each draft at its time, those due together in one request, until aborted. The log may hold more than
- * the plan, so a draft that points at another is sent when that one has its seq, and left out when it has none.
+ * Publishes each draft at its moment, and drafts of the same moment in one request, until aborted. The log may hold other
+ * events too, so a draft that refers to another waits for its seq, and is left out when there is none.
  */
-export async function drive(dues: Iterable<Due>, door: LiveDoor, signal: AbortSignal): Promise<void> {
+export async function publishOnTime(
+  dues: Iterable<ScheduledDraft>,
+  door: LiveDoor,
+  signal: AbortSignal,
+): Promise<void> {
   let batch: PublishDraft[] = []
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await door.publish(batch)
     batch = []
   }
   for (const { draft, dueAt } of dues) {
-    const numbers = numbersIn(draft)
+    const numbers = referencedNumbers(draft)
     if (dueAt > door.now() || batch.length === BATCH_MAX || numbers.length > 0) {
       await flush()
-      // Checked after publishing: what was due is not dropped by a stop, and nothing more is begun.
+      // Checked after publishing, so that a stop drops no draft that was due.
       if (dueAt > door.now()) await door.until(dueAt, signal)
       if (signal.aborted) return
     }
-    if (numbers.every((number) => door.seqOf(number) !== undefined)) batch.push(pointed(draft, door))
+    if (numbers.every((number) => door.seqOf(number) !== undefined)) batch.push(withSeqs(draft, door))
   }
   await flush()
 }
 
 const POINTERS = ['corrects', 'restates'] as const
 
-/** The numbers of the drafts that a draft points at. */
-function numbersIn({ details }: PublishDraft): readonly number[] {
+/** Numbers of the drafts that a draft corrects or restates. */
+function referencedNumbers({ details }: PublishDraft): readonly number[] {
   return POINTERS.map((field) => details?.[field]).filter((value) => typeof value === 'number')
 }
 
-/** Points what a draft corrects or restates at seqs of this log. */
-function pointed(draft: PublishDraft, door: LiveDoor): PublishDraft {
+/** Draft with seqs of this log in place of the numbers that it corrects or restates. */
+function withSeqs(draft: PublishDraft, door: LiveDoor): PublishDraft {
   const details = { ...draft.details }
   for (const field of POINTERS) {
     const number = details[field]

@@ -4,52 +4,52 @@ import type { EventType } from '../src/protocol/rules.ts'
 import { billionths, formatAmount } from '../src/protocol/amount.ts'
 import { ruleOf } from '../src/protocol/catalogue.ts'
 import type { Agenda } from './agenda.ts'
-import { agendaOf } from './agenda.ts'
+import { openAgenda } from './agenda.ts'
 import type { DraftDetails, ImportDraft } from './import-draft.ts'
 import { refOf, txOf } from './import-draft.ts'
-import type { Purse } from './purse.ts'
-import { purseOf } from './purse.ts'
+import type { SimLedger } from './sim-ledger.ts'
+import { openSimLedger } from './sim-ledger.ts'
 import type { Random } from './random.ts'
 import { randomOf } from './random.ts'
 import { busyness, growth } from './rhythm.ts'
 
-/** What decides a pretend platform whole: the same plan gives the same drafts, for ever. */
+/** Settings of a simulated platform. The same plan gives the same drafts. */
 export type Plan = Readonly<{
   seed: string
-  /** The moment of the first draft. */
+  /** Moment of the first draft. */
   from: Ms
-  /** From here on plays are published in small totals, every few seconds, instead of large ones. */
+  /** Moment from which plays are published in small totals every few seconds, instead of in large ones. */
   liveFrom: Ms
-  /** How many drafts: 1 gives about 60,000 in three months. */
+  /** Factor for the number of drafts: 1 gives about 60,000 in three months. */
   scale: number
 }>
 
-/** What a theme of the simulation says; the world adds ref and moment and keeps the books. */
-export type Utterance = Readonly<{
+/** Draft of a part of the simulation. The platform adds ref and moment, and posts the amount. */
+export type SimDraft = Readonly<{
   type: EventType
   kind: string
   contestId?: number
   /** Billionths. */
   kots?: bigint
-  /** Whether it names a transaction of its own. */
+  /** Whether the draft names a transaction. */
   paid?: boolean
   details?: DraftDetails
 }>
 
-/** The pretend platform as its themes see it. */
+/** Simulated platform, as its parts (contests, market, treasury, loyalty) see it. */
 export type SimWorld = Readonly<{
   plan: Plan
   random: Random
-  purse: Purse
+  ledger: SimLedger
   now(): Ms
-  /** Has `act` happen at a moment; one that has passed means at once. */
+  /** Runs `act` at a moment; at once if the moment has passed. */
   at(ms: number, act: () => void): void
   after(ms: number, act: () => void): void
-  /** Like `after`, in time that passes `livePace` times faster once live time begins. */
+  /** Like `after`; in live time the wait passes `livePace` times faster. */
   afterPaced(ms: number, livePace: number, act: () => void): void
-  /** Publishes now and answers the draft's number, which is its seq in a log that holds nothing else. */
-  say(utterance: Utterance): number
-  /** How many times more happens than at the start on an average hour, the plan's scale left out. */
+  /** Publishes a draft now. Returns its number, which is its seq in a log without other events. */
+  publish(draft: SimDraft): number
+  /** Activity now as a multiple of an average hour at the start, without the scale of the plan. */
   pace(): number
   /** Whether plays are published in small totals. */
   isLive(): boolean
@@ -58,54 +58,54 @@ export type SimWorld = Readonly<{
 /** One whole token, in billionths. */
 export const TOKEN = 1_000_000_000n
 
-/** The endless story of a platform whose themes `begin` starts; constant memory. */
-export function* story(plan: Plan, begin: (world: SimWorld) => void): Generator<ImportDraft, undefined> {
-  const agenda = agendaOf()
-  const said: ImportDraft[] = []
+/** Endless drafts of a platform whose parts `begin` starts. Needs constant memory. */
+export function* simulate(plan: Plan, begin: (world: SimWorld) => void): Generator<ImportDraft, undefined> {
+  const agenda = openAgenda()
+  const published: ImportDraft[] = []
   let now = plan.from
   let number = 0
-  const say = (purse: Purse, random: Random, utterance: Utterance): number => {
-    post(purse, utterance)
-    said.push(draftOf(++number, now, utterance, random))
+  const publish = (ledger: SimLedger, random: Random, draft: SimDraft): number => {
+    post(ledger, draft)
+    published.push(importDraftOf(++number, now, draft, random))
     return number
   }
-  begin(worldOf(plan, agenda, () => now, say))
+  begin(worldOf(plan, agenda, () => now, publish))
   for (;;) {
     const entry = agenda.next()
     if (entry === undefined) return undefined
     now = entry.at
     entry.act()
-    yield* said
-    said.length = 0
+    yield* published
+    published.length = 0
   }
 }
 
-type Say = (purse: Purse, random: Random, utterance: Utterance) => number
+type Publish = (ledger: SimLedger, random: Random, draft: SimDraft) => number
 
-function worldOf(plan: Plan, agenda: Agenda, now: () => Ms, say: Say): SimWorld {
+function worldOf(plan: Plan, agenda: Agenda, now: () => Ms, publish: Publish): SimWorld {
   const random = randomOf(`${plan.seed}/${plan.from}/${plan.scale}`)
-  const purse = purseOf()
+  const ledger = openSimLedger()
   const at = (ms: number, act: () => void): void => agenda.add(msOf(Math.max(now(), Math.round(ms))), act)
   return {
     plan,
     random,
-    purse,
+    ledger,
     now,
     at,
     after: (ms, act) => at(now() + ms, act),
     afterPaced(ms, livePace, act) {
-      // A wait that began before live time is shortened from there on: else it would begin with a silence.
+      // A wait that ends in live time is shortened from its start on. Live time would otherwise begin with a silence.
       const slow = Math.min(ms, Math.max(0, plan.liveFrom - now()))
       at(now() + slow + (ms - slow) / livePace, act)
     },
-    say: (utterance) => say(purse, random, utterance),
+    publish: (draft) => publish(ledger, random, draft),
     pace: () => busyness(now()) * growth(now() - plan.from),
     isLive: () => now() >= plan.liveFrom,
   }
 }
 
-function draftOf(number: number, now: Ms, utterance: Utterance, random: Random): ImportDraft {
-  const { type, kind, contestId, kots, paid, details } = utterance
+function importDraftOf(number: number, now: Ms, draft: SimDraft, random: Random): ImportDraft {
+  const { type, kind, contestId, kots, paid, details } = draft
   return {
     ref: refOf(number),
     at: formatAt(now),
@@ -118,17 +118,17 @@ function draftOf(number: number, now: Ms, utterance: Utterance, random: Random):
   }
 }
 
-/** Moves what an utterance says; what a correction reverses, `correct` moves itself. */
-function post(purse: Purse, utterance: Utterance): void {
-  const { type, kind, contestId, kots } = utterance
+/** Posts the amount of a draft to the ledger. `cancelDraft` posts that of a correction. */
+function post(ledger: SimLedger, draft: SimDraft): void {
+  const { type, kind, contestId, kots } = draft
   if (kots === undefined || type === 'correction') return
   const posting = ruleOf(type, kind)?.posting
   if (posting === undefined) return
   const account = (name: string): string => accountOf(name, contestId, kind)
-  purse.move(account(posting.from), account(posting.to), kots)
+  ledger.move(account(posting.from), account(posting.to), kots)
 }
 
-/** The account's own name: a pool exists per contest, what is unredeemed per contest and kind. */
+/** Name of an account: there is a pool for each contest, and an unredeemed account for each contest and kind. */
 export function accountOf(name: string, contestId: number | undefined, kind: string): string {
   if (name === 'pool') return `pool:${contestId}`
   return name === 'unredeemed' ? `unredeemed:${contestId}:${kind}` : name

@@ -3,30 +3,30 @@ import type { SimContest } from './sim-contest.ts'
 import type { Play } from './sim-contest.ts'
 import { PLAYS } from './sim-contest.ts'
 import { cancelDraft } from './corrections.ts'
-import type { Utterance, SimWorld } from './platform.ts'
+import type { SimDraft, SimWorld } from './platform.ts'
 import { portionOf } from './sums.ts'
 
-/** Between two totals of one contest of weight 1, on an average hour of the first day. */
+/** Time between two totals of a contest of weight 1, in an average hour of the first day. */
 const PLAY_EVERY_MS = 11.5 * MINUTE_MS
-/** In live time a total holds this much less, but never less than one play. */
+/** Factor by which a total is smaller in live time; it holds one play at least. */
 const LIVE_GRAIN = 30
-/** How often a kind is played in live time, for each total of any kind before it. */
+/** Frequency of a kind of play in live time, as a multiple of all totals before live time. */
 const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play.many)
-/** So much faster totals come in live time: the same is spent, in smaller pieces. */
+/** Factor by which totals are faster in live time: the same amount is spent in smaller pieces. */
 const LIVE_PACE = PLAYS.reduce((sum, play) => sum + liveShare(play), 0)
 const SHARE_EVERY_MS = 150 * MINUTE_MS
-/** How much of what is spent on play goes into the contest's pool. */
+/** Percentage of the amounts spent on play that goes into the pool of the contest. */
 const POOL_PERCENT = 55
-/** A total that turns out wrong: about one in this many. */
+/** Totals for each one that is wrong. */
 const WRONG_ONE_IN = 1100
-/** A correction leaves a contest that is about to close alone. */
+/** Time before the close of a contest in which its plays are not corrected. */
 const SETTLED_MS = 15 * MINUTE_MS
 
-/** Has a running contest played until it closes, and its pool grow with it. */
+/** Starts the plays of a running contest, and the growth of its pool, until it closes. */
 export function beginPlays(world: SimWorld, contest: SimContest): void {
   const play = (): void => {
     if (contest.state !== 'running') return
-    sayPlay(world, contest)
+    publishPlay(world, contest)
     const busy = world.pace() * contest.series.weight * world.plan.scale * urgency(world, contest)
     world.afterPaced(world.random.exponential(PLAY_EVERY_MS / busy), LIVE_PACE, play)
   }
@@ -39,21 +39,21 @@ export function beginPlays(world: SimWorld, contest: SimContest): void {
   world.after(SHARE_EVERY_MS, share)
 }
 
-/** Puts what the pool has not yet had of the contest's spending into it. */
+/** Moves the pool's share of the amount spent since the last time into the pool. */
 export function sharePlays(world: SimWorld, contest: SimContest): void {
   const kots = portionOf(contest.spent, POOL_PERCENT) - contest.shared
-  if (kots <= 0n || !world.purse.bears('treasury', kots)) return
+  if (kots <= 0n || !world.ledger.canPay('treasury', kots)) return
   contest.shared += kots
-  world.say({ type: 'pool', kind: 'play_share', contestId: contest.id, kots })
+  world.publish({ type: 'pool', kind: 'play_share', contestId: contest.id, kots })
 }
 
-/** Players come at the opening and again before the close. */
+/** Activity of players over the length of a contest: highest at its opening and before its close. */
 function urgency(world: SimWorld, contest: SimContest): number {
   const done = (world.now() - contest.opensAt) / (contest.closesAt - contest.opensAt)
   return 0.7 + 0.5 * Math.exp(-8 * done) + 0.9 * Math.exp(-12 * Math.max(0, 1 - done))
 }
 
-function sayPlay(world: SimWorld, contest: SimContest): void {
+function publishPlay(world: SimWorld, contest: SimContest): void {
   const live = world.isLive()
   const fine = Math.max(1, world.plan.scale)
   const chosen = world.random.weighted(
@@ -61,14 +61,14 @@ function sayPlay(world: SimWorld, contest: SimContest): void {
   )
   const mean = chosen.many / (fine * (live ? LIVE_GRAIN : 1))
   const count = 1 + world.random.poisson(Math.max(0, mean - 1))
-  const said = playOf(contest, chosen.kind, count)
-  const number = world.say(said)
-  contest.spent += said.kots
+  const draft = playOf(contest, chosen.kind, count)
+  const number = world.publish(draft)
+  contest.spent += draft.kots
   if (!world.random.chance(1 / (WRONG_ONE_IN * fine * (live ? LIVE_PACE : 1)))) return
-  world.after(world.random.between(2, 45) * MINUTE_MS, () => restate(world, contest, number, said, count))
+  world.after(world.random.between(2, 45) * MINUTE_MS, () => restate(world, contest, number, draft, count))
 }
 
-function playOf(contest: SimContest, kind: string, count: number): Utterance & { readonly kots: bigint } {
+function playOf(contest: SimContest, kind: string, count: number): SimDraft & { readonly kots: bigint } {
   const kots = (contest.units.get(kind) ?? 0n) * BigInt(count)
   return {
     type: 'play',
@@ -83,14 +83,14 @@ function restate(
   world: SimWorld,
   contest: SimContest,
   number: number,
-  wrong: Utterance & { readonly kots: bigint },
+  wrong: SimDraft & { readonly kots: bigint },
   count: number,
 ): void {
   if (contest.state !== 'running' || contest.closesAt - world.now() < SETTLED_MS) return
   if (!cancelDraft(world, number, wrong, 'Plays of two minutes were counted into one total')) return
   contest.spent -= wrong.kots
   const right = playOf(contest, wrong.kind, count + world.random.between(1, 4))
-  // At the same moment: a contest that is cancelled in between could not take it any more.
-  world.say({ ...right, details: { ...right.details, restates: number } })
+  // Published at the same moment: if the contest were cancelled in between, the draft would be refused.
+  world.publish({ ...right, details: { ...right.details, restates: number } })
   contest.spent += right.kots
 }

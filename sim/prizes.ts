@@ -1,10 +1,10 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
 import type { SimContest } from './sim-contest.ts'
 import { cancelDraft } from './corrections.ts'
-import type { Utterance, SimWorld } from './platform.ts'
+import type { SimDraft, SimWorld } from './platform.ts'
 import { portionOf, split } from './sums.ts'
 
-/** How the pool of a contest is won: hundredths, hours to unlock and under review, who has to claim. */
+/** Kinds of prizes: percentage of the pool, hours until unlock and end of review, and whether they must be claimed. */
 const PRIZES = [
   { kind: 'winner', percent: 38, unlockHours: 24, reviewHours: 48, claim: true, winners: [1, 1], parts: 1 },
   {
@@ -38,16 +38,16 @@ const PRIZES = [
 
 type Prize = (typeof PRIZES)[number]
 
-/** After this long a prize that nobody claimed lapses. */
-const LAPSE_MS = 14 * DAY_MS
+/** Time after which an unclaimed prize expires. */
+const EXPIRY_MS = 14 * DAY_MS
 const PARTS_MAX = 500
 
-/** What still has to happen before a contest is paid. */
+/** Number of actions that must still happen before a contest is paid. */
 type Settlement = { pending: number }
 
 /** Awards a closed contest's pool, pays it over the next days and ends with `contest/paid`. */
 export function awardPrizes(world: SimWorld, contest: SimContest): void {
-  const pool = world.purse.balance(`pool:${contest.id}`)
+  const pool = world.ledger.balance(`pool:${contest.id}`)
   const settlement: Settlement = { pending: 1 }
   for (const prize of PRIZES) {
     const kots = portionOf(pool, prize.percent)
@@ -56,16 +56,16 @@ export function awardPrizes(world: SimWorld, contest: SimContest): void {
   settle(world, contest, settlement)
 }
 
-/** Gives back all that was played in a cancelled contest; what others put into its pool goes to the treasury. */
+/** Refunds all plays of a cancelled contest; the rest of its pool goes to the treasury. */
 export function refundAll(world: SimWorld, contest: SimContest): void {
   const settlement: Settlement = { pending: 1 }
   const { id: contestId, spent } = contest
-  const missing = spent - world.purse.balance(`pool:${contestId}`)
-  if (missing > 0n) world.say({ type: 'pool', kind: 'top_up', contestId, kots: missing })
+  const missing = spent - world.ledger.balance(`pool:${contestId}`)
+  if (missing > 0n) world.publish({ type: 'pool', kind: 'top_up', contestId, kots: missing })
   const parts = spent === 0n ? [] : split(world.random, spent, partsOf(world, 16))
   for (const kots of parts) {
     later(world, settlement, contest, world.random.between(3, 30 * 60) * MINUTE_MS, () =>
-      world.say({ type: 'payout', kind: 'refund', contestId, kots, paid: true }),
+      world.publish({ type: 'payout', kind: 'refund', contestId, kots, paid: true }),
     )
   }
   settle(world, contest, settlement)
@@ -83,7 +83,7 @@ function award(
   const unlocksAt = now + prize.unlockHours * HOUR_MS
   const reviewUntil = now + prize.reviewHours * HOUR_MS
   const winners = world.random.between(prize.winners[0], prize.winners[1])
-  world.say({
+  world.publish({
     type: 'prize',
     kind,
     contestId: contest.id,
@@ -97,17 +97,17 @@ function award(
   })
   let available = Math.max(unlocksAt, reviewUntil)
   if (kind === 'winner' && contest.id % 6 === 3) available = hold(world, contest, settlement, kind, available)
-  const lapses = kind === 'runner_up' && contest.id % 8 === 1
+  const expires = kind === 'runner_up' && contest.id % 8 === 1
   const parts = split(world.random, kots, claim ? prize.parts : partsOf(world, prize.parts))
   parts.forEach((part, index) => {
     const wait = available - now
-    if (lapses && index === parts.length - 1) {
-      const expiry: Utterance = { type: 'expiry', kind, contestId: contest.id, kots: part }
-      later(world, settlement, contest, wait + LAPSE_MS, () => world.say(expiry))
+    if (expires && index === parts.length - 1) {
+      const expiry: SimDraft = { type: 'expiry', kind, contestId: contest.id, kots: part }
+      later(world, settlement, contest, wait + EXPIRY_MS, () => world.publish(expiry))
       return
     }
     const queue = claim ? world.random.lognormal(9 * HOUR_MS, 0.8) : world.random.next() * 30 * HOUR_MS
-    later(world, settlement, contest, wait + Math.min(queue, LAPSE_MS - HOUR_MS), () =>
+    later(world, settlement, contest, wait + Math.min(queue, EXPIRY_MS - HOUR_MS), () =>
       pay(world, contest, settlement, {
         type: 'payout',
         kind,
@@ -119,7 +119,7 @@ function award(
   })
 }
 
-/** Moves the review hold once, halfway, by two to four days; answers the new end. */
+/** Extends the review hold by two to four days, halfway through it. Returns the new end. */
 function hold(
   world: SimWorld,
   contest: SimContest,
@@ -129,7 +129,7 @@ function hold(
 ): number {
   const reviewUntil = until + world.random.between(48, 96) * HOUR_MS
   later(world, settlement, contest, (until - world.now()) / 2, () =>
-    world.say({
+    world.publish({
       type: 'hold',
       kind,
       contestId: contest.id,
@@ -139,16 +139,16 @@ function hold(
   return reviewUntil
 }
 
-function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: Utterance): void {
-  const number = world.say(payout)
+function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: SimDraft): void {
+  const number = world.publish(payout)
   if (!world.random.chance(1 / (900 * Math.max(1, world.plan.scale)))) return
   later(world, settlement, contest, world.random.between(3, 50) * MINUTE_MS, () => {
     const corrected = cancelDraft(world, number, payout, 'Published with the transaction of another payment')
-    if (corrected) world.say({ ...payout, details: { restates: number } })
+    if (corrected) world.publish({ ...payout, details: { restates: number } })
   })
 }
 
-/** Has something happen before which the contest cannot be paid. */
+/** Runs `act` after a wait, and keeps the contest from being paid before. */
 function later(
   world: SimWorld,
   settlement: Settlement,
@@ -167,9 +167,9 @@ function settle(world: SimWorld, contest: SimContest, settlement: Settlement): v
   settlement.pending--
   if (settlement.pending > 0) return
   const contestId = contest.id
-  const left = world.purse.balance(`pool:${contestId}`)
-  if (left > 0n) world.say({ type: 'pool', kind: 'returned', contestId, kots: left })
-  world.say({ type: 'contest', kind: 'paid', contestId })
+  const left = world.ledger.balance(`pool:${contestId}`)
+  if (left > 0n) world.publish({ type: 'pool', kind: 'returned', contestId, kots: left })
+  world.publish({ type: 'contest', kind: 'paid', contestId })
 }
 
 function partsOf(world: SimWorld, parts: number): number {

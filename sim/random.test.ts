@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { msOf } from '../src/protocol/moment.ts'
-import { agendaOf } from './agenda.ts'
+import { openAgenda } from './agenda.ts'
 import { randomOf } from './random.ts'
 import { split } from './sums.ts'
 
@@ -14,14 +14,14 @@ const mean = (count: number, draw: () => number): number => {
 const near = (value: number, wanted: number): void =>
   assert.ok(Math.abs(value - wanted) < wanted * 0.05 + 0.02, `${value} is not near ${wanted}`)
 
-suite('chance', () => {
-  test('is the same for the same seed and other for another, however near', () => {
+suite('a random generator', () => {
+  test('gives the same sequence for the same seed, and an unrelated one for a similar seed', () => {
     assert.deepEqual(randomOf('a1').bytes(64), randomOf('a1').bytes(64))
     assert.notDeepEqual(randomOf('a1').bytes(64), randomOf('a2').bytes(64))
     assert.notDeepEqual(randomOf('ab').bytes(64), randomOf('ba').bytes(64))
   })
 
-  test('has the means it is asked for', () => {
+  test('has distributions with the given means', () => {
     const random = randomOf('means')
     near(mean(20_000, random.next), 0.5)
     near(
@@ -59,7 +59,7 @@ suite('chance', () => {
   })
 })
 
-test('an amount that is split adds up again, in parts that are not zero', () => {
+test('the parts of a split amount add up to it, and none is zero', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), fc.integer({ min: 1, max: 60 }), (amount, count) => {
       const parts = split(randomOf('split'), amount, count)
@@ -72,10 +72,10 @@ test('an amount that is split adds up again, in parts that are not zero', () => 
   )
 })
 
-test('the agenda gives out what is earliest, of equal moments what was added first', () => {
+test('the agenda returns the earliest action, and among equal moments the one added first', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (moments) => {
-      const agenda = agendaOf()
+      const agenda = openAgenda()
       const done: [number, number][] = []
       moments.forEach((ms, index) => agenda.add(msOf(ms), () => done.push([ms, index])))
       for (let entry = agenda.next(); entry !== undefined; entry = agenda.next()) entry.act()

@@ -1,31 +1,31 @@
-/** A seeded source of chance: the same seed gives the same sequence on every machine. */
+/** Random numbers from a seed: the same seed gives the same sequence on every machine. */
 export type Random = Readonly<{
-  /** Evenly spread over [0, 1). */
+  /** Uniform in [0, 1). */
   next(): number
   /** A whole number from 0 to `limit`, exclusive. */
   below(limit: number): number
   /** A whole number from `low` to `high`, both inclusive. */
   between(low: number, high: number): number
-  /** Whether something of this probability happens. */
+  /** True with this probability. */
   chance(probability: number): boolean
   pick<T>(choices: readonly [T, ...T[]]): T
-  /** One of the choices, each as often as its weight says. */
+  /** One of the choices, with probabilities in proportion to the weights. */
   weighted<T>(choices: readonly (readonly [choice: T, weight: number])[]): T
-  /** The waiting time between independent happenings, `mean` on average. */
+  /** Exponential distribution: the time between independent events, `mean` on average. */
   exponential(mean: number): number
-  /** Spread around 0 with deviation 1. */
+  /** Normal distribution with mean 0 and standard deviation 1. */
   normal(): number
-  /** Spread around `median` on a scale of ratios; `sigma` 1 is a wide spread. */
+  /** Log-normal distribution around `median`; `sigma` is the deviation of the logarithm. */
   lognormal(median: number, sigma: number): number
-  /** How many of many rare things happen, `mean` on average. */
+  /** Poisson distribution: the number of independent events, `mean` on average. */
   poisson(mean: number): number
   bytes(length: number): Uint8Array
 }>
 
-/** Above this mean a count is drawn from the bell curve: the exact way costs time in proportion to the mean. */
+/** Mean above which a Poisson count is approximated by a normal distribution; the exact method is linear in the mean. */
 const POISSON_EXACT_MAX = 30
 
-/** Opens a source; every seed is fine, and near seeds give unrelated sequences. */
+/** Opens a random generator. Any text is a seed, and similar seeds give unrelated sequences. */
 export function randomOf(seed: string): Random {
   const draw = sfc32(seed)
   const next = (): number => (draw() * 0x200000 + (draw() >>> 11)) / 0x20000000000000
@@ -70,7 +70,7 @@ function weightedOf<T>(choices: readonly (readonly [T, number])[], share: number
   return last
 }
 
-/** Chris Doty-Humphrey's sfc32: four words of state, passes the usual batteries, no multiplication. */
+/** The generator sfc32 by Chris Doty-Humphrey: four words of state; it passes the usual statistical tests. */
 function sfc32(seed: string): () => number {
   let [a, b, c] = [0x9e3779b9, 0x243f6a88, 0xb7e15162]
   let counter = 1
@@ -86,7 +86,7 @@ function sfc32(seed: string): () => number {
     a = (a ^ (character.codePointAt(0) ?? 0)) | 0
     draw()
   }
-  // The first outputs still show the seed; a few rounds spread it over the whole state.
+  // The first outputs still depend visibly on the seed, so a few rounds are skipped.
   for (let round = 0; round < 24; round++) draw()
   return draw
 }

@@ -1,22 +1,22 @@
 import { DAY_MS, HOUR_MS } from '../src/protocol/moment.ts'
 
-/** How busy players are at each local hour: asleep towards morning, a dip at work, most in the evening. */
+/** Activity of players at each local hour: lowest before morning, highest in the evening. */
 const BY_LOCAL_HOUR = [
   0.45, 0.28, 0.16, 0.1, 0.08, 0.1, 0.2, 0.38, 0.52, 0.6, 0.66, 0.74, 0.92, 0.84, 0.74, 0.76, 0.9, 1.12, 1.42,
   1.76, 1.98, 1.9, 1.42, 0.87,
 ] as const
 
-/** Monday to Sunday, of the local week. */
+/** Activity on each day of the local week, Monday to Sunday. */
 const BY_LOCAL_DAY = [0.86, 0.86, 0.9, 0.94, 1.08, 1.32, 1.28] as const
 
-/** Where the players live: hours ahead of UTC and their share. */
+/** Time zones of the players: hours ahead of UTC, and share of the players. */
 const ZONES = [
   [1, 0.56],
   [-5, 0.27],
   [8, 0.17],
 ] as const
 
-/** How long growth takes to slow down, and how much there is in all. */
+/** Time constant of the platform's growth, and its limit. */
 const GROWTH_MS = 100 * DAY_MS
 const GROWTH_MAX = 1.6
 
@@ -28,13 +28,13 @@ const BY_WEEK_HOUR: readonly number[] = Array.from({ length: WEEK_HOURS }, (_, h
   ZONES.reduce((sum, [ahead, share]) => sum + share * local(hour + ahead), 0),
 )
 
-/** How busy the platform is at a moment of the UTC week; 1 on average, about 0.3 at its quietest. */
+/** Activity of the platform at a moment of the UTC week: 1 on average, about 0.3 at its lowest. */
 export function busyness(ms: number): number {
   const hour = Math.floor(ms / HOUR_MS) + THURSDAY * 24
   return BY_WEEK_HOUR[hour % WEEK_HOURS] ?? 1
 }
 
-/** How much larger the platform is than when it began: 1, then slowly up to 2.6. */
+/** Size of the platform as a multiple of its first size: from 1, slowly, to 2.6. */
 export function growth(sinceStartMs: number): number {
   return 1 + GROWTH_MAX * (1 - Math.exp(-sinceStartMs / GROWTH_MS))
 }

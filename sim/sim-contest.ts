@@ -2,10 +2,10 @@ import { DAY_MS, HOUR_MS } from '../src/protocol/moment.ts'
 import type { Market } from './market.ts'
 import type { Random } from './random.ts'
 
-/** What becomes of a contest, decided when it is planned. */
+/** Course of a contest, decided when it is planned. */
 type Fate = 'held' | 'postponed' | 'extended' | 'cancelled' | 'withdrawn'
 
-/** A contest as the simulator keeps it while it lasts. */
+/** State of a contest in the simulator until it is paid. */
 export type SimContest = {
   readonly id: number
   readonly title: string
@@ -16,23 +16,24 @@ export type SimContest = {
   opensAt: number
   closesAt: number
   state: 'upcoming' | 'running' | 'paying'
-  /** Spent on its plays, and how much of that went into its pool. */
+  /** Amount spent on its plays, and the part of it that went into its pool. */
   spent: bigint
   shared: bigint
 }
 
-/** A kind of contest that comes again and again. */
+/** Series of contests of one kind. */
 export type ContestSeries = Readonly<{
   /** Whether one opens on this UTC day (days since 1970). */
   opensOn(day: number): boolean
   openHour: number
   lengthMs: number
-  /** How many days ahead it is announced. */
+  /** Days between its announcement and its opening. */
   leadDays: number
-  /** How much is played, compared with the daily contest. */
+  /** Number of plays as a multiple of the daily contest. */
   weight: number
-  /** What the platform adds to its pool, in whole tokens. */
+  /** Amount that the platform adds to its pool, in whole tokens. */
   topUp: number
+  /** Probability that a sponsor adds to its pool. */
   sponsored: number
   title(day: number, random: Random): string
 }>
@@ -65,7 +66,7 @@ const weekday = (day: number): number => (day + EPOCH_WEEKDAY) % 7
 const dateOf = (day: number): Date => new Date(day * DAY_MS)
 const oneOf = (words: readonly string[], random: Random): string => words[random.below(words.length)] ?? ''
 
-/** What runs on the platform: a sprint a day, two duels and a round a week, a cup a month, all overlapping. */
+/** Series of the platform, which overlap: a sprint a day, two duels and a round a week, a cup a month. */
 export const SERIES: readonly ContestSeries[] = [
   {
     opensOn: () => true,
@@ -114,7 +115,7 @@ export const SERIES: readonly ContestSeries[] = [
   },
 ]
 
-/** What one play of each kind costs in US cents; how often it is played; how many plays one total holds. */
+/** Kinds of play: price in US cents, share of all totals, plays in one total. */
 export const PLAYS = [
   { kind: 'vote', cents: 4n, share: 0.46, many: 102 },
   { kind: 'entry', cents: 32n, share: 0.24, many: 27 },
@@ -127,12 +128,12 @@ export type Play = (typeof PLAYS)[number]
 /** Trillionths of a dollar in a cent, times billionths in a token. */
 const CENT_TOKENS = 10_000_000_000n * 1_000_000_000n
 
-/** Prices of a contest's plays at the token's present price: fixed when the contest is planned. */
+/** Prices of the plays of a contest in billionths of a token, fixed when the contest is planned. */
 export function unitsOf(market: Market): ReadonlyMap<string, bigint> {
   return new Map(PLAYS.map((play) => [play.kind, (play.cents * CENT_TOKENS) / market.price()]))
 }
 
-/** The early contests meet every fate once, later ones by chance. */
+/** Fate of a contest. The first contests have every fate once, and later ones have a random fate. */
 export function fateOf(id: number, random: Random): Fate {
   const early = EARLY_FATES.get(id)
   if (early !== undefined) return early

@@ -10,7 +10,7 @@ import { amountAbout } from './sums.ts'
 
 const PLANNING_HOUR = 8
 
-/** Plans, opens and closes contests for ever; the first two open within the hour. */
+/** Starts the planning, opening and closing of contests. The first two open within an hour. */
 export function beginContests(world: SimWorld, market: Market): void {
   let id = 0
   const plan = (series: ContestSeries, day: number, opensAt: number): void => {
@@ -46,7 +46,7 @@ export function beginContests(world: SimWorld, market: Market): void {
 
 function schedule(world: SimWorld, contest: SimContest): void {
   const { id, title } = contest
-  world.say({ type: 'contest', kind: 'scheduled', contestId: id, details: { title, ...times(contest) } })
+  world.publish({ type: 'contest', kind: 'scheduled', contestId: id, details: { title, ...times(contest) } })
   const lead = contest.opensAt - world.now()
   if (contest.fate === 'postponed') {
     world.after(lead * 0.6, () => {
@@ -60,7 +60,7 @@ function schedule(world: SimWorld, contest: SimContest): void {
     world.after(lead * 0.5, () => cancel(world, contest, 'Withdrawn before opening: the theme was taken'))
     return
   }
-  // A contest that still has to move comes here again at its new time.
+  // A contest that was rescheduled is opened at its new time.
   const open = (): void => {
     if (contest.opensAt > world.now()) world.at(contest.opensAt, open)
     else openContest(world, contest)
@@ -71,15 +71,15 @@ function schedule(world: SimWorld, contest: SimContest): void {
 function openContest(world: SimWorld, contest: SimContest): void {
   const { id, series, fate } = contest
   contest.state = 'running'
-  world.say({ type: 'contest', kind: 'opened', contestId: id })
+  world.publish({ type: 'contest', kind: 'opened', contestId: id })
   const topUp = amountAbout(world.random, series.topUp, 0.2)
-  if (world.purse.bears('treasury', topUp)) {
-    world.say({ type: 'pool', kind: 'top_up', contestId: id, kots: topUp })
+  if (world.ledger.canPay('treasury', topUp)) {
+    world.publish({ type: 'pool', kind: 'top_up', contestId: id, kots: topUp })
   }
   if (world.random.chance(series.sponsored)) {
     const kots = BigInt(world.random.between(4, 30)) * 500n * TOKEN
     const wait = world.random.between(10, 600) * MINUTE_MS
-    world.after(wait, () => world.say({ type: 'pool', kind: 'sponsor', contestId: id, kots, paid: true }))
+    world.after(wait, () => world.publish({ type: 'pool', kind: 'sponsor', contestId: id, kots, paid: true }))
   }
   beginPlays(world, contest)
   if (fate === 'cancelled') {
@@ -101,19 +101,19 @@ function openContest(world: SimWorld, contest: SimContest): void {
 
 function closeContest(world: SimWorld, contest: SimContest): void {
   contest.state = 'paying'
-  world.say({ type: 'contest', kind: 'closed', contestId: contest.id })
+  world.publish({ type: 'contest', kind: 'closed', contestId: contest.id })
   sharePlays(world, contest)
   world.after(world.random.between(12, 80) * MINUTE_MS, () => awardPrizes(world, contest))
 }
 
 function cancel(world: SimWorld, contest: SimContest, reason: string): void {
   contest.state = 'paying'
-  world.say({ type: 'contest', kind: 'cancelled', contestId: contest.id, details: { reason } })
+  world.publish({ type: 'contest', kind: 'cancelled', contestId: contest.id, details: { reason } })
   world.after(world.random.between(20, 120) * MINUTE_MS, () => refundAll(world, contest))
 }
 
 function reschedule(world: SimWorld, contest: SimContest): void {
-  world.say({ type: 'contest', kind: 'rescheduled', contestId: contest.id, details: times(contest) })
+  world.publish({ type: 'contest', kind: 'rescheduled', contestId: contest.id, details: times(contest) })
 }
 
 function times(contest: SimContest): { opensAt: string; closesAt: string } {

@@ -1,17 +1,17 @@
 import type { Random } from './random.ts'
 
-/** Draws an amount in billionths whose last digits look as lived-in as the first: `median` is in whole tokens. */
+/** Random amount in billionths with nine significant decimals; `median` is in whole tokens. */
 export function amountAbout(random: Random, median: number, sigma: number): bigint {
   const millionths = Math.max(1, Math.floor(random.lognormal(median, sigma) * 1e6))
   return BigInt(millionths) * 1000n + BigInt(random.below(1000))
 }
 
-/** `percent` hundredths of an amount, rounded down. */
+/** Percentage of an amount, rounded down. */
 export function portionOf(amount: bigint, percent: number): bigint {
   return (amount * BigInt(percent)) / 100n
 }
 
-/** Splits an amount into at most `count` parts of uneven size, none of them zero, that add up to it. */
+/** Splits an amount into at most `count` unequal parts. None of them is zero, and their sum is the amount. */
 export function split(random: Random, amount: bigint, count: number): readonly bigint[] {
   const shares = Array.from({ length: count }, () => BigInt(random.between(400, 1600)))
   const all = shares.reduce((sum, share) => sum + share, 0n)

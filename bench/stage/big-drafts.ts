@@ -1,5 +1,5 @@
 import type { ImportDraft } from '../../sim/import-draft.ts'
-import { bulk } from '../../sim/bulk.ts'
+import { bulkLines } from '../../sim/bulk.ts'
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
 import { busyness } from '../../sim/rhythm.ts'
@@ -77,7 +77,7 @@ function* rounds({ from, to, count, seed }: BigDraftsSettings, random: Random): 
   for (let round = 0; ; round++) {
     const length = round === 0 ? Math.max(ROUND_DRAFTS, Math.floor(count / FIRST_ROUND_SHARE)) : ROUND_DRAFTS
     let left = random.between(Math.floor(length * 0.6), length)
-    for (const line of bulk({ seed: `${seed} ${round}`, from, to, count: length })) {
+    for (const line of bulkLines({ seed: `${seed} ${round}`, from, to, count: length })) {
       if (left-- === 0) break
       const { ref: _ref, at: _at, ...draft } = JSON.parse(line) as ImportDraft
       const { contestId } = draft

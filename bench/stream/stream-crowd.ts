@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { bulk } from '../../sim/bulk.ts'
+import { bulkLines } from '../../sim/bulk.ts'
 import type { EventWire } from '../../src/protocol/event.ts'
 import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Candidate } from './stream-candidates.ts'
@@ -88,7 +88,7 @@ export function writeBodies(folder: string): void {
   const from = msOf(Date.UTC(2026, 9, 1))
   const drafts: string[] = []
   const lines: string[] = []
-  for (const line of bulk({ seed: 'stream', from, to: msOf(from + DAY_MS), count: EVENTS_MAX })) {
+  for (const line of bulkLines({ seed: 'stream', from, to: msOf(from + DAY_MS), count: EVENTS_MAX })) {
     const { at, ...draft } = JSON.parse(line)
     const { type, kind, contestId = null, kots = null, tx = null } = draft
     const seq = lines.length + 1

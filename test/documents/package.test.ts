@@ -148,7 +148,7 @@ suite('the package', () => {
   test('says in one line what an older Node lacks', async () => {
     const bin = join(project.folder, 'node_modules', '.bin', 'daybook')
     const { code, stdout, stderr } = await project.run(...OLDER, bin, 'demo')
-    assert.match(stdout + stderr, /^daybook: this needs Node 24\.15 or newer, and runs on \d+\.\d+\.\d+\n$/)
+    assert.match(stdout + stderr, /^daybook: Node 24\.15 or newer is required; this is Node \d+\.\d+\.\d+\n$/)
     assert.equal(code, 1)
   })
 })

@@ -6,7 +6,7 @@ import { writeDrafts } from '../../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
 import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
-import { drive, live } from '../../../sim/live.ts'
+import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -77,7 +77,7 @@ async function publishLive(
   assert(from !== null, 'the demonstration begins with a history')
   // Only simulated events are counted: users may have published others by hand.
   using refs = openRefs(settings.data)
-  const dues = live({
+  const dues = liveDrafts({
     seed: SEED,
     from,
     to: msOf(from + HISTORY_MS),
@@ -106,7 +106,7 @@ async function publishLive(
     }
     for (const draft of drafts) await door.publish([draft])
   }
-  await drive(dues, door, stop)
+  await publishOnTime(dues, door, stop)
 }
 
 /** Wait before the simulator retries when the door cannot accept events. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { bulk } from '../../../sim/bulk.ts'
+import { bulkLines } from '../../../sim/bulk.ts'
 import { openImportStage } from '../../../test/stage/import-stage.ts'
 import { openAppender } from '../../log/append.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
@@ -28,7 +28,7 @@ suite('an import', () => {
     await using imported = await openImportStage()
     await using published = await openImportStage()
     const span = { from: msOf(Date.UTC(2025, 10, 20)), to: msOf(Date.UTC(2026, 1, 10)) }
-    const lines = [...bulk({ seed: 'same', ...span, count: 9_000 })]
+    const lines = [...bulkLines({ seed: 'same', ...span, count: 9_000 })]
     // In two parts, so that the second continues a log that was closed in between.
     const parts = [lines.slice(0, 4_100), lines.slice(4_100)]
     for (const [index, part] of parts.entries()) {

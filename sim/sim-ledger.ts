@@ -1,19 +1,19 @@
-/** The simulator's own small books, in billionths; it never publishes what these could not bear. */
-export type Purse = Readonly<{
+/** Ledger of the simulator, in billionths. It keeps the simulator from publishing a draft that overdraws an account. */
+export type SimLedger = Readonly<{
   balance(account: string): bigint
-  /** Moves an amount; throws when an account of the platform would fall below zero. */
+  /** Moves an amount. Throws a `RangeError` when an account of the platform would be overdrawn. */
   move(from: string, to: string, amount: bigint): void
-  /** Whether an account of the platform holds this much. */
-  bears(account: string, amount: bigint): boolean
-  /** What players gave the treasury, corrections taken off: the platform's income. */
+  /** Whether an account holds this amount; always true for accounts outside the platform. */
+  canPay(account: string, amount: bigint): boolean
+  /** Income of the platform: the amounts that players paid to the treasury, less corrections. */
   income(): bigint
 }>
 
-/** Accounts outside the platform: they hold whatever they are asked for. */
+/** Accounts outside the platform, which have no limit. */
 const OUTSIDE: ReadonlySet<string> = new Set(['players', 'world', 'burned'])
 
-/** Empty books. An account at zero is forgotten, so that years of contests leave nothing behind. */
-export function purseOf(): Purse {
+/** Opens an empty ledger. Accounts at zero are removed, so memory does not grow with the number of contests. */
+export function openSimLedger(): SimLedger {
   const balances = new Map<string, bigint>()
   let income = 0n
   const balance = (account: string): bigint => balances.get(account) ?? 0n
@@ -22,14 +22,14 @@ export function purseOf(): Purse {
     if (after === 0n) balances.delete(account)
     else balances.set(account, after)
   }
-  const bears = (account: string, amount: bigint): boolean =>
+  const canPay = (account: string, amount: bigint): boolean =>
     OUTSIDE.has(account) || balance(account) >= amount
   return {
     balance,
-    bears,
+    canPay,
     income: () => income,
     move(from, to, amount) {
-      if (amount < 0n || !bears(from, amount)) {
+      if (amount < 0n || !canPay(from, amount)) {
         throw new RangeError(`${from} holds ${balance(from)}, asked for ${amount}`)
       }
       post(from, -amount)
