@@ -20,7 +20,7 @@ const waiting: Route = {
   },
 }
 
-/** More than the system holds for a caller that does not read. */
+/** More than the kernel buffers for a caller that does not read. */
 const LARGE_BYTES = 32 * 1024 * 1024
 
 suite('a listener that stops', () => {

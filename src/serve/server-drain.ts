@@ -1,13 +1,12 @@
 import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 
-/** Milliseconds between two looks for connections that have nothing under way any more. */
+/** Milliseconds between two searches for idle connections. */
 const SWEEP_MS = 50
 
 /**
- * Stops a listener. It accepts no more at once; connections that are open are still answered until `quiet` settles,
- * so that whoever has one is told why; then those with nothing under way are closed. What is left after `drainMs` is
- * cut.
+ * Stops a listener. It accepts no new connections. Open connections get answers until `quiet` settles, so that their
+ * callers learn of the stop; then idle ones are closed. The rest is cut after `drainMs`.
  */
 export async function drainServer(
   server: Server,
@@ -16,17 +15,17 @@ export async function drainServer(
   closeIdle: () => void,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
-    // The close of HTTP would cut idle connections before their next request could be answered.
+    // The close of the HTTP server would cut idle connections before their next request is answered.
     NetServer.prototype.close.call(server, () => resolve())
   })
   const limit = setTimeout(() => server.closeAllConnections(), drainMs)
   await Promise.race([quiet, closed])
   closeIdle()
-  // A connection whose last answer began before the stop keeps alive once that is taken.
+  // A connection whose last answer began before the stop becomes idle when that answer is taken.
   const sweep = setInterval(closeIdle, SWEEP_MS)
   await closed
   clearInterval(sweep)
   clearTimeout(limit)
-  // Nothing is left to close: this ends the checks for connections that are slow to ask.
+  // All connections are closed; this stops the timeout checks of the HTTP server.
   server.close()
 }

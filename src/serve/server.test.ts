@@ -33,7 +33,7 @@ const waiting: Route = {
   },
 }
 
-/** Promises that `/gated` waits for, one each. */
+/** Promises that `/gated` waits for, one for each request. */
 const gates: Promise<void>[] = []
 
 const gated: Route = {
@@ -61,17 +61,17 @@ suite('the public listener', () => {
   const hostile: readonly (readonly [name: string, bytes: string, status: number])[] = [
     ['a request without a Host', line('/api/v1/events'), 400],
     ['a request with two Hosts', line('/api/v1/events', [host, 'Host: evil.test']), 400],
-    ['a target of a proxy', line('http://evil.test/api/v1/summary', [host]), 400],
-    ['a target that names another host', getRequest('//evil.test/api/v1/summary'), 404],
+    ['a proxy target', line('http://evil.test/api/v1/summary', [host]), 400],
+    ['a target with another host', getRequest('//evil.test/api/v1/summary'), 404],
     ['backslashes for slashes', getRequest('/api\\v1\\summary'), 404],
-    ['a doubled slash', getRequest('/api/v1//events'), 404],
-    ['a slash at the end', getRequest('/api/v1/events/'), 404],
+    ['a double slash', getRequest('/api/v1//events'), 404],
+    ['a trailing slash', getRequest('/api/v1/events/'), 404],
     ['capitals', getRequest('/API/v1/events'), 404],
     ['a semicolon', getRequest('/api/v1/events;x=1'), 404],
     ['an encoded letter', getRequest('/api/v1/event%73'), 404],
     ['a style sheet under an answer', getRequest('/api/v1/summary/x.css'), 404],
     ['an encoded slash', getRequest('/api/v1/summary%2fx.js'), 404],
-    ['steps upwards', getRequest('/api/v1/archive/../../etc/passwd'), 404],
+    ['path traversal', getRequest('/api/v1/archive/../../etc/passwd'), 404],
     ['a tab in the target', getRequest('/api/v1/\tsummary'), 400],
     ['a NUL in the target', getRequest('/api/v1/\0summary'), 400],
     ['a space in the target', getRequest('/api/v1/ summary'), 400],
@@ -79,10 +79,10 @@ suite('the public listener', () => {
     ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURGE', 'QUERY'].map(
       (method) => [`the method ${method}`, getRequest('/api/v1/events', [], method), 405] as const,
     ),
-    ['a method that nobody knows', getRequest('/api/v1/events', [], 'FETCH'), 400],
+    ['an unknown method', getRequest('/api/v1/events', [], 'FETCH'), 400],
     ['a tunnel', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n', 405],
     ['a body', getRequest('/api/v1/summary', ['Content-Length: 2']) + '{}', 400],
-    ['a body in chunks', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked']) + '0\r\n\r\n', 400],
+    ['a chunked body', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked']) + '0\r\n\r\n', 400],
     [
       'a body that is announced',
       getRequest('/api/v1/summary', ['Content-Length: 9', 'Expect: 100-continue']),
@@ -93,18 +93,18 @@ suite('the public listener', () => {
       getRequest('/api/v1/summary', ['Content-Length: 3', 'Transfer-Encoding: chunked']),
       400,
     ],
-    ['an unknown coding of a body', getRequest('/api/v1/summary', ['Transfer-Encoding: xchunked']), 400],
-    ['two codings of a body', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked, identity']), 400],
+    ['an unknown transfer coding', getRequest('/api/v1/summary', ['Transfer-Encoding: xchunked']), 400],
+    ['two transfer codings', getRequest('/api/v1/summary', ['Transfer-Encoding: chunked, identity']), 400],
     ['an expectation', getRequest('/api/v1/summary', ['Expect: a-miracle']), 417],
     ['bare line feeds', `GET /api/v1/summary HTTP/1.1\n${host}\n\n`, 400],
-    ['a blank before a colon', getRequest('/api/v1/summary', ['X-A : x']), 400],
+    ['a space before a colon', getRequest('/api/v1/summary', ['X-A : x']), 400],
     ['a folded header', getRequest('/api/v1/summary', ['X-A: x', ' y']), 400],
     ['a carriage return in a header', getRequest('/api/v1/summary', ['X-A: x\ry']), 400],
     ['headers that are too long', getRequest('/api/v1/summary', [`X-A: ${'x'.repeat(9000)}`]), 431],
     ['a target that is too long', getRequest(`/api/v1/summary?${'x'.repeat(4_081)}`), 414],
     ['a target that is too long for the parser', getRequest(`/api/v1/summary?${'x'.repeat(9000)}`), 414],
-    ['a target that is too long where nothing is', getRequest(`/nothing/${'x'.repeat(4_100)}`), 414],
-    ['a target that is as long as it may be', getRequest(`/${'x'.repeat(4_095)}`), 404],
+    ['a target that is too long without a route', getRequest(`/nothing/${'x'.repeat(4_100)}`), 414],
+    ['the longest allowed target', getRequest(`/${'x'.repeat(4_095)}`), 404],
     [
       'more headers than are kept',
       getRequest(
@@ -118,11 +118,11 @@ suite('the public listener', () => {
       getRequest('/api/v1/summary', ['Upgrade: websocket', 'Connection: Upgrade, close']),
       200,
     ],
-    ['names that every object has', getRequest('/api/v1/summary', ['__proto__: x', 'constructor: y']), 200],
+    ['names of object properties', getRequest('/api/v1/summary', ['__proto__: x', 'constructor: y']), 200],
     ['an HTML page', getRequest('/api/v1/summary', ['Accept: text/html']), 200],
-    ['nothing that it accepts', getRequest('/api/v1/summary', ['Accept: */*;q=0']), 200],
+    ['no acceptable type', getRequest('/api/v1/summary', ['Accept: */*;q=0']), 200],
     ['an older client without a Host', 'GET /api/v1/summary HTTP/1.0\r\n\r\n', 200],
-    ['no body at all', getRequest('/api/v1/summary', ['Content-Length: 0']), 200],
+    ['an empty body', getRequest('/api/v1/summary', ['Content-Length: 0']), 200],
   ]
   for (const [name, bytes, status] of hostile) {
     test(`answers ${name} with ${status}, open to every site, and closes`, async () => {
@@ -135,12 +135,12 @@ suite('the public listener', () => {
     })
   }
 
-  test('tells a method that is not allowed which ones are', async () => {
+  test('lists the allowed methods when it refuses another', async () => {
     const { text } = await sendRaw(stage.port, getRequest('/api/v1/events', [], 'POST'))
     assert.match(text, /\r\nAllow: GET, HEAD, OPTIONS\r\n/)
   })
 
-  test('answers a preflight of any address with what is allowed, for a day', async () => {
+  test('answers a preflight of any address with the allowed methods, for a day', async () => {
     const headers = ['Origin: https://a.test', 'Access-Control-Request-Method: GET']
     for (const target of ['/api/v1/events', '/api/v1/nothing', '/', '*']) {
       const { text } = await sendRaw(stage.port, getRequest(target, headers, 'OPTIONS'))
@@ -152,7 +152,7 @@ suite('the public listener', () => {
     }
   })
 
-  test('puts on every answer what browsers must know, and nothing about itself', async () => {
+  test('sends the headers that browsers need with every answer, and none about its software', async () => {
     for (const path of ['/api/v1/summary', '/api/v1/events/1', '/api/v1/nothing']) {
       const { headers } = await stage.get(path)
       assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin')
@@ -165,7 +165,7 @@ suite('the public listener', () => {
     }
   })
 
-  test('repeats nothing of what it is sent', async () => {
+  test('repeats nothing that it is sent', async () => {
     for (const address of ADDRESSES) {
       for (const request of [
         getRequest(`/api/v1/events/${address}`),
@@ -183,7 +183,7 @@ suite('the public listener', () => {
     }
   })
 
-  test('reports what fails on its own side and says only that it did', async () => {
+  test('reports its own failures and tells the caller only that there was one', async () => {
     const response = await stage.get('/failing')
     assert.equal(response.status, PROBLEMS['internal-error'].status)
     assert.ok(!(await response.text()).includes('this route fails'))
@@ -193,14 +193,14 @@ suite('the public listener', () => {
     )
   })
 
-  test('writes no second answer into one that is being given', async () => {
+  test('writes no second answer into an answer in progress', async () => {
     const begun = line('/waiting', [host])
     const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50 })
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
     assert.match(text, /^HTTP\/1\.1 200 [^]*first/)
   })
 
-  test('answers what came before broken syntax, and then closes', async () => {
+  test('answers the requests before broken syntax, then closes', async () => {
     const { text } = await sendRaw(stage.port, `${line('/api/v1/summary', [host])}garbage\r\n\r\n`)
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
     assert.match(text, /^HTTP\/1\.1 200 [^]*"asOf"/)
@@ -210,14 +210,14 @@ suite('the public listener', () => {
     ['broken syntax', 'garbage\r\n\r\n'],
     ['a tunnel', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n'],
   ] as const) {
-    test(`gives every answer that was asked before ${name} on the same connection, then closes`, async () => {
+    test(`gives every answer requested before ${name} on the same connection, then closes`, async () => {
       const gate = Promise.withResolvers<void>()
       gates.push(gate.promise)
       const answered = sendRaw(
         stage.port,
         `${line('/gated', [host])}${line('/api/v1/events/1', [host])}${tail}`,
       )
-      // Other requests are answered meanwhile, so the server has read what stands behind the first one.
+      // Other requests are answered meanwhile, so the server has read what follows the first one.
       for (let asked = 0; asked < 3; asked += 1) await stage.get('/api/v1/summary')
       gate.resolve()
       const { text } = await answered
@@ -226,7 +226,7 @@ suite('the public listener', () => {
     })
   }
 
-  test('answers requests that come together in their order', async () => {
+  test('answers pipelined requests in their order', async () => {
     const { text } = await sendRaw(
       stage.port,
       line('/api/v1/events/1', [host]) + line('/api/v1/event-types', [host]) + getRequest('/api/v1/events/2'),
@@ -236,7 +236,7 @@ suite('the public listener', () => {
     assert.ok(0 < first && first < second && second < third)
   })
 
-  test('closes a connection that says nothing, or says it too slowly', async () => {
+  test('closes a connection that is silent or too slow', async () => {
     const [silent, slow] = await Promise.all([
       sendRaw(stage.port, ''),
       sendRaw(stage.port, 'GET /api/v1/summary HTTP/1.1\r\nX-A: ', { text: 'x', everyMs: 200 }),
@@ -246,7 +246,7 @@ suite('the public listener', () => {
     for (const { closedMs } of [silent, slow]) assert.ok(closedMs < 7_000, `closed after ${closedMs} ms`)
   })
 
-  test('counts what it answers by the route’s template', async () => {
+  test('counts answers by the template of their route', async () => {
     const metrics = await stage.metrics.metrics()
     assert.match(
       metrics,

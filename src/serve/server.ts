@@ -10,20 +10,23 @@ import { isTargetTooLong } from './http/overflow.ts'
 import { HEADERS_MAX } from './http/request-form.ts'
 import { drainServer } from './server-drain.ts'
 
-/** Where and how the public listener listens. Every number of it is a limit, in the unit of its name. */
+/** Address and limits of the public listener, each limit in the unit of its name. */
 export type ServerSettings = Readonly<{
   host: string
   port: number
-  /** Several threads of one process listen on the same port. */
+  /** Whether several threads of the process listen on the same port. */
   reusePort: boolean
-  /** How long an idle connection is kept: behind a proxy longer than the proxy keeps it, so that it closes. */
+  /**
+   * Milliseconds that an idle connection is kept. Behind a proxy it is longer than the proxy's own limit, so that the
+   * proxy closes first.
+   */
   keepAliveMs: number
   connectionsMax: number
-  /** Counts the connections of each address; null where nothing is counted. */
+  /** Counts the connections of each address; null if nothing is counted. */
   connections: ConnectionCount | null
-  /** What is still being answered when it stops is given this long. */
+  /** Milliseconds that answers in progress are given at a stop. */
   drainMs: number
-  /** Told of each connection that is closed because as many as allowed are open. */
+  /** Called for each connection that is closed because the limit is reached. */
   onDrop?: () => void
 }>
 
@@ -40,13 +43,13 @@ export type Server = AsyncDisposable &
   Readonly<{
     port: number
     /**
-     * Accepts no more, answers on the connections that are open until `quiet` settles, lets answers end for `drainMs`
-     * at most, then closes what is left.
+     * Accepts no new connections, answers on open ones until `quiet` settles, gives answers `drainMs` to end, then
+     * closes the rest.
      */
     drain(quiet?: Promise<void>): Promise<void>
   }>
 
-/** Starts to listen; settles when it does, throws when it cannot. */
+/** Starts to listen; settles when it listens, rejects if it cannot. */
 export async function start(settings: ServerSettings, parts: RequestPathParts): Promise<Server> {
   const server = openServer(settings, parts)
   let draining = false
@@ -63,7 +66,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
     path.enter(request, response)
   }
   server.on('request', enter)
-  // Without this, `Expect: 100-continue` would be told to go on and send its body.
+  // Without this listener, Node would ask the caller of `Expect: 100-continue` to send its body.
   server.on('checkContinue', enter)
   refuseWhatIsNoRequest(server, parts, path.end)
 
@@ -71,7 +74,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   const address = server.address()
   assert(address !== null && typeof address === 'object', 'a listening server has an address')
 
-  /** Closes connections with nothing to answer. Node takes an answer for done that was written and not yet taken. */
+  /** Closes idle connections. Node also counts an answer as done that is written and not taken yet. */
   const closeIdle = (): void => {
     for (const socket of sockets) {
       if (path.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
@@ -97,15 +100,15 @@ function openServer(settings: ServerSettings, { metrics }: RequestPathParts): Ht
     maxHeaderSize: 8_192,
     insecureHTTPParser: false,
     joinDuplicateHeaders: false,
-    // The same check is made where the answer can carry the common headers.
+    // Checked in `http/request-form.ts`, where the answer has the common headers.
     requireHostHeader: false,
     rejectNonStandardBodyWrites: true,
     highWaterMark: 16_384,
   })
-  // No idle timeout: it would cut quiet streams. Answers and streams have limits of their own.
+  // No idle timeout, because it would cut silent streams. Answers and streams have their own limits.
   server.timeout = 0
   server.maxHeadersCount = HEADERS_MAX
-  // Counted by the lanes, whose last answer has headers and a body like any other.
+  // The lanes count instead, so that the last answer is complete.
   server.maxRequestsPerSocket = 0
   server.maxConnections = settings.connectionsMax
   server.on('connection', (socket: Socket) => {
@@ -133,13 +136,13 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics }: RequestPathParts,
-  /** Closes a connection after the answers that it has asked for; false where it has asked for none. */
+  /** Closes a connection after the answers that it has asked for; false if it has asked for none. */
   endAfterAnswers: (socket: Socket) => boolean,
 ): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     const { status, reason } = failureOf(error)
     metrics.clientErrors.inc({ reason })
-    // What came before on this connection still gets its own answers, and nothing is written into them.
+    // Earlier requests of the connection still get their answers, and nothing is written into those.
     if (endAfterAnswers(socket)) return
     // Silence gets no answer.
     if (!socket.writable || socket.bytesRead === 0) {
@@ -157,7 +160,7 @@ function refuseWhatIsNoRequest(
   })
 }
 
-/** What the parser says of a request that it cannot read. */
+/** Error of the HTTP parser about an unreadable request. */
 type ParseError = NodeJS.ErrnoException & Readonly<{ rawPacket?: Uint8Array; bytesParsed?: number }>
 
 type Failure = Readonly<{ status: string; reason: 'syntax' | 'target' | 'headers' | 'timeout' }>

@@ -1,7 +1,7 @@
 /**
- * What addresses had consumed when a full table dropped them, counted per bucket of addresses and slice of time.
- * Whoever is dropped shares the count with the others of its bucket until the window has passed, so that being
- * dropped is never a fresh allowance; innocents of the bucket lose a little, and only while the table overflows.
+ * Requests of addresses that a full table has dropped, counted by bucket of addresses and slice of time. A dropped
+ * address shares the count of its bucket until the window has passed, so that being dropped never renews an allowance.
+ * Other addresses of the bucket lose a little, and only while the table overflows.
  */
 export type Evicted = Readonly<{
   windowMs: number
@@ -10,13 +10,13 @@ export type Evicted = Readonly<{
   counts: Uint32Array
 }>
 
-/** Slices of one window: more would charge less of what has already left, and take more memory. */
+/** Slices of one window. More slices would charge less for requests that have left the window, and take more memory. */
 const SLICES = 6
 
-/** Kept per bucket; one window touches `SLICES` + 1 of them, so none is reused while it counts. */
+/** Slices kept for each bucket. One window touches `SLICES` + 1 of them, so none is reused while it counts. */
 const KEPT = 8
 
-/** Bytes that the counts beside a table of so many entries take; a multiple of 8. */
+/** Bytes of the counts beside a table of this capacity; a multiple of 8. */
 export function evictedBytes(capacity: number): number {
   return bucketsOf(capacity) * KEPT * 8
 }
@@ -36,9 +36,9 @@ export function openEvicted(
   }
 }
 
-/** Keeps one request of a dropped address, accepted at `acceptedMs`. */
+/** Counts one request of a dropped address, accepted at `acceptedMs`. */
 export function keepEvicted(evicted: Evicted, bucketHash: number, acceptedMs: number): void {
-  // Slices are numbered from 1, since zeroed memory holds none.
+  // Slices are numbered from 1, because zeroed memory holds none.
   const slice = Math.floor(acceptedMs / evicted.sliceMs) + 1
   const at = bucketStart(evicted, bucketHash) + (slice % KEPT)
   if (evicted.slices[at] === slice) {
@@ -49,13 +49,13 @@ export function keepEvicted(evicted: Evicted, bucketHash: number, acceptedMs: nu
   }
 }
 
-/** How many requests of the bucket's dropped addresses may still lie in the window that ends at `nowMs`. */
+/** Number of requests of the bucket's dropped addresses that may be in the window that ends at `nowMs`. */
 export function evictedCount(evicted: Evicted, bucketHash: number, nowMs: number): number {
   const start = bucketStart(evicted, bucketHash)
   let count = 0
   for (let at = start; at < start + KEPT; at += 1) {
     const slice = evicted.slices[at] ?? 0
-    // A slice counts until its last request has left.
+    // A slice counts until its last request has left the window.
     if (slice > 0 && slice * evicted.sliceMs + evicted.windowMs > nowMs) count += evicted.counts[at] ?? 0
   }
   return count

@@ -66,7 +66,7 @@ async function node(
   return openAllowanceStore({ url: server.url, timeoutMs, report: (signal) => signals.push(signal) })
 }
 
-/** A look at the store beside the nodes'. */
+/** A connection to the store beside those of the nodes. */
 async function openProbe(server: Server) {
   const probe = await createClient({ url: server.url }).connect()
   return {
@@ -81,13 +81,13 @@ async function until(holds: () => Promise<boolean>, what: string): Promise<void>
   const endMs = monotonicMs() + BOUND_MS
   while (!(await holds())) {
     assert.ok(monotonicMs() < endMs, `${what} within ${BOUND_MS} ms`)
-    // Sockets and timers get their turn, even where `holds` never waits for one.
+    // Lets sockets and timers run even if `holds` never waits.
     await setImmediate()
   }
 }
 
 suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, () => {
-  test('accepts exactly as many requests as that of one', async () => {
+  test('accepts exactly as many requests as that of one machine', async () => {
     await using server = await startServer(await freePort())
     await using first = await node(server)
     await using second = await node(server)
@@ -106,7 +106,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     assert.ok((await decide[0]?.('2001:db8:0:1::/64', monotonicMs()))?.allowed)
   })
 
-  test('slides: in no window of the store’s own clock are more accepted, and none is left behind', async () => {
+  test('slides: no window by the clock of the store accepts more, and nothing is left behind', async () => {
     await using server = await startServer(await freePort())
     await using store = await node(server)
     await using opened = await openProbe(server)
@@ -127,7 +127,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     await until(async () => (await probe.dbSize()) === 0, 'an empty store')
   })
 
-  test('counts a moment from the future as just now, when the store’s clock has gone back', async () => {
+  test('counts a moment in the future as now after the clock of the store has gone back', async () => {
     await using server = await startServer(await freePort())
     await using store = await node(server)
     await using opened = await openProbe(server)
@@ -154,7 +154,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     assert.deepEqual(signals, [])
 
     await server[Symbol.asyncDispose]()
-    // What this node had accepted before counts: 40 are left, not 60.
+    // Requests that this node accepted before count: 40 are left, not 60.
     let accepted = 0
     for (let n = 0; n < 100; n += 1) accepted += Number((await decide('a', monotonicMs())).allowed)
     assert.deepEqual([accepted, seen('lost'), seen('own-decision')], [40, 1, 100])
@@ -164,12 +164,12 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
       await decide('b', monotonicMs())
       return seen('regained') === 1
     }, 'the store regained')
-    // The new store knows nothing of the 60, but this node does, until they have left the window.
+    // The new store does not know the 60 requests, but this node does until they have left the window.
     assert.equal((await decide('a', monotonicMs())).allowed, false)
     assert.equal(again.port, port)
   })
 
-  test('makes nobody wait long for a store that hangs', async () => {
+  test('delays nobody long when the store hangs', async () => {
     const signals: StoreSignal[] = []
     await using server = await startServer(await freePort())
     await using store = await node(server, signals, 100)
@@ -179,7 +179,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     const startMs = monotonicMs()
     const waiting = Array.from({ length: 50 }, async (_, n) => decide(`stranger ${n}`, 0))
     assert.ok((await Promise.all(waiting)).every(({ allowed }) => allowed))
-    // Those that came together waited together; the next do not even ask.
+    // Requests that came together waited together; later ones do not ask the store.
     signals.splice(0, 50)
     for (const allowed of [true, true, false]) assert.equal((await decide('a', 0)).allowed, allowed)
     assert.ok(monotonicMs() - startMs < BOUND_MS)
@@ -196,7 +196,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     }, 'the store regained')
   })
 
-  test('is the node’s own from the start when there is no store, and a start does not hang', async () => {
+  test('is the node’s own from the start if there is no store, and the start does not hang', async () => {
     const signals: StoreSignal[] = []
     await using store = await node({ url: `redis://127.0.0.1:${await freePort()}` }, signals)
     const decide = store.share(ownAllowance(BRIEF))
@@ -207,7 +207,7 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     )
   })
 
-  test('is refused an address that is none', async () => {
+  test('rejects an invalid address', async () => {
     await assert.rejects(node({ url: 'http://127.0.0.1' }))
   })
 })

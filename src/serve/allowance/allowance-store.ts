@@ -4,19 +4,19 @@ import { z } from 'zod'
 import { SECOND_MS } from '../../protocol/moment.ts'
 import type { Allowance, Decision, Policy } from './allowance.ts'
 
-/** What a store tells its owner, for metrics and the report. */
+/** Signal of a store to its owner, for metrics and reports. */
 export type StoreSignal =
   | Readonly<{ is: 'lost'; cause: unknown }>
   | Readonly<{ is: 'regained' }>
-  /** A decision taken from the node's own allowance, because the store could not be asked. */
+  /** A decision by the node's own allowance, because the store could not be asked. */
   | Readonly<{ is: 'own-decision' }>
 
 export type StoreSettings = Readonly<{
   /** `redis://[user:password@]host[:port][/database]`, or `rediss:` for TLS; any server of that protocol. */
   url: string
-  /** Before every key of the store: deployments that share a server differ in it. */
+  /** Prefix of every key; deployments that share a server need different ones. */
   prefix?: string
-  /** How long a request may wait for the store before the node decides by itself. */
+  /** Milliseconds that a request waits for the store before the node decides by itself. */
   timeoutMs?: number
   report: (signal: StoreSignal) => void
 }>
@@ -24,27 +24,27 @@ export type StoreSettings = Readonly<{
 /** Decides as `Allowance.decide`, for all machines together. */
 export type SharedDecide = (key: string, nowMs: number, units?: number) => Promise<Decision>
 
-/** The allowances that several machines share. */
+/** Allowances that several machines share. */
 export type AllowanceStore = AsyncDisposable &
   Readonly<{
-    /** The allowance of all machines under this one's policy; this one takes over while the store is lost. */
+    /** The shared allowance under the policy of `own`, which decides while the store is lost. */
     share: (own: Allowance) => SharedDecide
   }>
 
-/** After a failure the store is left alone for so long, so that no request waits for it meanwhile. */
+/** Milliseconds after a failure in which the store is not asked, so that no request waits for it. */
 const RETRY_MS = 1000
 
-/** A start waits so long for the store, then goes on without it. */
+/** Milliseconds that a start waits for the store before it goes on without it. */
 const START_MS = 2000
 
 const RECONNECT_MS = 500
 const TIMEOUT_MS = 250
 
-/** Commands that wait for one connection; beyond them the node decides by itself. */
+/** Commands that may wait for one connection; above this the node decides by itself. */
 const QUEUE_MAX = 10_000
 
-// Moments of accepted requests, oldest first, by the store's clock. When that clock has gone back, how old a moment
-// "from the future" is cannot be known: it counts as just now, so that nobody gains and nobody waits beyond a window.
+// Moments of accepted requests, oldest first, by the clock of the store. If that clock has gone back, the age of a
+// moment in the future is unknown. It counts as now, so that nobody gains and nobody waits beyond a window.
 const SCRIPT = `
 local requests, window, units = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -85,7 +85,7 @@ const decideScript = defineScript({
   transformReply: (reply: unknown): unknown => reply,
 })
 
-/** Connects to a store, and reconnects for as long as it is open; throws when the URL is none. */
+/** Connects to a store, and reconnects while it is open; throws if the URL is invalid. */
 export async function openAllowanceStore(settings: StoreSettings): Promise<AllowanceStore> {
   const { url, prefix = 'daybook', timeoutMs = TIMEOUT_MS, report } = settings
   let client = connect(url)
@@ -93,7 +93,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
   let retryAtMs = 0
   let ownUntilMs = 0
 
-  /** A connection that gives no answer may have lost its other end long before the system notices. */
+  /** Replaces a connection without answers: its other end may be gone long before the system notices. */
   function reconnect(silent: typeof client): void {
     // Many requests may wait for one connection: the first that gives up replaces it for all.
     if (client !== silent || !silent.isOpen) return
@@ -114,7 +114,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
 
   function share(own: Allowance): SharedDecide {
     function decideAlone(key: string, nowMs: number, units: number): Decision {
-      // What is accepted now is unknown to the store: it binds this node until it has left the window.
+      // The store does not know requests accepted now, so they count on this node until they leave the window.
       ownUntilMs = Math.max(ownUntilMs, nowMs + own.policy.windowMs)
       report({ is: 'own-decision' })
       return own.decide(key, nowMs, units)
@@ -122,7 +122,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
     return async (key, nowMs, units = 1) => {
       if (nowMs < retryAtMs) return decideAlone(key, nowMs, units)
       const alone = nowMs < ownUntilMs ? own.peek(key, nowMs) : undefined
-      // A store that is lost is asked all the same: any request may find it again.
+      // A lost store is asked again, because any request may find that it is back.
       if (reachable && alone?.allowed === false) return alone
       try {
         const name = `${prefix}:allowance:${own.policy.name}:${key}`
@@ -131,7 +131,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
         const decision = decisionOf(own.policy, await within(timeoutMs, answer, () => reconnect(asked)))
         regain()
         if (alone?.allowed === false) return alone
-        // The node's own count goes along, so that losing the store is no fresh allowance.
+        // The node counts too, so that losing the store does not renew an allowance.
         if (decision.allowed) own.decide(key, nowMs, units)
         return decision
       } catch (cause) {
@@ -145,12 +145,12 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
     client.destroy()
   }
 
-  // The first refusal ends the wait too; the client goes on trying.
+  // The first refusal ends the wait too. The client keeps trying.
   await within(START_MS, Promise.race([once(client, 'ready'), once(client, 'error')])).catch(() => undefined)
   return { share, [Symbol.asyncDispose]: close }
 }
 
-/** A client that is connecting, and goes on trying until it is destroyed. */
+/** Opens a client that connects, and keeps trying until it is destroyed. */
 function connect(url: string) {
   const client = createClient({
     url,
@@ -161,7 +161,7 @@ function connect(url: string) {
     commandsQueueMaxLength: QUEUE_MAX,
     socket: { connectTimeout: START_MS, reconnectStrategy: () => RECONNECT_MS },
   })
-  // Every failure shows in the decision that meets it; without a listener it would end the process.
+  // Each failure shows in its decision. Without a listener it would end the process.
   client.on('error', () => undefined)
   client.connect().catch(() => undefined)
   return client
@@ -178,7 +178,7 @@ function decisionOf({ requests }: Policy, reply: unknown): Decision {
   }
 }
 
-/** The promise's value, unless it takes longer: then it is left alone and an error thrown. */
+/** Settles as the promise, or rejects after `limitMs`. */
 async function within<Value>(limitMs: number, promise: Promise<Value>, onLate?: () => void): Promise<Value> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 export type KeyHash = Readonly<{ low: number; high: number }>
 
 /**
- * A fixed table in shared memory from hashed keys to entries 1 to `capacity`, in order of last use.
- * Zeroed memory is an empty table. Every function below is called under the owner's lock.
+ * Table of fixed size in shared memory, from hashed keys to entries 1 to `capacity`, in order of last use. Zeroed
+ * memory is an empty table. All functions below run under the owner's lock.
  */
 export type SharedTable = Readonly<{
   capacity: number
@@ -24,12 +24,12 @@ const NEWEST = 3
 const OLDEST = 4
 const WORDS = 8
 
-/** Bytes of memory that a table of so many entries takes; a multiple of 8. */
+/** Bytes of a table of this capacity; a multiple of 8. */
 export function tableBytes(capacity: number): number {
   return 4 * (WORDS + bucketsOf(capacity) + 4 * entriesOf(capacity))
 }
 
-/** The table at `offset` (a multiple of 8) of a shared buffer; every thread opens its own view of it. */
+/** Opens this thread's view of the table at `offset` (a multiple of 8) of a shared buffer. */
 export function openTable(buffer: SharedArrayBuffer, offset: number, capacity: number): SharedTable {
   let at = offset
   function next<View>(make: (at: number, length: number) => View, length: number): View {
@@ -51,25 +51,25 @@ export function openTable(buffer: SharedArrayBuffer, offset: number, capacity: n
 }
 
 /**
- * Hashes a key under a secret of the process, so that nobody can aim at collisions.
- * SHA-256 because it is built in, and a microsecond is little beside a request.
+ * Hashes a key with a secret of the process, so that nobody can cause collisions. SHA-256 is built in, and its
+ * microsecond is little for a request.
  */
 export function hashKey(secret: string, key: string): KeyHash {
   const digest = hash('sha256', secret + key, 'buffer')
   return { low: digest.readUInt32LE(0), high: digest.readUInt32LE(4) }
 }
 
-/** How many entries are in use. */
+/** Number of entries in use. */
 export function sizeOf(table: SharedTable): number {
   return table.words[SIZE] ?? 0
 }
 
-/** The entry used longest ago; 0 when the table is empty. */
+/** Entry used longest ago; 0 if the table is empty. */
 export function oldestOf(table: SharedTable): number {
   return table.words[OLDEST] ?? 0
 }
 
-/** The entry of a key; 0 when it has none. */
+/** Entry of a key; 0 if it has none. */
 export function find(table: SharedTable, { low, high }: KeyHash): number {
   const mask = table.buckets.length - 1
   for (let bucket = low & mask; ; bucket = (bucket + 1) & mask) {
@@ -78,7 +78,7 @@ export function find(table: SharedTable, { low, high }: KeyHash): number {
   }
 }
 
-/** Makes an entry for a key that has none, as the newest; the table must not be full. */
+/** Makes an entry for a new key, as the newest; the table must not be full. */
 export function insert(table: SharedTable, { low, high }: KeyHash): number {
   const entry = takeFreeEntry(table)
   const mask = table.buckets.length - 1
@@ -99,12 +99,12 @@ export function touch(table: SharedTable, entry: number): void {
   link(table, entry)
 }
 
-/** Takes an entry out; its number is given to a later key. */
+/** Removes an entry; a later key gets its number. */
 export function remove(table: SharedTable, entry: number): void {
   const mask = table.buckets.length - 1
   let hole = (table.lows[entry] ?? 0) & mask
   while (table.buckets[hole] !== entry) hole = (hole + 1) & mask
-  // Entries behind the hole move up to it, unless that were before their own place: no tombstones are left.
+  // Moves later entries into the hole unless their own place is after it. So no tombstones are needed.
   for (let bucket = (hole + 1) & mask; table.buckets[bucket] !== 0; bucket = (bucket + 1) & mask) {
     const moved = table.buckets[bucket] ?? 0
     const home = (table.lows[moved] ?? 0) & mask
@@ -150,12 +150,12 @@ function unlink(table: SharedTable, entry: number): void {
   else table.newer[older] = newer
 }
 
-/** Entries are numbered from 1, since 0 means none; even, so that what follows stays aligned. */
+/** Entries are numbered from 1, because 0 means none. Even, so that the arrays after it stay aligned. */
 function entriesOf(capacity: number): number {
   return capacity + 1 + ((capacity + 1) % 2)
 }
 
-/** A power of two, at most half full, so that a search ends after a step or two. */
+/** Power of two, at most half full, so that a search ends after a step or two. */
 function bucketsOf(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(2 * capacity + 2))
 }

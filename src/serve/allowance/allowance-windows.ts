@@ -1,6 +1,6 @@
 /**
- * The moments of the accepted requests of each entry, as rings in shared memory, two bytes each: the low 16 bits
- * of a moment say all about it, because whatever is older than the window goes each time its entry is looked at.
+ * Moments of the accepted requests of each entry, as rings in shared memory. Two bytes each are enough, because
+ * requests older than the window are dropped whenever their entry is read.
  */
 export type Windows = Readonly<{
   requests: number
@@ -11,10 +11,10 @@ export type Windows = Readonly<{
   moments: Uint16Array
 }>
 
-/** Ages up to this fit the 16 bits that a moment takes. */
+/** Longest window, in milliseconds: its ages fit the 16 bits of a moment. */
 export const WINDOW_MS_MAX = 65_535
 
-/** Counts of a ring fit 16 bits. */
+/** Largest number of requests in a ring: it fits 16 bits. */
 export const REQUEST_COUNT_MAX = 65_535
 
 /** Bytes of the rings of entries 1 to `capacity`. */
@@ -22,7 +22,7 @@ export function windowsBytes(requests: number, capacity: number): number {
   return (capacity + 1) * (8 + 2 + 2 + 2 * requests)
 }
 
-/** The rings at `offset` (a multiple of 8); whatever follows them is not aligned. */
+/** Opens the rings at `offset` (a multiple of 8). Memory after them is not aligned. */
 export function openWindows(
   buffer: SharedArrayBuffer,
   offset: number,
@@ -40,17 +40,17 @@ export function openWindows(
   }
 }
 
-/** Empties an entry's ring, for another address. */
+/** Empties the ring of an entry for another address. */
 export function clearWindow(windows: Windows, entry: number): void {
   windows.counts[entry] = 0
 }
 
-/** Drops what has left the window by `nowMs`, which never decreases, and says how many requests remain. */
+/** Drops requests that have left the window by `nowMs`, which never decreases; returns the number that remain. */
 export function settle(windows: Windows, entry: number, nowMs: number): number {
   let count = windows.counts[entry] ?? 0
   const sinceMs = nowMs - (windows.settledAt[entry] ?? 0)
   let start = windows.starts[entry] ?? 0
-  // Oldest first: the first one that remains ends the search.
+  // Oldest first: the first request that remains ends the search.
   while (count > 0 && sinceMs + ageMs(windows, entry, start) >= windows.windowMs) {
     start = (start + 1) % windows.requests
     count -= 1
@@ -61,7 +61,7 @@ export function settle(windows: Windows, entry: number, nowMs: number): number {
   return count
 }
 
-/** Keeps one more request, accepted at the moment of the last `settle`; the ring must not be full. */
+/** Adds a request at the moment of the last `settle`; the ring must not be full. */
 export function keep(windows: Windows, entry: number): void {
   const count = windows.counts[entry] ?? 0
   const place = ((windows.starts[entry] ?? 0) + count) % windows.requests
@@ -69,7 +69,7 @@ export function keep(windows: Windows, entry: number): void {
   windows.counts[entry] = count + 1
 }
 
-/** The ages of the requests in the window at the moment of the last `settle`, oldest first. */
+/** Ages of the requests in the window at the moment of the last `settle`, oldest first. */
 export function agesMs(windows: Windows, entry: number): number[] {
   const start = windows.starts[entry] ?? 0
   return Array.from({ length: windows.counts[entry] ?? 0 }, (_, index) =>
@@ -77,7 +77,7 @@ export function agesMs(windows: Windows, entry: number): number[] {
   )
 }
 
-/** The greatest of `agesMs`; 0 when there is none. */
+/** Greatest of `agesMs`; 0 if there is none. */
 export function oldestAgeMs(windows: Windows, entry: number): number {
   return windows.counts[entry] === 0 ? 0 : ageMs(windows, entry, windows.starts[entry] ?? 0)
 }

@@ -25,7 +25,7 @@ function fresh(policy: Policy, capacity = 1000): Allowance {
   return openAllowance(allocateAllowance(policy, SECRET, capacity))
 }
 
-/** The same as a list of every accepted moment of every key, searched from the start each time. */
+/** Reference: a list of every accepted moment of every key, searched from the start each time. */
 function openNaive({ requests, windowMs }: Policy): (key: string, nowMs: number) => Decision {
   const accepted = new Map<string, number[]>()
   return (key, nowMs) => {
@@ -49,7 +49,7 @@ function steps(keys: number, waits: readonly number[], maxLength = 120): fc.Arbi
   return fc.array(fc.record({ key, waitMs }), { maxLength, size: 'max' })
 }
 
-/** Runs a schedule and hands each decision on with its moment. */
+/** Runs a schedule and passes on each decision with its moment. */
 function play(schedule: readonly Step[], startMs: number, each: (key: string, nowMs: number) => void): void {
   let nowMs = startMs
   for (const { key, waitMs } of schedule) {
@@ -58,7 +58,7 @@ function play(schedule: readonly Step[], startMs: number, each: (key: string, no
   }
 }
 
-/** No window of a policy, wherever it begins, may hold more accepted requests than the policy says. */
+/** No window of a policy, wherever it begins, may hold more accepted requests than the policy allows. */
 function assertWithin({ requests, windowMs }: Policy, accepted: readonly number[]): void {
   for (const [index, first] of accepted.entries()) {
     const beyond = accepted[index + requests]
@@ -94,7 +94,7 @@ suite('an allowance', () => {
     assert.equal(accepted.length, 180)
   })
 
-  test('decides as a list of all moments would, for any schedule of any keys', () => {
+  test('decides like a list of all moments, for any schedule and keys', () => {
     fc.assert(
       fc.property(steps(4, edges), fc.nat(2 ** 40), (schedule, startMs) => {
         const allowance = fresh(SMALL, 4)
@@ -107,7 +107,7 @@ suite('an allowance', () => {
     )
   })
 
-  test('with 60 requests a minute decides as a list of all moments would', () => {
+  test('with 60 requests a minute decides like a list of all moments', () => {
     fc.assert(
       fc.property(steps(2, [0, 1, 59_999, 60_000, 5000], 1000), (schedule) => {
         const allowance = fresh(DEFAULT, 10)
@@ -118,7 +118,7 @@ suite('an allowance', () => {
     )
   })
 
-  test('is given back after what it says, and not one second earlier', () => {
+  test('is renewed after the announced time, and not one second earlier', () => {
     fc.assert(
       fc.property(steps(7, [0, 1, 999, 1000, 1001]), fc.boolean(), (schedule, crowded) => {
         const memory = allocateAllowance(SMALL, SECRET, crowded ? 3 : 10)
@@ -127,7 +127,7 @@ suite('an allowance', () => {
           const { allowed, retryAfterSeconds } = allowance.decide(key, nowMs)
           if (allowed) return
           assert.ok(retryAfterSeconds >= 1)
-          // Asked of copies: the clock of one allowance never goes back.
+          // Asked of copies, because the clock of an allowance never goes back.
           const later = openAllowance(copyOf(memory))
           assert.equal(later.decide(key, nowMs + (retryAfterSeconds - 1) * 1000).allowed, false)
           assert.equal(later.decide(key, nowMs + retryAfterSeconds * 1000).allowed, true)
@@ -136,7 +136,7 @@ suite('an allowance', () => {
     )
   })
 
-  test('is not consumed by a rejected request', () => {
+  test('is not used by a refused request', () => {
     const allowance = fresh(DEFAULT)
     for (let n = 0; n < 60; n += 1) assert.ok(allowance.decide('a', 0).allowed)
     for (let nowMs = 0; nowMs < 60_000; nowMs += 100) assert.ok(!allowance.decide('a', nowMs).allowed)
@@ -148,7 +148,7 @@ suite('an allowance', () => {
     })
   })
 
-  test('is not consumed by a look at it', () => {
+  test('is not used by a peek', () => {
     const allowance = fresh(SMALL)
     for (let n = 0; n < 10; n += 1) assert.equal(allowance.peek('a', 5).remaining, 3)
     allowance.decide('a', 5)
@@ -167,7 +167,7 @@ suite('an allowance', () => {
     assert.equal(allowance.decide('a', 9000).allowed, true)
   })
 
-  test('of one policy knows nothing of the others', () => {
+  test('of one policy is independent of other policies', () => {
     const tiles = fresh({ name: 'tiles', requests: 600, windowMs: 60_000 }, 10)
     const pages = fresh(DEFAULT, 10)
     let accepted = 0
@@ -176,7 +176,7 @@ suite('an allowance', () => {
     assert.ok(pages.decide('a', 1000).allowed)
   })
 
-  test('is announced as the RateLimit headers', () => {
+  test('is announced in the RateLimit headers', () => {
     const allowed = { allowed: true, remaining: 12, resetSeconds: 34, retryAfterSeconds: 0 }
     assert.equal(formatPolicy(DEFAULT), '"default";q=60;w=60')
     assert.equal(formatRateLimit(DEFAULT, allowed), '"default";r=12;t=34')
@@ -187,7 +187,7 @@ suite('an allowance', () => {
 })
 
 suite('a full table of addresses', () => {
-  test('is never a free pass: no address gets more than its allowance in any window', () => {
+  test('never gives an address more than its allowance in any window', () => {
     fc.assert(
       fc.property(steps(9, edges, 300), fc.integer({ min: 1, max: 5 }), (schedule, capacity) => {
         const allowance = fresh(SMALL, capacity)
@@ -202,7 +202,7 @@ suite('a full table of addresses', () => {
     )
   })
 
-  test('costs nobody anything when the one idle longest has been idle for a window', () => {
+  test('costs nobody anything if the address idle longest has been idle for a window', () => {
     const allowance = fresh(SMALL, 2)
     const naive = openNaive(SMALL)
     for (let n = 0; n < 200; n += 1) {
@@ -211,7 +211,7 @@ suite('a full table of addresses', () => {
     }
   })
 
-  test('gives up the address idle longest, and never forgets one that goes on asking', () => {
+  test('drops the address idle longest, and never one that keeps asking', () => {
     const allowance = fresh(DEFAULT, 100)
     for (let n = 0; n < 60; n += 1) assert.ok(allowance.decide('offender', n).allowed)
     let nowMs = 60
@@ -222,7 +222,7 @@ suite('a full table of addresses', () => {
     assert.equal(allowance.decide('offender', 60_000).allowed, true)
   })
 
-  test('of the default size holds 100,000 addresses in less than 30 MB, however many come', () => {
+  test('of the default size holds 100,000 addresses in less than 30 MB', () => {
     const memory = allocateAllowance(DEFAULT, SECRET)
     const allowance = openAllowance(memory)
     for (let n = 0; n < 150_000; n += 1) assert.ok(allowance.decide(`flood ${n}`, Math.floor(n / 10)).allowed)
@@ -232,7 +232,7 @@ suite('a full table of addresses', () => {
 })
 
 suite('an allowance shared by threads', () => {
-  test('accepts exactly as many requests of each key as of one thread', async () => {
+  test('accepts exactly as many requests of each key as in one thread', async () => {
     const memory = allocateAllowance(DEFAULT, SECRET, 2 * SHARED_KEYS * THREADS)
     const ready = new Int32Array(new SharedArrayBuffer(4))
     const threads = Array.from({ length: THREADS }, (_, thread) =>
@@ -249,7 +249,7 @@ suite('an allowance shared by threads', () => {
 const THREADS = 4
 const SHARED_KEYS = 300
 
-// All start at once and go through the same keys, each adding keys of its own between them.
+// All threads start at once and go through the same keys, each adding its own keys between them.
 const THREAD = `
   import { parentPort, workerData } from 'node:worker_threads'
   const { memory, ready, thread, module } = workerData

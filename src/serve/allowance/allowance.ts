@@ -28,24 +28,24 @@ import {
   windowsBytes,
 } from './allowance-windows.ts'
 
-/** So many requests in any window of so many milliseconds (whole seconds), under a name that clients see. */
+/** Limit of requests in any window of `windowMs` milliseconds (whole seconds), under a name that clients see. */
 export type Policy = Readonly<{ name: string; requests: number; windowMs: number }>
 
-/** The answer to one request; whole seconds, rounded up, and 0 where nothing is to be waited for. */
+/** Decision about one request. Times are whole seconds, rounded up; 0 means no wait. */
 export type Decision = Readonly<{
   allowed: boolean
-  /** Requests that would still be accepted at this moment. */
+  /** Requests that would still be accepted now. */
   remaining: number
-  /** Until the allowance grows again. */
+  /** Seconds until the allowance grows again. */
   resetSeconds: number
-  /** Until a request is accepted; one second earlier it is not. */
+  /** Seconds until a request is accepted, exactly. */
   retryAfterSeconds: number
 }>
 
-/** What a thread needs to open an allowance; may be handed from thread to thread. */
+/** Memory and settings of an allowance; they may be passed between threads. */
 export type AllowanceMemory = Readonly<{
   policy: Policy
-  /** Addresses remembered at once. */
+  /** Number of addresses that are remembered. */
   capacity: number
   secret: string
   buffer: SharedArrayBuffer
@@ -54,15 +54,15 @@ export type AllowanceMemory = Readonly<{
 /** One thread's view of an allowance; `nowMs` is an integer of a monotonic clock that all threads share. */
 export type Allowance = Readonly<{
   policy: Policy
-  /** Decides about a request and, when it is accepted, counts it as `units` (1), as far as the allowance goes. */
+  /** Decides about a request. An accepted one counts as `units` (1), as far as the allowance goes. */
   decide: (key: string, nowMs: number, units?: number) => Decision
-  /** Says what `decide` would, and counts nothing. */
+  /** Decides without counting. */
   peek: (key: string, nowMs: number) => Decision
-  /** How many addresses are remembered, for the metric. */
+  /** Number of addresses that are remembered, for the metric. */
   keys: () => number
 }>
 
-/** The addresses that a node remembers at once (some 25 MB for 60 requests each). */
+/** Addresses that a node remembers (about 25 MB for 60 requests each). */
 export const ALLOWANCE_KEYS = 100_000
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
@@ -80,7 +80,7 @@ type State = Readonly<{
   sharesUntil: Float64Array
 }>
 
-/** Makes the memory of an allowance, all of it at once; `secret` is random and of this process only. */
+/** Allocates the memory of an allowance; `secret` is random and of this process only. */
 export function allocateAllowance(
   policy: Policy,
   secret: string,
@@ -101,7 +101,7 @@ export function allocateAllowance(
   return { policy, capacity, secret, buffer: new SharedArrayBuffer(bytes) }
 }
 
-/** Opens an allowance in this thread; all that open the same memory share one exact count. */
+/** Opens an allowance in this thread. All threads with the same memory share one exact count. */
 export function openAllowance(memory: AllowanceMemory): Allowance {
   const { policy, capacity, secret, buffer } = memory
   const at = layout(policy, capacity)
@@ -127,17 +127,17 @@ export function openAllowance(memory: AllowanceMemory): Allowance {
   }
 }
 
-/** `RateLimit-Policy: "default";q=60;w=60` without its name. */
+/** Value of `RateLimit-Policy`, such as `"default";q=60;w=60`. */
 export function formatPolicy({ name, requests, windowMs }: Policy): string {
   return `"${name}";q=${requests};w=${windowMs / SECOND_MS}`
 }
 
-/** `RateLimit: "default";r=12;t=34` without its name. */
+/** Value of `RateLimit`, such as `"default";r=12;t=34`. */
 export function formatRateLimit({ name }: Policy, { remaining, resetSeconds }: Decision): string {
   return `"${name}";r=${remaining};t=${resetSeconds}`
 }
 
-/** The headers that tell a client of its allowance; `Retry-After` only where it has none left. */
+/** Headers about a caller's allowance; `Retry-After` only if none is left. */
 export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<Record<string, string>> {
   return {
     'RateLimit-Policy': formatPolicy(policy),
@@ -146,10 +146,10 @@ export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<R
   }
 }
 
-/** `units` is how much an accepted request counts; 0 asks only. */
+/** `units` is the cost of an accepted request; 0 only asks. */
 function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): Decision {
   const { policy, windows } = state
-  // Two threads may read the clock and take the lock in different orders: time goes by the lock.
+  // Two threads may read the clock and take the lock in different orders: time follows the lock.
   const now = Math.max(nowMs, state.clock[CLOCK] ?? 0)
   state.clock[CLOCK] = now
   const entry = entryOf(state, keyHash, now)
@@ -168,7 +168,7 @@ function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): D
   return { allowed, remaining: 0, resetSeconds: retryAfterSeconds, retryAfterSeconds }
 }
 
-/** The entry of an address, as the newest; a full table gives up the one idle longest for it. */
+/** Entry of an address, as the newest. A full table drops the address idle longest. */
 function entryOf(state: State, keyHash: KeyHash, now: number): number {
   const { table, windows, evicted, sharesUntil } = state
   const known = find(table, keyHash)
@@ -176,7 +176,7 @@ function entryOf(state: State, keyHash: KeyHash, now: number): number {
     touch(table, known)
     return known
   }
-  // A stranger may be one that was dropped a moment ago: then it goes on from where its like left off.
+  // The address may have been dropped a moment ago: then it continues with the count of its bucket.
   const shares = evictedCount(evicted, keyHash.high, now) > 0
   if (sizeOf(table) === table.capacity) evict(state, now)
   const entry = insert(table, keyHash)
@@ -193,13 +193,13 @@ function evict({ table, windows, evicted }: State, now: number): void {
   remove(table, entry)
 }
 
-/** What the dropped addresses of its bucket consumed, as long as that may have been this one's. */
+/** Requests of the bucket's dropped addresses, as long as they may have been of this address. */
 function sharedCount({ table, evicted, sharesUntil }: State, entry: number, atMs: number): number {
   if ((sharesUntil[entry] ?? 0) <= atMs) return 0
   return evictedCount(evicted, table.highs[entry] ?? 0, atMs)
 }
 
-/** The first whole second at which a request would be accepted; at the window's end nothing counts any more. */
+/** First whole second at which a request would be accepted; at the end of the window nothing counts any more. */
 function sharedWaitSeconds(state: State, entry: number, now: number): number {
   const { requests, windowMs } = state.policy
   const ages = agesMs(state.windows, entry)

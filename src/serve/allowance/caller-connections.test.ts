@@ -37,7 +37,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 suite('the connections of one address', () => {
-  test('are limited: one more is told so, with a problem that every site may read, and closed', async () => {
+  test('are limited: one more gets a problem with CORS headers, and is closed', async () => {
     const { stage, slots, open } = await openStage()
     await using _ = stage
     const held = await Promise.all([open(), open(), open()])
@@ -54,7 +54,7 @@ suite('the connections of one address', () => {
     await until(() => slots.open() === 0)
   })
 
-  test('are as many as it likes where it is a trusted proxy', async () => {
+  test('are not limited for a trusted proxy', async () => {
     const { stage, open } = await openStage(true)
     await using _ = stage
     const held = await Promise.all(Array.from({ length: 10 }, () => open()))

@@ -8,16 +8,16 @@ import { formatProblem } from '../http/problem-document.ts'
 /** Counts the open connections of each address. */
 export type ConnectionCount = Readonly<{
   slots: CallerSlots
-  /** The address that a connection counts for; null for a proxy, which speaks for many. */
+  /** Address that a connection counts for; null for a trusted proxy. */
   addressOf(socket: Socket): string | null
 }>
 
-/** Connections over the limit that wait for their refusal; what comes beyond is closed without one. */
+/** Connections over the limit that may wait for their refusal; further ones are closed at once. */
 const REFUSALS_MAX = 256
 
 /**
- * Holds each address to its connections. One over the limit is told so when it asks something, and then closed; the
- * result is whether a request was answered so.
+ * Limits the connections of each address. A connection over the limit gets 429 for its first request, and is closed.
+ * The result says whether a request was answered so.
  */
 export function openCallerConnections(
   server: Server,

@@ -2,19 +2,19 @@ import ipaddr from 'ipaddr.js'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 
-/** A range of addresses: its first one and the length of its prefix in bits. */
+/** A range of addresses: its first address and the length of its prefix in bits. */
 export type Network =
   | Readonly<{ kind: 'ipv4'; base: ipaddr.IPv4; bits: number }>
   | Readonly<{ kind: 'ipv6'; base: ipaddr.IPv6; bits: number }>
 
-/** An IPv4-mapped range as long as this many bits or longer is an IPv4 range. */
+/** Prefix length in bits from which an IPv4-mapped range is an IPv4 range. */
 const MAPPED_BITS = 96
 
 const NETWORKS_MAX = 1000
 
 /**
- * The proxies of `--trust-proxy`: addresses and CIDR ranges, comma-separated; empty text trusts none.
- * The problem's detail names the entry and what is wrong with it, for the operator.
+ * Parses the proxies of `--trust-proxy`: addresses and CIDR ranges, comma-separated; empty text trusts none. The detail
+ * of a problem names the entry and its fault, for the operator.
  */
 export function parseNetworks(text: string): Parsed<readonly Network[]> {
   const entries = text.trim() === '' ? [] : text.split(',')
@@ -29,7 +29,7 @@ export function parseNetworks(text: string): Parsed<readonly Network[]> {
   return parsed(networks)
 }
 
-/** Whether an address lies in one of the ranges. */
+/** Whether an address is in one of the ranges. */
 export function contains(networks: readonly Network[], address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   for (const { kind, base, bits } of networks) {
     if (kind === 'ipv4' && address instanceof ipaddr.IPv4 && address.match(base, bits)) return true
@@ -38,7 +38,7 @@ export function contains(networks: readonly Network[], address: ipaddr.IPv4 | ip
   return false
 }
 
-/** One range, or what is wrong with the text. */
+/** Parses one range; text is its fault. */
 function parseNetwork(text: string): Network | string {
   const [address = '', bits, ...rest] = text.split('/')
   if (rest.length > 0 || (bits !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(bits))) return NOT_A_RANGE
@@ -48,7 +48,7 @@ function parseNetwork(text: string): Network | string {
   if (!address.includes(':') || address.includes('%') || !ipaddr.IPv6.isValid(address)) return NOT_A_RANGE
   const base = ipaddr.IPv6.parse(address)
   const length = Number(bits ?? 128)
-  // Callers are compared as IPv4 wherever their address is mapped, so a mapped range must be too.
+  // Mapped addresses of callers become IPv4, so mapped ranges must too.
   if (base.isIPv4MappedAddress() && length >= MAPPED_BITS && length <= 128) {
     return checked({ kind: 'ipv4', base: base.toIPv4Address(), bits: length - MAPPED_BITS })
   }
@@ -65,7 +65,7 @@ function checked(network: Network): Network | string {
     network.kind === 'ipv4'
       ? ipaddr.IPv4.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
       : ipaddr.IPv6.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
-  // Bits after the prefix are a slip of the pen, and the wider reading would trust strangers.
+  // Bits after the prefix are a mistake, and the wider reading would trust strangers.
   if (first.toString() === network.base.toString()) return network
   return `has bits after its prefix: ${first.toString()}/${network.bits} is the range, ${network.base.toString()}/${bitsMax} the address`
 }

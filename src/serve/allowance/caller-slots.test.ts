@@ -13,7 +13,7 @@ function fresh(perCaller: number, perNode: number) {
 }
 
 suite('the slots of streams', () => {
-  test('are at most ten for one caller, and leave the others theirs', () => {
+  test('are at most ten for one caller, and do not affect others', () => {
     const slots = fresh(10, 10_000)
     let taken = 0
     for (let n = 0; n < 20_000; n += 1) taken += Number(slots.take('greedy').ok)
@@ -23,14 +23,14 @@ suite('the slots of streams', () => {
     assert.equal(slots.open(), 11)
   })
 
-  test('are at most so many for a node, whoever asks', () => {
+  test('are limited for a node over all callers', () => {
     const slots = fresh(10, 25)
     for (let n = 0; n < 25; n += 1) assert.ok(slots.take(String(n)).ok)
     assert.deepEqual(slots.take('one more'), { ok: false, full: 'node' })
     assert.deepEqual(slots.take('3'), { ok: false, full: 'node' })
   })
 
-  test('are counted as a list of the open streams would be, for any order of taking and releasing', () => {
+  test('are counted like a list of the open streams, in any order of taking and releasing', () => {
     const step = fc.record({
       key: fc.integer({ min: 1, max: 6 }).map(String),
       release: fc.option(fc.nat(30)),
@@ -44,7 +44,7 @@ suite('the slots of streams', () => {
           if (release !== null) {
             const [gone] = held.splice(release % 8, 1)
             if (gone !== undefined) released.push(gone.slot)
-            // Whatever was released before changes nothing when it is released again.
+            // A second release changes nothing.
             for (const slot of released) slot.release()
           } else {
             const own = held.filter((stream) => stream.key === key).length
@@ -75,7 +75,7 @@ suite('the slots of streams', () => {
     ['finish', 'close', 'close'],
   ]
   for (const order of orders) {
-    test(`are given back once when a response signals ${order.join(', ')}`, () => {
+    test(`are released once when a response emits ${order.join(', ')}`, () => {
       const slots = fresh(10, 10)
       const staying = slots.take('a')
       const leaving = slots.take('a')
@@ -90,7 +90,7 @@ suite('the slots of streams', () => {
     })
   }
 
-  test('are given back when the response ended, failed or was destroyed for good', async () => {
+  test('are released when the response has ended, failed or been destroyed already', async () => {
     for (const over of ['end', 'destroy', 'destroyed before'] as const) {
       const slots = fresh(10, 10)
       const taken = slots.take('a')

@@ -4,43 +4,43 @@ import { locked } from './allowance-lock.ts'
 import type { SharedTable } from './allowance-table.ts'
 import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
 
-/** How many slots may be taken at once. */
+/** Limits of slots that are taken at the same time. */
 export type CallerSlotLimits = Readonly<{ perCaller: number; perNode: number }>
 
-/** What a thread needs to open the slots; may be handed from thread to thread. */
+/** Memory and settings of the slots; they may be passed between threads. */
 export type CallerSlotsMemory = Readonly<{
   limits: CallerSlotLimits
   secret: string
   buffer: SharedArrayBuffer
 }>
 
-/** A slot that is taken, by a stream or a connection. `release` may be called any number of times, and counts once. */
+/** A slot of a stream or a connection. Further calls of `release` do nothing. */
 export type CallerSlot = Readonly<{ release: () => void }>
 
-/** A slot, or whose limit is reached. */
+/** A slot, or the limit that is reached. */
 export type TakenSlot =
   | Readonly<{ ok: true; slot: CallerSlot }>
   | Readonly<{ ok: false; full: 'caller' | 'node' }>
 
-/** One thread's view of what the callers of a node have open. */
+/** One thread's view of the slots of a node. */
 export type CallerSlots = Readonly<{
   limits: CallerSlotLimits
-  /** Takes a slot for this caller; whoever takes it must release it. */
+  /** Takes a slot for this caller, which must be released. */
   take: (key: string) => TakenSlot
-  /** Slots taken on the node. */
+  /** Number of slots taken on the node. */
   open: () => number
 }>
 
-/** Streams that one address may have open at once (spec, section 7). */
+/** Streams that one address may have open. */
 export const STREAMS_PER_CALLER = 10
-/** Connections that one address may have open at once. */
+/** Connections that one address may have open. */
 export const CONNECTIONS_PER_CALLER = 256
 
 const HEADER_BYTES = 8
 const LOCK = 0
 const OPEN = 1
 
-/** Makes the memory of the slots, all of it at once; `secret` is random and of this process only. */
+/** Allocates the memory of the slots; `secret` is random and of this process only. */
 export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): CallerSlotsMemory {
   const { perCaller, perNode } = limits
   assert(
@@ -52,11 +52,11 @@ export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): C
   return { limits, secret, buffer: new SharedArrayBuffer(bytes) }
 }
 
-/** Opens the slots in this thread; all that open the same memory share one count. */
+/** Opens the slots in this thread. All threads with the same memory share one count. */
 export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): CallerSlots {
   const { perCaller, perNode } = limits
   const header = new Int32Array(buffer, 0, 2)
-  // Every caller in the table has a slot, so a table as large as the node's limit is never too small.
+  // Every caller in the table has a slot, so a table as large as the node's limit is large enough.
   const table = openTable(buffer, HEADER_BYTES, perNode)
   const counts = new Uint16Array(buffer, HEADER_BYTES + tableBytes(perNode), perNode + 1)
   const openNow = (): number => header[OPEN] ?? 0
@@ -65,7 +65,7 @@ export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): 
     const keyHash = hashKey(secret, key)
     return locked(header, LOCK, () => {
       const known = find(table, keyHash)
-      // The caller's own limit first: it can do something about that one.
+      // The caller's own limit comes first, because the caller can act on it.
       if (known !== 0 && (counts[known] ?? 0) >= perCaller) return { ok: false, full: 'caller' }
       if (openNow() >= perNode) return { ok: false, full: 'node' }
       const entry = known === 0 ? insert(table, keyHash) : known
@@ -75,7 +75,7 @@ export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): 
     })
   }
 
-  /** An entry keeps its number as long as one of its slots is held. */
+  /** An entry keeps its number as long as one of its slots is taken. */
   function slotOf(entry: number): CallerSlot {
     let held = true
     return {
@@ -93,7 +93,7 @@ export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): 
   return { limits, take, open: openNow }
 }
 
-/** Releases a slot as soon as its response has finished, failed or lost its peer, which may already be so. */
+/** Releases a slot when its response finishes, fails or loses its connection, even if it already has. */
 export function releaseWhenOver(
   response: EventEmitter & Readonly<{ destroyed: boolean; closed?: boolean; writableFinished: boolean }>,
   slot: CallerSlot,

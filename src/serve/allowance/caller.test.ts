@@ -28,7 +28,7 @@ suite('a caller', () => {
   ]
   for (const [name, peer, key] of direct) test(name, () => assert.equal(callerKey(peer, undefined, []), key))
 
-  test('is the same with trusted proxies configured as without, when it is not one of them', () => {
+  test('is the same with and without trusted proxies if it is not one of them', () => {
     for (const [, peer, key] of direct) assert.equal(callerKey(peer, '198.51.100.1', TRUSTED), key)
   })
 
@@ -62,7 +62,7 @@ suite('a caller', () => {
   }
 })
 
-// Each row is what a caller at 198.51.100.1 may send through a proxy that appends the address it sees.
+// Claims that a caller at 198.51.100.1 may send through a proxy that appends the address it sees.
 suite('a caller cannot evade its allowance', () => {
   const claims = [
     '1.1.1.1',
@@ -109,7 +109,7 @@ suite('a caller cannot evade its allowance', () => {
     })
   }
 
-  test('by any other header, or by a list sent past the proxy', () => {
+  test('by another header, or by a list that did not come through the proxy', () => {
     const names = [
       'forwarded',
       'x-real-ip',
@@ -125,7 +125,7 @@ suite('a caller cannot evade its allowance', () => {
     }
   })
 
-  test('by wandering through the addresses of its /64', () => {
+  test('by changing addresses within its /64', () => {
     const hex = fc.integer({ min: 0, max: 0xffff }).map((part) => part.toString(16))
     fc.assert(
       fc.property(fc.tuple(hex, hex, hex, hex), (parts) => {
@@ -134,7 +134,7 @@ suite('a caller cannot evade its allowance', () => {
     )
   })
 
-  test('by any text at all: a malformed hop counts for the proxy that reported it', () => {
+  test('by any text: a malformed hop counts for the proxy that reported it', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         assert.equal(callerKey(PROXY, `${text},198.51.100.1`, TRUSTED), '198.51.100.1')
@@ -144,13 +144,13 @@ suite('a caller cannot evade its allowance', () => {
     )
   })
 
-  test('by a chain of proxies longer than any of ours', () => {
+  test('by a chain of proxies longer than ours', () => {
     assert.equal(callerKey(PROXY, `1.1.1.1${',10.0.0.1'.repeat(600)}`, TRUSTED), '10.0.0.1')
   })
 })
 
 suite('the trusted proxies', () => {
-  test('are none when the setting is empty', () => assert.deepEqual(networks(' '), []))
+  test('are none if the setting is empty', () => assert.deepEqual(networks(' '), []))
 
   test('are trusted by IPv4 when their range is IPv4-mapped', () => {
     assert.equal(callerKey(PROXY, '198.51.100.1', networks('::ffff:10.0.0.0/104')), '198.51.100.1')
@@ -173,7 +173,7 @@ suite('the trusted proxies', () => {
     ['fe80::1%eth0', /neither an address nor a range/],
   ]
   for (const [text, detail] of refusals) {
-    test(`are refused when written ${JSON.stringify(text)}`, () => {
+    test(`are refused as ${JSON.stringify(text)}`, () => {
       const result = parseNetworks(text)
       assert.ok(!result.ok)
       assert.match(result.problem.detail, detail)

@@ -25,7 +25,7 @@ suite('the allowance', () => {
   }
   const callerOf: RequestPathParts['callerOf'] = ({ headers }) => String(headers['x-forwarded-for'] ?? 'none')
 
-  test('refuses the sixty-first request, and says when the next is allowed', async () => {
+  test('refuses the sixty-first request, and says when the next one is allowed', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const mine = { 'X-Forwarded-For': '192.0.2.1' }
     const mixed = ['/api/v1/summary', '/api/v1/nothing', '/api/v1/events?x=1', '/api/v1/events/1']
@@ -53,7 +53,7 @@ suite('the allowance', () => {
     assert.equal((await stage.get('/api/v1/summary', mine)).status, 200)
   })
 
-  test('of pages is a wide one of its own, and a page says when it is used up', async () => {
+  test('of pages is separate and larger, and a page says when it is used up', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const mine = { 'X-Forwarded-For': '192.0.2.7' }
     const mixed = ['/status', '/nothing', '/flows.svg', '/events/1', '/feed.atom', '/contests/1.svg']
@@ -73,7 +73,7 @@ suite('the allowance', () => {
     assert.ok(page.includes(`Try again in ${wait} s.`))
     assert.doesNotMatch(page, /JSON of this error/)
     assert.equal((await stage.get('/assets/nothing.js', mine)).status, 404)
-    // What is data in another form costs what the data costs.
+    // Exports count against the API allowance.
     for (const path of ['/flows.csv', '/flows.metadata.json', '/schedule.ics']) {
       const data = await stage.get(path, mine)
       assert.equal(data.headers.get('ratelimit-policy'), '"default";q=60;w=60')
@@ -84,7 +84,7 @@ suite('the allowance', () => {
     assert.equal((await stage.get('/status', mine)).status, 200)
   })
 
-  test('of pages pays one more for each 1,000 rows or buckets that a page reads, kept or not', async () => {
+  test('of pages counts one more for each 1,000 rows or buckets that a page reads, cached or not', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const left = async (path: string, headers = {}): Promise<number> => {
       const response = await stage.get(path, { 'X-Forwarded-For': '192.0.2.9', ...headers })
@@ -98,11 +98,11 @@ suite('the allowance', () => {
     assert.equal(await left(minutes), 595)
     assert.equal(await left(minutes.replace('/flows', '/flows.svg')), 593)
     assert.equal(await left('/status'), 592)
-    // The API counts requests alone.
+    // The API counts requests only.
     assert.equal(await left(`/api/v1${minutes}`), 59)
   })
 
-  test('that is nearly used up is used up by a long page, which is given all the same', async () => {
+  test('that is nearly used up is used up by a long page, which is still answered', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const mine = { 'X-Forwarded-For': '192.0.2.10' }
     const minutes = '/flows?bucket=minute&from=2026-10-01&to=2026-10-02'
@@ -113,7 +113,7 @@ suite('the allowance', () => {
     assert.equal((await stage.get('/status', mine)).status, 429)
   })
 
-  test('counts what is refused for its form too', async () => {
+  test('also counts malformed requests', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     await sendRaw(stage.port, getRequest('/api/v1/summary', ['Content-Length: 1']) + 'x')
     await sendRaw(stage.port, getRequest('/api/v1/summary', [], 'DELETE'))
@@ -121,7 +121,7 @@ suite('the allowance', () => {
     assert.match(response.headers.get('ratelimit') ?? '', /^"default";r=57;/)
   })
 
-  test('is not told by a file that never changes, though it is by the file of a month that is open', async () => {
+  test('is not announced with an immutable file, but with the file of the open month', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf, apartMs: 4 * DAY_MS })
     for (const [name, told] of [
       ['2026-10.jsonl.gz', null],

@@ -42,8 +42,8 @@ function openStage() {
   }
 }
 
-suite('an answer', () => {
-  test('that is being made is shared by all who ask for it meanwhile', async () => {
+suite('a shared answer', () => {
+  test('is made once for all callers that ask while it is being made', async () => {
     const { answers, asked } = openStage()
     const all = Array.from({ length: 50 }, (_, index) => answers.answer(`caller ${index}`, QUESTION))
     assert.equal(asked.length, 1)
@@ -53,7 +53,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 1)
   })
 
-  test('is given again while the log stands, and made anew when it has grown', async () => {
+  test('is cached while the log stays the same, and made again when it has grown', async () => {
     const { answers, asked, publish } = openStage()
     const first = answers.answer('a', QUESTION)
     asked[0]?.end.resolve(replyOf('one'))
@@ -65,7 +65,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 2)
   })
 
-  test('made while the log grew is not given again: nobody knows of which state it is', async () => {
+  test('made while the log grew is not cached, because its state is unknown', async () => {
     const { answers, asked, publish } = openStage()
     const first = answers.answer('a', QUESTION)
     publish()
@@ -75,7 +75,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 2)
   })
 
-  test('to who holds it has no body, and is kept for nobody else', async () => {
+  test('to a caller that has it already has no body, and is not cached', async () => {
     const { answers, asked } = openStage()
     const holder = answers.answer('a', { ...QUESTION, ifNoneMatch: '"one"' })
     asked[0]?.end.resolve({ ...replyOf('one'), body: new Uint8Array(0) } as Reply)
@@ -84,7 +84,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 2)
   })
 
-  test('in one coding is no answer in another, and no query is another’s', async () => {
+  test('depends on the coding and on the query', async () => {
     const { answers, asked } = openStage()
     const first = answers.answer('a', QUESTION)
     asked[0]?.end.resolve(replyOf('one'))
@@ -95,7 +95,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 3)
   })
 
-  test('is not made for who has left before the turn came', async () => {
+  test('is not made for a caller that has left before its turn', async () => {
     const { answers, asked } = openStage()
     void answers.answer('a', { ...QUESTION, rawQuery: 'limit=1' })
     const left = answers.answer('a', QUESTION, () => true)
@@ -104,7 +104,7 @@ suite('an answer', () => {
     assert.equal(asked.length, 1)
   })
 
-  test('waited for is not waited for behind the queue of who asked first', async () => {
+  test('in progress does not make a new caller wait behind the queue of the first one', async () => {
     const { answers, asked } = openStage()
     for (let index = 0; index < 100; index += 1) {
       void answers.answer('attacker', { ...QUESTION, rawQuery: `limit=${index + 1}` })

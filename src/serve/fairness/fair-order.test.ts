@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { openFairOrder } from './fair-order.ts'
 
-/** One piece of work: who asked for it, and how long it takes. */
+/** A piece of work: its caller and the time it takes. */
 type Work = Readonly<{ caller: string; ms: number }>
 
 const works = (callers: number) =>
@@ -12,7 +12,7 @@ const works = (callers: number) =>
     maxLength: 200,
   })
 
-/** Runs everything, one after the other; what came out, in order. */
+/** Runs all work in turn, and returns it in the order in which it ran. */
 function runAll(order: ReturnType<typeof openFairOrder<Work>>): readonly Work[] {
   const done: Work[] = []
   for (let taken = order.take(); taken !== undefined; taken = order.take()) {
@@ -23,7 +23,7 @@ function runAll(order: ReturnType<typeof openFairOrder<Work>>): readonly Work[] 
 }
 
 suite('waiting work', () => {
-  test('comes out whole, each caller’s own in the order in which it came', () => {
+  test('runs completely, and each caller’s own work in its order', () => {
     fc.assert(
       fc.property(works(5), (all) => {
         const order = openFairOrder<Work>(1, () => 0)
@@ -39,7 +39,7 @@ suite('waiting work', () => {
     )
   })
 
-  test('shares the time: two callers who both wait differ by one work of each at most', () => {
+  test('shares the time: two waiting callers differ by one piece of work of each at most', () => {
     fc.assert(
       fc.property(works(4), (all) => {
         const order = openFairOrder<Work>(1, () => 0)
@@ -60,7 +60,7 @@ suite('waiting work', () => {
     )
   })
 
-  test('of a stranger comes first, whatever others have used and queued', () => {
+  test('of a new caller comes first, whatever others have used and queued', () => {
     fc.assert(
       fc.property(works(30), fc.nat(100), (all, before) => {
         const order = openFairOrder<Work>(1, () => 0)
@@ -75,7 +75,7 @@ suite('waiting work', () => {
     )
   })
 
-  test('of a caller who has used much waits in a crowd, the less the longer ago that was', () => {
+  test('of a caller that has used much waits in a crowd, and less so with time', () => {
     const behind = (secondsAgo: number): number => {
       let nowMs = 0
       const order = openFairOrder<Work>(1, () => nowMs)
@@ -100,7 +100,7 @@ suite('waiting work', () => {
     assert.ok(now > soon && soon > later && later === 0, `${now}, ${soon} and ${later} turns`)
   })
 
-  test('of one caller is never out more often than it may be', () => {
+  test('of one caller never runs more often at once than it may', () => {
     const order = openFairOrder<Work>(2, () => 0)
     for (let index = 0; index < 5; index += 1) order.add('a', { caller: 'a', ms: 1 })
     const out = [order.take(), order.take(), order.take()]
@@ -112,13 +112,13 @@ suite('waiting work', () => {
     const other = order.take()
     assert.equal(other?.work.caller, 'b')
     out[0]?.ended(1)
-    // Ended twice, it counts once.
+    // A second end changes nothing.
     out[0]?.ended(1)
     assert.equal(order.take()?.work.caller, 'a')
     assert.equal(order.take(), undefined)
   })
 
-  test('of an idle caller has no credit: what it did not use is gone', () => {
+  test('of an idle caller has no credit for unused time', () => {
     const order = openFairOrder<Work>(1, () => 0)
     order.add('idle', { caller: 'idle', ms: 1 })
     order.take()?.ended(1)

@@ -1,44 +1,46 @@
 import TinyQueue from 'tinyqueue'
 
-/** Work that waits, ordered so that each caller gets an equal share of the time that work takes. */
+/** Waiting work, ordered so that each caller gets an equal share of the time. */
 export type FairOrder<Work> = Readonly<{
-  /** Queues work behind the caller's own earlier work. */
+  /** Queues work after the caller's earlier work. */
   add(caller: string, work: Work): void
-  /** Takes the work whose turn it is; undefined when none waits, or only callers who have `atOnce` works out wait. */
+  /**
+   * Takes the next work; undefined if none waits, or if all waiting callers have `atOnce` pieces of work in progress.
+   */
   take(): Taken<Work> | undefined
-  /** Pieces of work that wait. */
+  /** Number of pieces of work that wait. */
   waiting(): number
 }>
 
-/** Work that was taken. Its end must be told, with the milliseconds that it took. */
+/** Work in progress. Its end must be reported with the milliseconds that it took. */
 export type Taken<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
 
 /** A caller, by the virtual times of start-time fair queueing. */
 type Lane<Work> = {
   caller: string
-  /** When the time that the caller has used so far is over. */
+  /** Virtual time at which the caller's work so far ends. */
   finish: number
-  /** When, by the clock, its last work ended. */
+  /** Clock time at which its last work ended. */
   endedMs: number
-  /** When its next work is to begin; fixed while it stands in the heap. */
+  /** Virtual time at which its next work begins; fixed while it is in the heap. */
   start: number
-  /** Counts up: the lane queued last has the highest. */
+  /** Sequence number; the lane queued last has the highest one. */
   queued: number
   waiting: Work[]
   out: number
 }
 
-/** Milliseconds of work that a caller is granted for each second by the clock, whatever others do. */
+/** Milliseconds of work that each caller is granted per second of clock time. */
 const GRANT_MS_PER_SECOND = 10
-/** Callers remembered, before those who have nothing here and whose share is not overdrawn are forgotten. */
+/** Number of callers that are remembered before idle callers without a debt are forgotten. */
 const LANES_MAX = 20_000
 
 /**
- * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996): the work whose caller has used the least time
- * comes first. A caller who was idle gains nothing by it, but what it owes is forgiven by and by, at the rate of the grant:
- * in a crowd of a hundred, one page would else shut it out for seconds. Of callers who have used equally little, the one who came last
- * comes first: in a crowd, whoever has waited longest is the likeliest to have left. `atOnce` is how many works of one
- * caller may be out together; `nowMs` is a clock that never steps.
+ * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996). The work whose caller has used the least
+ * time comes first. An idle caller gains no credit, but its debt shrinks at the rate of the grant: otherwise one page
+ * could exclude it for seconds in a crowd of a hundred. Among callers with equal use the newest comes first, because
+ * the one that has waited longest is the most likely to have left. `atOnce` limits the work of one caller in progress;
+ * `nowMs` is a monotonic clock.
  */
 export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
   const lanes = new Map<string, Lane<Work>>()
@@ -71,7 +73,7 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
   function end(lane: Lane<Work>, tookMs: number): void {
     lane.finish += tookMs
     lane.endedMs = nowMs()
-    // Its next work waited for this one to end.
+    // The caller's next work has waited for this one to end.
     if (lane.out === atOnce && lane.waiting.length > 0) queue(lane)
     lane.out -= 1
     out -= 1

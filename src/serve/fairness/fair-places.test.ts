@@ -17,7 +17,7 @@ function openStage() {
 }
 
 suite('a place where answers are made', () => {
-  test('is always left to others by one caller, whatever it asks', async () => {
+  test('is always left for other callers, however much one caller asks', async () => {
     const { places, begun, ask } = openStage()
     const mine = Array.from({ length: 100 }, (_, index) => ask('attacker', `${index}`))
     assert.deepEqual(
@@ -38,7 +38,7 @@ suite('a place where answers are made', () => {
     assert.equal(places.waiting(), 0)
   })
 
-  test('is free again when its work fails, and only who asked for that is told', async () => {
+  test('is free again when its work fails, and only the caller of that work sees the error', async () => {
     const { begun, ask } = openStage()
     const failing = ask('a', 'failing')
     const next = ask('a', 'next')

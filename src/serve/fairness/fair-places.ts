@@ -1,19 +1,19 @@
 import { openFairOrder } from './fair-order.ts'
 
-/** A few places at which work is done elsewhere, in a fair order between callers. */
+/** A few places for work in other threads, in a fair order between callers. */
 export type FairPlaces = Readonly<{
   /** Runs the work when a place is free and it is the caller's turn; settles as the work does. */
   run<T>(caller: string, work: () => Promise<Timed<T>>): Promise<T>
-  /** Pieces of work that wait for a place. */
+  /** Number of pieces of work that wait for a place. */
   waiting(): number
 }>
 
-/** What work has made, and the milliseconds that its caller is charged for it: of a processor, not of the clock. */
+/** Result of work, and the milliseconds of processor time that its caller is charged. */
 export type Timed<T> = Readonly<{ value: T; tookMs: number }>
 
 /**
- * Opens the places. Where there is more than one, one caller never takes the last: whoever else comes finds it free, or
- * in use by somebody else.
+ * Opens the places. If there are several, one caller never takes the last one, so another caller never waits for that
+ * caller alone.
  */
 export function openFairPlaces(places: number, monotonicMs: () => number): FairPlaces {
   const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1), monotonicMs)

@@ -24,7 +24,7 @@ suite('a turn on the serving loop', () => {
     assert.deepEqual(done, ['a', 'b'])
   })
 
-  test('waits when the slice is used up, and the loop reads from sockets in between', async () => {
+  test('waits when the slice is used up, and sockets are read before it comes', async () => {
     const { turns, done, ask } = openStage()
     for (let index = 0; index < 10; index += 1) ask('a', SLICE_MS)
     assert.equal(done.length, 1)
@@ -38,7 +38,7 @@ suite('a turn on the serving loop', () => {
     assert.ok(slices >= 9, `${slices} slices`)
   })
 
-  test('of a stranger comes within two slices, however much others have queued', async () => {
+  test('of a new caller comes within two slices, however much others have queued', async () => {
     const { done, ask } = openStage()
     for (let index = 0; index < 500; index += 1) ask(`attacker ${index % 3}`, 1)
     await setImmediate()

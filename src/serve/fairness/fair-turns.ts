@@ -2,23 +2,25 @@ import { openFairOrder } from './fair-order.ts'
 
 /** Turns on the serving loop: short synchronous work, in a fair order between callers. */
 export type FairTurns = Readonly<{
-  /** Runs the work now when nobody waits and the slice is not used up, else in its caller's turn. It must not throw. */
+  /**
+   * Runs the work now if nobody waits and the slice is not used up, otherwise in its caller's turn. It must not throw.
+   */
   run(caller: string, work: () => void): void
-  /** Pieces of work that wait. */
+  /** Number of pieces of work that wait. */
   waiting(): number
 }>
 
-/** Milliseconds of work after which the event loop gets to read from sockets again. */
+/** Milliseconds of work after which the event loop reads from sockets again. */
 export const SLICE_MS = 4
 
-/** Opens the turns of one thread; `monotonicMs` times the work. */
+/** Opens the turns of one thread; `monotonicMs` measures the work. */
 export function openFairTurns(monotonicMs: () => number): FairTurns {
   const order = openFairOrder<() => void>(1, monotonicMs)
   let sliceEnd: number | undefined
 
   function next(): void {
     const until = monotonicMs() + SLICE_MS
-    // What arrives during this slice waits for its turn.
+    // Work that arrives during this slice waits for its turn.
     sliceEnd = 0
     for (let now = until - SLICE_MS; now < until;) {
       const taken = order.take()
@@ -32,7 +34,7 @@ export function openFairTurns(monotonicMs: () => number): FairTurns {
     if (order.waiting() > 0) begin(0)
   }
 
-  /** The event loop comes by once more before `next`: what it reads meanwhile shares this slice. */
+  /** Schedules a slice. What the event loop reads before it begins shares it. */
   function begin(end: number): void {
     sliceEnd = end
     setImmediate(next)

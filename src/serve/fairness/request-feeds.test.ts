@@ -8,7 +8,9 @@ import * as fc from 'fast-check'
 import { openRequestFeeds } from './request-feeds.ts'
 import { openRequestLanes } from './request-lanes.ts'
 
-/** A server that answers each request with its path, and notes how many of a connection waited at most. */
+/**
+ * Server that answers each request with its path, and counts the requests of a connection that waited at the same time.
+ */
 async function serve(tail = '') {
   let waitedMost = 0
   let entered = 0
@@ -45,7 +47,7 @@ async function serve(tail = '') {
 const requestOf = (number: number, header = ''): string =>
   `GET /${number} HTTP/1.1\r\nHost: a\r\n${header}\r\n`
 
-/** The paths that came back, when so many have. */
+/** Paths of the answers, once there are `count` of them. */
 async function answersOn(socket: Socket, count: number): Promise<readonly number[]> {
   let text = ''
   for await (const chunk of socket) {
@@ -56,8 +58,8 @@ async function answersOn(socket: Socket, count: number): Promise<readonly number
   return []
 }
 
-suite('what a connection sends', () => {
-  test('is parsed a slice at a time, and the rest when what came before is answered', async () => {
+suite('the bytes of a connection', () => {
+  test('are parsed a slice at a time, and the rest when the earlier requests are answered', async () => {
     using stage = await serve()
     const socket = await stage.open()
     const count = 900
@@ -70,7 +72,7 @@ suite('what a connection sends', () => {
     assert.ok(stage.waitedMost() < 200, `${stage.waitedMost()} waited`)
   })
 
-  test('waits while its answers are not taken, and ends nothing', async () => {
+  test('wait while the answers are not read, without closing the connection', async () => {
     using stage = await serve('x'.repeat(300_000))
     const socket = await stage.open()
     socket.pause()
@@ -80,7 +82,7 @@ suite('what a connection sends', () => {
     assert.equal((await answersOn(socket, 40)).length, 40)
   })
 
-  test('is answered in its order wherever it is cut, and however long its headers are', async () => {
+  test('are answered in order wherever they are cut, and however long their headers are', async () => {
     using stage = await serve()
     const requests = fc.array(fc.nat(6_000), { minLength: 1, maxLength: 20 })
     const cuts = fc.array(fc.integer({ min: 1, max: 9_000 }), { minLength: 1, maxLength: 30 })

@@ -1,22 +1,22 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Bytes that are parsed at once: some 150 of the shortest requests, a millisecond and a half. */
+/** Bytes that are parsed at once: about 150 of the shortest requests, or 1.5 ms. */
 const SLICE_BYTES = 4 * 1024
 const REQUEST_END = '\r\n\r\n'
 
-/** Feeds the parser of each connection, so that one read of the system never holds the serving loop for long. */
+/** Feeds the parser of each connection in slices, so that one read never holds the serving loop for long. */
 export type RequestFeeds = Readonly<{
-  /** Goes on with what a connection has sent, when fewer of its requests wait. */
+  /** Continues with the bytes of a connection when fewer of its requests wait. */
   resume(socket: Socket): void
 }>
 
 type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: boolean }
 
 /**
- * Takes over the bytes of the server's connections. Node parses all that one read brings, 64 KiB at most: two thousand
- * pipelined requests, some 20 ms, and as much for each further connection. Here a slice that ends with a request is
- * parsed, and the rest when the requests before it have been answered. `isFull` tells whether enough of a connection's requests wait.
+ * Takes over the bytes of the server's connections. Node parses everything that one read brings: 64 KiB are two
+ * thousand pipelined requests, about 20 ms, for each connection. Here one slice that ends with a request is parsed, and
+ * the rest after the requests before it are answered. `isFull` says whether enough requests of a connection wait.
  */
 export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boolean): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
@@ -40,7 +40,7 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
   }
 
   server.on('connection', (socket: Socket) => {
-    // The server's own listener is there first. Taking it off makes Node give the bytes to us.
+    // The server's own listener is the first. Removing it makes Node pass the bytes to us.
     const [parse] = socket.listeners('data')
     if (parse === undefined) return
     const feed: Feed = { parse: parserOf(socket, parse), rest: undefined, held: false }
@@ -54,7 +54,7 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
       feed.rest = feed.rest === undefined ? bytes : Buffer.concat([feed.rest, bytes])
       go(socket, feed)
     })
-    // Node's own listener is there first: by now it has let go of the parser.
+    // Node's own listener runs first and releases the parser.
     socket.on('drain', () => go(socket, feed))
   })
 
@@ -66,12 +66,12 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
   }
 }
 
-/** Node parses nothing, and asserts so, while a connection does not take its answers. */
+/** Whether Node holds the parser because the connection does not read its answers; parsing then fails an assertion. */
 function isHeldByNode(socket: Socket): boolean {
   return socket.writableNeedDrain || Reflect.get(socket, '_paused') === true
 }
 
-/** What fails in Node's parser ends its connection and nothing else. */
+/** Parses bytes; an error of Node's parser closes this connection only. */
 function parserOf(socket: Socket, parse: CallableFunction): Feed['parse'] {
   return (bytes) => {
     try {
@@ -82,7 +82,7 @@ function parserOf(socket: Socket, parse: CallableFunction): Feed['parse'] {
   }
 }
 
-/** The end of the last request that a slice holds whole; without one, of the slice. */
+/** End of the last whole request in a slice; the end of the slice if there is none. */
 function endOfSlice(bytes: Buffer): number {
   if (bytes.length <= SLICE_BYTES) return bytes.length
   const end = bytes.lastIndexOf(REQUEST_END, SLICE_BYTES - REQUEST_END.length, 'latin1')

@@ -9,7 +9,7 @@ import { openRequestLanes, REQUESTS_PER_CONNECTION_MAX } from './request-lanes.t
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
 
-/** A server that gives each answer when the test says so. */
+/** Server that gives each answer when the test says so. */
 async function serve(waitingMax?: number) {
   const begun: ServerResponse[] = []
   const lanes = openRequestLanes(
@@ -46,7 +46,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 suite('the requests of one connection', () => {
-  test('are run one at a time, the next when the former answer is taken', async () => {
+  test('run one at a time, each after the answer before it is taken', async () => {
     using stage = await serve()
     const socket = await stage.send(REQUEST.repeat(3))
     let text = ''
@@ -59,12 +59,12 @@ suite('the requests of one connection', () => {
     assert.deepEqual(text.match(/answer \d/g), ['answer 1', 'answer 2', 'answer 3'])
   })
 
-  test('wait while the former answer is not taken', async () => {
+  test('wait while the answer before them is not read', async () => {
     using stage = await serve()
     const socket = await stage.send(REQUEST.repeat(2))
     socket.pause()
     await until(() => stage.begun.length === 1)
-    // More than the system holds for a caller that does not read.
+    // More than the kernel buffers for a caller that does not read.
     stage.begun[0]?.end(Buffer.alloc(64 * 1024 * 1024))
     const other = await stage.send(REQUEST)
     await until(() => stage.begun.length === 2)
@@ -74,7 +74,7 @@ suite('the requests of one connection', () => {
     await until(() => stage.begun.length === 3)
   })
 
-  test('are a thousand at most, and the last answer says that it is the last', async () => {
+  test('are at most a thousand, and the last answer closes the connection', async () => {
     using stage = await serve()
     const socket = await stage.send(REQUEST.repeat(REQUESTS_PER_CONNECTION_MAX + 100))
     let text = ''
@@ -91,7 +91,7 @@ suite('the requests of one connection', () => {
     assert.doesNotMatch(text, /503/)
   })
 
-  test('are none behind an end, which closes once after the last answer, however often it is told', async () => {
+  test('do not run after an end, which closes once after the last answer, however often it is called', async () => {
     using stage = await serve()
     const socket = await stage.send(REQUEST.repeat(2))
     let text = ''
@@ -111,14 +111,14 @@ suite('the requests of one connection', () => {
     assert.match(text, /Connection: close/)
   })
 
-  test('that wait are bounded over all connections: one that adds too many is closed', async () => {
+  test('that wait are limited over all connections: a connection that adds too many is closed', async () => {
     using stage = await serve(10)
     const first = await stage.send(REQUEST.repeat(11))
     await until(() => stage.begun.length === 1)
     const second = await stage.send(REQUEST.repeat(2))
     await once(second, 'close')
     assert.equal(first.destroyed, false)
-    // What it waited for is given back with it.
+    // Closing a connection frees the places of its waiting requests.
     first.destroy()
     const third = await stage.send(REQUEST.repeat(5))
     await until(() => stage.begun.some(({ req }) => req.socket.remotePort === third.localPort))

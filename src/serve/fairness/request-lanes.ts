@@ -4,31 +4,31 @@ import type { Socket } from 'node:net'
 /** Requests of one connection. The last of them is answered with `Connection: close`. */
 export const REQUESTS_PER_CONNECTION_MAX = 1_000
 
-/** Pipelined requests that one thread holds at most: some 60 MiB. */
+/** Pipelined requests that one thread holds at most: about 60 MiB. */
 const WAITING_MAX = 20_000
 
 /** Runs the requests of each connection one at a time. */
 export type RequestLanes = Readonly<{
-  /** Begins the request, now or when the answer before it on the same connection has been taken. */
+  /** Begins the request, now or when the answer before it on the same connection is taken. */
   enter(request: IncomingMessage, response: ServerResponse): void
-  /** Whether nothing more that a connection has sent is to be read: enough requests wait, or none is run any more. */
+  /** Whether to stop reading a connection: enough of its requests wait, or it runs no more. */
   isFull(socket: Socket): boolean
-  /** The answer that is being given on a connection. */
+  /** The answer in progress on a connection. */
   answering(socket: Socket): ServerResponse | undefined
   /**
-   * Runs no request that a connection sends from now on, and closes it after the last answer that it has asked for;
-   * false where it has asked for none.
+   * Runs no further request of a connection, and closes it after the last answer that it has asked for. False if it has
+   * asked for none.
    */
   end(socket: Socket): boolean
 }>
 
 export type RequestLaneSettings = Readonly<{
   waitingMax: number
-  /** Told that fewer requests of a connection wait. */
+  /** Called when fewer requests of a connection wait. */
   onTaken(socket: Socket): void
 }>
 
-/** Requests of one connection that may wait before no more of its bytes are read. */
+/** Waiting requests of one connection at which its bytes are no longer read. */
 const WAITING_OF_CONNECTION_MAX = 16
 
 type Lane = {
@@ -39,8 +39,8 @@ type Lane = {
 }
 
 /**
- * Opens the lanes of one thread. A pipelined request costs nothing but its memory before its turn: `begin` is called
- * when the former answer has been handed to the system whole. What stands behind a last answer is never run.
+ * Opens the lanes of one thread. A pipelined request costs only memory before its turn: `begin` is called when the
+ * answer before it has been passed to the kernel completely. Requests after the last answer never run.
  */
 export function openRequestLanes(
   begin: (request: IncomingMessage, response: ServerResponse) => void,
@@ -74,7 +74,7 @@ export function openRequestLanes(
     const lane = lanes.get(socket)
     const last = lane?.waiting.at(-1)?.response ?? lane?.present
     if (lane === undefined || last === undefined) return false
-    // Broken syntax is told again with every byte behind it.
+    // The parser reports broken syntax again with every further byte.
     if (!lane.ended) closeAfter(last, socket)
     lane.ended = true
     return true

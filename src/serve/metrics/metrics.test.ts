@@ -4,7 +4,7 @@ import { Registry } from 'prom-client'
 import { openMetrics, openStateMetrics } from './metrics.ts'
 
 suite('the metrics of a node', () => {
-  test('show the state as of the asking', async () => {
+  test('show the state at the time of the scrape', async () => {
     const registry = new Registry()
     openMetrics(registry)
     let seq = 7

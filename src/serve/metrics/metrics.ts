@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import type { Tallies } from './request-tally.ts'
 import { openTallies } from './request-tally.ts'
 
-/** What the public listener counts. No label ever holds an address, a seq or a URL: `route` is the template. */
+/** Metrics of the public listener. No label holds an address, a seq or a URL: `route` is the template. */
 export type Metrics = Readonly<{
   tallies: Tallies
   connections: Gauge
@@ -12,7 +12,7 @@ export type Metrics = Readonly<{
   rateLimited: Counter<'scope'>
 }>
 
-/** Registers the public listener's metrics; throws when the registry has them already. */
+/** Registers the metrics of the public listener; throws if the registry has them already. */
 export function openMetrics(registry: Registry): Metrics {
   const registers = [registry]
   return {
@@ -42,7 +42,7 @@ export function openMetrics(registry: Registry): Metrics {
   }
 }
 
-/** What the state of a node is read from when its metrics are collected. */
+/** State of a node that is read when its metrics are collected. */
 export type NodeState = Readonly<{
   version: string
   nodeVersion: string
@@ -53,7 +53,7 @@ export type NodeState = Readonly<{
   checks(): Promise<Readonly<Record<string, boolean>>>
 }>
 
-/** Registers the gauges that are read afresh at each collection. */
+/** Registers the gauges that are read at each collection. */
 export function openStateMetrics(registry: Registry, state: NodeState): void {
   const registers = [registry]
   new Gauge({
@@ -79,7 +79,7 @@ export function openStateMetrics(registry: Registry, state: NodeState): void {
   registry.registerMetric(ready)
 }
 
-/** Registers a gauge that is read afresh at each collection. */
+/** Registers a gauge that is read at each collection. */
 export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
   const made = new Gauge({
     name,

@@ -11,7 +11,7 @@ suite('the tallies of requests', () => {
   tallies('/a').add('HEAD', 304, 60)
   tallies('/b').add('GET', 200, null)
 
-  test('are shown as Prometheus reads them', async () => {
+  test('are written in the format that Prometheus reads', async () => {
     const text = await registry.metrics()
     for (const line of [
       '# TYPE daybook_http_requests_total counter',

@@ -1,27 +1,27 @@
 import type { Registry } from 'prom-client'
 import { Counter, Histogram } from 'prom-client'
 
-/** Counts the answers of one route: a few additions each, since every request passes here. */
+/** Counts the answers of one route, in a few additions because every request passes here. */
 export type RequestTally = Readonly<{
-  /** `seconds` from the request's head to the end of its answer; null for what goes on as long as it likes. */
+  /** `seconds` from the request's head to the end of its answer; null for streams. */
   add(method: string, code: number, seconds: number | null): void
 }>
 
-/** The tally of a route by its template; the same one for the same route. */
+/** The tally of a route by its template; always the same one for the same route. */
 export type Tallies = (route: string) => RequestTally
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 type Counts = {
-  /** Answers by method and code. */
+  /** Number of answers by method and code. */
   readonly answers: Map<string, Map<number, number>>
-  /** Answers of each bucket alone, the last one being what is above every bound. */
+  /** Number of answers in each bucket alone; the last bucket is above every bound. */
   readonly buckets: Float64Array
   seconds: number
 }
 
-/** Registers what is counted of every request; throws when the registry has it already. */
+/** Registers the metrics of requests; throws if the registry has them already. */
 export function openTallies(registry: Registry): Tallies {
   const routes = new Map<string, Counts & { tally: RequestTally }>()
   registry.registerMetric(answersMetric(routes))
@@ -68,7 +68,9 @@ function answersMetric(routes: ReadonlyMap<string, Counts>): Counter<'route' | '
   })
 }
 
-/** A histogram can only be told one value after another: what a registry asks of it is answered from the counts. */
+/**
+ * Histogram of durations. The library can only observe values one by one, so its readings are taken from the counts.
+ */
 function durationMetric(routes: ReadonlyMap<string, Counts>): Histogram<'route'> {
   const name = 'daybook_http_request_duration_seconds'
   const settings = {

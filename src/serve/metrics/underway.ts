@@ -1,22 +1,22 @@
 import type { ServerResponse } from 'node:http'
 import type { RequestTally } from './request-tally.ts'
 
-/** An ordinary answer is given up when it has not been taken by then, or a second later. */
+/** Milliseconds after which an ordinary answer that is not taken is given up, or a second later. */
 export const ANSWER_MS_MAX = 30_000
 const SWEEP_MS = 1_000
 
-/** The answers that have not ended yet. */
+/** Answers that have not ended yet. */
 export type Underway = Readonly<{
-  /** Counts the answer when it is over; one that has a limit is given up when nobody takes it. */
+  /** Counts the answer when it ends; one with a limit is given up if its caller does not take it. */
   begin(response: ServerResponse, answer: Answer): void
 }>
 
 type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
 
-/** `monotonicMs` is the clock that `startedMs` is read from. */
+/** Opens the watch; `monotonicMs` is the clock of `startedMs`. */
 export function openUnderway(monotonicMs: () => number): Underway {
   const answers = new Map<ServerResponse, Answer>()
-  // One timer for all: a timer for each would cost every request what hardly any needs.
+  // One timer for all: a timer for each request would cost more than it is worth.
   let sweeping: NodeJS.Timeout | undefined
 
   function sweep(): void {
@@ -40,7 +40,7 @@ export function openUnderway(monotonicMs: () => number): Underway {
     if (answer === undefined) return
     answers.delete(this)
     const { method, tally, startedMs, limited } = answer
-    // 499: the caller left before there was an answer.
+    // 499: the caller left before the answer began.
     const code = this.headersSent ? this.statusCode : 499
     tally.add(method, code, limited ? (monotonicMs() - startedMs) / 1000 : null)
   }
