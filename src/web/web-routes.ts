@@ -23,16 +23,15 @@ import { sitemapRoute } from './feeds/sitemap.ts'
 import { transactionRoute } from './pages/events/transaction-route.ts'
 import { verifierRoute } from './pages/verify/verifier.ts'
 
-/** The pages for people: their routes, and what is answered outside the API where there is no answer. */
+/** Routes of the pages, and the error pages of all paths outside the API. */
 export type WebRoutes = Readonly<{
   routes: readonly AnswerRoute[]
   refuse(problem: Problem, path: string, rawQuery: string): Promise<Reply>
 }>
 
-/** What the pages are opened with, beside the API. */
-export type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
+type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
 
-/** Opens the pages over the routes of the API, which they ask for everything that they show. */
+/** Opens the pages over the routes of the API, their only source. */
 export function openWeb(api: readonly Route[], { identity, site, assets, present }: WebSettings): WebRoutes {
   const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
@@ -47,7 +46,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     }
     if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
     const query = rawQuery === '' ? '' : `?${rawQuery}`
-    // The API refuses the same question, and is not ready either; what it allows is counted by itself.
+    // Link the API only if it has the same problem. Its allowance is separate from that of the pages.
     const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
     const twin = same ? `/api/v1${path}${query}` : null
     return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin })

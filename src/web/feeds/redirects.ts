@@ -8,12 +8,12 @@ import { parseContestId } from '../../protocol/seq.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
+import { NOTHING_HERE } from '../frame/error-page.ts'
 import { endpointPagePath } from '../frame/page.ts'
 import type { Api } from '../frame/answers.ts'
 import { badgeOf } from './badge.ts'
 import type { Site } from '../markup/site.ts'
 
-const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 const NO_CONTEST: Problem = { code: 'contest-not-found', detail: 'No contest has this number.' }
 
 const SVG_TYPE = 'image/svg+xml'

@@ -7,17 +7,17 @@ import { parseQuery } from '../../serve/http/query.ts'
 import type { AnswerRoute, RouteRequest, Keep, Route } from '../../serve/http/route.ts'
 import type { ApiAnswer, ApiRequest } from './page.ts'
 
-/** What the API replies to a page: its bytes and how they may be kept, or why there are none. */
+/** Reply of the API to a page: the body and its caching, or a problem. */
 export type ApiReply =
   | Readonly<{ is: 'answer'; body: Uint8Array | string; keep: Keep }>
   | Readonly<{ is: 'problem'; problem: Problem }>
 
-/** The API as pages ask it: its own routes, called in the same thread, with nothing between. */
+/** The API for pages. Calls the API's own routes in the same thread, without HTTP. */
 export type Api = Readonly<{
   route(endpoint: EndpointId): AnswerRoute
-  /** Asks an endpoint what the page was asked, whatever the caller holds of the page. */
+  /** Asks an endpoint with the page's own request. Ignores its conditional headers, which are about the page. */
   reply(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply>
-  /** Asks something else, whatever the caller holds. */
+  /** Asks an endpoint with another request, also without conditional headers. */
   ask(
     endpoint: EndpointId,
     ask: RouteRequest,
@@ -25,10 +25,10 @@ export type Api = Readonly<{
   ): Promise<Parsed<ApiAnswer & Readonly<{ keep: Keep }>>>
 }>
 
-/** What the caller holds is a page, and no answer of the API. */
+/** Conditional headers of a request are about the page, not about the API's answer. */
 const HOLDS_NOTHING: Pick<RouteRequest, 'holds' | 'header'> = { holds: () => false, header: () => undefined }
 
-/** Pages ask the routes of the API themselves, so that a page cannot show what the API does not say. */
+/** Opens the API for pages over its routes. Pages have no other source of figures. */
 export function openApi(routes: readonly Route[]): Api {
   const whole = routes.filter((route): route is AnswerRoute => route.streaming !== true)
   const byPath = new Map(whole.map((route) => [route.path, route]))
@@ -59,13 +59,13 @@ export function openApi(routes: readonly Route[]): Api {
   return {
     route: routeOf,
     reply(endpoint, ask) {
-      const path = fill(ENDPOINT_PATHS[endpoint], ask.segments)
+      const path = fillPath(ENDPOINT_PATHS[endpoint], ask.segments)
       return replyOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
     },
     async ask(endpoint, ask, { segments = {}, query = '' }) {
       const asked = parseQuery(query, routeOf(endpoint).parameters)
       if (!asked.ok) return asked
-      const path = fill(ENDPOINT_PATHS[endpoint], segments)
+      const path = fillPath(ENDPOINT_PATHS[endpoint], segments)
       const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
       if (reply.is === 'problem') return refused(reply.problem)
       const json = jsonText(reply.body)
@@ -75,11 +75,12 @@ export function openApi(routes: readonly Route[]): Api {
   }
 }
 
-/** A path with its variable parts filled in. */
-export function fill(path: string, segments: Readonly<Record<string, string>>): string {
+/** A path with its variable parts replaced by these segments. */
+export function fillPath(path: string, segments: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => segments[name] ?? '')
 }
 
+/** Body of an answer as text. */
 export function jsonText(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
 }

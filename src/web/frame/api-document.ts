@@ -2,7 +2,7 @@ import type { Endpoint as Row } from '../../protocol/endpoints/endpoint.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 
-/** What the reference shows of the OpenAPI document. */
+/** Parts of the OpenAPI document that the reference shows. */
 export type ApiDocument = Readonly<{
   info: Readonly<{ version: string }>
   tags: readonly Readonly<{ name: string; description: string }>[]
@@ -10,7 +10,7 @@ export type ApiDocument = Readonly<{
   components: Readonly<{ schemas: Readonly<Record<string, ValueSchema>> }>
 }>
 
-/** An endpoint as the document has it. */
+/** Endpoint in the document. */
 export type Operation = Readonly<{
   operationId: EndpointId
   tags: readonly string[]
@@ -20,7 +20,7 @@ export type Operation = Readonly<{
   responses: Readonly<Record<string, ApiResponse>>
 }>
 
-/** An endpoint with the path that the document has it under. */
+/** Endpoint with its path. */
 export type DocumentedEndpoint = Operation & Readonly<{ path: string }>
 
 export type ApiParameter = Readonly<{
@@ -54,26 +54,26 @@ export type ValueSchema = Readonly<{
 /** One media type of an answer. */
 export type Media = Readonly<{
   schema?: ValueSchema
-  /** Of a stream: what its parts are. */
+  /** Schema of the parts of a stream. */
   'x-itemSchema'?: unknown
   examples?: Readonly<Record<string, ApiExample>>
 }>
 
 type ApiResponse = Readonly<{ content?: Readonly<Record<string, Media>> }>
 
-/** An answer as it came: `summary` is its request, `GET /api/v1/…`. */
+/** Captured answer. `summary` is its request, `GET /api/v1/…`. */
 export type ApiExample = Readonly<{ summary: string; value: unknown }>
 
 export function endpointsOf({ paths }: ApiDocument): readonly DocumentedEndpoint[] {
   return Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
 }
 
-/** The row of the table of endpoints that the document has it from. */
+/** Row of an operation in the table of endpoints. */
 export function rowOf({ operationId }: Operation): Row {
   return endpointOf(operationId)
 }
 
-/** How the value of a parameter is written. */
+/** Form of a parameter's values in words. */
 export function formOf({ type, enum: values, oneOf, items }: ValueSchema): string {
   if (oneOf !== undefined) return 'moment'
   if (values !== undefined) return values.length === 1 ? `only ${values.join()}` : 'one word'
@@ -81,7 +81,7 @@ export function formOf({ type, enum: values, oneOf, items }: ValueSchema): strin
   return type === 'integer' ? 'whole number' : 'text'
 }
 
-/** What a value may be at least and at most, or which words there are; null where any will do. */
+/** Bounds or choices of a value in words; null without any. */
 export function valueBoundsOf({
   enum: values,
   items,
@@ -96,30 +96,30 @@ export function valueBoundsOf({
   return maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `${minimum} to ${maximum}`
 }
 
-/** A parameter's meaning, and what holds when it is absent: the document has both in one sentence. */
+/** Meaning of a parameter and its default, which the document has in one text. */
 export function meaningOf({ description, in: place }: ApiParameter): readonly [string, string] {
   const [meaning = '', absent] = description.replace(/\.$/, '').split('. When absent: ')
   return [meaning, absent ?? (place === 'path' ? 'none: it is needed' : 'not sent')]
 }
 
-/** The example of a parameter as it is written in an address. */
+/** Example of a parameter as it is in a URL. */
 export function exampleIn({ example = '' }: ApiParameter): string {
   return typeof example === 'object' ? example.join(',') : String(example)
 }
 
-/** What an endpoint answers, by media type. */
+/** Answers of an endpoint by media type. */
 export function mediaOf({ responses }: Operation): readonly (readonly [type: string, media: Media])[] {
   return Object.entries(responses['200']?.content ?? {})
 }
 
-/** The first example of an endpoint's answer, with its media type. */
+/** First example of an endpoint's answer, with its media type. */
 export function exampleOf(operation: Operation): (ApiExample & Readonly<{ type: string }>) | undefined {
   return mediaOf(operation).flatMap(([type, { examples = {} }]) =>
     Object.values(examples).map((example) => ({ ...example, type })),
   )[0]
 }
 
-/** The request of an endpoint's example; of an endpoint that has none its path, with the examples of its parts. */
+/** Path of an example request. Without an example answer, the path is made from the examples of its parameters. */
 export function requestOf(endpoint: DocumentedEndpoint): string {
   const example = exampleOf(endpoint)
   if (example !== undefined) return example.summary.replace(/^GET /, '')

@@ -12,13 +12,13 @@ after(() => stage[Symbol.asyncDispose]())
 const CHARS_MAX = 10_000
 const repeated = (pair: string, times: number): string => Array.from({ length: times }, () => pair).join('&')
 
-suite('the page of a refusal', () => {
+suite('an error page', () => {
   const long: readonly (readonly [what: string, query: string, status?: number])[] = [
     ['longer than a query may be', repeated('x=1', 1_800), 414],
     ['with a long value', `from=${'%3C'.repeat(1_300)}`],
     ['with one name many times', repeated('bucket=day', 300)],
-    ['with a name that is not known, many times', repeated('x', 2_000)],
-    ['with names that are not known', Array.from({ length: 600 }, (_, index) => `x${index}`).join('&')],
+    ['with one unknown name many times', repeated('x', 2_000)],
+    ['with many unknown names', Array.from({ length: 600 }, (_, index) => `x${index}`).join('&')],
   ]
   for (const [what, query, status = 400] of long) {
     test(`is small for a query ${what}`, async () => {
@@ -31,12 +31,12 @@ suite('the page of a refusal', () => {
     })
   }
 
-  test('leads to its JSON where the query is short', async () => {
+  test('links its JSON if the query is short', async () => {
     const page = await (await stage.get('/flows?bucket=year')).text()
     assert.match(page, /<a href="\/api\/v1\/flows\?bucket=year">JSON of this error<\/a>/)
   })
 
-  test('says how many further faults there are', async () => {
+  test('lists eight faults, and states how many more there are', async () => {
     const page = await (await stage.get(`/flows?${'abcdefghijkl'.split('').join('&')}`)).text()
     assert.equal([...page.matchAll(/<code>[a-l]<\/code> is not known here/g)].length, 8)
     assert.match(page, /<li>4 more\.<\/li>/)

@@ -13,22 +13,22 @@ import { html } from '../markup/html.ts'
 import { prose } from '../markup/prose.ts'
 import type { Site } from '../markup/site.ts'
 
-/** Where a refusal is shown, and how. */
-export type Refused = Readonly<{
+type ErrorContext = Readonly<{
   site: Site
   identity: LogIdentity
   assets: Assets
   paths: ReadonlySet<string>
-  /** As it was asked for: what of it holds a wallet address is repeated nowhere. */
+  /** Requested path. The page does not repeat it if it may hold a wallet address. */
   path: string
-  /** The same question to the API, which answers with the same problem; null where there is none. */
+  /** The same request to the API, which has the same problem; null if there is none. */
   api: string | null
-  /** What it is called, where the problem's own title says too little. */
+  /** Title; the problem's own title if absent. */
   title?: string
-  /** When it was asked, where that was asked of the API. */
+  /** Time of the request; absent for paths outside the pages. */
   now?: Ms
 }>
 
+/** Security headers of every page. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': PAGE_POLICY,
   'Referrer-Policy': 'no-referrer',
@@ -36,14 +36,18 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
-/** Characters of a query that the page's links repeat: it would be many times as long as a longer one. */
+/** Maximum characters of a query that the page's links repeat. */
 const REPEATED_CHARS_MAX = 500
-/** Faults that are told one by one. */
+/** Maximum faults that the page lists. */
 const FAULTS_MAX = 8
 
-/** A refusal for people: the API's status, title and detail, and the ways on. */
-export function errorPage(problem: Problem, asked: Refused): Reply {
-  const refused = { ...asked, path: isRepeatable(asked.path) ? asked.path : '', api: repeatable(asked.api) }
+/** Problem of a path that is no page and no file. */
+export const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
+
+/** Error page of a problem: the API's status, title and detail, and links. */
+export function errorPage(problem: Problem, context: ErrorContext): Reply {
+  const path = isRepeatable(context.path) ? context.path : ''
+  const refused = { ...context, path, api: repeatable(context.api) }
   const { title = PROBLEMS[problem.code].title } = refused
   const head = problem.members?.['head']
   const { retryAfterSeconds } = problem
@@ -52,7 +56,7 @@ export function errorPage(problem: Problem, asked: Refused): Reply {
     title,
     asOf: null,
     past: false,
-    // What is not there may be published in a moment.
+    // An event after the head may be published in a moment.
     live: typeof head === 'number',
     canonical: null,
     island: 'frame',
@@ -71,14 +75,14 @@ export function errorPage(problem: Problem, asked: Refused): Reply {
   return refusalReply(problem, body, PAGE_HEADERS)
 }
 
-/** Not before its time: sooner, it would only be refused again. */
+/** Meta element that reloads the page when the problem says to retry. */
 export function refreshOf({ retryAfterSeconds }: Problem): Html | null {
   return retryAfterSeconds === undefined
     ? null
     : html`<meta http-equiv="refresh" content="${retryAfterSeconds}" />`
 }
 
-/** A refusal as a document: the status that the API gives, and when to ask again. */
+/** Reply with an error page, with the problem's status and `Retry-After`. */
 export function refusalReply(
   problem: Problem,
   body: string,
@@ -97,23 +101,23 @@ export function refusalReply(
   }
 }
 
-/** The same question to the API, unless it is long or holds a wallet address. */
+/** The API's address, or null if it is long or may hold a wallet address. */
 function repeatable(api: string | null): string | null {
   const query = api?.split('?')[1] ?? ''
   return api !== null && query.length <= REPEATED_CHARS_MAX && isRepeatable(api) ? api : null
 }
 
-/** What is wrong with each parameter, and what it may be, as links. */
+/** List of the faults, with links to the allowed values. */
 function faults({ code, errors = [], detail }: Problem, path: string): Html | null {
-  // A name that is not known takes no value.
+  // An unknown parameter has no allowed values.
   const choicesOf = ({ allowed = [] }: ParameterFault): readonly string[] =>
     code === 'unknown-parameter' || path === '' ? [] : allowed
-  // What has been said is not said again, unless what is allowed instead is new.
+  // The page already has the detail, so its fault is listed only for its allowed values.
   const different = [...new Map(errors.map((fault) => [fault.message, fault])).values()].filter(
     (fault) => fault.message !== detail || choicesOf(fault).length > 0,
   )
   if (different.length === 0) return null
-  const further = different.length - FAULTS_MAX
+  const more = different.length - FAULTS_MAX
   return html`<ul>
     ${different.slice(0, FAULTS_MAX).map((fault) => {
       const { parameter, message } = fault
@@ -122,7 +126,7 @@ function faults({ code, errors = [], detail }: Problem, path: string): Html | nu
         ${choicesOf(fault).map((value) => html` <a href="${path}?${parameter}=${encodeURIComponent(value)}">${value}</a>`)}
       </li>`
     })}
-    ${further > 0 ? html`<li>${further} more.</li>` : null}
+    ${more > 0 ? html`<li>${more} more.</li>` : null}
   </ul>`
 }
 
@@ -133,8 +137,8 @@ function headLine({ code }: Problem, head: number): Html {
   </p>`
 }
 
-/** The same range in buckets that are wide enough, where that is all that was wrong. */
-function wideEnough({ members }: Problem, { path, api }: Refused): Html | null {
+/** Link to the same range in wider buckets; null unless there were too many buckets. */
+function wideEnough({ members }: Problem, { path, api }: ErrorContext): Html | null {
   const bucket = members?.['bucket']
   if (typeof bucket !== 'string' || api === null) return null
   const query = new URLSearchParams(api.split('?')[1])
@@ -146,8 +150,8 @@ function wideEnough({ members }: Problem, { path, api }: Refused): Html | null {
   </p>`
 }
 
-/** The same range without what of it has not come, where only its end lies in the future. */
-function upToNow({ code, errors = [] }: Problem, { path, api, now }: Refused): Html | null {
+/** Link to the same range up to now; null unless only its end is in the future. */
+function upToNow({ code, errors = [] }: Problem, { path, api, now }: ErrorContext): Html | null {
   const isEnd = errors.every(({ parameter }) => parameter === 'to')
   if (code !== 'in-the-future' || !isEnd || api === null || now === undefined) return null
   const query = new URLSearchParams(api.split('?')[1])

@@ -2,13 +2,13 @@ import type { AsOf } from '../../protocol/resources.ts'
 import type { View } from './page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
-/** What says where a page of an answer begins and ends: the events in it say the same of the file. */
+/** Parameters that are left out of the name, because the name has the range of events. */
 const PAGING: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order'])
 const WORD_LENGTH_MAX = 40
 
 /**
- * A name for an export that says what is in it: what was asked, then the events that it holds, or the last that it
- * counts, and `cut` where the answer goes on.
+ * File name of a CSV export: the path, the query, then its range of events or the last event that it counts, and `cut`
+ * if there are more rows.
  */
 export function exportName(
   { path, query }: Pick<View, 'path' | 'query'>,
@@ -29,7 +29,7 @@ export function exportName(
     .join('-')}.csv`
 }
 
-/** The first and the last event of rows that are events. */
+/** First and last event of the rows. */
 function stretchOf({ columns, rows }: AnswerTable): string {
   const seqs = rows.map((row) => Number(row[columns.indexOf('seq')])).filter((seq) => !Number.isNaN(seq))
   return seqs.length === 0 ? 'none' : `events-${Math.min(...seqs)}-${Math.max(...seqs)}`

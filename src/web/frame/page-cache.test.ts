@@ -18,8 +18,8 @@ function openWriter() {
   return { written, write }
 }
 
-suite('the pages that are kept', () => {
-  test('are written once for all who ask at one state, together or one after another', async () => {
+suite('the page cache', () => {
+  test('renders a page once for concurrent and later requests in one state', async () => {
     const cache = openPageCache()
     const { written, write } = openWriter()
     const [first, second] = await Promise.all([
@@ -31,7 +31,7 @@ suite('the pages that are kept', () => {
     assert.deepEqual(written, ['a'])
   })
 
-  test('are written again at another state, and apart under another key', async () => {
+  test('renders a page again in another state, and for another key', async () => {
     const cache = openPageCache()
     const { written, write } = openWriter()
     await cache.reply('/', 'one', write('a'))
@@ -41,7 +41,7 @@ suite('the pages that are kept', () => {
     assert.deepEqual(written, ['a', 'b', 'c'])
   })
 
-  test('are pages alone: a refusal, a failure and a way elsewhere are decided each time', async () => {
+  test('does not cache refusals, failures and redirects', async () => {
     const cache = openPageCache()
     const elsewhere: Reply = { is: 'elsewhere', status: 303, location: '/' }
     const refused: Reply = { is: 'problem', problem: { code: 'not-found', detail: 'Nothing.' } }
@@ -60,7 +60,7 @@ suite('the pages that are kept', () => {
     assert.deepEqual(written, ['a'])
   })
 
-  test('are at most so many bytes and so many pages, those that were asked for last', async () => {
+  test('holds a limited number of bytes and pages, and evicts the least recently used', async () => {
     const cache = openPageCache(10)
     const { written, write } = openWriter()
     await cache.reply('/a', 'one', write('aaaa'))

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Reply } from '../../serve/http/route.ts'
 
-/** Pages written lately, so that all who ask for one while nothing changes share one writing of it. */
+/** Cache of rendered pages, so that concurrent and repeated requests share one render. */
 export type PageCache = Readonly<{
-  /** The page under a key at a state of the log and the clock: as it is kept, or made now. */
+  /** The cached page of a key in this state of the log and the clock, or one that `make` renders. */
   reply(key: string, present: string, make: () => Promise<Reply>): Promise<Reply>
 }>
 

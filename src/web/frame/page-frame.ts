@@ -8,7 +8,7 @@ import { html } from '../markup/html.ts'
 import { endpointPagePath } from './page.ts'
 import { ICON_HREF } from './icon.ts'
 import { momentOf, momentText } from '../markup/moment-html.ts'
-import { describedIn, leadIn } from '../markup/page-lead.ts'
+import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
 import type { Site } from '../markup/site.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
@@ -21,65 +21,67 @@ const ENDPOINT_LINKS: readonly Link[] = ENDPOINTS.flatMap(({ id, page }): readon
 /** Links of the navigation, in its order. A link whose page is absent is left out. */
 const NAVIGATION: readonly Link[] = [
   ...ENDPOINT_LINKS.slice(0, 1),
-  // What a reader wants first is what is new.
+  // Readers look for the newest events first.
   ['/stream', 'Events'],
   ...ENDPOINT_LINKS.slice(1),
   ['/api', 'API'],
   ['/verify', 'Verify'],
 ]
 
-/** Further pages that the footer names. */
+/** Pages in the footer. */
 const FOOTER: readonly Link[] = [
   ['/status', 'Status'],
   ['/about', 'About'],
 ]
 
 /**
- * Everything of a page but what it is about.
+ * Parts of a whole document.
  *
- * A page that is `live` is asked for again by its script, at its own address, when there are newer events, and made the
- * same as the answer: what differs between the children of `main` is changed in place, and nothing else is touched. So
- * a page does nothing for it, but for three rules:
+ * The script of a `live` page requests the page again when there are newer events. It then changes, in place, the
+ * children of `main` that differ. A page needs only three rules for this:
  *
- * - A list of events that grows says `data-live-rows` on its `tbody`; `data-live-rows="beside"` where the page has
- *   figures too, which are not asked for as often. New rows are held back while the list is scrolled or has the focus.
- *   It stands newest first, 100 rows at most.
- * - Rows of any table are known by the link in their `th`: one that stays is not moved.
- * - A form, a chart's `.slider` and what else is named in `island-live-page.ts` is a script's or a reader's: it stays
- *   as it is. What a script adds elsewhere it adds again on the event `daybook-changed`.
+ * - A growing list of events has `data-live-rows` on its `tbody`, or `data-live-rows="beside"` if the page also has
+ *   figures, which are updated less often. New rows wait while the list is scrolled or has the focus. The list is
+ *   newest first and has 100 rows at most.
+ * - The link in its `th` identifies a row of any table, so that an unchanged row is not moved.
+ * - Forms, a chart's `.slider` and everything else that `island-live-page.ts` names stay as they are. A script adds
+ *   its other additions again on the event `daybook-changed`.
  */
-export type PageFrame = Readonly<{
+type PageFrame = Readonly<{
   site: Site
   assets: Assets
   paths: ReadonlySet<string>
   identity: LogIdentity
   title: string
-  /** What other programs show of a link to it; what it begins with if null. */
+  /** Link-preview text; the page's first text if null. */
   description?: string | null
-  /** The last event counted; null where a page is of no moment. */
+  /** State that the page shows; null if it has none. */
   asOf: AsOf | null
   past: boolean
-  /** Whether newer events may change it. */
+  /** Whether newer events may change the page. */
   live: boolean
-  /** Its own path; what of the navigation is the present page is found by it. */
+  /** Path of the page, which marks the current entry of the navigation. */
   path: string
   canonical: string | null
-  /** The same as JSON; null where there is none. */
+  /** Address of the JSON; null if there is none. */
   api: string | null
   island: Island
-  /** Further elements of the head. */
+  /** More elements for the head. */
   head?: Html
   body: Html
 }>
 
-/** The policy that every page is served with: nothing from elsewhere, nothing inline. */
+/** Content security policy of every page: nothing from other sites, nothing inline. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
-/** A whole document. */
+/** The whole document of a page. */
 export function formatPage(frame: PageFrame): string {
   const { site, assets, title, asOf } = frame
-  const description = describedIn(frame.description ?? leadIn(frame.body) ?? title, frame.identity.simulated)
+  const description = linkPreviewText(
+    frame.description ?? leadOf(frame.body) ?? title,
+    frame.identity.simulated,
+  )
   const stateAt = asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]
   return html`<!doctype html>
     <html lang="en">
@@ -125,7 +127,7 @@ const SIMULATED = html`<p class="banner warn" role="note">
   This is a simulated platform: no event here is of real money.
 </p>`
 
-/** The key `/` leads to it. */
+/** Search form. The key `/` focuses it. */
 const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
   <input
     type="search"
@@ -155,7 +157,7 @@ function header(frame: PageFrame): Html {
   </header>`
 }
 
-/** Pages that stand under another's name in the navigation. */
+/** Pages without an entry in the navigation, with the entry that is current for them. */
 const UNDER: ReadonlyMap<string, string> = new Map([
   ['/', '/summary'],
   ['/events', '/stream'],
@@ -166,7 +168,7 @@ function isWithin(path: string, to: string): boolean {
   return path === to || path.startsWith(`${to}/`) || UNDER.get(top) === to
 }
 
-/** Whether the page keeps up with the log; the script that keeps it up writes into it. */
+/** Live state of the page. The live script updates it. */
 function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
   if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
   if (!live) return null

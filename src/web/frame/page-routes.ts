@@ -9,23 +9,23 @@ import type { ParsedQuery } from '../../serve/http/query.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Api, ApiReply } from './answers.ts'
-import { fill, jsonText } from './answers.ts'
+import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { THEME } from '../markup/chart-theme.ts'
-import { errorPage, HTML_TYPE, PAGE_HEADERS } from './error-page.ts'
-import { feedLink } from './feed-link.ts'
+import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.ts'
+import { feedLink } from './subscription-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { PageCache } from './page-cache.ts'
-import type { PageForm } from './page-forms.ts'
-import { asOfIn, goesOn, otherForm, permalinkOf, pictureOf } from './page-forms.ts'
+import type { PageFormat } from './page-formats.ts'
+import { asOfIn, hasNextPage, formatReply, permalinkOf, pictureOf } from './page-formats.ts'
 import type { AnyPage, View } from './page.ts'
 import { endpointPagePath } from './page.ts'
-import { ROWS_ASKED_MAX, rowsAsked } from './page-rows.ts'
+import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
 import type { Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
 
-/** What every page is made with. */
+/** Settings and services that all pages share. */
 export type Web = Readonly<{
   site: Site
   identity: LogIdentity
@@ -33,7 +33,7 @@ export type Web = Readonly<{
   assets: () => Promise<Assets>
   paths: ReadonlySet<string>
   pages: PageCache
-  /** Another one whenever an answer of the API may be another: with each event, and each minute. */
+  /** Cache version of the pages. Changes with each event and each minute. */
   present(now: Ms): string
 }>
 
@@ -44,37 +44,35 @@ export function pagePath(page: AnyPage): string {
   return endpointPagePath(page.endpoint)
 }
 
-const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
-
 const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
 
-/** What is data in another form costs what the data costs. */
-const DATA_FORMS: ReadonlySet<PageForm> = new Set(['.csv', '.metadata.json'])
+/** Formats that count against the API allowance. */
+const DATA_FORMATS: ReadonlySet<PageFormat> = new Set(['.csv', '.metadata.json'])
 
-/** The routes of a page: itself, and the forms that stand behind a suffix of its path. */
+/** Routes of a page: its path, and its path with the suffix of each format. */
 export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   const path = pagePath(page)
   const parameters =
     page.endpoint === null ? (page.parameters ?? []) : web.api.route(page.endpoint).parameters
-  const route = (at: string, form: PageForm): AnswerRoute => ({
+  const route = (at: string, format: PageFormat): AnswerRoute => ({
     path: at,
     parameters,
-    allowance: DATA_FORMS.has(form) ? 'api' : 'pages',
-    showsLog: page.endpoint !== null || page.further === true,
-    handle: (ask) => keptReplyOf(web, page, ask, form),
+    allowance: DATA_FORMATS.has(format) ? 'api' : 'pages',
+    showsLog: page.endpoint !== null || page.asksMore === true,
+    handle: (ask) => cachedReplyOf(web, page, ask, format),
   })
-  const forms = formsOf(page)
-  // A variable part takes the suffix with it: such an address is told apart when it is asked for.
+  const formats = formatsOf(page)
+  // A variable part at the end of a path includes the suffix, so the handler separates them.
   if (path.endsWith('}')) {
     return [
       {
         ...route(path, ''),
         handle(ask) {
-          const form = forms.find((one) => one === suffixOf(ask.path)) ?? ''
-          const cut = (text: string): string => (form === '' ? text : text.slice(0, -form.length))
+          const format = formats.find((one) => one === suffixOf(ask.path)) ?? ''
+          const cut = (text: string): string => (format === '' ? text : text.slice(0, -format.length))
           const last = /\{(\w+)\}$/.exec(path)?.[1] ?? ''
           const segments = { ...ask.segments, [last]: cut(ask.segments[last] ?? '') }
-          return keptReplyOf(web, page, { ...ask, path: cut(ask.path), segments }, form)
+          return cachedReplyOf(web, page, { ...ask, path: cut(ask.path), segments }, format)
         },
       },
     ]
@@ -82,16 +80,16 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   if (path === '/') return [route(path, '')]
   return [
     route(path, ''),
-    ...forms.map((form) => ({
-      ...route(`${path}${form}`, form),
-      parameters: form === '.svg' ? [...parameters, THEME] : parameters,
+    ...formats.map((format) => ({
+      ...route(`${path}${format}`, format),
+      parameters: format === '.svg' ? [...parameters, THEME] : parameters,
       handle: (ask: RouteRequest) =>
-        keptReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -form.length) }, form),
+        cachedReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -format.length) }, format),
     })),
   ]
 }
 
-/** The colours of a picture are no part of what is asked of the API. */
+/** The request without the theme of a picture, which the API does not know. */
 function withoutTheme(ask: RouteRequest): RouteRequest {
   const { query } = ask
   const format: ParsedQuery['format'] = (changes) => query.format({ ...changes, theme: undefined })
@@ -102,7 +100,7 @@ function suffixOf(path: string): string {
   return /\.metadata\.json$/.exec(path)?.[0] ?? SUFFIX.exec(path)?.[0] ?? ''
 }
 
-function formsOf(page: AnyPage): readonly Exclude<PageForm, ''>[] {
+function formatsOf(page: AnyPage): readonly Exclude<PageFormat, ''>[] {
   if (page.endpoint === null) return []
   return [
     '.json',
@@ -112,72 +110,72 @@ function formsOf(page: AnyPage): readonly Exclude<PageForm, ''>[] {
   ]
 }
 
-/** A page that many have open is asked for by all of them at each event: it is written once. */
-function keptReplyOf(web: Web, page: AnyPage, ask: RouteRequest, form: PageForm): Promise<Reply> {
-  if (form !== '') return replyOf(web, page, ask, form)
+/** The page from the cache. Many open pages request the same page at each event, which is rendered once. */
+function cachedReplyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageFormat): Promise<Reply> {
+  if (format !== '') return replyOf(web, page, ask, format)
   const key = `${ask.path}${ask.query.format()}`
-  return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, form))
+  return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, format))
 }
 
-async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, form: PageForm): Promise<Reply> {
+async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageFormat): Promise<Reply> {
   const assets = await web.assets()
-  // What no event or contest is called by may be a wallet address: it is repeated nowhere.
-  if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, form, null)
+  // An invalid path segment may be a wallet address, which no page repeats.
+  if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, format, null)
   const api =
     page.endpoint === null
       ? null
-      : `${fill(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
-  if (form === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
-  // An answer that is no JSON is shown by nobody but the API.
+      : `${fillPath(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
+  if (format === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
+  // A page needs JSON, so the API itself answers a request for CSV.
   if (api !== null && ask.query.word('format') === 'csv') {
     return { is: 'elsewhere', status: 303, location: api }
   }
-  // A page shows the first rows only: of more, what is computed would be thrown away.
-  if (form === '' && (ask.query.integer('limit') ?? 0) > ROWS_ASKED_MAX) {
-    const location = `${ask.path}${ask.query.format({ limit: String(ROWS_ASKED_MAX) })}`
+  // A page reads at most this many rows.
+  if (format === '' && (ask.query.integer('limit') ?? 0) > PAGE_ROWS_MAX) {
+    const location = `${ask.path}${ask.query.format({ limit: String(PAGE_ROWS_MAX) })}`
     return { is: 'elsewhere', status: 303, location }
   }
-  const asked = rowsAsked(page, web.api, ask, form)
+  const asked = limitRows(page, web.api, ask, format)
   const reply: ApiReply =
     page.endpoint === null
       ? { is: 'answer', body: 'null', keep: 'revalidate' }
       : await web.api.reply(page.endpoint, asked)
-  if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, form, api)
+  if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, format, api)
   const json = jsonText(reply.body)
   const answer: unknown = JSON.parse(json)
-  const cut = asked !== ask && goesOn(answer)
+  const cut = asked !== ask && hasNextPage(answer)
   let rows = rowsIn(answer)
-  const read = (further: unknown): void => {
-    rows += rowsIn(further)
+  const read = (other: unknown): void => {
+    rows += rowsIn(other)
   }
   const view = viewOf(web, page, { assets, ask, read, api, json, cut, past: reply.keep === 'immutable' })
-  if (form !== '') {
-    const other = await otherForm(page, view, answer, form, reply.keep)
-    return DATA_FORMS.has(form) || other.is !== 'body' ? other : { ...other, rows }
+  if (format !== '') {
+    const other = await formatReply(page, view, answer, format, reply.keep)
+    return DATA_FORMATS.has(format) || other.is !== 'body' ? other : { ...other, rows }
   }
-  const location = (await page.elsewhere?.(view)) ?? null
+  const location = (await page.redirect?.(view)) ?? null
   if (location !== null) return { is: 'elsewhere', status: 303, location }
   const body = Buffer.from(await documentOf(page, view, answer))
-  // What an answer says may be settled for ever; how a page says it is not.
+  // The page is never immutable, even if its answer is, because a new version may render it differently.
   const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
 }
 
-/** Rows or buckets of an answer, by which a page is charged. */
+/** Rows or buckets of an answer, which count against the allowance. */
 function rowsIn(answer: unknown): number {
   const lists = Object.values(Object(answer)).filter((value) => Array.isArray(value))
   return lists.reduce((rows, list) => rows + list.length, 0)
 }
 
-type Made = Readonly<{
+type ViewParts = Readonly<{
   assets: Assets
   ask: RouteRequest
-  /** Told every further answer that the page reads. */
+  /** Called with every other answer that the page asks for. */
   read(answer: unknown): void
 }> &
   Pick<View, 'api' | 'json' | 'cut' | 'past'>
 
-function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...made }: Made): View {
+function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewParts): View {
   const { site, identity, paths } = web
   const { path, segments, query } = ask
   return {
@@ -188,13 +186,13 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...made }: Made): 
     path,
     segments,
     query,
-    ...made,
+    ...parts,
     now: ask.now,
     async ask(endpoint, asked = {}) {
-      assert(page.further === true, 'a page that asks further endpoints says so')
-      const further = await web.api.ask(endpoint, ask, asked)
-      if (further.ok) read(further.value.value)
-      return further
+      assert(page.asksMore === true, 'a page that asks other endpoints has `asksMore`')
+      const other = await web.api.ask(endpoint, ask, asked)
+      if (other.ok) read(other.value.value)
+      return other
     },
   }
 }
@@ -205,10 +203,10 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const content = await page.render(answer, view)
   const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
-  const news = page.news === true ? feedLink(view.site) : null
+  const news = page.linksFeed === true ? feedLink(view.site) : null
   const head = html`${news}${page.head?.(answer, view) ?? null}`
   const svg = page.svg !== undefined
-  const pictured = page.pictured?.(answer, view) ?? permalink
+  const pictured = page.picturePage?.(answer, view) ?? permalink
   const embedded = [...(svg ? [pictureOf(title, pictured)] : []), ...(page.embedded?.(answer, view) ?? [])]
   const bar = viewBar(view, { title, asOf, permalink, table, svg, embedded })
   return formatPage({
@@ -216,7 +214,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     title,
     description: page.description?.(answer, view) ?? null,
     asOf,
-    // An event is not a view of the past: it is as it is.
+    // An event is immutable, but not a view of the past.
     past: view.past && asOf !== null,
     live: !view.past && (view.api !== null || page.live === true),
     canonical: page.canonical ?? `${view.path}${view.query.format()}`,
@@ -231,10 +229,10 @@ function refusal(
   assets: Assets,
   ask: RouteRequest,
   problem: Problem,
-  form: PageForm,
+  format: PageFormat,
   api: string | null,
 ): Reply {
-  if (form !== '') return problemReply(problem)
+  if (format !== '') return problemReply(problem)
   const { site, identity, paths } = web
   return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
 }

@@ -4,7 +4,7 @@ import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../test/web/parity.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import { ROWS_ASKED_MAX } from './page-rows.ts'
+import { PAGE_ROWS_MAX } from './page-rows.ts'
 
 /** A contest that has closed, with a pool for its prizes. */
 const CLOSED: readonly StoryEvent[] = [
@@ -67,7 +67,7 @@ suite('a contest with more unpaid prizes than its page reads', () => {
 suite('a list of more unpaid prizes than the page reads', () => {
   test('is called a part, with a link to the rest, and makes no statement about all', async () => {
     await using stage = await openApiStage({
-      story: [...CLOSED, ...prizes(ROWS_ASKED_MAX), ...prizes(50, LAUNCH + 9 * DAY_MS)],
+      story: [...CLOSED, ...prizes(PAGE_ROWS_MAX), ...prizes(50, LAUNCH + 9 * DAY_MS)],
       apartMs: 1,
     })
     const first = await see(stage, '/payouts')
@@ -89,7 +89,7 @@ suite('a list of more unpaid prizes than the page reads', () => {
 
   test('is called a part in its picture too', async () => {
     await using stage = await openApiStage({
-      story: [...CLOSED, ...prizes(ROWS_ASKED_MAX + 1, LAUNCH + 9 * DAY_MS)],
+      story: [...CLOSED, ...prizes(PAGE_ROWS_MAX + 1, LAUNCH + 9 * DAY_MS)],
       apartMs: 1,
     })
     const part = await (await stage.get('/payouts.svg')).text()
@@ -137,7 +137,7 @@ suite('a list of more contests than the page reads', () => {
   })
 
   test('is called a part in the timeline of the schedule', async () => {
-    const count = ROWS_ASKED_MAX + 1
+    const count = PAGE_ROWS_MAX + 1
     const story = [...many(count, 'scheduled'), ...many(count, 'opened')]
     await using stage = await openApiStage({ story, apartMs: 1 })
     assert.match(

@@ -3,17 +3,14 @@ import { parseQuery } from '../../serve/http/query.ts'
 import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Api } from './answers.ts'
 import type { AnyPage, View } from './page.ts'
-import type { PageForm } from './page-forms.ts'
+import type { PageFormat } from './page-formats.ts'
 
-/** Rows that a page reads at most: it shows fewer, and its exports have as many as are asked for. */
-export const ROWS_ASKED_MAX = 1_000
+/** Maximum rows that a page reads. It shows fewer; its exports have as many as the query asks for. */
+export const PAGE_ROWS_MAX = 1_000
 
-/**
- * What a page asks its endpoint: what it was asked, but no more rows than it reads. The same `ask` where that is no
- * fewer than it was asked for.
- */
-export function rowsAsked(page: AnyPage, api: Api, ask: RouteRequest, form: PageForm): RouteRequest {
-  const rows = form === '' ? page.rows : form === '.svg' ? page.pictureRows : undefined
+/** A request with at most as many rows as the page reads; the same object if it does not ask for more. */
+export function limitRows(page: AnyPage, api: Api, ask: RouteRequest, format: PageFormat): RouteRequest {
+  const rows = format === '' ? page.rowsMax : format === '.svg' ? page.pictureRowsMax : undefined
   const limit = ask.query.integer('limit')
   if (page.endpoint === null || rows === undefined || (limit !== undefined && limit <= rows)) return ask
   const text = ask.query.format({ limit: String(rows) }).slice(1)

@@ -11,83 +11,84 @@ import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
-/** What a page is shown with, beside its answer. */
+/** Context in which a page is rendered, besides its answer. */
 export type View = Readonly<{
   site: Site
   identity: LogIdentity
   assets: Assets
-  /** Its own path, without a suffix, and the path's variable parts. */
+  /** Path of the page without a suffix, and its variable parts. */
   path: string
   segments: Readonly<Record<string, string>>
   query: ParsedQuery
-  /** The address of the same as JSON; null on a page of no endpoint. */
+  /** Address of the same in the API; null on a page without an endpoint. */
   api: string | null
-  /** The answer as the API gives it. */
+  /** The answer as JSON. */
   json: string
-  /** Whether fewer rows were read than the question has: `api` leads to more than is known here. */
+  /** Whether the page read fewer rows than the answer at `api` has. */
   cut: boolean
-  /** Whether it can never change: a past view. */
+  /** Whether the answer is immutable: a past view. */
   past: boolean
-  /** The paths of all pages: a link to another is given only where it is. */
+  /** Paths of all pages, so that a page links only existing ones. */
   paths: ReadonlySet<string>
-  /** When it was asked: a page is written again with every minute at least. */
+  /** Time of the request. A page is rendered again at least every minute. */
   now: Ms
-  /** Asks the API one thing more, in the same service; only of a page that says `further`. */
+  /** Asks another endpoint; only for a page with `asksMore`. */
   ask(endpoint: EndpointId, asked?: ApiRequest): Promise<Parsed<ApiAnswer>>
 }>
 
-/** A question to an endpoint: the variable parts of its path, and a query without its `?`. */
+/** Request to an endpoint: the variable parts of its path, and a query without `?`. */
 export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
 
-/** An answer of the API as it stands on the wire, and read. */
+/** Answer of the API as text and parsed, with its address. */
 export type ApiAnswer = Readonly<{ json: string; address: string; value: unknown }>
 
-/** Something of a page that may stand in somebody else's: a picture, or a document in a frame of this height. */
+/** Part of a page to embed in another site: a picture, or a frame of this height in pixels. */
 export type Embedded = Readonly<{ name: string; path: string; title: string }> &
   (Readonly<{ is: 'picture'; leadsTo?: string }> | Readonly<{ is: 'frame'; height: number }>)
 
 /**
- * The page of an endpoint: the endpoint's path without `/api/v1`, the same query, the same answer. It shows nothing
- * that the answer lacks. With `.json`, `.csv`, `.svg` and `.metadata.json` at the end of its path it is the same again.
+ * Page of an endpoint. It has the endpoint's path without `/api/v1`, the same query and the same answer, and shows
+ * nothing that the answer lacks. `.json`, `.csv`, `.svg` and `.metadata.json` after its path give the same in other
+ * formats.
  */
 export type Page<Answer> = Readonly<{
-  /** Its endpoint; null for a page that has no twin in the API. */
+  /** Its endpoint; null for a page that is not in the API. */
   endpoint: EndpointId | null
-  /** Its path, where that is not the endpoint's. */
+  /** Its path, if that is not the endpoint's. */
   path?: string
-  /** What its query may hold, of a page of no endpoint; the endpoint's own table otherwise. */
+  /** Query parameters of a page without an endpoint. */
   parameters?: readonly Parameter[]
-  /** Its address for a citation, with everything said that it takes for granted; its own path and query if absent. */
+  /** Address for citation, with all defaults written out; its own path and query if absent. */
   permalink?(answer: Answer, view: View): string
-  /** Its canonical address, where what it was asked is repeated nowhere; its own path and query if absent. */
+  /** Canonical address, for a page that must not repeat its query; its own path and query if absent. */
   canonical?: string
-  /** The heading, and the first part of the document's title. */
+  /** Heading, and first part of the document's title. */
   title(answer: Answer, view: View): string
-  /** What other programs show of a link to it; what it begins with if absent or null. */
+  /** Link-preview text; the page's first text if absent or null. */
   description?(answer: Answer, view: View): string | null
-  /** What stands under the heading and the line that says as of when. */
+  /** Content below the heading and the line about its state. */
   render(answer: Answer, view: View): Html | Promise<Html>
-  /** Rows that it asks of its endpoint at most, where the endpoint gives more in one answer. */
-  rows?: number
-  /** The same of its picture. */
-  pictureRows?: number
-  /** Whether it asks further endpoints, and so shows the log even where it has none of its own. */
-  further?: boolean
-  /** Whether the feed has its news. */
-  news?: boolean
-  /** Whether a page of no endpoint is kept up to date like the others. */
+  /** Maximum rows that the page asks of its endpoint. */
+  rowsMax?: number
+  /** Maximum rows that its picture asks of its endpoint. */
+  pictureRowsMax?: number
+  /** Whether it asks other endpoints too. */
+  asksMore?: boolean
+  /** Whether its head names the Atom feed. */
+  linksFeed?: boolean
+  /** Whether a page without an endpoint is live. Pages of an endpoint always are. */
   live?: boolean
-  /** Where to lead a reader whose question has a page of its own; null where this page is to be shown. */
-  elsewhere?(view: View): Promise<string | null>
-  /** Further elements of the document's head. */
+  /** Redirect target; null renders this page. */
+  redirect?(view: View): Promise<string | null>
+  /** More elements for the document's head. */
   head?(answer: Answer, view: View): Html
-  /** The island that makes it livelier; `frame` if absent. */
+  /** Its script; `frame` if absent. */
   island?: Island
   csv?(answer: Answer, view: View): AnswerTable
   svg?(answer: Answer, view: View): Html | Promise<Html>
-  /** The page whose picture is offered to others, where that is not what a citation leads to. */
-  pictured?(answer: Answer, view: View): string
-  /** What of it others may show, beside the picture that it is with `.svg`. */
+  /** Address of the page whose picture is offered for embedding; the permalink if absent. */
+  picturePage?(answer: Answer, view: View): string
+  /** Parts to embed in another site, besides its picture. */
   embedded?(answer: Answer, view: View): readonly Embedded[]
 }>
 
@@ -99,5 +100,5 @@ export function endpointPagePath(id: EndpointId): string {
   return ENDPOINT_PATHS[id].slice('/api/v1'.length)
 }
 
-/** Any page: the routes hand it what its own endpoint answers. */
+/** Any page. The routes give it the answer of its own endpoint. */
 export type AnyPage = Page<unknown>

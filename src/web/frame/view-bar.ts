@@ -1,16 +1,15 @@
 import type { AsOf } from '../../protocol/resources.ts'
-import { embedding } from './embedding.ts'
+import { embedCodes } from './embed-codes.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 import type { Embedded, View } from './page.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
-/** A longer answer is linked and not shown: the page would be longer than what it shows. */
+/** Maximum bytes of JSON that a page shows. It links longer answers. */
 const SHOWN_BYTES_MAX = 32 * 1024
 
-/** What the bar under a block of figures needs to say how to get the same otherwise. */
-export type ViewBar = Readonly<{
+type ViewBar = Readonly<{
   title: string
   asOf: AsOf | null
   permalink: string
@@ -19,11 +18,11 @@ export type ViewBar = Readonly<{
   embedded: readonly Embedded[]
 }>
 
-/** The same block as JSON, CSV, picture, command and citation, always in this order. */
+/** Bar below a page's content: the same as JSON, CSV, picture and curl command, and how to cite and embed it. */
 export function viewBar(view: View, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return null
-  // The endpoint's page: the home page is another of the same answer.
+  // The home page shows the endpoint's page, which has the other formats.
   const [twin = ''] = api.slice('/api/v1'.length).split('?')
   const suffixed = (suffix: string): string => `${twin}${suffix}${query.format()}`
   return html`<section class="bar" aria-label="This view as data" data-chrome>
@@ -35,11 +34,11 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
       <li><code>GET ${api}</code> ${copyButton('Copy curl', { curl: api })}</li>
       <li><a href="${suffixed('.metadata.json')}">About this export</a></li>
     </ul>
-    ${citation(view, bar)} ${embedding(view, bar.embedded)} ${shownJson(view, api)}
+    ${citation(view, bar)} ${embedCodes(view, bar.embedded)} ${shownJson(view, api)}
   </section>`
 }
 
-/** A button that copies; it is there once the island that knows how has come. */
+/** Button that copies a text or a curl command. Hidden until a script shows it. */
 export function copyButton(label: string, copied: Readonly<{ text: string } | { curl: string }>): Html {
   return 'text' in copied
     ? html`<button type="button" hidden data-copy="${copied.text}">${label}</button>`

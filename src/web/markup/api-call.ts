@@ -1,7 +1,7 @@
 import type { RawEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 
 /** Request to the API, in the parts that the typed client takes. */
-export type Call = Readonly<{
+export type ApiCall = Readonly<{
   id: string
   base: string
   request: string
@@ -13,18 +13,18 @@ export type Call = Readonly<{
 }>
 
 /** Endpoints that answer with bytes, not text. */
-export const BYTES: ReadonlySet<string> = new Set<RawEndpoint>(['logTile', 'logEntries'])
+export const BINARY_ENDPOINTS: ReadonlySet<string> = new Set<RawEndpoint>(['logTile', 'logEntries'])
 
 /** TypeScript program that makes the request with this project's client. */
-export function typescriptOf(call: Call): string {
+export function typescriptOf(call: ApiCall): string {
   return `import { openDaybook } from 'daybook/client'
 
 const daybook = openDaybook('${call.base}')
 ${linesOf(call)}`
 }
 
-function linesOf({ id, request, place, query, lists }: Call): string {
-  if (BYTES.has(id)) {
+function linesOf({ id, request, place, query, lists }: ApiCall): string {
+  if (BINARY_ENDPOINTS.has(id)) {
     return `const answer = await daybook.ask.get('${request}')\nconsole.log(answer.bytes().length)`
   }
   if (id === 'archiveFile') {

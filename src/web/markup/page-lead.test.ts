@@ -2,27 +2,27 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { html } from './html.ts'
-import { describedIn, DESCRIPTION_CHARS_MAX, leadIn, plainText } from './page-lead.ts'
+import { linkPreviewText, DESCRIPTION_CHARS_MAX, leadOf, plainText } from './page-lead.ts'
 
 suite('the first text of a page', () => {
   test('is its lead, or else the first paragraph without a class', () => {
     assert.equal(
-      leadIn(
+      leadOf(
         html`<p>First.</p>
           <p class="lead" data-at="/x">The <b>lead</b>.</p>`,
       ),
       'The lead.',
     )
     assert.equal(
-      leadIn(
+      leadOf(
         html`<p class="quiet">Aside.</p>
           <p data-at="/x">First.<br />Second.</p>`,
       ),
       'First. Second.',
     )
-    assert.equal(leadIn(html`<h2>No paragraph</h2>`), null)
+    assert.equal(leadOf(html`<h2>No paragraph</h2>`), null)
     assert.equal(
-      leadIn(
+      leadOf(
         html`<pre>code</pre>
           <svg>
             <path d="M0 0" />
@@ -37,7 +37,7 @@ suite('the first text of a page', () => {
   test('starts with the warning, if there is one', () => {
     const page = html`<p class="banner warn" role="note">Gone. <a data-json href="/x">JSON</a></p>
       <p class="lead">It was.</p>`
-    assert.equal(leadIn(page), 'Gone. It was.')
+    assert.equal(leadOf(page), 'Gone. It was.')
   })
 
   test('has a status pill as a sentence of its own', () => {
@@ -59,7 +59,7 @@ suite('a link preview', () => {
     const words = fc.array(fc.stringMatching(/^[a-z0-9.]{1,40}$/), { minLength: 1, maxLength: 60 })
     fc.assert(
       fc.property(words, fc.boolean(), (all, simulated) => {
-        const described = describedIn(all.join(' '), simulated)
+        const described = linkPreviewText(all.join(' '), simulated)
         assert.ok(described.length <= DESCRIPTION_CHARS_MAX)
         const said = described.replace('A simulated platform, no real money. ', '').replace(/…$/, '')
         assert.deepEqual(said.split(' '), all.slice(0, said.split(' ').length))
@@ -69,7 +69,7 @@ suite('a link preview', () => {
 
   test('cuts a word that is too long alone, but not within a character', () => {
     for (const word of ['x'.repeat(400), '😀'.repeat(200), `x${'😀'.repeat(200)}`]) {
-      for (const said of [describedIn(word, false), describedIn(word, true)]) {
+      for (const said of [linkPreviewText(word, false), linkPreviewText(word, true)]) {
         assert.ok(said.length <= DESCRIPTION_CHARS_MAX)
         assert.ok(said.length > DESCRIPTION_CHARS_MAX - 3)
         assert.ok(said.isWellFormed())

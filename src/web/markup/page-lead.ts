@@ -6,7 +6,7 @@ import { capitalized } from './prose.ts'
 export const DESCRIPTION_CHARS_MAX = 300
 
 /** First text of a page without markup: its warning, then its lead or else its first paragraph. */
-export function leadIn({ markup }: Html): string | null {
+export function leadOf({ markup }: Html): string | null {
   const warning = WARNING.exec(markup)?.[1]
   const lead = LEAD.exec(markup)?.[1] ?? PARAGRAPH.exec(markup)?.[1]
   const said = [warning, lead].flatMap((one) => (one === undefined ? [] : [plainText({ markup: one })]))
@@ -40,7 +40,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
 }
 
 /** Link-preview text, cut to whole words so that no figure loses digits. */
-export function describedIn(text: string, simulated: boolean): string {
+export function linkPreviewText(text: string, simulated: boolean): string {
   const before = simulated ? `${SIMULATED} ` : ''
   const room = DESCRIPTION_CHARS_MAX - before.length
   if (text.length <= room) return before + text

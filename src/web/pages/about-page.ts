@@ -8,9 +8,9 @@ import { PAGE_NOTICE } from '../markup/site.ts'
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {
   endpoint: null,
-  news: true,
+  linksFeed: true,
   path: '/about',
-  further: true,
+  asksMore: true,
   title: (_, { site }) => `About ${site.name}`,
   head: (_, view) =>
     jsonBlock('application/ld+json', {

@@ -22,7 +22,7 @@ export const findPage: Page<null> = {
   endpoint: null,
   path: '/find',
   parameters: [QUERY],
-  further: true,
+  asksMore: true,
   title: () => 'Find',
   description: (_, view) =>
     queryIn(view) === ''
@@ -30,7 +30,7 @@ export const findPage: Page<null> = {
       : null,
   permalink: () => '/find',
   canonical: '/find',
-  async elsewhere(view) {
+  async redirect(view) {
     const { matches } = await search(queryIn(view), view)
     const [only, ...others] = matches
     return only === undefined || others.length > 0 ? null : only.href

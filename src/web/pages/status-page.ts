@@ -9,7 +9,7 @@ import type { AnswerTable } from '../markup/table.ts'
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
-  news: true,
+  linksFeed: true,
   title: () => 'Status',
   csv: tableOf,
   render: (status, { paths }) =>

@@ -5,7 +5,7 @@ import type { EndpointWithParameters } from '../../protocol/endpoints/endpoint-r
 import type { EndpointId, PathPart } from '../../protocol/paths.ts'
 import { pathParts } from '../../protocol/paths.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
-import { fill } from '../frame/answers.ts'
+import { fillPath } from '../frame/answers.ts'
 import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { exampleOf, mediaOf, requestOf } from '../frame/api-document.ts'
 import { askEndpoint } from '../frame/linked-answers.ts'
@@ -52,7 +52,7 @@ export async function openExampleRequests(
     const example = exampleQuery(endpoint, subjects)
     if (example === null) return sampleRequest(endpoint)
     const { segments = {}, query = '' } = example
-    const path = fill(endpoint.path, segments)
+    const path = fillPath(endpoint.path, segments)
     return { request: `${path}${query === '' ? '' : `?${query}`}`, segments, query, of: 'service' }
   }
 }

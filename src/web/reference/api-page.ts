@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { TERMS } from '../../serve/describe/information.ts'
-import { fill } from '../frame/answers.ts'
+import { fillPath } from '../frame/answers.ts'
 import { openExampleAnswers } from './api-answers.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf } from '../frame/api-document.ts'
@@ -37,12 +37,12 @@ export const apiPage: Page<null> = {
   endpoint: null,
   path: '/api',
   parameters: FORM_PARAMETERS,
-  further: true,
+  asksMore: true,
   island: 'api',
   title: () => 'API',
   permalink: () => '/api',
   head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
-  elsewhere: async (view) => redirectTarget(view),
+  redirect: async (view) => redirectTarget(view),
   async render(_, view) {
     const openapi = await askEndpoint(view, 'openapi')
     const document = openapi.answer
@@ -111,7 +111,7 @@ function redirectTarget({ query }: View): string | null {
   const pairs = endpoint.parameters
     .filter(({ name }) => valueOf(name) !== '')
     .map(({ name }) => `${name}=${encoded(valueOf(name))}`)
-  return `${fill(endpoint.path, segments)}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
+  return `${fillPath(endpoint.path, segments)}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
 }
 
 /** Encodes a value for a URL that may be between single quotes. */

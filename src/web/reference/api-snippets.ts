@@ -1,6 +1,6 @@
 import type { ExampleRequest } from './api-answers.ts'
-import type { Call } from '../markup/api-call.ts'
-import { BYTES, monthIn, typescriptOf } from '../markup/api-call.ts'
+import type { ApiCall } from '../markup/api-call.ts'
+import { BINARY_ENDPOINTS, monthIn, typescriptOf } from '../markup/api-call.ts'
 import type { DocumentedEndpoint } from '../frame/api-document.ts'
 import { mediaOf } from '../frame/api-document.ts'
 
@@ -8,7 +8,7 @@ import { mediaOf } from '../frame/api-document.ts'
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
 /** A request with what the languages need of it. */
-type SnippetRequest = Call & Readonly<{ url: string; isJson: boolean }>
+type SnippetRequest = ApiCall & Readonly<{ url: string; isJson: boolean }>
 
 /** Programs that send an example request: curl, TypeScript, Python and the command line. */
 export function snippetsOf(
@@ -38,7 +38,7 @@ export function snippetsOf(
 
 function curlOf({ id, url }: SnippetRequest): string {
   if (id === 'stream') return `curl -N '${url}'`
-  return `curl ${id === 'archiveFile' || BYTES.has(id) ? '-O' : '-s'} '${url}'`
+  return `curl ${id === 'archiveFile' || BINARY_ENDPOINTS.has(id) ? '-O' : '-s'} '${url}'`
 }
 
 function pythonOf({ id, url, isJson }: SnippetRequest): string {
@@ -62,7 +62,7 @@ with urllib.request.urlopen("${url}") as answer:
   }
   const [modules, read] = isJson
     ? ['import json\nimport urllib.request', 'json.load(answer)']
-    : ['import urllib.request', BYTES.has(id) ? 'len(answer.read())' : 'answer.read().decode()']
+    : ['import urllib.request', BINARY_ENDPOINTS.has(id) ? 'len(answer.read())' : 'answer.read().decode()']
   return `${modules}
 
 with urllib.request.urlopen("${url}") as answer:
@@ -72,7 +72,7 @@ with urllib.request.urlopen("${url}") as answer:
 function commandOf({ id, place, query, base }: SnippetRequest): string {
   if (id === 'archiveFile') return `daybook pull ${base} ${monthIn(place)} --to daybook`
   // The command line has no single tiles; `verify` checks the whole tree.
-  if (BYTES.has(id)) return `daybook verify ${base}`
+  if (BINARY_ENDPOINTS.has(id)) return `daybook verify ${base}`
   const options = query.map(([name, value]) => ` --${dashed(name)}${name === 'nonzero' ? '' : ` ${value}`}`)
   if (id === 'stream') return `daybook tail ${base}${options.join('')}`
   return `daybook get ${dashed(id)} ${base}${place === null ? '' : ` ${place}`}${options.join('')}`

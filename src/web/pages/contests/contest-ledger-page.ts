@@ -20,7 +20,7 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
-import { ROWS_ASKED_MAX } from '../../frame/page-rows.ts'
+import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { percentOf } from '../../charts/share.ts'
 import { unpaidTable } from '../payouts/unpaid-table.ts'
 
@@ -30,8 +30,8 @@ const UNPAID_SHOWN = 200
 /** `/contests/{id}/ledger`: the prizes, payouts and pool of a contest. */
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
-  rows: ROWS_ASKED_MAX,
-  further: true,
+  rowsMax: PAGE_ROWS_MAX,
+  asksMore: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: ({ payouts, next }) => eventRows(payouts, next),
   svg: paidPicture,

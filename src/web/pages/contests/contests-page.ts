@@ -19,8 +19,8 @@ const ROWS_SHOWN = 50
 /** `/contests`: all contests or those in a state, newest first. */
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
-  rows: ROWS_SHOWN,
-  further: true,
+  rowsMax: ROWS_SHOWN,
+  asksMore: true,
   title: (_, { query }) => titleOf(query.list('status')),
   description: ({ contests: [first] }) =>
     first === undefined

@@ -15,7 +15,7 @@ import { copyButton } from '../../frame/view-bar.ts'
 /** `/events/{seq}`: one event, and whether a later one corrected it. */
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
-  further: true,
+  asksMore: true,
   title: ({ seq }) => `Event #${seq}`,
   csv: (event) => eventRows([event], null),
   async render(event, view) {

@@ -13,7 +13,7 @@ import { NOT_FINAL } from './transaction-route.ts'
 /** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
-  news: true,
+  linksFeed: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   csv: ({ events, page }) => eventRows(events, page.next),

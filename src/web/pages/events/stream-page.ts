@@ -11,12 +11,12 @@ import { copyButton } from '../../frame/view-bar.ts'
 /** `/stream`: the newest events, and with a script also new ones as they are published. */
 export const streamPage: Page<null> = {
   endpoint: null,
-  news: true,
+  linksFeed: true,
   path: '/stream',
   // With `after` the reader wants a page of events.
   parameters: [...FILTERS, AFTER],
-  elsewhere: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
-  further: true,
+  redirect: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
+  asksMore: true,
   live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
   description: () => 'The newest events of the log, and whatever comes, as it is published.',

@@ -10,7 +10,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
 import { daysChart, daysPicture, waitingTable } from './payouts-days.ts'
 import { nothingOpen } from './no-payouts.ts'
-import { isWholeList, ROWS_ASKED_MAX } from '../../frame/page-rows.ts'
+import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { AnswerTable } from '../../markup/table.ts'
 import type { IndexedPrize } from './unpaid-table.ts'
@@ -31,9 +31,9 @@ const MEANINGS: Readonly<Record<UnpaidStatus, string>> = {
 /** `/payouts`: unpaid prizes, and when they become available. */
 export const payoutsPage: EndpointPage<'payouts'> = {
   endpoint: 'payouts',
-  rows: ROWS_ASKED_MAX,
-  pictureRows: ROWS_ASKED_MAX,
-  further: true,
+  rowsMax: PAGE_ROWS_MAX,
+  pictureRowsMax: PAGE_ROWS_MAX,
+  asksMore: true,
   title: (_, view) => titleOf(view),
   description: (payouts, { site }) =>
     isNothingOpen(payouts)
@@ -44,7 +44,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   csv: tableOf,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
-    const contests = await askEndpoint(view, 'contests', { query: `status=paying&limit=${ROWS_ASKED_MAX}` })
+    const contests = await askEndpoint(view, 'contests', { query: `status=paying&limit=${PAGE_ROWS_MAX}` })
     const titles = new Map(contests.answer.contests.map(({ id, title }) => [id, title]))
     return html`${filterOf(payouts, view)}
     ${

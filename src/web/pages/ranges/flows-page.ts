@@ -18,7 +18,7 @@ import type { AnswerTable } from '../../markup/table.ts'
 /** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
-  further: true,
+  asksMore: true,
   island: 'chart',
   permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
   title: ({ bucket }) => `Flows by ${bucket}`,

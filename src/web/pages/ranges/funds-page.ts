@@ -34,7 +34,7 @@ const FUNDS: readonly Fund[] = [
 /** `/funds`: the balance of each fund, now and at the end of each bucket. */
 export const fundsPage: EndpointPage<'funds'> = {
   endpoint: 'funds',
-  further: true,
+  asksMore: true,
   island: 'chart',
   permalink: ({ from, to, bucket }) => `/funds?from=${from}&to=${to}&bucket=${bucket}`,
   title: () => 'Funds',

@@ -1,5 +1,5 @@
 import type { Schedule } from '../../../protocol/resources.ts'
-import { calendarLinks } from '../../frame/calendar-links.ts'
+import { calendarLinks } from '../../frame/subscription-links.ts'
 import { contestLink, contestName } from '../../markup/contest-name.ts'
 import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -16,8 +16,8 @@ const PLANS_SHOWN = 200
 /** `/schedule`: planned events, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
-  news: true,
-  further: true,
+  linksFeed: true,
+  asksMore: true,
   title: () => 'Schedule',
   description: (schedule) => soonestIn(schedule),
   csv: tableOf,

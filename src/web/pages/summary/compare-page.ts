@@ -21,9 +21,9 @@ export const comparePage: Page<null> = {
   endpoint: null,
   path: '/compare',
   parameters: AT,
-  further: true,
+  asksMore: true,
   title: () => 'Then and now',
-  async elsewhere(view) {
+  async redirect(view) {
     // The page of the summary explains what is wrong with the moment.
     const { query } = view
     return (await view.ask('summary', { query: query.format().slice(1) })).ok

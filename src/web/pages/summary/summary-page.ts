@@ -16,8 +16,8 @@ import type { AnswerTable } from '../../markup/table.ts'
 /** `/summary`: the headline figures, now or as of a past moment. */
 export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
-  news: true,
-  further: true,
+  linksFeed: true,
+  asksMore: true,
   island: 'summary',
   // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
@@ -27,7 +27,7 @@ export const summaryPage: EndpointPage<'summary'> = {
   csv: tableOf,
   svg: flowsPicture,
   // An embedded picture stays up to date; a permalink does not.
-  pictured: (_, { query }) => `/summary${query.format()}`,
+  picturePage: (_, { query }) => `/summary${query.format()}`,
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
     const before = await askEarlier(summary, view)

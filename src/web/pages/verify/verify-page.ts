@@ -14,7 +14,7 @@ import { checkForms, NOT_PROVED } from './verify-checks.ts'
 export const verifyPage: Page<null> = {
   endpoint: null,
   path: '/verify',
-  further: true,
+  asksMore: true,
   island: 'verify',
   parameters: [
     {

@@ -2,8 +2,19 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import type { View } from './page.ts'
 import { copyButton } from './view-bar.ts'
+import type { Site } from '../markup/site.ts'
 
-/** The ways to a calendar: to subscribe to it, to fetch it, and its address for a program that knows neither. */
+/** Element of a page's head that names the Atom feed. */
+export function feedLink({ name }: Site): Html {
+  return html`<link
+    rel="alternate"
+    type="application/atom+xml"
+    title="${name}: contests, corrections and rewards"
+    href="/feed.atom"
+  />`
+}
+
+/** Links to subscribe to a calendar and to download it, and its URL to copy. */
 export function calendarLinks(address: string, { site }: Pick<View, 'site'>): Html {
   const [path = ''] = address.split('?')
   const whole = `${site.url}${address}`

@@ -2,8 +2,8 @@ import type { Html } from '../markup/html.ts'
 import { escapeText, html } from '../markup/html.ts'
 import type { Embedded, View } from './page.ts'
 
-/** What to write into another page: whole addresses, since that page is of another host. */
-export function embedding({ site }: View, offered: readonly Embedded[]): Html | null {
+/** Codes to embed the page's pictures and frames in another site; null if it has none. */
+export function embedCodes({ site }: View, offered: readonly Embedded[]): Html | null {
   if (offered.length === 0) return null
   const base = site.url
   return html`<details>
@@ -29,7 +29,7 @@ function codeOf(offered: Embedded, base: string): string {
   return leadsTo === undefined ? picture : `${tag('a', { href: `${base}${leadsTo}` })}${picture}</a>`
 }
 
-/** A tag on one line, as it is copied. */
+/** A tag on one line, for copying. */
 function tag(name: string, attributes: Readonly<Record<string, string>>): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeText(value)}"`)
   return `<${name}${written.join('')}>`

@@ -7,65 +7,65 @@ import type { AnyPage, Embedded, View } from './page.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 import { CSV_TYPE, formatCsv } from '../markup/table.ts'
 
-/** A page's own path, and what stands behind a suffix of it. */
-export type PageForm = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
+/** Suffix of a page's path; empty for the page itself. */
+export type PageFormat = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
 
-/** Of a picture with its colours in it. */
+/** Policy of SVG answers, which have inline styles. */
 export const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-/** A page's address for a citation. */
+/** Permalink of a page: its own, or its path and query. */
 export function permalinkOf(page: AnyPage, view: View, answer: unknown): string {
   return page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
 }
 
-/** The chart of the page at an address: where a citation says its range, of the range that is shown and no other. */
+/** The picture of the page at an address, for embedding. */
 export function pictureOf(title: string, address: string): Embedded {
   return { is: 'picture', name: 'The chart as a picture', path: suffixedOf(address, '.svg'), title }
 }
 
-/** A page's address with a suffix behind its path. */
+/** An address with a suffix after its path. */
 function suffixedOf(address: string, suffix: string): string {
   const [path = '', query] = address.split('?')
   return `${path}${suffix}${query === undefined ? '' : `?${query}`}`
 }
 
-/** The `asOf` of an answer that has one: every projection. */
+/** The `asOf` of an answer; null without one. */
 export function asOfIn(answer: unknown): AsOf | null {
   const known: { asOf?: AsOf } | null = Object(answer) === answer ? Object(answer) : null
   return known?.asOf ?? null
 }
 
-/** Whether an answer is one page of a list that goes on. */
-export function goesOn(answer: unknown): boolean {
+/** Whether an answer has a next page. */
+export function hasNextPage(answer: unknown): boolean {
   const known: { next?: string | null } = Object(answer)
   return typeof known.next === 'string'
 }
 
-/** An answer in a form that is no page: as a table, as a picture, or what an export says of itself. */
-export async function otherForm(
+/** Answer as CSV, as a picture, or as the metadata of an export. */
+export async function formatReply(
   page: AnyPage,
   view: View,
   answer: unknown,
-  form: Exclude<PageForm, ''>,
+  format: Exclude<PageFormat, ''>,
   keep: Keep,
 ): Promise<Reply> {
   const kept = { is: 'body', keep, etag: 'of-content' } as const
   const asOf = asOfIn(answer)
   const table = page.csv?.(answer, view) ?? null
-  if (form === '.csv' && table !== null) {
+  if (format === '.csv' && table !== null) {
     const headers = {
       'Content-Disposition': `attachment; filename="${exportName(view, table, asOf)}"`,
       Link: `<${view.path}.metadata.json${view.query.format()}>; rel="describedby"`,
     }
     return { ...kept, type: CSV_TYPE, body: formatCsv(table), headers }
   }
-  if (form === '.svg' && page.svg !== undefined) {
+  if (format === '.svg' && page.svg !== undefined) {
     const headers = { 'Content-Security-Policy': SVG_POLICY }
     const body = xmlOf(await page.svg(answer, view))
     return { ...kept, type: 'image/svg+xml', body, headers }
   }
   const { site, identity } = view
-  // What is taken for granted is said in all of them: tomorrow they are still of the same range.
+  // Permalinks name the defaults, such as the range, so that they stay the same.
   const permalink = permalinkOf(page, view, answer)
   const body = JSON.stringify({
     title: page.title(answer, view),
