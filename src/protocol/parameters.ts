@@ -1,14 +1,14 @@
 import type { Chain } from './tx.ts'
 
-/** How the value of a parameter is written, with its bounds. */
+/** Form of a parameter's value, with its bounds. */
 export type ParameterForm =
   | Readonly<{ is: 'time' }>
   | Readonly<{ is: 'integer'; min: number; max: number }>
   | Readonly<{ is: 'word' }>
-  /** Unless it is `guarded` it may hold a wallet address, and then stands in no address and no link. */
+  /** Text. Unless `guarded`, it may contain a wallet address, and is then left out of URLs and links. */
   | Readonly<{ is: 'text'; charsMax: number; guarded: boolean }>
   | Readonly<{ is: 'flag' }>
-  /** A transaction as one of these chains writes it. */
+  /** Transaction identifier in the form of one of these chains. */
   | Readonly<{ is: 'tx'; chains: readonly Chain[] }>
   | Readonly<{ is: 'one-of'; values: readonly string[] }>
   | Readonly<{ is: 'list-of'; values: readonly string[] }>
@@ -16,31 +16,31 @@ export type ParameterForm =
 export type Parameter = Readonly<{
   name: string
   form: ParameterForm
-  /** What holds when the parameter is absent, in words. */
+  /** Default, in words. */
   absent: string
   meaning: string
   example: string
 }>
 
 export const SEQ_MAX: number = Number.MAX_SAFE_INTEGER
-/** Events a page of `/events` holds at most, and when nothing is said. */
+/** Events in a page of `/events`: at most, and by default. */
 export const PAGE_LIMIT_MAX = 10_000
 export const PAGE_LIMIT_DEFAULT = 1_000
-/** Entries a page of `/events` examines before it ends, perhaps short. */
+/** Events that a page of `/events` scans at most; a filtered page may end short. */
 export const PAGE_SCAN_MAX = 20_000
-/** Rows of `/contests`, `/payouts` and a contest ledger's payouts on one page. */
+/** Rows in a page of `/contests`, `/payouts` and a contest ledger's payouts at most. */
 export const ROWS_MAX = 10_000
-/** Entries of a calendar: of more, the soonest. */
+/** Entries in a calendar at most, the soonest first. */
 export const CALENDAR_ENTRIES_MAX = 500
-/** Buckets of one answer of `/flows` and `/funds`. */
+/** Buckets in one answer of `/flows` and `/funds` at most. */
 export const BUCKETS_MAX = 1_500
-/** Days of one answer of `/patterns`. */
+/** Days in one answer of `/patterns` at most. */
 export const PATTERN_DAYS_MAX = 1_100
-/** Minutes by which `/patterns` may shift local time. */
+/** Offset of local time in `/patterns` at most, in minutes. */
 export const TZ_MINUTES_MAX = 840
-/** Characters of a request's target: its path and its query. */
+/** Characters of the longest request target: path and query. */
 export const TARGET_CHARS_MAX = 4_096
-/** Requests of one caller address in any window. */
+/** Rate limit: requests of one address in any window. */
 export const ALLOWANCE_REQUESTS = 60
 export const ALLOWANCE_WINDOW_MS = 60_000
 

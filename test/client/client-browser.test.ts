@@ -12,7 +12,7 @@ import { startService } from '../stage/service.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const SAMPLE_EVENTS = 2_187
-/** More than a browser opens connections to one host over HTTP/1.1. */
+/** More tabs than a browser opens connections to one host over HTTP/1.1. */
 const TABS = 8
 const PROGRAM = process.env['CHROMIUM'] ?? 'chromium'
 const path = pathOf(PROGRAM) ?? ''
@@ -37,7 +37,7 @@ Object.assign(window, {
 })
 </script>`
 
-/** A page of another origin than the service, with both entries of the client. */
+/** A page of another origin, with both entries of the client. */
 async function servePage(base: string): Promise<AsyncDisposable & Readonly<{ url: string }>> {
   const entryPoints = [join(ROOT, 'test', 'client', 'client-entry.ts')]
   const { outputFiles } = await build({
@@ -87,7 +87,7 @@ const range = (after: number, last: number): number[] =>
   Array.from({ length: last - after }, (_, index) => after + index + 1)
 
 suite('the client in a browser', { skip: skipWithout(PROGRAM) }, () => {
-  test('reads pages and files, and shares one stream among many tabs, whichever of them close', async () => {
+  test('reads pages and files, and shares one stream between many tabs, whichever of them close', async () => {
     await using service = await startService({ drafts: SAMPLE })
     await using page = await servePage(service.url)
     const browser = await chromium.launch({

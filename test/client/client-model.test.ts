@@ -12,10 +12,10 @@ import { openHostilePeer } from './hostile-peer.ts'
 import { servePeer } from './hostile-server.ts'
 import { openVirtualClock } from '../stage/virtual-clock.ts'
 
-/** Random steps of the peer, over all runs in memory, where waits cost no time. */
+/** Random steps of the peer over all runs in memory, where waits take no time. */
 const STEPS = Number(process.env['CLIENT_MODEL_STEPS'] ?? 100_000)
 const RUNS = 10
-/** Random steps of the same peer behind a real server and a real connection, with waits made shorter. */
+/** Random steps of the same peer behind a real server, with shorter waits. */
 const HTTP_STEPS = 1_500
 const HASTE = 400
 const SEED = process.env['CLIENT_MODEL_SEED']
@@ -29,7 +29,7 @@ function openWorld(seed: string): World {
   return { peer, random, around, base: 'https://daybook.test' }
 }
 
-/** Follows a hostile peer for so many steps, then until everything has come, and holds each event against the log. */
+/** Follows a hostile peer for this many steps, then to the head, and compares each event with the log. */
 async function follow({ peer, random, around, base }: World, steps: number): Promise<void> {
   const ask = openAsk({ base, ...around })
   const after = random.chance(0.5) ? 0 : 'head'
@@ -44,7 +44,7 @@ async function follow({ peer, random, around, base }: World, steps: number): Pro
       const line = peer.lines[event.seq - 1]
       assert.equal(JSON.stringify(event), line, `seq ${event.seq} is what was published`)
       const first = after === 0 ? 1 : event.seq
-      // All that was left out is what nobody asked for.
+      // Only filtered events were skipped.
       for (let seq = last === undefined ? first : last + 1; seq < event.seq; seq++) {
         assert.ok(!isAsked(filter, peer.lines[seq - 1]), `seq ${seq} is not lost before ${event.seq}`)
       }
@@ -78,18 +78,18 @@ function isAsked({ type, nonzero, contestId }: StreamAsked, line = '{}'): boolea
   return contestId === undefined || contestId === event.contestId
 }
 
-suite('a stream of the client, from a peer that does everything wrong', () => {
+suite('a stream of the client from a hostile peer', () => {
   const done = new Set<string>()
   for (let run = 0; run < RUNS; run++) {
     const seed = SEED ?? `${Date.now()}-${run}`
-    test(`loses nothing and gives nothing twice (seed ${seed})`, async () => {
+    test(`loses and repeats no event (seed ${seed})`, async () => {
       const world = openWorld(seed)
       await follow(world, STEPS / RUNS)
       for (const deed of world.peer.deeds.keys()) done.add(deed)
     })
   }
 
-  test(`loses nothing over real connections either (seed ${SEED ?? 'http'})`, async () => {
+  test(`loses no event over real connections (seed ${SEED ?? 'http'})`, async () => {
     const world = openWorld(SEED ?? 'http')
     await using server = await servePeer(world.peer)
     const around = {
@@ -100,7 +100,7 @@ suite('a stream of the client, from a peer that does everything wrong', () => {
     await follow({ ...world, around, base: server.base }, HTTP_STEPS)
   })
 
-  test('met every misdeed', () => {
+  test('has met every kind of fault', () => {
     assert.deepEqual([...done].toSorted(), [
       'be full',
       'cut',

@@ -15,7 +15,7 @@ type Tab = Readonly<{
   close: () => Promise<void>
 }>
 
-/** A tab of a browser, whose locks and channels this process has too. */
+/** A tab of a browser. Node has the same locks and channels. */
 function openTab(daybook: Daybook, asked: SharedAsked = {}): Tab {
   const stop = new AbortController()
   const seen: string[] = []
@@ -55,7 +55,7 @@ suite('the tabs of a browser', () => {
     assert.equal(streams(), 0)
   })
 
-  test('lose nothing when the one that has the connection closes, again and again', async () => {
+  test('lose no event when the leading tab closes, again and again', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model, streams } = await openStage(service)
     await publish(10)
@@ -71,7 +71,7 @@ suite('the tabs of a browser', () => {
     assert.equal(streams(), 0)
   })
 
-  test('choose each for itself, and come through a restart', async () => {
+  test('filter independently, and survive a restart', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model } = await openStage(service)
     await publish(10)
@@ -89,9 +89,9 @@ suite('the tabs of a browser', () => {
     await votes.close()
   })
 
-  test('take the connection from a tab that is frozen', async () => {
+  test('take over from a frozen tab', async () => {
     await using service = await openModelService(LAUNCH_MS)
-    // Waits are shorter still: a tab is frozen after 75 seconds of silence.
+    // Even shorter waits, because a tab counts as frozen after 75 seconds of silence.
     const { daybook, publish, model } = await openStage(service, { haste: 300 })
     const frozen = new AbortController()
     const taken = assert.rejects(

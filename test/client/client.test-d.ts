@@ -1,6 +1,6 @@
 import type { Daybook, EventWire, Flows, Summary } from '../../src/client/index.ts'
 
-// Nothing of this runs: it compiles when the client's types say what the table of endpoints says.
+// This file only compiles: it checks the client's types against the table of endpoints.
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false
 
@@ -11,18 +11,18 @@ export async function check(daybook: Daybook): Promise<void> {
   void [summary, flows, event]
 
   await daybook.contests({ status: ['running', 'closed'], limit: 10 })
-  // @ts-expect-error: no status of a contest
+  // @ts-expect-error: unknown status of a contest
   await daybook.contests({ status: ['over'] })
   // @ts-expect-error: the summary has no pages
   await daybook.summary({ limit: 10 })
-  // @ts-expect-error: which contest
+  // @ts-expect-error: the contest is missing
   await daybook.contestLedger()
-  // @ts-expect-error: a contest is named by its number
+  // @ts-expect-error: a contest has a number
   await daybook.contest('42')
-  // @ts-expect-error: CSV is no answer of a method
+  // @ts-expect-error: methods do not return CSV
   await daybook.page({ format: 'csv' })
-  // @ts-expect-error: no type of events
+  // @ts-expect-error: unknown type of event
   daybook.stream({ type: ['pay'] })
-  // @ts-expect-error: amounts are strings, so that nobody adds them as floats by mistake
+  // @ts-expect-error: amounts are strings, which nobody adds as floats by mistake
   for await (const { kots } of daybook.events()) void (kots * 2)
 }

@@ -9,7 +9,7 @@ import { openModelService } from '../stage/model-service.ts'
 import { until } from '../stage/stream-client.ts'
 
 suite('the client, from a real service,', () => {
-  test('has a method for every endpoint, which gives what the endpoint answers', async () => {
+  test('has a method for every endpoint, which returns its answer', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model } = await openStage(service)
     await publish(300)
@@ -47,7 +47,7 @@ suite('the client, from a real service,', () => {
     )
   })
 
-  test('reads the log by pages, by files and by both, line for line', async () => {
+  test('reads the log line for line, from pages, files and both', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model } = await openStage(service)
     await publish(280)
@@ -64,7 +64,7 @@ suite('the client, from a real service,', () => {
     await assert.rejects(Array.fromAsync(daybook.month('1999-01')), { code: 'month-not-found' })
   })
 
-  test('chooses from the log as the service does', async () => {
+  test('filters the log as the service does', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish } = await openStage(service)
     await publish(300)
@@ -88,7 +88,7 @@ suite('the client, from a real service,', () => {
     }
   })
 
-  test('follows it across restarts, each event once and in order', async () => {
+  test('follows the log across restarts, each event once and in order', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model } = await openStage(service)
     await publish(120)
@@ -122,7 +122,7 @@ suite('the client, from a real service,', () => {
     assert.equal(statuses.at(-1)?.state, 'ended')
   })
 
-  test('begins to follow at a month or a moment', async () => {
+  test('starts to follow at a month or a moment', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model } = await openStage(service)
     await publish(50)

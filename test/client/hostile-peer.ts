@@ -1,15 +1,15 @@
 import type { Random } from '../../sim/random.ts'
 
-/** A service that drops, cuts, repeats, delays, lags, restarts and answers errors, at every step by chance. */
+/** A service that at random drops, cuts, repeats, delays, lags, restarts, and answers errors. */
 export type HostilePeer = Readonly<{
   fetch: (url: string, init: RequestInit) => Promise<Response>
   /** The log as an array of lines. */
   lines: readonly string[]
-  /** Decisions taken so far. */
+  /** Number of decisions so far. */
   steps(): number
-  /** How often each kind of misdeed was done. */
+  /** Count of each kind of fault. */
   deeds: ReadonlyMap<string, number>
-  /** From here on it does nothing wrong and publishes nothing. */
+  /** Stops all faults and all publishing. */
   reform(): void
 }>
 
@@ -36,7 +36,7 @@ export function openHostilePeer(random: Random): HostilePeer {
   const deeds = new Map<string, number>()
   let steps = 0
   let isHostile = true
-  /** Whether a stream was ever opened: what answers in a service's place before that is a wrong address. */
+  /** Whether a stream was ever opened; foreign answers before that mean a wrong address. */
   let isMet = false
 
   function does(deed: string, probability: number): boolean {
@@ -45,7 +45,7 @@ export function openHostilePeer(random: Random): HostilePeer {
     return true
   }
 
-  /** One step of the world: now and then the log grows. */
+  /** One random step, in which the log may grow. */
   function step(): void {
     steps += 1
     if (!isHostile || !random.chance(0.5)) return
@@ -53,7 +53,7 @@ export function openHostilePeer(random: Random): HostilePeer {
     for (let n = 0; n < count; n++) lines.push(lineOf(lines.length + 1, random))
   }
 
-  /** What this node has of the log: another node behind the same address may lag. */
+  /** Head of this node; another node behind the same address may lag. */
   const headOf = (): number =>
     does('lag', 0.05) ? Math.max(0, lines.length - random.below(60)) : lines.length
 
@@ -92,7 +92,7 @@ export function openHostilePeer(random: Random): HostilePeer {
     return answer(json, 'application/json')
   }
 
-  /** Frames from a cursor on, with whatever goes wrong with them; null ends the connection. */
+  /** Frames after a cursor, with random faults; null ends the connection. */
   function nextFrames(at: { cursor: number }): string | null {
     const position = (seq: number): string => {
       const head = Math.max(seq, lines.length)
@@ -123,7 +123,7 @@ export function openHostilePeer(random: Random): HostilePeer {
     isMet = true
     const at = { cursor: after }
     let isFirst = true
-    /** Bytes that wait: frames are cut into pieces wherever chance has it. */
+    /** Unsent bytes; frames are cut into random pieces. */
     let held = new Uint8Array(0)
     const body = new ReadableStream<Uint8Array>(
       {
@@ -132,7 +132,7 @@ export function openHostilePeer(random: Random): HostilePeer {
           if (does('cut', 0.03)) throw new TypeError('terminated')
           if (does('fall silent', 0.01)) await hung(signal)
           if (held.length === 0) {
-            // It has nothing to say for as long as nothing is published.
+            // Silent until the next event.
             if (!isHostile && !isFirst && at.cursor === lines.length) await hung(signal)
             const frames = nextFrames(at)
             if (frames === null) {
@@ -173,14 +173,14 @@ export function openHostilePeer(random: Random): HostilePeer {
   }
 }
 
-/** Never answers; rejects when the client gives up. */
+/** Never resolves; rejects when the client aborts. */
 function hung(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
-/** The first part of a body, whose connection then breaks or says nothing more. */
+/** First part of a body, after which the connection breaks or stays silent. */
 function cutOff(text: string, random: Random, signal: AbortSignal): ReadableStream {
   const part = encoder.encode(text.slice(0, random.below(text.length)))
   const isSilent = random.chance(0.3)

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { HostilePeer } from './hostile-peer.ts'
 
-/** A hostile peer behind a real server on loopback: what breaks there breaks a real connection here. */
+/** A hostile peer behind a real server on loopback, so that faults break real connections. */
 export async function servePeer(
   peer: Pick<HostilePeer, 'fetch'>,
 ): Promise<AsyncDisposable & Readonly<{ base: string }>> {

@@ -51,7 +51,7 @@ export const ENDPOINT_ROWS: Readonly<Record<EndpointId, EndpointRow>> = {
   ...DESCRIPTION_ENDPOINTS,
 }
 
-// The types below name the endpoints that a place must serve, so that the compiler finds one that is missing there.
+// The types below select endpoints, so that the compiler finds a place that lacks one.
 
 /** Endpoints whose rows have this value in a column. */
 type EndpointWhere<Column extends keyof EndpointRow, Value> = {
@@ -73,7 +73,7 @@ export type RecomputedEndpoint = EndpointWhere<'check', 'recomputed'>
 /** Endpoints of the archive's and the log's files. */
 export type FileEndpoint = keyof typeof FILE_ENDPOINTS
 
-/** Endpoints that answer bytes without a type of ours, or without an end. */
+/** Endpoints with a binary or endless answer. */
 export type RawEndpoint = EndpointWhere<'answer', RawType>
 
 /** Type of an endpoint's answer: a resource, a JSON document, or text. */

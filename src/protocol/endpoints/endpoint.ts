@@ -9,13 +9,13 @@ import type { EndpointId } from '../paths.ts'
  */
 export type Caching = 'immutable' | 'revalidate' | 'build' | 'by-range' | 'never'
 
-/** Media type of an answer in bytes, or without an end. */
+/** Media type of a binary or endless answer. */
 export type RawType = 'application/gzip' | 'application/octet-stream' | 'text/event-stream'
 
 /** Media type of an answer that is not a JSON resource. */
 export type FileType = RawType | 'application/schema+json' | 'text/calendar' | 'text/plain'
 
-/** What a contributor writes of an endpoint, beside its path. Everything else about it derives from this. */
+/** Definition of an endpoint, apart from its path. Everything else about the endpoint derives from it. */
 export type EndpointRow = Readonly<{
   /** One sentence, without a full stop. */
   meaning: string
@@ -33,20 +33,20 @@ export type EndpointRow = Readonly<{
   /** Allowance that a request counts against; `api` if absent. */
   allowance?: 'api' | 'tiles'
   /**
-   * Who makes the answer. `brief`: the serving thread, in less than 5 ms (`bench/fairness.ts` holds them to it). `long`:
+   * Thread that makes the answer. `brief`: the serving thread, in less than 5 ms (`bench/fairness.ts` holds them to it). `long`:
    * an answer thread. `streaming`: the route writes the answer itself.
    */
   work: 'brief' | 'long' | 'streaming'
-  /** Its own page, with the label in the navigation (null for a page that the navigation leaves out); null for none. */
+  /** Its page, with the label in the navigation (null to leave the page out of it); null for no page. */
   page: Readonly<{ menu: string | null }> | null
   /**
-   * What `daybook verify` does with it. `recomputed`: computes the answer from the log. `compared`: compares the answer
+   * Treatment by `daybook verify`. `recomputed`: computes the answer from the log. `compared`: compares the answer
    * with the log, its tree or a signature. Otherwise the reason why it does neither.
    */
   check: 'recomputed' | 'compared' | Readonly<{ unchecked: string }>
 }>
 
-/** An endpoint with all that derives from its row. */
+/** An endpoint with everything that derives from its row. */
 export type Endpoint = Readonly<{
   id: EndpointId
   /** `{name}` is one segment of it, `{name...}` (last only) one or more. */

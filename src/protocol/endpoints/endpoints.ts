@@ -31,7 +31,7 @@ const RAW: ReadonlySet<string> = new Set<RawType>([
   'text/event-stream',
 ])
 
-/** Whether an endpoint answers bytes without a type of ours, or without an end. */
+/** Whether an endpoint's answer is binary or endless. */
 export function isRaw(id: EndpointId): id is RawEndpoint {
   return RAW.has(ENDPOINT_ROWS[id].answer)
 }
