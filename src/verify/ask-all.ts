@@ -1,4 +1,4 @@
-import type { AskedFigures } from './questions/ask-figures.ts'
+import type { CollectedFigures } from './questions/ask-figures.ts'
 import { askFigures } from './questions/ask-figures.ts'
 import type { Checklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
@@ -15,11 +15,11 @@ import type { Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
 
 /** Everything that was asked before the log is read: one passage through it serves all of it. */
-export type Asked = Readonly<{
+export type CollectedAnswers = Readonly<{
   served: ServedCheckpoint
   /** Events that were signed or counted by what was answered before the checkpoint. */
   covered: number
-  figures: AskedFigures
+  figures: CollectedFigures
   samples: Samples
   /** Null when the archive's own list or manifests are wrong. */
   months: readonly ListedMonth[] | null
@@ -42,10 +42,10 @@ export async function askLive(
   trust: Trust,
   savedSize: number,
   list: Checklist,
-): Promise<Asked> {
+): Promise<CollectedAnswers> {
   const { source, primitives } = settings
   const first = await askCheckpoint(source, trust, 0, primitives)
-  const figures = await askFigures(askingOf(settings))
+  const figures = await askFigures(figureSettingsOf(settings))
   const samples = await askSamples(settings, trust, first.checkpoint.size)
   const counted = Math.max(first.checkpoint.size, samples.tree?.size ?? 0)
   const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
@@ -54,18 +54,27 @@ export async function askLive(
 }
 
 /** What a folder holds: its checkpoint, or that of its last manifest, and the answers that lie there. */
-export async function askFolder(settings: AskAllSettings, trust: Trust, list: Checklist): Promise<Asked> {
+export async function askFolder(
+  settings: AskAllSettings,
+  trust: Trust,
+  list: Checklist,
+): Promise<CollectedAnswers> {
   const { source, primitives } = settings
   const months = await monthsOf(source, list)
   const has = (await source.read('log/checkpoint')) !== undefined
   const served = has
     ? await askCheckpoint(source, trust, 0, primitives)
     : await checkpointOfMonths(months ?? [], trust, primitives)
-  const figures = await askFigures(askingOf(settings))
+  const figures = await askFigures(figureSettingsOf(settings))
   return { served, covered: 0, figures, samples: noSamples(), months }
 }
 
-function askingOf({ source, chance, now, onProgress }: AskAllSettings): Parameters<typeof askFigures>[0] {
+function figureSettingsOf({
+  source,
+  chance,
+  now,
+  onProgress,
+}: AskAllSettings): Parameters<typeof askFigures>[0] {
   let done = 0
   return {
     source,

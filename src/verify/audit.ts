@@ -49,11 +49,11 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   const { source, primitives, own, saved } = settings
   const list = openChecklist()
   const none = { notes: [], evidence: [], keep: null }
-  const trust = await believed(list, () => askTrust(source, own, primitives))
+  const trust = await orNull(list, () => askTrust(source, own, primitives))
   if (trust === null) return { checks: list.checks(), ...none }
   const earlier = await openSaved(saved, trust, primitives)
   const sizes = earlier.checkpoints.map(({ checkpoint }) => checkpoint.size)
-  const asked = await believed(list, () =>
+  const asked = await orNull(list, () =>
     source.is === 'folder'
       ? askFolder(settings, trust, list)
       : askLive(
@@ -81,7 +81,7 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
 }
 
 /** What everything else rests on: when it is wrong, nothing else is looked at. */
-async function believed<Value>(list: Checklist, work: () => Promise<Value>): Promise<Value | null> {
+async function orNull<Value>(list: Checklist, work: () => Promise<Value>): Promise<Value | null> {
   try {
     return await work()
   } catch (error) {

@@ -1,18 +1,18 @@
 import { treeHasher } from '../tlog/hash.ts'
-import type { Asked, AskAllSettings } from './ask-all.ts'
+import type { CollectedAnswers, AskAllSettings } from './ask-all.ts'
 import { entriesOf } from './reading/verified-entries.ts'
 import type { Finding } from './reading/finding.ts'
 import { findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'
-import type { Passage } from './trail/passage.ts'
-import { openPassage } from './trail/passage.ts'
-import type { TreeTrail } from './trail/tree-trail.ts'
-import { openTreeTrail } from './trail/tree-trail.ts'
+import type { RecomputedAnswers } from './replay/recomputed-answers.ts'
+import { openRecomputedAnswers } from './replay/recomputed-answers.ts'
+import type { ReplayTree } from './replay/replay-tree.ts'
+import { openReplayTree } from './replay/replay-tree.ts'
 
 /** What came of one passage through the log. */
 export type ReadLog = Readonly<{
-  tree: TreeTrail
-  passage: Passage
+  tree: ReplayTree
+  passage: RecomputedAnswers
   /** Why reading ended before the checkpoint's size; null when it did not. */
   broken: Finding | null
   /** The first entry that cannot be posted; what follows it is in no figure. */
@@ -22,19 +22,19 @@ export type ReadLog = Readonly<{
 /** Reads the log up to the checkpoint, once: each entry goes into the tree, the books and past what was answered. */
 export async function readLog(
   settings: AskAllSettings & Readonly<{ signal: AbortSignal }>,
-  { served, months, figures, samples }: Asked,
+  { served, months, figures, samples }: CollectedAnswers,
   savedSizes: readonly number[],
 ): Promise<ReadLog> {
   const { source, primitives, signal, onProgress } = settings
   const { size } = served.checkpoint
   const monthSizes = (months ?? []).flatMap(({ manifest }) => manifest?.size ?? [])
-  const tree = openTreeTrail(treeHasher(primitives.sha256), [
+  const tree = openReplayTree(treeHasher(primitives.sha256), [
     ...savedSizes,
     ...monthSizes,
     samples.tree?.size ?? size,
     size,
   ])
-  const passage = openPassage(figures.answers)
+  const passage = openRecomputedAnswers(figures.answers)
   let misfit: Finding | null = null
 
   function take({ entry, leaf }: PublishedEntry): void {

@@ -27,7 +27,13 @@ export type Samples = Readonly<{
   pass(event: DaybookEvent, leaf: Uint8Array): void
 }>
 
-type Receipted = Readonly<{ seq: number; place: string; size: number; root: Hash; proof: readonly Hash[] }>
+type SampledReceipt = Readonly<{
+  seq: number
+  place: string
+  size: number
+  root: Hash
+  proof: readonly Hash[]
+}>
 
 /** Asks for the newest page of events, for pages that chance picks, and for one event alone and its receipt. */
 export async function askSamples(
@@ -36,7 +42,7 @@ export async function askSamples(
   size: number,
 ): Promise<Samples> {
   const shown = new Map<number, { path: string; line: string }[]>()
-  let receipted: Receipted | null = null
+  let receipted: SampledReceipt | null = null
   const wrong: Finding[] = []
   let pages = 0
 
@@ -118,7 +124,7 @@ async function askReceipt(
   seq: number,
   trust: Trust,
   primitives: Primitives,
-): Promise<Receipted> {
+): Promise<SampledReceipt> {
   const place = `log/proof/${seq}`
   const receipt = parseReceipt((await source.read(place)) ?? new Uint8Array(0))
   if (!receipt.ok || receipt.value.index !== seq - 1)
@@ -128,7 +134,7 @@ async function askReceipt(
 }
 
 function receiptFindings(
-  { seq, place, size, root, proof }: Receipted,
+  { seq, place, size, root, proof }: SampledReceipt,
   leaf: Uint8Array,
   { sha256 }: Primitives,
 ): readonly Finding[] {

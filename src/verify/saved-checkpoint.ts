@@ -4,7 +4,7 @@ import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { Finding } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
-import type { TreeTrail } from './trail/tree-trail.ts'
+import type { ReplayTree } from './replay/replay-tree.ts'
 import type { Trust } from './trust.ts'
 import { openListed } from './trust.ts'
 
@@ -43,8 +43,8 @@ export async function openSaved(
     const opened = await openListed(one.note, trust, primitives)
     if (!opened.ok && opened.doubt === 'other-origin' && !one.named) others += 1
     else if (!opened.ok) wrong.push({ place: one.name, what: DOUBTS[opened.doubt] })
-    else if (isKept(opened.value, trust)) checkpoints.push({ ...one, checkpoint: opened.value })
-    else notes.push(givenUp(one.name, opened.value, trust))
+    else if (isInLog(opened.value, trust)) checkpoints.push({ ...one, checkpoint: opened.value })
+    else notes.push(lossNote(one.name, opened.value, trust))
   }
   if (others > 0)
     notes.push(`${others} saved checkpoints are of other logs than ${trust.origin}, and were not compared`)
@@ -52,12 +52,12 @@ export async function openSaved(
 }
 
 /** Of a log that this one goes on from, the events up to the loss are in this one. */
-function isKept({ origin, size }: Checkpoint, trust: Trust): boolean {
+function isInLog({ origin, size }: Checkpoint, trust: Trust): boolean {
   const former = trust.formerLogs.find((log) => log.origin === origin)
   return origin === trust.origin || (former !== undefined && size <= former.size)
 }
 
-function givenUp(name: string, { origin, size }: Checkpoint, { formerLogs }: Trust): string {
+function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Trust): string {
   const kept = formerLogs.find((log) => log.origin === origin)?.size ?? 0
   return `${name} is of ${size} events of another log, ${origin}: this one goes on from its first ${kept}, and gave up the rest`
 }
@@ -75,23 +75,26 @@ export type History = Readonly<{
 export function historyOf(
   saved: SavedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
-  tree: TreeTrail,
+  tree: ReplayTree,
 ): History {
   const { size, root } = saved.checkpoint
   const now = served.checkpoint
   if (size > now.size) {
     const what = `ROLLBACK: it covers ${size} events, and the log now has ${now.size}`
-    return found('rollback', saved, served, what, [])
+    return withEvidence('rollback', saved, served, what, [])
   }
   const recomputed = size === now.size ? now.root : tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root))
     return { is: 'consistent', finding: null, evidence: null }
   const what = `FORK: the first ${size} events were others when it was signed`
   const proof = size === 0 || size === now.size ? [] : tree.proof(size, now.size)
-  return found('fork', saved, served, what, [...(recomputed === undefined ? [] : [recomputed]), ...proof])
+  return withEvidence('fork', saved, served, what, [
+    ...(recomputed === undefined ? [] : [recomputed]),
+    ...proof,
+  ])
 }
 
-function found(
+function withEvidence(
   is: 'fork' | 'rollback',
   saved: SavedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
@@ -99,7 +102,7 @@ function found(
   hashes: readonly Uint8Array[],
 ): History {
   const [earlier, now] = [saved.checkpoint.size, served.checkpoint.size]
-  const explained = EXPLAINED[is](earlier, now)
+  const explained = EXPLANATIONS[is](earlier, now)
   const lines = [...explained, ...hashes.map(formatBase64)].map((line) => `${line}\n`).join('')
   const evidence = {
     origin: served.checkpoint.origin,
@@ -113,20 +116,21 @@ function found(
   return { is, finding: { place: saved.name, what }, evidence }
 }
 
-const EXPLAINED: Readonly<Record<'fork' | 'rollback', (earlier: number, now: number) => readonly string[]>> =
-  {
-    fork: (earlier, now) => [
-      `Both checkpoints are signed by the log; one is of ${earlier} events, the other of ${now}, and they exclude each other.`,
-      ...(earlier === now
-        ? [
-            'They have the same size and different roots: the two notes are the whole proof. The root that is served:',
-          ]
-        : [
-            `The first hash below is the root over the first ${earlier} served entries, which is not the saved root.`,
-            `The others are the consistency proof (RFC 6962, 2.1.2) from it to the served root.`,
-          ]),
-    ],
-    rollback: (earlier, now) => [
-      `The log signed ${earlier} events, and shows ${now} now: it was shortened, or an old copy of it is shown.`,
-    ],
-  }
+const EXPLANATIONS: Readonly<
+  Record<'fork' | 'rollback', (earlier: number, now: number) => readonly string[]>
+> = {
+  fork: (earlier, now) => [
+    `Both checkpoints are signed by the log; one is of ${earlier} events, the other of ${now}, and they exclude each other.`,
+    ...(earlier === now
+      ? [
+          'They have the same size and different roots: the two notes are the whole proof. The root that is served:',
+        ]
+      : [
+          `The first hash below is the root over the first ${earlier} served entries, which is not the saved root.`,
+          `The others are the consistency proof (RFC 6962, 2.1.2) from it to the served root.`,
+        ]),
+  ],
+  rollback: (earlier, now) => [
+    `The log signed ${earlier} events, and shows ${now} now: it was shortened, or an old copy of it is shown.`,
+  ],
+}

@@ -27,7 +27,7 @@ const PLACE = 'log/checkpoint'
 /** Whom to believe: what the log says of its keys, held against one's own. A folder may have no list of keys. */
 export async function askTrust(source: Source, own: OwnKeys, primitives: Primitives): Promise<Trust> {
   const body = await source.read('log/keys')
-  const list = body === undefined ? ownList(source, own, primitives) : readKeyList(body, primitives)
+  const list = body === undefined ? ownKeyList(source, own, primitives) : readKeyList(body, primitives)
   const origins = [list.origin, ...list.formerLogs.map((log) => log.origin)]
   // A log that goes on from another after a loss mostly has its key, under another name.
   const kept = origins.map(own.keptOf).find((vkeys) => vkeys.length > 0) ?? []
@@ -36,7 +36,7 @@ export async function askTrust(source: Source, own: OwnKeys, primitives: Primiti
   return trustOf(list, trusted, primitives)
 }
 
-function ownList(source: Source, own: OwnKeys, { sha256 }: Primitives): KeyList {
+function ownKeyList(source: Source, own: OwnKeys, { sha256 }: Primitives): KeyList {
   const keys = own.given.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
   const [first] = keys
   if (source.is === 'service') throw new WrongError('log/keys', 'is not there')
@@ -55,7 +55,7 @@ export async function askCheckpoint(
   for (let attempt = 1; ; attempt++) {
     const note = await source.read(PLACE)
     if (note === undefined) throw new WrongError(PLACE, 'is not there')
-    const served = await opened(PLACE, note, trust, primitives)
+    const served = await openServed(PLACE, note, trust, primitives)
     if (served.checkpoint.size >= coversSize || attempt >= LAG_ATTEMPTS || source.is === 'folder')
       return served
     await source.pause(LAG_MS)
@@ -71,10 +71,10 @@ export async function checkpointOfMonths(
   const last = months.findLast(({ manifest }) => manifest !== null)?.manifest
   if (last === undefined || last === null)
     throw new WrongError(PLACE, 'is not there, and no manifest of a month')
-  return opened(`archive/${last.month}.json`, formatUtf8(last.checkpoint), trust, primitives)
+  return openServed(`archive/${last.month}.json`, formatUtf8(last.checkpoint), trust, primitives)
 }
 
-async function opened(
+async function openServed(
   place: string,
   note: Uint8Array,
   trust: Trust,

@@ -8,7 +8,7 @@ import type { Verdict } from '../tlog/verdict.ts'
 import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
 import { parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
-import type { Members } from './reading/json-values.ts'
+import type { JsonObject } from './reading/json-values.ts'
 import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 
@@ -59,7 +59,7 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
   return { origin, keys: listed, formerLogs }
 }
 
-function formerLog(log: Members): FormerLogSize {
+function formerLog(log: JsonObject): FormerLogSize {
   const origin = jsonString(log['origin'])
   const size = jsonInteger(log['size'])
   if (origin === undefined || size === undefined) throw malformed('a former log is not well formed')
@@ -90,7 +90,7 @@ export async function trustOf(
   const own =
     trusted.basis === 'served'
       ? candidates.filter(({ statement }) => statement === null)
-      : listedAs(list, trusted.vkeys, primitives)
+      : listedTrustedKeys(list, trusted.vkeys, primitives)
   const others = candidates.filter((candidate) => !own.includes(candidate))
   const ownKeys = own.map(({ key }) => key)
   const found = [...own, ...(await verifyKeyChain(ownKeys, others, primitives.verifyEd25519))]
@@ -110,7 +110,11 @@ export async function trustOf(
  * The listed keys that the trusted ones stand for. A key of this log must be listed for ever; one of a log that this one
  * goes on from counts when it is listed under this log's name too, and one of them must be.
  */
-function listedAs(list: KeyList, vkeys: readonly string[], { sha256 }: Primitives): readonly KeyRange[] {
+function listedTrustedKeys(
+  list: KeyList,
+  vkeys: readonly string[],
+  { sha256 }: Primitives,
+): readonly KeyRange[] {
   const found = vkeys.flatMap((vkey) => {
     const own = parseVkey(sha256, vkey)
     const isFormer = list.formerLogs.some((log) => log.origin === own?.name)

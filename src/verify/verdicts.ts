@@ -1,10 +1,10 @@
 import { isSame } from '../tlog/hash.ts'
 import { formatBase64, formatUtf8 } from '../tlog/text.ts'
-import type { Asked } from './ask-all.ts'
+import type { CollectedAnswers } from './ask-all.ts'
 import type { Checklist } from './questions/check.ts'
 import type { Finding } from './reading/finding.ts'
-import type { EntryRange } from './trail/first-difference.ts'
-import { firstDifference } from './trail/first-difference.ts'
+import type { EntryRange } from './replay/first-difference.ts'
+import { firstDifference } from './replay/first-difference.ts'
 import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { FigureCheck } from './questions/question.ts'
@@ -16,7 +16,7 @@ import type { Source } from './reading/source.ts'
 import type { Trust, TrustBasis } from './trust.ts'
 import { openListed } from './trust.ts'
 
-const NOT_WHOLE = 'the entries could not all be read'
+const UNREAD = 'the entries could not all be read'
 
 const BASES: Readonly<Record<TrustBasis, string>> = {
   given: 'the key that you gave',
@@ -24,7 +24,7 @@ const BASES: Readonly<Record<TrustBasis, string>> = {
   served: 'a key from the same server, which proves little: give --key',
 }
 
-export function judgeSignature(list: Checklist, { served }: Asked, { basis }: Trust): void {
+export function judgeSignature(list: Checklist, { served }: CollectedAnswers, { basis }: Trust): void {
   const { checkpoint, signers } = served
   list.right('signature', `${checkpoint.size} events, signed by ${signers.join(' and ')} (${BASES[basis]})`)
 }
@@ -33,15 +33,15 @@ export function judgeSignature(list: Checklist, { served }: Asked, { basis }: Tr
 export async function judgeLog(
   list: Checklist,
   source: Source,
-  { served }: Asked,
+  { served }: CollectedAnswers,
   { tree, broken, misfit }: ReadLog,
 ): Promise<void> {
   const { size, root } = served.checkpoint
   if (misfit !== null) list.wrong('log', misfit)
   if (broken !== null) {
     list.wrong(broken.place.startsWith('archive') ? 'archive' : 'log', broken)
-    list.unchecked('log', NOT_WHOLE)
-    list.unchecked('root', NOT_WHOLE)
+    list.unchecked('log', UNREAD)
+    list.unchecked('root', UNREAD)
     return
   }
   list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments never go back`)
@@ -50,7 +50,7 @@ export async function judgeLog(
     list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
   } else {
     const stretch = await firstDifference(source, tree, size)
-    const from = stretch === null ? '' : `: ${namesOf(stretch)}`
+    const from = stretch === null ? '' : `: ${rangeText(stretch)}`
     list.wrong('root', {
       place: 'log/checkpoint',
       what: `its root is not that of the ${size} entries${from}`,
@@ -58,7 +58,7 @@ export async function judgeLog(
   }
 }
 
-function namesOf({ from, to }: EntryRange): string {
+function rangeText({ from, to }: EntryRange): string {
   return to - from === 1
     ? `seq ${to} was signed otherwise`
     : `one of seqs ${from + 1} to ${to} is the first that was signed otherwise`
@@ -67,7 +67,7 @@ function namesOf({ from, to }: EntryRange): string {
 /** Every closed month: its files' digests were held while they were read; here its root and signed checkpoint. */
 export async function judgeArchive(
   list: Checklist,
-  { served, months }: Asked,
+  { served, months }: CollectedAnswers,
   { tree, broken }: ReadLog,
   trust: Trust,
   primitives: Primitives,
@@ -82,7 +82,7 @@ export async function judgeArchive(
     break
   }
   const lacking = months.filter(({ closed, manifest }) => closed && manifest === null).length
-  if (broken !== null) list.unchecked('archive', NOT_WHOLE)
+  if (broken !== null) list.unchecked('archive', UNREAD)
   else if (lacking > 0) list.unchecked('archive', `${lacking} closed months have no manifest here`)
   else list.right('archive', `digests, manifests, roots and signatures of closed months: ${reached.length}`)
 }
@@ -108,7 +108,7 @@ async function manifestFinding(
 export function judgeFigures(
   list: Checklist,
   source: Source,
-  { figures }: Asked,
+  { figures }: CollectedAnswers,
   { passage }: ReadLog,
 ): void {
   const left = passage.left()
@@ -120,7 +120,7 @@ export function judgeFigures(
     for (const finding of [...wrong, ...(result?.wrong ?? [])]) list.wrong(name, finding)
     const answers = result?.answers ?? 0
     if (mine.length > 0)
-      list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : NOT_WHOLE)
+      list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : UNREAD)
     else if (answers === 0)
       list.unchecked(name, source.is === 'folder' ? 'not in the folder' : 'there is nothing to compare')
     else if (absent > 0) list.unchecked(name, `${absent} answers are not in the folder; ${answers} are right`)
@@ -138,7 +138,7 @@ function figureSays(name: FigureCheck, answers: number): string {
 export function judgeSamples(
   list: Checklist,
   source: Source,
-  { samples }: Asked,
+  { samples }: CollectedAnswers,
   { broken, tree }: ReadLog,
 ): void {
   for (const finding of samples.wrong) list.wrong('events', finding)
@@ -146,7 +146,7 @@ export function judgeSamples(
   if (samples.tree !== null && recomputed !== undefined && !isSame(recomputed, samples.tree.root))
     list.wrong('events', { place: samples.tree.place, what: 'is signed for another history' })
   if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
-  else if (broken !== null) list.unchecked('events', NOT_WHOLE)
+  else if (broken !== null) list.unchecked('events', UNREAD)
   else
     list.right(
       'events',
@@ -157,7 +157,7 @@ export function judgeSamples(
 /** Every checkpoint that was saved, held against the tree over what is served now. */
 export function judgeHistory(
   list: Checklist,
-  { served, covered }: Asked,
+  { served, covered }: CollectedAnswers,
   { tree, broken }: ReadLog,
   saved: OpenedSaved,
 ): readonly Evidence[] {
@@ -172,7 +172,7 @@ export function judgeHistory(
   const histories = comparable.map((checkpoint) => historyOf(checkpoint, served, tree))
   for (const { finding } of histories) if (finding !== null) list.wrong('consistency', finding)
   const count = saved.checkpoints.length
-  if (comparable.length < count) list.unchecked('consistency', NOT_WHOLE)
+  if (comparable.length < count) list.unchecked('consistency', UNREAD)
   else if (count === 0)
     list.unchecked('consistency', 'no checkpoint was saved before (--save keeps one for the next visit)')
   else

@@ -3,12 +3,12 @@ import { MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
-import type { Members } from '../reading/json-values.ts'
+import type { JsonObject } from '../reading/json-values.ts'
 import { objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
 import type { Source } from '../reading/source.ts'
 import type { QuestionPages } from './figure-questions.ts'
 import { CONTEST_PAGES, FIGURE_QUESTIONS } from './figure-questions.ts'
-import type { FigureCheck, HeldAnswer } from './question.ts'
+import type { FigureCheck, PublishedAnswer } from './question.ts'
 import { asOfSeq, CHECK_OF, publishedIn, wholeIn } from './question.ts'
 import type { VerifyQuestion, LogExtent } from './range-questions.ts'
 import { SUMMARY_QUESTION } from './range-questions.ts'
@@ -16,8 +16,8 @@ import { SUMMARY_QUESTION } from './range-questions.ts'
 /** Pages of one list that are read at most. */
 const PAGES_MAX = 10_000
 
-export type AskedFigures = Readonly<{
-  answers: readonly HeldAnswer[]
+export type CollectedFigures = Readonly<{
+  answers: readonly PublishedAnswer[]
   /** Answers that cannot be recomputed, whatever the log says. */
   wrong: readonly Readonly<{ check: FigureCheck; finding: Finding }>[]
   /** The addresses that a folder does not have. */
@@ -25,7 +25,7 @@ export type AskedFigures = Readonly<{
 }>
 
 /** What a question needs to be asked: chance decides which moments and contests are picked out. */
-export type Asking = Readonly<{
+export type AskFiguresSettings = Readonly<{
   source: Source
   chance: () => number
   /** The present by the clock here. */
@@ -35,9 +35,9 @@ export type Asking = Readonly<{
 }>
 
 /** Asks for every figure; nothing is compared yet, so that one pass through the log serves all of them. */
-export async function askFigures(asking: Asking): Promise<AskedFigures> {
+export async function askFigures(asking: AskFiguresSettings): Promise<CollectedFigures> {
   const { source, chance } = asking
-  const asked = openAsked(asking)
+  const asked = openFigureCollector(asking)
   const now = await asked.ask(SUMMARY_QUESTION, 1)
   const extent =
     source.is === 'folder' || now === null
@@ -61,19 +61,19 @@ function isInFolder(question: VerifyQuestion | QuestionPages): boolean {
   return 'page' in question || !question.path.includes('?')
 }
 
-type Asked = Readonly<{
-  figures: AskedFigures
+type FigureCollector = Readonly<{
+  figures: CollectedFigures
   /** The answer, once it is held; null when there is none that could be recomputed. */
-  ask(question: VerifyQuestion, left: number): Promise<HeldAnswer | null>
-  askPages(pages: QuestionPages, left: number): Promise<readonly HeldAnswer[]>
+  ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null>
+  askPages(pages: QuestionPages, left: number): Promise<readonly PublishedAnswer[]>
   /** The contests whose ledgers are worth asking for: more than there are events are made up. */
-  possible(listed: readonly HeldAnswer[]): readonly number[]
+  possible(listed: readonly PublishedAnswer[]): readonly number[]
   /** What is wrong on the way is noted of the check, and gives null. */
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
 
-function openAsked({ source, now, onAnswer }: Asking): Asked {
-  const answers: HeldAnswer[] = []
+function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): FigureCollector {
+  const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
 
@@ -86,7 +86,7 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     }
   }
 
-  function ask(question: VerifyQuestion, left: number): Promise<HeldAnswer | null> {
+  function ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null> {
     const { check, path } = question
     return trying(check, async () => {
       const body = await source.read(path)
@@ -96,15 +96,15 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
         absent.push({ check, path })
         return null
       }
-      const answer = heldOf(question, body)
+      const answer = publishedAnswerOf(question, body)
       if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
       answers.push(answer)
       return answer
     })
   }
 
-  async function askPages({ page, next }: QuestionPages, left: number): Promise<readonly HeldAnswer[]> {
-    const pages: HeldAnswer[] = []
+  async function askPages({ page, next }: QuestionPages, left: number): Promise<readonly PublishedAnswer[]> {
+    const pages: PublishedAnswer[] = []
     const cursors = new Set<number | null>()
     for (let after: number | null = null; cursors.size < PAGES_MAX;) {
       cursors.add(after)
@@ -121,7 +121,7 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
     return pages
   }
 
-  function possible(listed: readonly HeldAnswer[]): readonly number[] {
+  function possible(listed: readonly PublishedAnswer[]): readonly number[] {
     const ids = [...new Set(listed.flatMap(contestIds))]
     if (ids.length <= Math.max(0, ...listed.map(({ seq }) => seq))) return ids
     wrong.push({
@@ -134,7 +134,10 @@ function openAsked({ source, now, onAnswer }: Asking): Asked {
   return { figures: { answers, wrong, absent }, ask, askPages, possible, trying }
 }
 
-function heldOf({ check, path, seq, moments, recompute }: VerifyQuestion, body: Uint8Array): HeldAnswer {
+function publishedAnswerOf(
+  { check, path, seq, moments, recompute }: VerifyQuestion,
+  body: Uint8Array,
+): PublishedAnswer {
   const published = publishedIn({ path, body })
   return {
     check,
@@ -149,14 +152,14 @@ function heldOf({ check, path, seq, moments, recompute }: VerifyQuestion, body: 
 /** How far a service's clock may be from the one here: what is payable depends on the present that it states. */
 const CLOCK_MS_MAX: number = 10 * MINUTE_MS
 
-function checkPresent(answer: HeldAnswer, now: Ms): void {
+function checkPresent(answer: PublishedAnswer, now: Ms): void {
   const stated = wholeIn(answer.path, publishedIn(answer), 'now', 'atMs')
   if (Math.abs(stated - now) <= CLOCK_MS_MAX) return
   throw new WrongError(answer.path, 'its `now` is more than ten minutes from the clock here')
 }
 
 /** Between which moments the log has events; null for one without. */
-async function extentOf(source: Source, now: Members): Promise<LogExtent | null> {
+async function extentOf(source: Source, now: JsonObject): Promise<LogExtent | null> {
   const seq = asOfSeq('summary', now)
   if (seq === 0) return null
   const first = readObject('events?limit=1', (await source.read('events?limit=1')) ?? new Uint8Array(0))
@@ -173,7 +176,7 @@ function momentOf(path: string, ms: number | undefined): Ms {
 }
 
 /** The numbers of the contests on a page; what is none of a contest is found when the page is recomputed. */
-function contestIds(answer: HeldAnswer): readonly number[] {
+function contestIds(answer: PublishedAnswer): readonly number[] {
   const rows = objectsOf(publishedIn(answer)['contests']) ?? []
   return rows.flatMap((row) => (jsonInteger(row['id']) ?? 0) || [])
 }

@@ -2,7 +2,7 @@ import { parsed } from '../../protocol/problem.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import { WrongError } from '../reading/finding.ts'
-import { isMembers, objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
+import { isJsonObject, objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
 import type { VerifyQuestion } from './range-questions.ts'
 import type { Source } from '../reading/source.ts'
 
@@ -34,7 +34,7 @@ async function correctionsBefore(source: Source, before: number): Promise<readon
 async function correctedBy(source: Source, seq: number): Promise<number> {
   const path = `events/${seq}/details`
   const { details } = readObject(path, (await source.read(path)) ?? new Uint8Array(0))
-  return seqIn(path, isMembers(details) ? details['corrects'] : undefined)
+  return seqIn(path, isJsonObject(details) ? details['corrects'] : undefined)
 }
 
 function seqIn(path: string, value: unknown): number {

@@ -10,7 +10,7 @@ import { payouts } from '../../project/answers/payouts.ts'
 import { schedule } from '../../project/answers/schedule.ts'
 import type { Source } from '../reading/source.ts'
 import { correctionQuestions } from './correction-questions.ts'
-import type { HeldAnswer } from './question.ts'
+import type { PublishedAnswer } from './question.ts'
 import { CHECK_OF, wholeIn } from './question.ts'
 import type { LogExtent, VerifyQuestion } from './range-questions.ts'
 import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
@@ -84,7 +84,7 @@ function payoutQuestion(query: string, asked: Parameters<typeof payouts>[1]): Ve
 function question(
   endpoint: RecomputedEndpoint,
   { place, query = '' }: Readonly<{ place?: number; query?: string }>,
-  recompute: HeldAnswer['recompute'],
+  recompute: PublishedAnswer['recompute'],
 ): VerifyQuestion {
   const path = `${pathOf(endpoint, place)}${query}`
   return { check: CHECK_OF[endpoint], path, seq: null, moments: () => [], recompute }

@@ -3,8 +3,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
-import type { Members } from '../reading/json-values.ts'
-import { isMembers, readObject, jsonInteger } from '../reading/json-values.ts'
+import type { JsonObject } from '../reading/json-values.ts'
+import { isJsonObject, readObject, jsonInteger } from '../reading/json-values.ts'
 
 /** Line of the report that counts each endpoint's answers, in the order of the report. */
 export const CHECK_OF = {
@@ -29,34 +29,34 @@ export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(Object.values(C
  * A published answer that is to be recomputed: as of which seq, before which moments totals are needed for that, and
  * how. `recompute` is given the books as of that seq, and the answer as it was published.
  */
-export type HeldAnswer = Readonly<{
+export type PublishedAnswer = Readonly<{
   check: FigureCheck
   /** Below `/api/v1/`, with its query. */
   path: string
   body: Uint8Array
   seq: number
   moments: readonly Ms[]
-  recompute(books: Books, published: Members): Parsed<unknown>
+  recompute(books: Books, published: JsonObject): Parsed<unknown>
 }>
 
 /** The seq that an answer counts up to. */
-export function asOfSeq(path: string, published: Members): number {
+export function asOfSeq(path: string, published: JsonObject): number {
   const asOf = published['asOf']
-  const seq = isMembers(asOf) ? jsonInteger(asOf['seq']) : undefined
+  const seq = isJsonObject(asOf) ? jsonInteger(asOf['seq']) : undefined
   if (seq === undefined) throw new WrongError(path, 'asOf.seq is not there')
   return seq
 }
 
 /** A whole number in an answer, or in an object of it. */
-export function wholeIn(path: string, published: Members, ...names: readonly string[]): number {
+export function wholeIn(path: string, published: JsonObject, ...names: readonly string[]): number {
   let value: unknown = published
-  for (const name of names) value = isMembers(value) ? value[name] : undefined
+  for (const name of names) value = isJsonObject(value) ? value[name] : undefined
   const whole = jsonInteger(value)
   if (whole === undefined) throw new WrongError(path, `${names.join('.')} is no whole number`)
   return whole
 }
 
 /** The answer again, read from its body: bodies are what is kept of many answers. */
-export function publishedIn({ path, body }: Pick<HeldAnswer, 'path' | 'body'>): Members {
+export function publishedIn({ path, body }: Pick<PublishedAnswer, 'path' | 'body'>): JsonObject {
   return readObject(path, body)
 }

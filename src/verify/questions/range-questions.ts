@@ -22,8 +22,8 @@ import { patterns } from '../../project/answers/patterns.ts'
 import { boundsOf, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
 import { summary } from '../../project/answers/summary.ts'
 import { WrongError } from '../reading/finding.ts'
-import type { Members } from '../reading/json-values.ts'
-import type { HeldAnswer } from './question.ts'
+import type { JsonObject } from '../reading/json-values.ts'
+import type { PublishedAnswer } from './question.ts'
 import { wholeIn } from './question.ts'
 
 /** Past moments at which the summary is recomputed. */
@@ -38,11 +38,11 @@ export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
 /** A question, and how its answer is recomputed. Its `seq` is null when the answer counts every event. */
 export type VerifyQuestion = Readonly<{
-  check: HeldAnswer['check']
+  check: PublishedAnswer['check']
   path: string
   seq: number | null
-  moments(path: string, published: Members): readonly Ms[]
-  recompute: HeldAnswer['recompute']
+  moments(path: string, published: JsonObject): readonly Ms[]
+  recompute: PublishedAnswer['recompute']
 }>
 
 /** The summary now. */
@@ -110,7 +110,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
   const given = new URLSearchParams(query)
   const bucket = given.get('bucket') ?? 'day'
   const answer = check === 'flows' ? flows : funds
-  const rangeIn = (published: Members): ReturnType<typeof resolveRange> =>
+  const rangeIn = (published: JsonObject): ReturnType<typeof resolveRange> =>
     resolveRange({ ...spanOf(given), bucket }, presentIn(path, published), NO_HEAD)
   return {
     check,
@@ -121,7 +121,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
       if (!range.ok) throw new WrongError(path, 'its range is not one that could be asked for')
       return [range.value.fromMs, ...boundsOf(range.value).map(({ toMs }) => toMs)]
     },
-    recompute: (books: Books, published: Members): Parsed<unknown> =>
+    recompute: (books: Books, published: JsonObject): Parsed<unknown> =>
       mapped(rangeIn(published), (range) => answer(books, range)),
   }
 }
@@ -139,7 +139,7 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
   const path = `patterns${query}`
   const given = new URLSearchParams(query)
   const tz = Number(given.get('tz') ?? 0)
-  const spanIn = (published: Members): ReturnType<typeof resolvePatternRange> =>
+  const spanIn = (published: JsonObject): ReturnType<typeof resolvePatternRange> =>
     resolvePatternRange(spanOf(given), presentIn(path, published), NO_HEAD)
   return {
     check: 'patterns',
@@ -154,7 +154,7 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
         moments.push(at)
       return moments
     },
-    recompute: (books: Books, published: Members): Parsed<unknown> => {
+    recompute: (books: Books, published: JsonObject): Parsed<unknown> => {
       const span = spanIn(published)
       return span.ok ? parsed(patterns(books, span.value, tz)) : span
     },
@@ -165,7 +165,7 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
 const NO_HEAD: Head = { seq: BEFORE_FIRST, atMs: null }
 
 /** The present of an answer whose range ends with the present bucket: just before its end. */
-function presentIn(path: string, published: Members): Ms {
+function presentIn(path: string, published: JsonObject): Ms {
   const toMs = wholeIn(path, published, 'toMs')
   if (toMs < 1 || toMs > MS_MAX) throw new WrongError(path, 'toMs is no moment')
   return msOf(toMs - 1)

@@ -1,4 +1,4 @@
-import { isMembers } from './json-values.ts'
+import { isJsonObject } from './json-values.ts'
 
 /**
  * Where a published JSON value first differs from the recomputed one: `buckets[3].burned`, or the empty text for the
@@ -11,8 +11,8 @@ export function difference(published: unknown, recomputed: unknown, place = ''):
     if (index >= 0) return difference(published[index], recomputed[index], `${place}[${index}]`)
     return published.length === recomputed.length ? null : `${place}[${recomputed.length}]`
   }
-  if (!isMembers(recomputed)) return published === recomputed ? null : place
-  if (!isMembers(published)) return place
+  if (!isJsonObject(recomputed)) return published === recomputed ? null : place
+  if (!isJsonObject(published)) return place
   for (const [name, value] of Object.entries(recomputed)) {
     const inside = place === '' ? name : `${place}.${name}`
     const found = difference(Object.hasOwn(published, name) ? published[name] : undefined, value, inside)

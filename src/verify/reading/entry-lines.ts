@@ -9,19 +9,19 @@ import { MS_MAX } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { WrongError } from './finding.ts'
-import type { Members } from './json-values.ts'
-import { isMembers, jsonInteger } from './json-values.ts'
+import type { JsonObject } from './json-values.ts'
+import { isJsonObject, jsonInteger } from './json-values.ts'
 
 /** The keys of every event, in their order. */
 const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
 /** What must come next: the seq after the last, at its moment or later. */
-export type Next = Readonly<{ seq: Seq; notBefore: Ms }>
+export type ExpectedNext = Readonly<{ seq: Seq; notBefore: Ms }>
 
 /** The event in a line; a line that is not what Daybook writes of the next event is wrong. */
-export function readEventLine(line: string, next: Next): DaybookEvent {
+export function readEventLine(line: string, next: ExpectedNext): DaybookEvent {
   const place = `seq ${next.seq}`
-  const wire = parsedOf(line)
+  const wire = parseLine(line)
   if (wire === undefined) throw new WrongError(place, 'the line is no JSON object, written without spaces')
   if (Object.keys(wire).join() !== EVENT_KEYS.join()) {
     throw new WrongError(place, 'the line has not exactly the eight keys in their order')
@@ -37,7 +37,10 @@ export function readEventLine(line: string, next: Next): DaybookEvent {
   throw new WrongError(place, '`at` is not `atMs`, or a value is not written as Daybook writes it')
 }
 
-function faultOf({ seq, type, kind, atMs, contestId, kots, tx }: Members, next: Next): string | undefined {
+function faultOf(
+  { seq, type, kind, atMs, contestId, kots, tx }: JsonObject,
+  next: ExpectedNext,
+): string | undefined {
   const found = jsonInteger(seq)
   if (found === undefined) return 'the seq is no whole number'
   if (found > next.seq) return `is missing: seq ${found} stands in its place`
@@ -58,13 +61,13 @@ export type DetailsLine = Readonly<{ seq: Seq; line: string; details: Details }>
 
 /** The details in a line of the details' file. */
 export function readDetailsLine(place: string, line: string): DetailsLine {
-  const wire = parsedOf(line)
+  const wire = parseLine(line)
   const seq = jsonInteger(wire?.['seq'])
   const inner = wire?.['details']
   if (
     wire === undefined ||
     seq === undefined ||
-    !isMembers(inner) ||
+    !isJsonObject(inner) ||
     Object.keys(wire).join() !== 'seq,details'
   ) {
     throw new WrongError(place, 'a line is not a seq with its details')
@@ -73,7 +76,8 @@ export function readDetailsLine(place: string, line: string): DetailsLine {
   if (Object.keys(inner).length === 0) throw new WrongError(own, 'say nothing')
   try {
     const details = parseDetails(JSON.stringify(inner))
-    if (formatDetails(details) === JSON.stringify(knownOf(inner))) return { seq: seqOf(seq), line, details }
+    if (formatDetails(details) === JSON.stringify(knownDetails(inner)))
+      return { seq: seqOf(seq), line, details }
   } catch (cause) {
     throw new WrongError(own, 'a value is not written as Daybook writes it', { cause })
   }
@@ -85,15 +89,15 @@ const KNOWN: ReadonlySet<string> = new Set(
 )
 
 /** A newer Daybook may say more: what is not known here is in the leaf, and in no figure. */
-function knownOf(inner: Members): Members {
+function knownDetails(inner: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(inner).filter(([name]) => KNOWN.has(name)))
 }
 
 /** The object in a line that JSON writes just so; undefined for any other text. */
-function parsedOf(line: string): Members | undefined {
+function parseLine(line: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isMembers(value) && JSON.stringify(value) === line ? value : undefined
+    return isJsonObject(value) && JSON.stringify(value) === line ? value : undefined
   } catch {
     return undefined
   }

@@ -2,10 +2,10 @@ import { parseUtf8 } from '../../tlog/text.ts'
 import { WrongError } from './finding.ts'
 
 /** A JSON object from outside: nothing is known of its members. */
-export type Members = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The JSON object in a body; a body that is none is wrong. */
-export function readObject(place: string, body: Uint8Array): Members {
+export function readObject(place: string, body: Uint8Array): JsonObject {
   const text = parseUtf8(body)
   let value: unknown
   try {
@@ -13,11 +13,11 @@ export function readObject(place: string, body: Uint8Array): Members {
   } catch (cause) {
     throw new WrongError(place, 'is no JSON', { cause })
   }
-  if (!isMembers(value)) throw new WrongError(place, 'is no JSON object')
+  if (!isJsonObject(value)) throw new WrongError(place, 'is no JSON object')
   return value
 }
 
-export function isMembers(value: unknown): value is Members {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -31,6 +31,6 @@ export function jsonString(value: unknown): string | undefined {
 }
 
 /** The members of a list that are objects; undefined when it is no list of objects alone. */
-export function objectsOf(value: unknown): readonly Members[] | undefined {
-  return Array.isArray(value) && value.every(isMembers) ? value : undefined
+export function objectsOf(value: unknown): readonly JsonObject[] | undefined {
+  return Array.isArray(value) && value.every(isJsonObject) ? value : undefined
 }

@@ -6,8 +6,8 @@ import type { Hash } from '../../tlog/hash.ts'
 import { parseBase64 } from '../../tlog/text.ts'
 import { difference } from './difference.ts'
 import { WrongError } from './finding.ts'
-import type { Members } from './json-values.ts'
-import { isMembers, objectsOf, readObject, jsonString, jsonInteger } from './json-values.ts'
+import type { JsonObject } from './json-values.ts'
+import { isJsonObject, objectsOf, readObject, jsonString, jsonInteger } from './json-values.ts'
 import type { Source } from './source.ts'
 
 /** What is recorded of a closed month, as it was read. */
@@ -48,15 +48,15 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
     if (before?.closed === false) throw new WrongError('archive', `${before.month} is open before ${month}`)
     const closed = row['state'] === 'closed'
     const manifest = closed ? await readManifest(source, month) : null
-    if (manifest !== null && body !== undefined) holdAgainst(row, closedRow(manifest))
-    else if (!closed && body !== undefined) holdAgainst(row, openRow(row, month, lastSeqOf(months)))
+    if (manifest !== null && body !== undefined) checkRow(row, closedRow(manifest))
+    else if (!closed && body !== undefined) checkRow(row, openRow(row, month, lastSeqOf(months)))
     months.push({ month, closed, manifest })
   }
   return months
 }
 
 /** In a folder without the list: a month is closed when another follows, or it has its manifest. */
-async function unlistedRows(source: Source): Promise<readonly Members[] | undefined> {
+async function unlistedRows(source: Source): Promise<readonly JsonObject[] | undefined> {
   const months = await source.months()
   if (months.length === 0) return undefined
   const last = months.at(-1)
@@ -72,7 +72,7 @@ async function readManifest(source: Source, month: Month): Promise<Manifest | nu
   throw new WrongError(place, 'is not there, though the month is closed')
 }
 
-function holdAgainst(row: Members, expected: ArchiveMonth): void {
+function checkRow(row: JsonObject, expected: ArchiveMonth): void {
   const field = difference(row, expected)
   if (field !== null)
     throw new WrongError('archive', `${expected.month}: ${field} is not what follows from the manifests`)
@@ -85,7 +85,7 @@ function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest):
 }
 
 /** What it must say of the open one: where it ends is its own word, until it is read. */
-function openRow(row: Members, month: Month, before: number): ArchiveMonth {
+function openRow(row: JsonObject, month: Month, before: number): ArchiveMonth {
   const lastSeq = jsonInteger(row['lastSeq']) ?? 0
   const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }
   return { month, state: 'open', ...filesOf(month), ...seqs, bytes: null, sha256: null, linesSha256: null }
@@ -100,7 +100,7 @@ function lastSeqOf(months: readonly ListedMonth[]): number {
   return months.at(-1)?.manifest?.size ?? 0
 }
 
-function parseManifest(place: string, from: Members, month: Month): Manifest {
+function parseManifest(place: string, from: JsonObject, month: Month): Manifest {
   const malformed = (what: string): WrongError => new WrongError(place, `${what} is not well formed`)
   const whole = (name: string): number => {
     const value = jsonInteger(from[name])
@@ -108,8 +108,8 @@ function parseManifest(place: string, from: Members, month: Month): Manifest {
     return value
   }
   const digest = (value: unknown, name: string): Digest => {
-    const bytes = isMembers(value) ? jsonInteger(value['bytes']) : undefined
-    const sha256 = isMembers(value) ? (jsonString(value['sha256']) ?? '') : ''
+    const bytes = isJsonObject(value) ? jsonInteger(value['bytes']) : undefined
+    const sha256 = isJsonObject(value) ? (jsonString(value['sha256']) ?? '') : ''
     if (bytes === undefined || !/^[0-9a-f]{64}$/.test(sha256)) throw malformed(name)
     return { bytes, sha256 }
   }
@@ -137,7 +137,7 @@ function parseManifest(place: string, from: Members, month: Month): Manifest {
     gzip: digest(gzip, 'gzip'),
     details: {
       ...digest(details, 'details'),
-      lines: digest(isMembers(details) ? details['lines'] : undefined, 'details.lines'),
+      lines: digest(isJsonObject(details) ? details['lines'] : undefined, 'details.lines'),
     },
   }
 }

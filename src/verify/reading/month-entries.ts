@@ -5,7 +5,7 @@ import type { Digest } from '../../protocol/resources.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { hex } from '@scure/base'
-import type { DetailsLine, Next } from './entry-lines.ts'
+import type { DetailsLine, ExpectedNext } from './entry-lines.ts'
 import { readDetailsLine, readEventLine } from './entry-lines.ts'
 import { WrongError } from './finding.ts'
 import type { ListedMonth } from './manifest.ts'
@@ -17,9 +17,9 @@ import { unpackedLines, unpacked } from './unpacked.ts'
 export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
 
 /** Where reading stands: changed in place, from month to month. */
-export type ReadingPosition = { next: Next }
+export type ReadingPosition = { next: ExpectedNext }
 
-export function firstPlace(): ReadingPosition {
+export function firstPosition(): ReadingPosition {
   return { next: { seq: nextSeq(BEFORE_FIRST), notBefore: boundOf(0) } }
 }
 
@@ -45,11 +45,11 @@ export async function* monthEntries(
 
   const details = openDetails(
     detailsFile,
-    digested(detailsFile, packedDetails, expected?.of ?? null, primitives),
+    checkedPieces(detailsFile, packedDetails, expected?.of ?? null, primitives),
   )
   for await (const lines of unpackedLines(
     eventsFile,
-    digested(eventsFile, packedEvents, manifest?.lines ?? null, primitives),
+    checkedPieces(eventsFile, packedEvents, manifest?.lines ?? null, primitives),
   )) {
     const entries: PublishedEntry[] = []
     for (const line of lines) {
@@ -96,7 +96,7 @@ async function readFile(
 }
 
 /** The unpacked bytes, which are held against the digest of the lines when they have all been taken. */
-async function* digested(
+async function* checkedPieces(
   place: string,
   file: Uint8Array,
   digest: Digest | null,
@@ -116,13 +116,13 @@ async function* digested(
 }
 
 /** The details' lines beside the events: each is asked for once its event has come. */
-type DetailsBeside = Readonly<{
+type DetailsReader = Readonly<{
   of(seq: number): Promise<DetailsLine | null>
   /** Nothing may be left before `end`; null in an open month, whose two files may have grown apart. */
   end(month: Month, end: number | null): Promise<void>
 }>
 
-function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsBeside {
+function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsReader {
   const batches = unpackedLines(place, pieces)[Symbol.asyncIterator]()
   let lines: readonly string[] = []
   let at = 0

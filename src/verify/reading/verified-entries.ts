@@ -3,7 +3,7 @@ import { readDetailsLine, readEventLine } from './entry-lines.ts'
 import { objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
-import { firstPlace, leafOf, monthEntries } from './month-entries.ts'
+import { firstPosition, leafOf, monthEntries } from './month-entries.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { nextSeq } from '../../protocol/seq.ts'
@@ -22,7 +22,7 @@ export async function* entriesOf(
   size: number,
   primitives: Primitives,
 ): AsyncGenerator<readonly PublishedEntry[]> {
-  const place = firstPlace()
+  const place = firstPosition()
   const left = (): number => size - place.next.seq + 1
   for (const month of months) {
     if (left() < 0) return

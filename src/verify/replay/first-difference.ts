@@ -4,7 +4,7 @@ import type { Tile } from '../../tlog/tile.ts'
 import { formatTilePath, hashesAt, parseTile, TILE_WIDTH, widthAt } from '../../tlog/tile.ts'
 import { findingOf } from '../reading/finding.ts'
 import type { Source } from '../reading/source.ts'
-import type { TreeTrail } from './tree-trail.ts'
+import type { ReplayTree } from './replay-tree.ts'
 
 /** The entries, from the index `from` to before `to`, among which the first one lies that was signed otherwise. */
 export type EntryRange = Readonly<{ from: number; to: number }>
@@ -15,7 +15,7 @@ export type EntryRange = Readonly<{ from: number; to: number }>
  */
 export async function firstDifference(
   source: Source,
-  tree: TreeTrail,
+  tree: ReplayTree,
   size: number,
 ): Promise<EntryRange | null> {
   let level = 0

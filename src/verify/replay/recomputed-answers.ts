@@ -4,30 +4,30 @@ import type { Books } from '../../project/fold/books.ts'
 import { difference } from '../reading/difference.ts'
 import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
-import type { FigureCheck, HeldAnswer } from '../questions/question.ts'
+import type { FigureCheck, PublishedAnswer } from '../questions/question.ts'
 import { publishedIn } from '../questions/question.ts'
-import { openTrailBooks } from './trail-books.ts'
+import { openReplayBooks } from './replay-books.ts'
 
 /** What came of recomputing the answers of one kind. */
-type RecomputedAnswers = { answers: number; wrong: Finding[] }
+type CheckResult = { answers: number; wrong: Finding[] }
 
 /**
  * The passage of the log's entries by the answers that were published: each is recomputed as soon as the entry that
  * it counts up to has come.
  */
-export type Passage = Readonly<{
+export type RecomputedAnswers = Readonly<{
   /** Throws a `WrongError` when the entry does not fit the books; nothing can be recomputed after it. */
   add(entry: Entry): void
-  results: ReadonlyMap<FigureCheck, RecomputedAnswers>
+  results: ReadonlyMap<FigureCheck, CheckResult>
   /** The answers that count events which have not come. */
-  left(): readonly HeldAnswer[]
+  left(): readonly PublishedAnswer[]
 }>
 
 /** `answers` may be in any order; those as of no event at all are recomputed at once. */
-export function openPassage(answers: readonly HeldAnswer[]): Passage {
+export function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedAnswers {
   const ahead = answers.toSorted((a, b) => b.seq - a.seq)
-  const books = openTrailBooks(momentsOf(answers))
-  const results = new Map<FigureCheck, RecomputedAnswers>()
+  const books = openReplayBooks(momentsOf(answers))
+  const results = new Map<FigureCheck, CheckResult>()
 
   function recomputeAt(seq: number): void {
     let present: Books | undefined
@@ -58,12 +58,12 @@ export function openPassage(answers: readonly HeldAnswer[]): Passage {
   }
 }
 
-function* momentsOf(answers: readonly HeldAnswer[]): Generator<Ms> {
+function* momentsOf(answers: readonly PublishedAnswer[]): Generator<Ms> {
   for (const { moments } of answers) yield* moments
 }
 
 /** Where a published answer differs from the recomputed one. */
-function findingIn(answer: HeldAnswer, books: Books): Finding | null {
+function findingIn(answer: PublishedAnswer, books: Books): Finding | null {
   const place = answer.path
   try {
     const published = publishedIn(answer)

@@ -6,7 +6,7 @@ import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { AsOfTotals, Books } from '../../project/fold/books.ts'
 import { apply, openFold, settled } from '../../project/fold/fold.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
-import { openTrailShelf } from './trail-shelf.ts'
+import { openReplayShelf } from './replay-shelf.ts'
 
 /** Entries after which the fold's changes are put on its shelf. */
 const BATCH_ENTRIES = 256
@@ -15,17 +15,17 @@ const BATCH_ENTRIES = 256
  * The books of a log that goes by entry by entry, kept at no other place than where something will be asked: the
  * moments are named before the first entry, and the totals before each are copied as it is passed.
  */
-type TrailBooks = Readonly<{
+type ReplayBooks = Readonly<{
   /** Adds the next entry; throws when it cannot be posted, and then nothing more can be added. */
   add(entry: Entry): void
   /** The books as of the last entry added, until the next one is; totals only before the moments named. */
   books(): Books
 }>
 
-export function openTrailBooks(moments: Iterable<Ms>): TrailBooks {
+export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
   const ahead = [...new Set(moments)].toSorted((a, b) => b - a)
   const passed = new Map<Ms, AsOfTotals>()
-  const kept = openTrailShelf()
+  const kept = openReplayShelf()
   let fold = openFold(emptyTally(), kept.shelf)
   let firstAtMs: Ms | null = null
   let head: Readonly<{ seq: Seq; atMs: Ms | null }> = { seq: BEFORE_FIRST, atMs: null }

@@ -10,7 +10,7 @@ import { formatTile, TILE_WIDTH } from '../../tlog/tile.ts'
  * The tree over entries that go by one by one. It keeps the roots at the sizes named before, and of the tiles what
  * proofs between those sizes are made of: an eighth of a byte an entry, and a tile for each size.
  */
-export type TreeTrail = Readonly<{
+export type ReplayTree = Readonly<{
   size(): number
   add(leaf: Uint8Array): void
   /** The root of the first `size` entries: of a size that was named, once it is reached, or of the present one. */
@@ -21,7 +21,7 @@ export type TreeTrail = Readonly<{
   proof(from: number, to: number): readonly Hash[]
 }>
 
-export function openTreeTrail(hasher: TreeHasher, sizes: Iterable<number>): TreeTrail {
+export function openReplayTree(hasher: TreeHasher, sizes: Iterable<number>): ReplayTree {
   const frontier = emptyFrontier()
   const named = new Set(sizes)
   // The proof from a size reads the tile that its last leaf is in, and the one that its next leaf is in.

@@ -6,8 +6,8 @@ import { treeHasher } from '../../tlog/hash.ts'
 import { formatTile, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
 import { firstDifference } from './first-difference.ts'
 import type { Source } from '../reading/source.ts'
-import type { TreeTrail } from './tree-trail.ts'
-import { openTreeTrail } from './tree-trail.ts'
+import type { ReplayTree } from './replay-tree.ts'
+import { openReplayTree } from './replay-tree.ts'
 
 const hasher = treeHasher(PRIMITIVES.sha256)
 const leaf = (index: number, changed: number | null): Uint8Array =>
@@ -43,8 +43,8 @@ function tilesOf(size: number): Source {
   }
 }
 
-function treeOf(size: number, changed: number | null): TreeTrail {
-  const tree = openTreeTrail(hasher, [size])
+function treeOf(size: number, changed: number | null): ReplayTree {
+  const tree = openReplayTree(hasher, [size])
   for (let index = 0; index < size; index++) tree.add(leaf(index, changed))
   return tree
 }

@@ -23,7 +23,7 @@ type Listings = Pick<
  * What the fold looks up, of a log of any length: contests, prizes, payouts, prices, loyalty months and corrections, and of every
  * event what a correction asks. Its listings are as of what was put last, and change with it.
  */
-type TrailShelf = Readonly<{
+type ReplayShelf = Readonly<{
   shelf: Shelf
   listings: Listings
   /** Keeps the changes of the fold. */
@@ -32,7 +32,7 @@ type TrailShelf = Readonly<{
 
 type PayoutLines = Readonly<{ seqs: Seq[]; lines: string[] }>
 
-export function openTrailShelf(): TrailShelf {
+export function openReplayShelf(): ReplayShelf {
   const events = openEventColumns()
   const lots = openLots()
   const prices = new Map<Seq, Price>()
@@ -145,7 +145,7 @@ function openLots(): Lots {
   }
 }
 
-type Kept = Readonly<{
+type ShelfTables = Readonly<{
   contests: ReadonlyMap<ContestId, ContestState>
   payouts: ReadonlyMap<ContestId, PayoutLines>
   loyalty: ReadonlyMap<Month, LoyaltyState>
@@ -153,7 +153,7 @@ type Kept = Readonly<{
   lots: Lots
 }>
 
-function listingsOf({ contests, payouts, loyalty, corrections, lots }: Kept): Listings {
+function listingsOf({ contests, payouts, loyalty, corrections, lots }: ShelfTables): Listings {
   return {
     contest: (id) => contests.get(id),
     contests({ statuses, after, limit }) {
