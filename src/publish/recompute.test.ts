@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { priced, month, logOf, correcting } from '../../test/story/story.ts'
-import type { Told } from '../../test/story/story.ts'
+import type { EventSketch } from '../../test/story/story.ts'
 import { openDirectory, write } from '../../test/story/store-run.ts'
 import { TABLES } from '../log/store/store-schema.ts'
 import { openForWriting, storePath } from '../log/store/store.ts'
@@ -15,7 +15,7 @@ const closesAt = msOf(Date.UTC(2026, 0, 7))
 const digest = `sha256:${'0'.repeat(64)}`
 
 /** Entries that leave a row in every table: two weeks, two months, a correction of a price and of a payout. */
-const STORY: readonly Told[] = [
+const STORY: readonly EventSketch[] = [
   { at: '2026-01-05T00:00Z', is: 'treasury/deposit', kots: '1000' },
   { at: '2026-01-05T00:00Z', is: 'price/usd', details: priced('0.25') },
   { at: '2026-01-05T00:01Z', is: 'price/usd', details: priced('0.5') },

@@ -8,7 +8,7 @@ const SEED = Number(process.env['ORACLE_SEED'] ?? 65_398)
 const NAME = `generated ${SEED}`
 
 suite(`three generated months (seed ${SEED})`, () => {
-  test('have hundreds of events in one millisecond, and hundreds that name one transaction', () => {
+  test('have hundreds of events in one millisecond, and hundreds with one transaction', () => {
     const drafts = generatedDrafts(NAME)
     assert.ok(drafts.length > 50_000, `${drafts.length} drafts`)
     for (const values of [drafts.map(({ at }) => at), drafts.flatMap(({ tx }) => tx ?? [])]) {
@@ -19,7 +19,7 @@ suite(`three generated months (seed ${SEED})`, () => {
   testInput(() => openGeneratedInput(NAME), { rounds: 8, dice: diceOf(SEED) })
 })
 
-/** How often the most frequent value is there. */
+/** Count of the most frequent value. */
 function mostOfOne(values: readonly string[]): number {
   return Math.max(
     ...Map.groupBy(values, (value) => value)

@@ -9,15 +9,15 @@ import { draftsFolder } from '../oracle/input.ts'
 import { bookOf, expectedOf } from '../oracle/expected.ts'
 
 const TO = Date.UTC(2026, 5, 12, 0, 11, 52)
-/** Days of which each last one is published at once, as a platform does that settles in batches. */
+/** Every so many days a day is published at once, like a platform that settles in batches. */
 const BATCH_EVERY_DAYS = 7
 
-/** Three months of the pretend platform, some 65,000 drafts. */
+/** Three months of the simulated platform, about 65,000 drafts. */
 export function generatedDrafts(seed: string): readonly ImportDraft[] {
   return [...history({ seed, from: msOf(TO - HISTORY_MS), to: msOf(TO) })].map(inBatches)
 }
 
-/** The same as a data set: its figures are computed by the oracle, from the drafts alone. */
+/** The drafts as a data set. The oracle computes its figures from the drafts alone. */
 export async function openGeneratedInput(seed: string): Promise<Input> {
   const drafts = generatedDrafts(seed)
   const folder = await draftsFolder()
@@ -25,7 +25,7 @@ export async function openGeneratedInput(seed: string): Promise<Input> {
   return { ...folder, expected: expectedOf(bookOf(drafts)) }
 }
 
-/** The drafts of one day in seven share a millisecond, and the transfers of such days one batch identifier a month. */
+/** Gives the drafts of one day in seven the same millisecond, and their transfers one transaction a month. */
 function inBatches(draft: ImportDraft): ImportDraft {
   const day = Math.floor(Date.parse(draft.at) / DAY_MS)
   if (day % BATCH_EVERY_DAYS !== 0) return draft

@@ -13,10 +13,10 @@ import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 export type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>
 
 const ORIGIN = 'daybook.example/golden'
-/** Of a log the id is random; the golden one's is not, so that nothing that shows it differs. */
+/** A fixed log id, so that answers with it do not differ between runs. */
 const LOG_ID = '0123456789abcdef0123456789abcdef'
 
-/** Imports the drafts, JSON lines, and serves them while the clock stands at `now`. */
+/** Imports the drafts (JSON lines) and serves them with the clock stopped at `now`. */
 export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNode> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-golden-'))
   const data = join(folder, 'data')
@@ -39,7 +39,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   const db = openForWriting(storePath(data))
   db.prepare(`UPDATE meta SET value = ? WHERE key = 'id'`).run(LOG_ID)
   db.close()
-  // The mark knows the log by the id that it was made with.
+  // The mark has the log's former id.
   rmSync(join(data, HIGH_WATER_FILE))
   const service = await startManualNode(data, newLog, [TEST_KEY], now)
   return {

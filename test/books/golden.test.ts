@@ -9,16 +9,16 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { openGoldenNode } from './golden-node.ts'
 import { GOLDEN } from '../stage/places.ts'
 
-// A change of a golden file is a change of the public format. `DAYBOOK_GOLDEN=write node --test test/golden.test.ts`
-// makes them anew from drafts.jsonl; what differs then is read and argued for in the commit.
+// A change of a golden file is a change of the public format. To write the files again from drafts.jsonl, run
+// `DAYBOOK_GOLDEN=write node --test test/books/golden.test.ts`. The commit must give reasons for every difference.
 
 const WRITES = process.env['DAYBOOK_GOLDEN'] === 'write'
 const DRAFTS = readFileSync(join(GOLDEN, 'drafts.jsonl'), 'utf8')
-/** Drafts that are published at the moment in the middle. */
+/** Drafts that are published up to the moment in the middle. */
 const DRAFTS_TO_MIDDLE = 41
 const MARCH = 'from=2026-03-01&to=2026-04-01'
 
-/** Every resource, by the file that holds its body. */
+/** Query of every resource by the file with its body. */
 const RESOURCES: Readonly<Record<string, string>> = {
   'summary.json': '/summary',
   'summary-at-an-earlier-moment.json': '/summary?at=2026-03-03T12:00Z',
@@ -62,7 +62,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'log/entries.tile': '/log/tile/entries/000.p/41',
 }
 
-/** What a month that is over adds. */
+/** The same for resources of a closed month. */
 const OF_A_CLOSED_MONTH: Readonly<Record<string, string>> = {
   'flows-of-the-month.json': `/flows?${MARCH}&bucket=day`,
   'flows-of-the-weeks.json': `/flows?${MARCH}&bucket=week`,
@@ -121,13 +121,13 @@ suite('the golden month', () => {
   })
 
   for (const { name, folder, drafts, now, resources } of MOMENTS) {
-    test(`is shown ${name} as it always was, byte for byte`, async (t) => {
+    test(`has the same bytes as ever ${name}`, async (t) => {
       if (WRITES) rmSync(join(GOLDEN, folder), { recursive: true, force: true })
       await using node = await openGoldenNode(drafts, msOf(now))
       for (const [file, path] of Object.entries(resources)) {
         await t.test(`/api/v1${path}`, async () => {
           const bytes = await node.bytesOf(`/api/v1${path}`)
-          // The version is the one thing that a release changes.
+          // Only the version changes with a release.
           const same = path === '/status' ? bytes.toString().replace(`"${VERSION}"`, '"0.0.0"') : bytes
           compare(`${folder}/${file}`, Buffer.from(same))
         })

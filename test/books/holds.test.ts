@@ -18,12 +18,12 @@ import type { PublicEntry } from '../oracle/book.ts'
 import { payouts as naivePayouts } from '../oracle/payouts.ts'
 import { openDirectory, reading, write, writerSteps } from '../story/store-run.ts'
 
-/** More runs than a commit's checks can wait for. */
+/** Runs of the properties. Set it higher for a longer test. */
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 25)
 const START = Date.UTC(2026, 0, 1)
 const KINDS = ['winner', 'runner_up'] as const
 
-/** What one step of a contest that pays may choose from; a step that does not fit is left out. */
+/** Random choices for the steps of a paying contest. A step that does not fit is left out. */
 const steps = fc.array(
   fc.record({
     is: fc.constantFrom('prize', 'prize', 'prize', 'hold', 'payout', 'expiry', 'correction', 'correction'),
@@ -37,7 +37,7 @@ const steps = fc.array(
 
 type Step = (typeof steps extends fc.Arbitrary<infer Value> ? Value : never)[number]
 
-/** A story in which nothing is paid that was not won when it was paid. */
+/** A log in which no payout comes before its prize. */
 function storyOf(chosen: readonly Step[]): readonly Entry[] {
   const entries: Entry[] = []
   const standing = new Map<string, bigint>()
@@ -73,7 +73,7 @@ function storyOf(chosen: readonly Step[]): readonly Entry[] {
   return entries
 
   function correct(pick: number): void {
-    // One prize of a kind: of two, the order in which what was paid moves on is nobody's promise.
+    // One prize of a kind, because the order in which payments move between two is not specified.
     const isCorrected = (kind: string): boolean =>
       entries.some(({ event }) => event.type === 'prize' && event.kind === kind && corrected.has(event.seq))
     const candidates = entries.filter(({ event }) => {
@@ -113,7 +113,7 @@ suite('review holds', () => {
     )
   })
 
-  test('are the same in the store, however their events fall into commits', () => {
+  test('are the same in the store, however their events are divided into commits', () => {
     fc.assert(
       fc.property(steps.map(storyOf), writerSteps, (entries, written) => {
         using directory = openDirectory()

@@ -20,18 +20,15 @@ import { startService } from '../stage/service.ts'
 const API = '/api/v1'
 const ZERO = '0.000000000'
 const HOUR = 3_600_000
-/** Buckets that one answer of `/flows` may hold, less the one that an end within a bucket adds. */
+/** Most buckets of an answer of `/flows`, less one for an end within a bucket. */
 const BUCKETS_MAX = 1499
 
-/** The service under test and what it must say; `expected` is there once the suite has begun. */
-type Served = { trial: Trial; expected?: Expected }
+/** The service under test and its expected figures, which are set when the suite has begun. */
+type ServedInput = { trial: Trial; expected?: Expected }
 
-/**
- * Registers the tests of one data set: a service that imported its drafts tells the expected figures, and every
- * answer equals the oracle's.
- */
+/** Registers the tests of a data set: a service that imported it has the expected figures and the oracle's answers. */
 export function testInput(open: () => Promise<Input>, asked: Readonly<Pick<Trial, 'rounds' | 'dice'>>): void {
-  const served: Served = { trial: { base: '', book: [], ...asked } }
+  const served: ServedInput = { trial: { base: '', book: [], ...asked } }
   let service: Service | undefined
   before(async () => {
     await using set = await open()
@@ -45,15 +42,15 @@ export function testInput(open: () => Promise<Input>, asked: Readonly<Pick<Trial
   testContests(served)
   testFlows(served)
   testPatterns(served)
-  suite('is told by the oracle as by the service', () => testAgainstOracle(served.trial))
+  suite('agrees between the oracle and the service', () => testAgainstOracle(served.trial))
 }
 
-function expectedOf({ expected }: Served): Expected {
+function expectedOf({ expected }: ServedInput): Expected {
   assert.ok(expected !== undefined, 'the data set is open')
   return expected
 }
 
-/** Every event that a filter keeps, over as many pages as it takes. */
+/** All events that match a filter, over all pages. */
 async function everyEvent(base: string, filter: string): Promise<readonly EventWire[]> {
   const events: EventWire[] = []
   let path: string | null = `${API}/events?limit=10000${filter}`
@@ -65,9 +62,9 @@ async function everyEvent(base: string, filter: string): Promise<readonly EventW
   return events
 }
 
-function testEvents(served: Served): void {
+function testEvents(served: ServedInput): void {
   const { trial } = served
-  test('has every event once, the first and the last where they were', async () => {
+  test('has every event once, with the same first and last event', async () => {
     const expected = expectedOf(served)
     assert.equal(trial.book.length, expected.events)
     assert.equal(trial.book[0]?.event.at, expected.first)
@@ -102,7 +99,7 @@ function testEvents(served: Served): void {
   })
 }
 
-function testContests(served: Served): void {
+function testContests(served: ServedInput): void {
   const { trial } = served
   test('has every contest and every kind of its prizes', async () => {
     const expected = expectedOf(served)
@@ -133,19 +130,19 @@ const figures = (given: Figures | undefined): Required<Figures> => ({
 
 const isSomething = (row: Required<Figures>): boolean => Object.values(row).some((kots) => kots !== ZERO)
 
-/** The whole time of the data set, from the first moment to just after the last. */
+/** The time span of the data set, from the first moment to just after the last. */
 const spanOf = ({ first, last }: Expected): readonly [number, number] => [
   Date.parse(first),
   Date.parse(last) + 1,
 ]
 
-function testFlows(served: Served): void {
+function testFlows(served: ServedInput): void {
   for (const [bucket, name, widthMs] of [
     ['day', 'flowsByDay', 24 * HOUR],
     ['week', 'flowsByWeek', 168 * HOUR],
     ['hour', 'flowsByHour', HOUR],
   ] as const) {
-    test(`has the flows of every ${bucket}, and none where there were none`, async () => {
+    test(`has the flows of every ${bucket}, and zero in empty ones`, async () => {
       const expected = expectedOf(served)
       const [start, end] = spanOf(expected)
       const found: Record<string, Required<Figures>> = {}
@@ -160,7 +157,7 @@ function testFlows(served: Served): void {
   }
 }
 
-function testPatterns(served: Served): void {
+function testPatterns(served: ServedInput): void {
   test('has the patterns of every hour and day in every time zone asked', async () => {
     const expected = expectedOf(served)
     const [from, to] = spanOf(expected)

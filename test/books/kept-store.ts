@@ -25,10 +25,10 @@ import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import type { ManualNode } from '../stage/manual-node.ts'
 import { startManualNode } from '../stage/manual-node.ts'
 
-/** A folder for each schema: a store that a Daybook of that schema has written, its key, and what it answered. */
+/** Folder of test stores, one for each schema: a store that its Daybook wrote, the key, and recorded answers. */
 export const STORES: string = join(import.meta.dirname, '..', 'stores')
 
-/** The log of every kept store, and the present at which it is asked. */
+/** The log of every kept store, and the moment at which it is asked. */
 export const KEPT_LOG: NewLog = { origin: 'daybook.example/kept', chain: 'solana', simulated: false }
 export const KEPT_NOW: number = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
 
@@ -38,7 +38,7 @@ const ANSWERS_FILE = 'answers.jsonl.br'
 const WINDOW = { params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS } }
 const OWNER_ONLY = 0o600
 
-/** The schemas of which a store is kept. */
+/** The schemas with a kept store. */
 export function keptSchemas(): readonly number[] {
   return readdirSync(STORES, { withFileTypes: true })
     .filter((found) => found.isDirectory())
@@ -46,11 +46,11 @@ export function keptSchemas(): readonly number[] {
     .toSorted((a, b) => a - b)
 }
 
-/** A kept store in a directory of its own, which is removed at the end. */
+/** A kept store in a temporary directory, removed on disposal. */
 export type KeptStore = Disposable &
   Readonly<{ data: string; keys: readonly SigningKey[]; serve(): Promise<ManualNode> }>
 
-/** Unpacks the store of a schema, as its service has left it. */
+/** Unpacks the store of a schema. */
 export function unpackKept(schema: number): KeptStore {
   const from = join(STORES, String(schema))
   const folder = mkdtempSync(join(tmpdir(), 'daybook-kept-'))
@@ -59,7 +59,7 @@ export function unpackKept(schema: number): KeptStore {
   writeFileSync(join(data, STORE_FILE), brotliDecompressSync(readFileSync(join(from, PACKED_STORE_FILE))))
   copyFileSync(join(from, HIGH_WATER_FILE), join(data, HIGH_WATER_FILE))
   copyFileSync(join(from, KEY_FILE), defaultKeyFile(data))
-  // Git keeps no modes, and a key that others may read is refused.
+  // Git does not keep file modes, and a key that others may read is refused.
   chmodSync(defaultKeyFile(data), OWNER_ONLY)
   const keys = [readKeyFile(defaultKeyFile(data), { hasFileModes: true })]
   return {
@@ -70,7 +70,7 @@ export function unpackKept(schema: number): KeptStore {
   }
 }
 
-/** Packs a directory whose service has ended, with the key that signed last. */
+/** Packs the directory of a stopped service, with its newest key. */
 export function packStore(schema: number, data: string, keyFile: string): void {
   const to = join(STORES, String(schema))
   mkdirSync(to)
@@ -80,7 +80,7 @@ export function packStore(schema: number, data: string, keyFile: string): void {
   copyFileSync(keyFile, join(to, KEY_FILE))
 }
 
-/** What was answered: the body of a 200, or what a stream says until it is live. */
+/** A recorded answer: the body of a 200, or a stream up to its live position. */
 export type KeptAnswer = Readonly<{ path: string; body: Buffer }>
 
 export function readAnswers(schema: number): readonly KeptAnswer[] {
@@ -108,7 +108,7 @@ export function isKept(schema: number): boolean {
   return existsSync(join(STORES, String(schema), PACKED_STORE_FILE))
 }
 
-/** Asks for one path. The version is the one thing that a release changes. */
+/** Requests one path. Replaces the version in the status, which changes with a release. */
 export async function ask(service: ManualNode, path: string): Promise<KeptAnswer> {
   const body = await service.bytesOf(path)
   if (path !== ENDPOINT_PATHS.status) return { path, body }
@@ -119,8 +119,8 @@ const MARCH = 'from=2026-03-01&to=2026-04-01'
 const TX = 'hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaLDPcNFWvrfxYbaNYdaNu'
 
 /**
- * What is asked of every endpoint, as it follows its path or in place of it. The two descriptions of the interface
- * are left out: they say nothing of a store.
+ * Requests of every endpoint: a suffix of its path, or a whole path. The two descriptions of the interface are left
+ * out, because they do not depend on a store.
  */
 const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
   summary: ['', '?at=2026-03-03T12:00Z', '?at=2026-04-12T10:07Z', '?at=2026-02-01'],
@@ -173,7 +173,7 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
   status: [''],
 }
 
-/** Every path that is asked of a kept store. */
+/** All paths that are requested of a kept store. */
 export function askedPaths(): readonly string[] {
   return Object.entries(ASKED).flatMap(([id, asked]) =>
     asked.map((rest) =>

@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openForReading, openForWriting, storePath, StoreError } from '../../src/log/store/store.ts'
 import { EVENT_TYPES } from '../../src/protocol/rules.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from './kept-store.ts'
-import { checked } from '../story/damaged-log.ts'
+import { runCheck } from '../story/damaged-log.ts'
 
 /** The body of a recorded answer, as JSON. */
 function recorded(path: string): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> {
@@ -12,7 +12,7 @@ function recorded(path: string): Readonly<Record<string, readonly Readonly<Recor
   return JSON.parse(answer?.body.toString() ?? '{}')
 }
 
-suite('the kept store of the present schema', () => {
+suite('the kept store of the current schema', () => {
   test('holds every type of event, a closed month and an open one, and two keys', () => {
     const { types = [] } = recorded('/api/v1/event-types')
     const seen = types.filter(({ kinds }) => Array.isArray(kinds) && kinds.length > 0)
@@ -22,14 +22,14 @@ suite('the kept store of the present schema', () => {
     assert.equal(recorded('/api/v1/log/keys')['keys']?.length, 2)
   })
 
-  test('has a recorded answer for all that is asked', () => {
+  test('has a recorded answer to every request', () => {
     assert.deepEqual(
       readAnswers(SCHEMA_VERSION).map(({ path }) => path),
       askedPaths(),
     )
   })
 
-  test('is opened, and answers as it did when it was kept, byte for byte', async (t) => {
+  test('can be opened, and gives the recorded answers byte for byte', async (t) => {
     using kept = unpackKept(SCHEMA_VERSION)
     await using service = await kept.serve()
     for (const { path, body } of readAnswers(SCHEMA_VERSION)) {
@@ -41,15 +41,15 @@ suite('the kept store of the present schema', () => {
     }
   })
 
-  test('is whole: `check` finds nothing', async () => {
+  test('passes `check`', async () => {
     using kept = unpackKept(SCHEMA_VERSION)
-    const { code, said } = await checked(kept.data, kept.keys)
+    const { code, said } = await runCheck(kept.data, kept.keys)
     assert.equal(code, 0, said)
   })
 })
 
 suite('the kept stores', () => {
-  test('are of the present schema and of those before it', () => {
+  test('are of the current schema and of earlier ones', () => {
     assert.equal(keptSchemas().at(-1), SCHEMA_VERSION, 'node test/stores/make.ts makes it')
   })
 

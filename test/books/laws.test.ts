@@ -22,7 +22,7 @@ import { randomLogs } from '../story/random-log.ts'
 const FLOWS = ['spentOnPlay', 'paidInPrizes', 'burned'] as const
 const LEVELS = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
 
-/** Any two moments around the log, the earlier first. */
+/** Two moments around the log, the earlier first. */
 const moments = fc
   .tuple(fc.integer({ min: -20, max: 120 }), fc.integer({ min: 1, max: 60 }), fc.nat(DAY_MS))
   .map(([day, days, ms]) => {
@@ -46,7 +46,7 @@ function given<T>(answer: Parsed<T>): T {
 const summaryAt = (books: Books, at: number): Summary => given(summary(books, msOf(at), now))
 const billions = (amount: string): bigint => parseAmount(amount) as bigint
 
-/** The range in these buckets, or in the least that fit. */
+/** The range in these buckets, or in the smallest that fit. */
 function rangeOf({ from, to }: Readonly<{ from: Ms; to: Ms }>, books: Books, bucket: string): ResolvedRange {
   const range = resolveRange({ from, to, bucket }, now, books.head)
   return range.ok ? range.value : rangeOf({ from, to }, books, range.problem.members?.['bucket'] as string)
@@ -173,7 +173,7 @@ suite('the laws', () => {
     )
   })
 
-  test('an answer that is settled never changes', () => {
+  test('a settled answer never changes', () => {
     fc.assert(
       fc.property(randomLogs, fc.nat(), ranges, (entries, cut, asked) => {
         fc.pre(entries.length > 0)

@@ -5,19 +5,19 @@ import { filterOf, matching, queryOf } from '../story/log-model.ts'
 import type { StreamClient } from '../stage/stream-client.ts'
 import { openClient, until } from '../stage/stream-client.ts'
 
-/** A reader who follows the log over connections that break, and remembers nothing but the last id. */
+/** A reader that follows the log over broken connections, and remembers only the last id. */
 export type Follower = Readonly<{
   filter: ModelFilter
-  /** Cuts the connection as if it had broken after some byte of what came. */
+  /** Cuts the connection as if it had broken after some received byte. */
   cut(): void
   isCut(): boolean
-  /** Connects again, after the last message that came whole. */
+  /** Connects again after the last complete message. */
   resume(port: number): Promise<void>
-  /** Waits until everything up to the head has come, and holds what came against the model. */
+  /** Waits for all events up to the head, and compares them with the model. */
   check(): Promise<void>
 }>
 
-type Said = Readonly<{ cursor: number; lines: readonly string[] }>
+type ReceivedMessages = Readonly<{ cursor: number; lines: readonly string[] }>
 
 /** Opens a stream from any place of the log, or live from its head. */
 export async function openFollower(port: number, model: LogModel, random: Random): Promise<Follower> {
@@ -29,8 +29,8 @@ export async function openFollower(port: number, model: LogModel, random: Random
   let cursor = start
   let client: StreamClient | null = null
 
-  /** What the first `bytes` of the body say, whole messages only. */
-  function said(bytes: number): Said {
+  /** The complete messages in the first `bytes` of the body. */
+  function said(bytes: number): ReceivedMessages {
     const body = client?.body().slice(0, bytes) ?? ''
     const messages = body.split(ndjson ? '\n' : '\n\n').slice(0, -1)
     const lines: string[] = []
@@ -53,7 +53,7 @@ export async function openFollower(port: number, model: LogModel, random: Random
     const path = queryOf({ ...filter, ...parameters })
     const opened = await openClient(to, { path, headers: [...headers, ...accept] })
     client = opened
-    // The first position says where it begins: from there on nothing may be lost.
+    // The first position says where the stream begins.
     await until(() => opened.positions().length > 0)
     assert.match(opened.head(), /^HTTP\/1\.1 200 /)
     assert.equal(opened.positions()[0]?.seq, cursor)
@@ -72,7 +72,7 @@ export async function openFollower(port: number, model: LogModel, random: Random
     },
     isCut: () => client === null,
     async resume(to) {
-      // A browser sends the old `after` again and says in the header how far it came.
+      // A browser repeats the old `after` and sends its position in a header.
       if (random.chance(0.5)) await connect(to, { after: String(start) }, [`Last-Event-ID: ${cursor}`])
       else await connect(to, { after: String(cursor) }, [])
     },

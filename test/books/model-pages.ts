@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { EventWire } from '../../src/protocol/event.ts'
 
-/** The events of a page, whose bytes must be the lines'. */
+/** The events of a page. Asserts that its bytes are those of the lines. */
 export function fromJson(body: string): EventWire[] {
   const { events, page: told } = JSON.parse(body) as { events: EventWire[]; page: { count: number } }
   const lines = events.map((event) => JSON.stringify(event)).join(',')

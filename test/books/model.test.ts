@@ -14,7 +14,7 @@ import { openFollower } from './model-follower.ts'
 import type { ModelService } from '../stage/model-service.ts'
 import { openModelService } from '../stage/model-service.ts'
 
-/** Runs of the model; a campaign takes more of them. A run that failed is told by its seed. */
+/** Runs of the model. Set it higher for a longer test; a failed run names its seed. */
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 6)
 const SEED = process.env['DAYBOOK_SEED']
 const STEPS = 70
@@ -27,13 +27,13 @@ type Stage = Readonly<{
   model: LogModel
   service: ModelService
   followers: Follower[]
-  /** The bytes of closed months when they were first seen. */
+  /** The bytes of closed months when they were first read. */
   closed: Map<string, string>
 }>
 
 async function publish({ random, model, service }: Stage): Promise<void> {
   service.setNow(service.nowMs() + random.pick([0, 1, 999, random.below(HOUR_MS), random.below(DAY_MS)]))
-  // A clock that steps back changes nothing: the log goes on from its last moment.
+  // A clock that steps back has no effect: the log continues from its last moment.
   const now = service.nowMs() - (random.chance(0.1) ? HOUR_MS : 0)
   const present = service.nowMs()
   service.setNow(now)
@@ -60,7 +60,7 @@ async function publish({ random, model, service }: Stage): Promise<void> {
   service.setNow(present)
 }
 
-/** Several publishers at once, some of them refused, and a reader meanwhile: all or nothing of each, in some order. */
+/** Several concurrent publishers, some of them refused, and a reader. Each is published whole or not, in some order. */
 async function publishTogether({ random, model, service }: Stage): Promise<void> {
   service.setNow(service.nowMs() + random.below(HOUR_MS))
   const requests = Array.from({ length: random.between(2, 6) }, (_, index) => {
@@ -95,7 +95,7 @@ async function publishTogether({ random, model, service }: Stage): Promise<void>
 
 type Bounds = Readonly<{ after?: number; before?: number; from?: number; to?: number }>
 
-/** Pages to the end of what was asked for, in any order and format, and expects each match once. */
+/** Reads all pages of a random question, in any order and format. Expects each match once. */
 async function page({ random, model, service }: Stage): Promise<void> {
   const filter = filterOf(random)
   const isDescending = random.chance(0.4)
@@ -146,7 +146,7 @@ function isWithin(
   return seq > after && seq < before && atMs >= from && atMs < to
 }
 
-/** Whether a descending page names a `before` that the log has reached. */
+/** Whether a descending page has a `before` that the log has reached. */
 function isAnchored(path: string, model: LogModel): boolean {
   const before = new URL(path, 'http://daybook.test').searchParams.get('before')
   return before !== null && Number(before) <= model.head() + 1
@@ -185,7 +185,7 @@ async function check({ followers }: Stage): Promise<void> {
 }
 
 async function restart({ random, service, followers }: Stage): Promise<void> {
-  // Some were cut before the service stopped, the others by it.
+  // The stop cuts the followers that were not cut before.
   for (const follower of followers) if (random.chance(0.3)) follower.cut()
   await service.restart()
   for (const follower of followers) {
@@ -199,7 +199,7 @@ async function closeMonth(stage: Stage): Promise<void> {
   await publish(stage)
 }
 
-/** Every month's files together are the log, and what is closed never changes. */
+/** Asserts that the files of all months joined are the log, and that closed months never change. */
 async function archive({ model, service, closed }: Stage): Promise<void> {
   const { months } = (await (await service.get('/api/v1/archive')).json()) as {
     months: {
@@ -253,7 +253,7 @@ const STEP_WEIGHTS = [
 
 for (let run = 0; run < RUNS; run++) {
   const seed = SEED ?? `${Date.now()}-${run}`
-  test(`however it is read, the log tells the same story (seed ${seed})`, async () => {
+  test(`the log is the same however it is read (seed ${seed})`, async () => {
     await using service = await openModelService(LAUNCH_MS)
     const stage = {
       random: randomOf(seed),

@@ -15,7 +15,7 @@ import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
 
-/** A twentieth of the long campaign, which is `DAYBOOK_CAMPAIGN=400`. */
+/** Kills of the service. The long campaign is `DAYBOOK_CAMPAIGN=400`. */
 const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 20)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 during publishing'
 const PUBLISHERS = 8
@@ -34,14 +34,14 @@ type SentDraft = Readonly<{
 }>
 type Request = readonly SentDraft[]
 
-/** What the publishers know: what was answered, and what was sent and not answered. */
+/** Knowledge of the publishers: the requests that were answered, and those that were only sent. */
 type Known = {
   readonly random: Random
   readonly sent: Map<string, SentDraft>
   readonly seqs: Map<string, number>
   /** Requests whose outcome only a retry can tell. */
   unknown: Request[]
-  /** Deposits that were acknowledged and no correction was sent for. */
+  /** Acknowledged deposits without a correction. */
   readonly deposits: { seq: number; kots: string }[]
   inFlight: number
   lines: readonly string[]
@@ -53,7 +53,7 @@ function openKnown(): Known {
   return { random, sent, seqs: new Map(), unknown: [], deposits: [], inFlight: 0, lines: [] }
 }
 
-/** Drafts of every table of the store; each has an amount or a contest of its own. */
+/** Drafts that write every table of the store. Each has its own amount or contest. */
 function draftOf(known: Known, number: number): SentDraft {
   const named = { ref: `ref-${number}`, kots: `${number}.000000001` }
   const contestId = (number % 40) + 1
@@ -101,7 +101,7 @@ function nextRequest(known: Known): Request {
   })
 }
 
-/** Sends one request and notes what is known of it; `cut` hangs up after so many milliseconds. */
+/** Sends one request and notes its outcome. Hangs up after `cut` milliseconds. */
 async function send(
   node: NodeProcess,
   known: Known,
@@ -139,7 +139,7 @@ function note(known: Known, request: Request, drafts: readonly { ref: string; se
   }
 }
 
-/** Publishes from several sides until the process is killed, at a random moment or right behind an answer. */
+/** Publishes from several publishers and kills the process, at a random moment or right after an answer. */
 async function publishUntilKilled(node: NodeProcess, known: Known): Promise<number> {
   const { random } = known
   const killAfterAnswers = random.chance(0.5) ? random.between(1, 40) : Infinity
@@ -166,7 +166,7 @@ async function publishUntilKilled(node: NodeProcess, known: Known): Promise<numb
   return inFlightAtKill
 }
 
-/** What readers saw before is there unchanged; what was acknowledged is there with its seq. */
+/** Asserts that the events that readers saw are unchanged, and acknowledged drafts have their seqs. */
 async function assertKept(node: NodeProcess, known: Known): Promise<void> {
   const lines = await readLines(node.url, 0)
   assert.deepEqual(lines.slice(0, known.lines.length), known.lines, 'what was read before did not change')
@@ -189,7 +189,7 @@ async function assertKept(node: NodeProcess, known: Known): Promise<void> {
   known.lines = lines
 }
 
-/** The newest payments are found by their transactions: the index was committed with them. */
+/** Asserts that the newest payments are found by their transactions, whose index is in the same commit. */
 async function assertFound(node: NodeProcess, lines: readonly string[]): Promise<void> {
   const paid = lines.filter((line) => !line.endsWith('"tx":null}')).slice(-PAID_LOOKED_UP)
   for (const line of paid) {
@@ -199,7 +199,7 @@ async function assertFound(node: NodeProcess, lines: readonly string[]): Promise
   }
 }
 
-/** The commit and its tree moved together: the checkpoint is of exactly the events that are there, and signed. */
+/** Asserts that the checkpoint is signed and of exactly the stored events. */
 async function assertSigned(node: NodeProcess, size: number): Promise<void> {
   const ask = async (path: string): Promise<Uint8Array> =>
     (await fetch(`${node.url}/api/v1/log/${path}`)).bytes()
@@ -211,7 +211,7 @@ async function assertSigned(node: NodeProcess, size: number): Promise<void> {
   assert.equal(opened.value.checkpoint.size, size, 'the checkpoint is of the head')
 }
 
-/** Asks again for what was never answered: each request is there whole or not at all, and is there once then. */
+/** Repeats unanswered requests. Asserts that each was stored whole or not at all, and is now stored once. */
 async function retry(node: NodeProcess, known: Known): Promise<Readonly<{ kept: number; lost: number }>> {
   let kept = 0
   const requests = known.unknown.splice(0)
@@ -228,7 +228,7 @@ async function retry(node: NodeProcess, known: Known): Promise<Readonly<{ kept: 
   return { kept, lost: requests.length - kept }
 }
 
-/** Recovers and recomputes a copy, so that the process finds what the crash left. */
+/** Recovers and recomputes a copy, so that the next process finds the files of the crash. */
 function assertCopyWhole(data: string, folder: string): void {
   const copy = join(folder, 'copy.db')
   copyFileSync(storePath(data), copy)
@@ -270,7 +270,7 @@ suite(`a service killed while it publishes, ${CYCLES} times`, () => {
         rmSync(folder, { recursive: true, force: true })
       }
       t.diagnostic(`${known.sent.size} events; ${JSON.stringify(seen)}`)
-      // A campaign that met no request under way, or lost or kept none of them, has proved nothing.
+      // A campaign proves nothing unless some kills met requests in progress, with both outcomes.
       assert.ok(seen.inFlight >= CYCLES && seen.kept > 0 && seen.lost > 0, JSON.stringify(seen))
       assert.ok(known.sent.size > CYCLES * 50, `${known.sent.size} events were published`)
     },

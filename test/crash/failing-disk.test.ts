@@ -19,18 +19,18 @@ function draft(number: number): object {
   return { ref: `ref-${number}`, type: 'trade', kind: 'buy', kots: `${number}` }
 }
 
-/** What a fault is set on, by the data directory. */
-type Failing = Readonly<{ name: string; fault(data: string): Fault }>
+/** A fault of system calls on files of the data directory. */
+type DiskFault = Readonly<{ name: string; fault(data: string): Fault }>
 
 const wal = (data: string): string => `${storePath(data)}-wal`
 
-const BROKEN: readonly Failing[] = [
+const BROKEN: readonly DiskFault[] = [
   {
     name: 'a write of the store that fails',
     fault: (data) => ({ calls: 'pwrite64', error: 'EIO', paths: [wal(data)] }),
   },
   {
-    name: 'a write that fails while the disk takes nothing else either',
+    name: 'a write that fails while other writes fail too',
     fault: (data) => ({ calls: 'pwrite64', error: 'EIO', paths: [wal(data), join(data, PROBE_FILE)] }),
   },
   {
@@ -38,13 +38,13 @@ const BROKEN: readonly Failing[] = [
     fault: (data) => ({ calls: 'fsync', error: 'EIO', paths: [wal(data)] }),
   },
   {
-    name: 'an fsync that fails, though it says that the disk is full',
+    name: 'an fsync that fails with the error of a full disk',
     fault: (data) => ({ calls: 'fsync', error: 'ENOSPC', paths: [wal(data)] }),
   },
 ]
 
-/** Disks that say in another way that they are full. */
-const FULL: readonly Failing[] = (['EDQUOT', 'ENOSPC'] as const).map((error) => ({
+/** Other errors of a full disk. */
+const FULL: readonly DiskFault[] = (['EDQUOT', 'ENOSPC'] as const).map((error) => ({
   name: error,
   fault: (data) => ({ calls: 'pwrite64', error, paths: [wal(data), join(data, PROBE_FILE)] }),
 }))
@@ -57,7 +57,7 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
     rmSync(folder, { recursive: true })
   })
 
-  /** A service with some events, on a directory of its own. */
+  /** Starts a service with some events in its own directory. */
   async function started(name: string): Promise<Readonly<{ data: string; node: NodeProcess }>> {
     const data = join(folder, name.replaceAll(/\W+/g, '-'))
     const node = await startNode(data)
@@ -78,7 +78,7 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
       }
       assert.equal(node.child.exitCode, 1, node.stderr())
       assert.match(node.stderr(), /the disk failed/)
-      // What was acknowledged is there, and the next start goes on.
+      // Acknowledged events are stored, and the next start continues.
       assert.ok(assertConsistent(storePath(data)) >= BEFORE)
       const again = await startNode(data)
       nodes.push(again)
@@ -89,7 +89,7 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
   }
 
   for (const { name, fault } of FULL) {
-    test(`that is full (${name}) is said, and publishing goes on by itself`, async () => {
+    test(`is reported as full (${name}), and publishing resumes by itself`, async () => {
       const { data, node } = await started(name)
       {
         await using _fault = await injectFault(Number(node.child.pid), fault(data))
@@ -105,7 +105,7 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
     })
   }
 
-  test('to make the names in the data directory durable keeps the service from starting', async () => {
+  test('prevents a start when it cannot make the names in the data directory durable', async () => {
     const { data, node } = await started('names')
     await node.end('SIGTERM')
     const fault: Fault = { calls: 'fsync', error: 'EIO', paths: [data] }

@@ -1,19 +1,19 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** System calls that fail: which, with which error, on which files. */
+/** System calls to fail, with an error, on some files. */
 export type Fault = Readonly<{
   calls: string
   error: 'EIO' | 'EDQUOT' | 'ENOSPC'
   paths: readonly string[]
 }>
 
-/** A command in front of a program some of whose system calls fail from its start on. */
+/** Command prefix of a program whose system calls fail from its start on. */
 export function failingFromStart(fault: Fault): readonly string[] {
   return ['strace', '-f', '-qq', '-o', '/dev/null', ...wordsOf(fault)]
 }
 
-/** Makes system calls of a process fail, in all its threads, until it is disposed. */
+/** Makes system calls of a process fail in all its threads, until the result is disposed. */
 export async function injectFault(pid: number, fault: Fault): Promise<AsyncDisposable> {
   const tracer = spawn('strace', ['-f', '-o', '/dev/null', ...wordsOf(fault), '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -33,7 +33,7 @@ export async function injectFault(pid: number, fault: Fault): Promise<AsyncDispo
   }
 }
 
-/** Whether this machine has `strace` and lets it follow a process. */
+/** Whether this machine has `strace` and allows it to attach to a process. */
 export function canInject(): boolean {
   try {
     execFileSync('strace', ['-f', '-qq', '-o', '/dev/null', 'true'], { stdio: 'ignore' })

@@ -4,12 +4,12 @@ import { isMainThread, workerData } from 'node:worker_threads'
 import { Registry } from 'prom-client'
 
 /**
- * Loaded into each thread of a service before its own code (`--import`): makes the thread fail as soon as a file in
- * the folder `FAULTS_OF_TEST` says so, which it takes away. The file's name is a fault and a thread.
+ * Loaded into each thread of a service before its own code (`--import`). Makes the thread fail when a file in the
+ * folder `FAULTS_OF_TEST` has the name of a fault and of the thread, and removes the file.
  */
 const folder = process.env['FAULTS_OF_TEST'] ?? ''
 const LOOK_MS = 20
-/** How long a thread that is blocked does nothing at all. */
+/** Milliseconds for which a blocked thread does nothing. */
 const BLOCKED_MS = 8_000
 const given: unknown = workerData
 const thread = isMainThread ? 'main' : isWriter(given) ? 'writer' : 'front'

@@ -12,27 +12,27 @@ import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
 
-/** A way to leave a process little room, and then more. */
+/** A way to give a process little disk space, and then more. */
 type Scarcity = Readonly<{
   name: string
-  /** Whether this machine lets us; it is tried, not guessed. */
+  /** Tries whether this machine allows it. */
   works(folder: string): boolean
-  /** A command in front of the service. */
+  /** Command prefix of the service. */
   wrapper: readonly string[]
   makeRoom(node: NodeProcess, folder: string): void
   end(folder: string): void
 }>
 
 const LITTLE_BYTES = 3_000_000
-/** Requests that are refused in a row before there is room again. */
+/** Requests refused in a row before there is room again. */
 const REFUSED = 12
 const FILLING_DRAFTS = 60
-/** How long the node may take to notice that there is room again: two probes, on a slow machine. */
+/** Milliseconds in which the node must notice that there is room: two probes, on a slow machine. */
 const ROOM_MS_MAX = 5_000
 const LOOK_MS = 50
 
 const DISK: Scarcity = {
-  name: 'a disk that is full',
+  name: 'a full disk',
   works: (folder) => succeeds('mount', '-t', 'tmpfs', '-o', `size=${LITTLE_BYTES}`, 'tmpfs', folder),
   wrapper: [],
   makeRoom: (_, folder) => execFileSync('mount', ['-o', `remount,size=${LITTLE_BYTES * 4}`, folder]),
@@ -40,7 +40,7 @@ const DISK: Scarcity = {
 }
 
 const FILE_SIZE: Scarcity = {
-  name: 'a file that may not grow',
+  name: 'a file that cannot grow',
   works: () => succeeds('prlimit', `--fsize=${LITTLE_BYTES}:unlimited`, 'true'),
   wrapper: ['prlimit', `--fsize=${LITTLE_BYTES}:unlimited`],
   makeRoom: ({ child }) =>
@@ -72,7 +72,7 @@ function draftsOf(first: number, count: number): readonly Draft[] {
   })
 }
 
-/** Publishes until the store says that it is full: with many drafts a request first, then with one. */
+/** Publishes until the store is full: first many drafts a request, then one. */
 async function fill(node: NodeProcess): Promise<Readonly<{ events: number; refused: readonly Draft[][] }>> {
   let events = 0
   const refused: Draft[][] = []
@@ -94,7 +94,7 @@ async function fill(node: NodeProcess): Promise<Readonly<{ events: number; refus
   return { events, refused }
 }
 
-/** The status of readiness for readers and for publishers. */
+/** Status codes of readiness for readers and for publishers. */
 async function readyOf({ door }: NodeProcess): Promise<Readonly<{ readers: number; publishers: number }>> {
   const [readers, publishers] = await Promise.all([
     fetch(`${door}/readyz`),
@@ -120,7 +120,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
 
-    // It stays full, says so each time, and whoever reads notices nothing.
+    // It stays full and says so each time, and readers are not affected.
     for (let times = 0; times < REFUSED; times += 1) {
       const answer = await node.publish(refused[0] ?? [])
       assert.equal(answer.status, 507)
@@ -135,7 +135,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
     scarcity.makeRoom(node, folder)
-    // Nobody publishes meanwhile: a balancer that goes by this sends nobody.
+    // Without any publish request: a load balancer sends none to a node that is not ready.
     const limit = performance.now() + ROOM_MS_MAX
     while (!(await fetch(`${node.door}/readyz?for=publish`)).ok) {
       assert.ok(performance.now() < limit, 'that there is room is noticed')
@@ -162,7 +162,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
   }
 }
 
-/** Makes room scarce on a new folder; undefined where this machine does not allow that. */
+/** Opens a folder with little space; undefined when this machine does not allow that. */
 function openScarce(scarcity: Scarcity): (Disposable & Readonly<{ folder: string }>) | undefined {
   const parent = mkdtempSync(join(tmpdir(), 'daybook-scarce-'))
   const folder = join(parent, 'disk')
@@ -186,7 +186,7 @@ function isAllowed(scarcity: Scarcity): boolean {
   return scarce !== undefined
 }
 
-/** Whoever may not mount has the other way. */
+/** Without the right to mount, the limit of file sizes is left. */
 const WAYS = [DISK, FILE_SIZE].filter(isAllowed)
 const NEEDED = 'a way to leave a program little room'
 

@@ -10,7 +10,7 @@ import { daybook } from '../stage/service.ts'
 const TRADE = { ref: 'a', type: 'trade', kind: 'buy', kots: '1' }
 
 suite('a data directory', () => {
-  test('that is served is refused to a second server, an import and a check, and free after a crash', async () => {
+  test('is locked by its service against a second server, an import and a check, until a crash', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
     const data = join(folder, 'data')
     const file = join(folder, 'drafts.jsonl')
@@ -47,7 +47,7 @@ suite('a data directory', () => {
     }
   })
 
-  test('is locked within one process too, and what is no lock is not called one', () => {
+  test('is locked within one process too, and no other failure is reported as a lock', () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
     try {
       {

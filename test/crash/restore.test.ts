@@ -12,8 +12,8 @@ import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { isSigned, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { openStoredTree } from '../../src/log/tree/stored-tree.ts'
 import {
-  checked,
-  commanded,
+  runCheck,
+  runCommand,
   makeLog,
   NEW_LOG,
   openFolder,
@@ -25,7 +25,7 @@ import { TEST_KEY } from '../story/signing.ts'
 
 const ACCEPT = { ...SIGNING, acceptLoss: true }
 
-/** The newest checkpoint that the log shows, opened with the key under its present origin. */
+/** The newest checkpoint of the log, verified with the key under its current origin. */
 async function checkpointOf(data: string): Promise<Readonly<{ origin: string; size: number }>> {
   const log = openReader(data, null)
   try {
@@ -40,7 +40,7 @@ async function checkpointOf(data: string): Promise<Readonly<{ origin: string; si
   }
 }
 
-/** Whether the stored signature of the tree of this size is of the given origin. */
+/** Whether the stored signature of the tree of this size was made under the given origin. */
 function isSignedBy(data: string, origin: string, size: number): boolean {
   const db = openForReading(storePath(data))
   try {
@@ -55,47 +55,47 @@ function identityOf(data: string): LogIdentity {
   return readStoreIdentity(data)
 }
 
-/** Puts a copy of a store in a directory's place, as `docs/operating.md` says. */
+/** Restores a copy of a store in a directory, as `docs/operating.md` says. */
 function restore(copy: string, data: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(`${storePath(data)}${suffix}`, { force: true })
   copyFileSync(copy, storePath(data))
 }
 
 async function backedUp(data: string, to: string): Promise<void> {
-  const { code, said } = await commanded((world) => backUp(data, to, world))
+  const { code, said } = await runCommand((world) => backUp(data, to, world))
   assert.equal(code, 0, said)
 }
 
 suite('a backup', () => {
-  test('of the newest state is taken back as it is', async () => {
+  test('is accepted when it has the newest state', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3, 10])
     const copy = join(folder.path, 'copy.db')
     await backedUp(folder.data, copy)
     restore(copy, folder.data)
     assert.equal(refusalAtStart(folder.data), undefined)
-    assert.equal((await checked(folder.data)).code, 0)
+    assert.equal((await runCheck(folder.data)).code, 0)
     assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
   })
 
-  test('in an empty directory is a whole log', async () => {
+  test('is a complete log in an empty directory', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3, 10])
     const other = join(folder.path, 'other')
     mkdirSync(other)
     await backedUp(folder.data, storePath(other))
-    const { code, said } = await checked(other)
+    const { code, said } = await runCheck(other)
     assert.equal(code, 0, said)
     assert.equal(refusalAtStart(other), undefined)
   })
 
-  test('beside the write-ahead log of the store that it replaces is refused: the two do not go together', async () => {
+  test('is refused beside the write-ahead log of the store that it replaces', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [3, 200])
     const copy = join(folder.path, 'copy.db')
     await backedUp(data, copy)
-    // What a service that was killed leaves.
+    // The files of a killed service.
     const killed = join(folder.path, 'killed')
     const open = openForWriting(storePath(data))
     publishUpTo(data, [260])
@@ -104,13 +104,13 @@ suite('a backup', () => {
     copyFileSync(copy, storePath(killed))
     const said = /daybook\.db-wal belongs to another store/
     assert.match(refusalAtStart(killed) ?? '', said)
-    await assert.rejects(checked(killed), said)
+    await assert.rejects(runCheck(killed), said)
     rmSync(`${storePath(killed)}-wal`)
     rmSync(`${storePath(killed)}-shm`)
     assert.match(refusalAtStart(killed) ?? '', /^seq 201: the log ends at seq 200/)
   })
 
-  test('of an older state is refused, and `--accept-loss` begins a new log with it', async () => {
+  test('is refused when its state is older, and `--accept-loss` begins a new log with it', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [3, 10])
@@ -125,7 +125,7 @@ suite('a backup', () => {
         /^seq 11: the log ends at seq 10 but was published up to seq 20/,
       )
     }
-    const { code, said } = await checked(data)
+    const { code, said } = await runCheck(data)
     assert.equal(code, 1)
     assert.match(said, /^seq 11: /m)
     assert.deepEqual(identityOf(data), former, 'a refusal changes nothing')
@@ -147,11 +147,11 @@ suite('a backup', () => {
       assert.ok(!isSignedBy(data, former.origin, size), `the old origin has not signed size ${size} again`)
     }
     assert.ok(isSignedBy(data, former.origin, 3), 'what it signed before still holds')
-    const after = await checked(data)
+    const after = await runCheck(data)
     assert.equal(after.code, 0, after.said)
   })
 
-  test('may be put back again and again: each loss is another log', async () => {
+  test('may be restored again and again, and each loss makes another log', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [5])
@@ -171,11 +171,11 @@ suite('a backup', () => {
     }
     assert.equal(origins.size, 4)
     assert.equal(refusalAtStart(data), undefined)
-    const { code, said } = await checked(data)
+    const { code, said } = await runCheck(data)
     assert.equal(code, 0, said)
   })
 
-  test('from before a loss that was accepted begins another log, never the old one again', async () => {
+  test('makes another log when it is from before an accepted loss, never the old log', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [5])
@@ -200,10 +200,10 @@ suite('a backup', () => {
     assert.equal(refusalAtStart(data), undefined)
     publishUpTo(data, [9])
     assert.equal((await checkpointOf(data)).origin, third.origin)
-    assert.equal((await checked(data)).code, 0)
+    assert.equal((await runCheck(data)).code, 0)
   })
 
-  test('that was accepted, and a crash before that was marked, is no obstacle', async () => {
+  test('can be started after a crash between its acceptance and the mark', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [5])
@@ -240,10 +240,10 @@ suite('a store that is gone', () => {
     publishUpTo(data, [2, 7])
     assert.equal(refusalAtStart(data), undefined)
     assert.deepEqual(await checkpointOf(data), { origin: begun.origin, size: 7 })
-    assert.equal((await checked(data)).code, 0)
+    assert.equal((await runCheck(data)).code, 0)
   })
 
-  test('keeps the name that its log was made with, loss after loss', () => {
+  test('keeps the log’s first name through several losses', () => {
     using folder = openFolder()
     const { data } = folder
     const name = 'daybook.test/named'
@@ -251,7 +251,7 @@ suite('a store that is gone', () => {
     const origins: string[] = []
     for (let losses = 1; losses <= 2; losses += 1) {
       rmSync(storePath(data))
-      // The name of a new log, which whoever has lost one need not say.
+      // The default name of a new log, which is not needed after a loss.
       assert.equal(refusalAtStart(data, ACCEPT), undefined)
       publishUpTo(data, [losses])
       const identity = identityOf(data)
@@ -262,7 +262,7 @@ suite('a store that is gone', () => {
     }
   })
 
-  test('was never there: `--accept-loss` is refused, and nothing is made', () => {
+  test('cannot be accepted as lost if it never existed, and nothing is made', () => {
     using folder = openFolder()
     assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
     assert.equal(existsSync(storePath(folder.data)), false)

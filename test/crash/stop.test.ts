@@ -9,12 +9,12 @@ import { startNode } from '../stage/node-process.ts'
 
 const PUBLISHERS = 8
 const STOPS = 4
-/** Less than what connections are given that never end. */
+/** Less than the time that endless connections get. */
 const STOP_MS_MAX = 4_000
 const ANSWERS_BEFORE = 25
 
 suite('a service told to stop while it publishes', () => {
-  test('answers what is under way, keeps it, and is gone at once', async () => {
+  test('answers the requests in progress, keeps their events, and ends at once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-stop-'))
     const data = join(folder, 'data')
     const seqs = new Map<number, string>()
@@ -32,9 +32,9 @@ suite('a service told to stop while it publishes', () => {
             number += 1
             const draft = { ref: `r${number}`, type: 'trade', kind: 'buy', kots: `${number}.000000000` }
             const answer = await node.publish([draft]).catch(() => undefined)
-            // The door is closed: nobody is there to answer.
+            // The door is closed.
             if (answer === undefined) return
-            // The service stops: nothing was published, and the publisher asks again later.
+            // The service is stopping. Nothing was published.
             if (answer.code === 'not-ready') return
             assert.equal(answer.status, 200, answer.code)
             seqs.set(answer.drafts[0]?.seq ?? 0, draft.kots)

@@ -14,14 +14,14 @@ import { assertConsistent, linesOf } from '../stage/door-stage.ts'
 import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
 
-/** States of a torn log; every byte of it is the long campaign, `DAYBOOK_CAMPAIGN=140000`. */
+/** States of a torn log. The long campaign tears it at every byte (`DAYBOOK_CAMPAIGN=140000`). */
 const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 300)
 const SEED = 20_261_121
 const EVENTS_PER_COMMIT = 2
-/** States after which the log is recomputed and goes on. */
+/** States between two that are recomputed and continued. */
 const STATES_PER_RECOMPUTE = 30
 
-/** A store as a crash finds it, and what every table held after each commit, by head. */
+/** The files of a crashed store, and a digest of all tables after each commit, by head. */
 type Written = Readonly<{
   db: Uint8Array
   wal: Uint8Array
@@ -29,7 +29,7 @@ type Written = Readonly<{
   lines: readonly string[]
 }>
 
-/** Over every row of every table, whatever pages they lie in. */
+/** Digest of every row of every table. Does not depend on pages. */
 function digestOf(db: DatabaseSync): string {
   const hex = (_key: string, value: unknown): unknown =>
     value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
@@ -44,7 +44,7 @@ function digestOf(db: DatabaseSync): string {
   return hash('sha256', rows.join('\n'))
 }
 
-/** Writes a log commit by commit, and takes its files while it is open: nothing was checkpointed. */
+/** Writes a log commit by commit, and reads its files while it is open, before any checkpoint. */
 function write(folder: string, entries: readonly Entry[]): Written {
   const path = storePath(join(folder, 'whole'))
   createStore(path, { origin: 'daybook.test/torn', chain: 'opaque', simulated: false })
@@ -52,7 +52,7 @@ function write(folder: string, entries: readonly Entry[]): Written {
   try {
     store.exec('PRAGMA wal_autocheckpoint = 0')
     const signer = testSigner(store)
-    // The key is taken in a commit of its own, before the first of the log: it is no state of the log.
+    // The key is listed in a commit of its own, which is no state of the log.
     store.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     const appender = openAppender(store, signer)
     const digests = new Map([[0, digestOf(store)]])
@@ -71,7 +71,7 @@ function write(folder: string, entries: readonly Entry[]): Written {
   }
 }
 
-/** Opens what a crash left and says up to which event it goes; it must be a commit, whole, and go on. */
+/** Opens the files of a crash and returns the head. Asserts that it is a whole commit and can be continued. */
 function recover(folder: string, written: Written, wal: Uint8Array, goesOn: boolean): number {
   const path = join(folder, 'torn.db')
   writeFileSync(path, written.db)
@@ -115,8 +115,8 @@ const longest = fc
   .reduce((long, log) => (log.length > long.length ? log : long))
 const EVENT_AFTER = longest.at(-1)?.event.atMs ?? assert.fail('the log has events')
 
-// That a prefix is shorter than what was acknowledged can be told by the hash tree and the high-water mark
-// outside the store only; here it must be a prefix, made of whole commits, in every table.
+// The recovered log must be a prefix of whole commits in every table. Only the high-water mark outside the store can
+// tell that a prefix is shorter than what was acknowledged.
 suite('a write-ahead log', () => {
   const random = randomOf(`torn ${SEED}`)
   const damaged = (name: string, damage: (wal: Uint8Array, state: number) => Uint8Array): Promise<void> =>

@@ -8,11 +8,11 @@ import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
 import { judgeDraft } from '../../src/publish/admission/admission.ts'
-import type { Told } from './story.ts'
+import type { EventSketch } from './story.ts'
 import { logOf, time } from './story.ts'
 
-/** An event or a draft as a table of admission writes it; all happen at one moment. */
-export type Said = Omit<Told, 'at'>
+/** An event or a draft in a table of admission. All have one moment. */
+export type TableEvent = Omit<EventSketch, 'at'>
 
 const AT = '2026-10-01T00:00Z'
 /** Planned times of every contest of the tables. */
@@ -21,26 +21,26 @@ export const TIMES: Readonly<{ opensAt: Ms; closesAt: Ms }> = {
   closesAt: time('2026-10-03'),
 }
 
-export function contest(kind: string, id = 1): Said {
+export function contest(kind: string, id = 1): TableEvent {
   return { is: `contest/${kind}`, contest: id, ...(kind.endsWith('scheduled') && { details: TIMES }) }
 }
 
-/** An amount that moves; with a contest's number where it belongs to one. */
-export function moved(is: Said['is'], kots: string, id?: number): Said {
+/** An event or draft with an amount, and with a contest if it belongs to one. */
+export function moved(is: TableEvent['is'], kots: string, id?: number): TableEvent {
   return { is, kots, ...(id !== undefined && { contest: id }) }
 }
 
-export const UPCOMING: readonly Said[] = [contest('scheduled')]
-export const RUNNING: readonly Said[] = [...UPCOMING, contest('opened')]
-export const PAYING: readonly Said[] = [...RUNNING, contest('closed')]
-export const PAID: readonly Said[] = [...PAYING, contest('paid')]
+export const UPCOMING: readonly TableEvent[] = [contest('scheduled')]
+export const RUNNING: readonly TableEvent[] = [...UPCOMING, contest('opened')]
+export const PAYING: readonly TableEvent[] = [...RUNNING, contest('closed')]
+export const PAID: readonly TableEvent[] = [...PAYING, contest('paid')]
 
-/** A log in memory that holds the story. */
-export function published(story: readonly Said[]): MemoryLog {
-  return logOf(story.map((said) => ({ at: AT, ...said })))
+/** A log in memory with these events. */
+export function published(events: readonly TableEvent[]): MemoryLog {
+  return logOf(events.map((draft) => ({ at: AT, ...draft })))
 }
 
-export function draftOf({ is, contest: id, kots, details }: Said): Draft {
+export function draftOf({ is, contest: id, kots, details }: TableEvent): Draft {
   const [type = '', kind = ''] = is.split('/')
   return {
     ref: 'r',
@@ -54,19 +54,24 @@ export function draftOf({ is, contest: id, kots, details }: Said): Draft {
   }
 }
 
-/** What the books of a log that holds the story say to the draft. */
-export function refusalAfter(story: readonly Said[], said: Said): BooksRefusal | null {
-  return judgeDraft(published(story).fold(), draftOf(said), 'refuse').refusal
+/** The refusal of the draft by the books of a log with these events. */
+export function refusalAfter(events: readonly TableEvent[], draft: TableEvent): BooksRefusal | null {
+  return judgeDraft(published(events).fold(), draftOf(draft), 'refuse').refusal
 }
 
-/** What the log holds, what comes, and `field: reason` of its refusal, or null when it is taken. */
-export type Row = readonly [name: string, story: readonly Said[], said: Said, refused: string | null]
+/** The log's events, the draft, and `field: reason` of its refusal, or null when it is admitted. */
+export type Row = readonly [
+  name: string,
+  events: readonly TableEvent[],
+  draft: TableEvent,
+  refused: string | null,
+]
 
-/** One test for each row. */
+/** Registers one test for each row. */
 export function holds(rows: readonly Row[]): void {
-  for (const [name, story, said, refused] of rows) {
+  for (const [name, events, draft, refused] of rows) {
     test(name, () => {
-      const refusal = refusalAfter(story, said)
+      const refusal = refusalAfter(events, draft)
       assert.equal(refusal === null ? null : `${refusal.field}: ${refusal.reason}`, refused)
     })
   }

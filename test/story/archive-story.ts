@@ -12,11 +12,11 @@ import type { Signer } from '../../src/log/tree/signer.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
 import { TEST_KEY } from './signing.ts'
 
-/** An event as a test tells it: its line and its details' line. */
-export type Told = Readonly<{ seq: Seq; atMs: Ms; line: string; details: string | null }>
+/** An event as its line and its details line. */
+export type ArchiveEvent = Readonly<{ seq: Seq; atMs: Ms; line: string; details: string | null }>
 
 /** A trade without an amount; every seventh event has details. */
-export function tell(seq: number, atMs: number): Told {
+export function archiveEvent(seq: number, atMs: number): ArchiveEvent {
   const tx = createHash('sha512').update(String(seq)).digest('base64url')
   const line = formatEvent({
     seq: seqOf(seq),
@@ -32,11 +32,11 @@ export function tell(seq: number, atMs: number): Told {
 }
 
 /** `count` events from `first` on, `stepMs` apart. */
-export function story(first: number, count: number, fromMs: number, stepMs: number): Told[] {
-  return Array.from({ length: count }, (_, index) => tell(first + index, fromMs + index * stepMs))
+export function archiveEvents(first: number, count: number, fromMs: number, stepMs: number): ArchiveEvent[] {
+  return Array.from({ length: count }, (_, index) => archiveEvent(first + index, fromMs + index * stepMs))
 }
 
-/** A database in memory with the tables that the archive is made from, and its own. */
+/** A database in memory with the tables of events, details and the archive. */
 export function openDatabase(): DatabaseSync {
   const db = new DatabaseSync(':memory:')
   db.exec(`
@@ -46,20 +46,25 @@ export function openDatabase(): DatabaseSync {
   return db
 }
 
-/** A stand-in for the tree of the first `size` events: the archive asks for it and signs it, and looks no further. */
+/** A stand-in for the root of the first `size` events. The archive only signs it. */
 export function rootOf(size: number): Uint8Array {
   return createHash('sha256').update(String(size)).digest()
 }
 
-/** Signs the months of the story. */
+/** Signs the months of these events. */
 export const STORY_SIGNER: Signer = openSigner('daybook.example/log', [TEST_KEY])
 
-/** One commit: rows first, then the archive, as the log's append does it. */
-export function commit(db: DatabaseSync, writer: ArchiveWriter, told: readonly Told[], end = 'COMMIT'): void {
+/** Makes one commit: first the rows, then the archive, like the log's append. */
+export function commit(
+  db: DatabaseSync,
+  writer: ArchiveWriter,
+  events: readonly ArchiveEvent[],
+  end = 'COMMIT',
+): void {
   const event = db.prepare('INSERT INTO events VALUES (?, ?, 0, NULL, 0, ?)')
   const detail = db.prepare('INSERT INTO details VALUES (?, ?)')
   db.exec('BEGIN IMMEDIATE')
-  for (const { seq, atMs, line, details } of told) {
+  for (const { seq, atMs, line, details } of events) {
     event.run(seq, atMs, line)
     if (details !== null) detail.run(seq, details)
     writer.add({ seq, atMs }, () => rootOf(seq - 1))

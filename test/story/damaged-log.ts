@@ -33,11 +33,11 @@ import { TEST_KEY, testSigner } from './signing.ts'
 export const NEW_LOG: NewLog = { origin: 'daybook.test/log', chain: 'opaque', simulated: false }
 export const SIGNING: Signing = { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false }
 
-/** January and February have 300 events each, and are closed; March is open. Every other event has details. */
+/** Events of each of the closed months January and February. March is open. Every other event has details. */
 const MONTH_EVENTS = 300
 const MONTHS = [Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1), Date.UTC(2026, 2, 1)] as const
 
-/** Appends the event `seq` of the log that these tests have in hand. */
+/** Appends the event `seq` of the log of these tests. */
 export function appendEvent(appender: Appender, seq: number): void {
   const month = Math.min(Math.floor((seq - 1) / MONTH_EVENTS), MONTHS.length - 1)
   const at = msOf((MONTHS[month] ?? 0) + (seq - month * MONTH_EVENTS) * HOUR_MS)
@@ -54,8 +54,8 @@ export function appendEvent(appender: Appender, seq: number): void {
 }
 
 /**
- * Publishes the events after the head up to the last of `ends`, with a commit that ends at each of them; those of
- * another log so many events on where there is a `shift`.
+ * Publishes the events after the head up to the last of `ends`, with a commit that ends at each of them. With a `shift`
+ * they are those of a log that is so many events ahead.
  */
 export function publishUpTo(
   data: string,
@@ -92,29 +92,29 @@ export function writeKey(path: string, { privateKey }: SigningKey, mode = 0o600)
   writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode })
 }
 
-/** A folder that goes when the test does. */
+/** A temporary folder, removed on disposal. */
 export function openFolder(): Disposable & Readonly<{ path: string; data: string }> {
   const path = mkdtempSync(join(tmpdir(), 'daybook-damage-'))
   return { path, data: join(path, 'data'), [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
 }
 
-/** A copy of a log's directory and its key. */
+/** Copies a log's directory and its key. */
 export function copyLog(from: string, to: string): void {
   cpSync(from, to, { recursive: true })
   cpSync(defaultKeyFile(from), defaultKeyFile(to))
 }
 
-/** Changes a store with other hands than Daybook's. */
-export function change<T>(data: string, hands: (db: DatabaseSync) => T): T {
+/** Changes a store without Daybook. */
+export function change<T>(data: string, damage: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(storePath(data))
   try {
-    return hands(db)
+    return damage(db)
   } finally {
     db.close()
   }
 }
 
-/** What a start says when it refuses the log; undefined when it takes it. */
+/** The message with which a start refuses the log; undefined when it accepts it. */
 export function refusalAtStart(data: string, signing: Signing = SIGNING): string | undefined {
   try {
     readyLog(data, NEW_LOG, signing)
@@ -125,10 +125,10 @@ export function refusalAtStart(data: string, signing: Signing = SIGNING): string
   }
 }
 
-export type Said = Readonly<{ code: ExitCode; said: string }>
+export type CommandEnd = Readonly<{ code: ExitCode; said: string }>
 
-/** What a command comes to in this process. */
-export async function commanded(run: (world: World) => Promise<ExitCode> | ExitCode): Promise<Said> {
+/** Runs a command in this process. */
+export async function runCommand(run: (world: World) => Promise<ExitCode> | ExitCode): Promise<CommandEnd> {
   const out = new PassThrough()
   const said = text(out)
   const world: World = {
@@ -151,8 +151,8 @@ export async function commanded(run: (world: World) => Promise<ExitCode> | ExitC
   }
 }
 
-export function checked(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<Said> {
-  return commanded((world) => check(data, world, keys))
+export function runCheck(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<CommandEnd> {
+  return runCommand((world) => check(data, world, keys))
 }
 
 /** Flips a bit in the middle of a text or a blob. */
@@ -171,7 +171,7 @@ export function flip(db: DatabaseSync, table: string, column: string, where: str
   db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where}`).run(flipBit(row['value']))
 }
 
-/** Writes the leaves anew from `seq` on, and the hashes above them, as whoever has no key can. */
+/** Computes the leaves from `from` on and the hashes above them again, as an attacker without the key can. */
 export function rebuildTree(db: DatabaseSync, from: number, levels: readonly number[]): void {
   const rows = db
     .prepare(
@@ -193,8 +193,8 @@ export function rebuildTree(db: DatabaseSync, from: number, levels: readonly num
   }
 }
 
-/** Signs every commit that ends at `from` or later anew, with another key. */
-export function signAnew(db: DatabaseSync, from: number, key: SigningKey): void {
+/** Signs every commit that ends at `from` or later again, with another key. */
+export function signAgain(db: DatabaseSync, from: number, key: SigningKey): void {
   const signer = openSigner(readIdentity(db).origin, [key])
   const rows = db.prepare('SELECT seq, leaf, signature FROM events ORDER BY seq').all()
   const frontier = emptyFrontier()

@@ -4,7 +4,7 @@ import type { DraftSource } from '../../src/publish/admission/grammar.ts'
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
 import type { DraftRefusal } from '../../src/publish/admission/refusal.ts'
 
-/** How a draft comes: through the door, as an import's line, and on a chain whose transactions are the operator's own. */
+/** Sources of drafts: a publish request, the same on a chain with opaque transactions, and an import file. */
 export const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
 export const OPAQUE: DraftSource = { chain: 'opaque', mode: 'publish' }
 export const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
@@ -12,7 +12,7 @@ export const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
 export const TX: string = base58.encode(new Uint8Array(64).fill(7))
 export const ADDRESS: string = base58.encode(new Uint8Array(32).fill(7))
 export const DIGEST: string = `sha256:${'0123456789abcdef'.repeat(4)}`
-/** Drafts that are accepted as they stand, or with the details that their tests give them. */
+/** Drafts that are accepted as they are, or with details of their tests. */
 export const PLAY = { ref: 'r1', type: 'play', kind: 'entry', contestId: 7, kots: '12.5' }
 export const PLANNED = { ref: 'r', type: 'contest', kind: 'scheduled', contestId: 7 }
 export const TIMES = { opensAt: '2026-10-01', closesAt: '2026-11-01T12:00Z' }
@@ -34,7 +34,7 @@ export const CORRECTION = {
   details: { corrects: 3 },
 }
 
-/** Why a draft is refused; fails when it is accepted. */
+/** The refusal of a draft. Fails when it is accepted. */
 export function refused(value: unknown, source: DraftSource = DOOR): DraftRefusal {
   const outcome = parseDraft(value, source)
   assert.ok(!outcome.ok, 'is accepted')

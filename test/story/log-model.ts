@@ -1,7 +1,7 @@
 import type { EventWire } from '../../src/protocol/event.ts'
 import type { Random } from '../../sim/random.ts'
 
-/** A draft as the model sends it through the door. */
+/** A draft in the form of a publish request. */
 export type ModelDraft = Readonly<{
   ref: string
   type: string
@@ -12,19 +12,19 @@ export type ModelDraft = Readonly<{
   details?: Readonly<Record<string, unknown>>
 }>
 
-/** What a reader asks for; the same words for a page and for a stream. */
+/** Filter parameters, the same for pages and streams. */
 export type ModelFilter = Readonly<{ type?: string; kind?: string; contestId?: number; nonzero?: 1 }>
 
-/** The log as an array of lines: what it is to every reader, however it is read. */
+/** A model of the log: an array of lines. */
 export type LogModel = Readonly<{
   lines: readonly string[]
-  /** By place; null where an event has none. */
+  /** Details lines by index; null for an event without details. */
   details: readonly (string | null)[]
   head(): number
   lastMs(): number
-  /** Drafts that the books take, in this order. */
+  /** Makes drafts that the books admit in this order. */
   drafts(random: Random, count: number, which?: 'all' | 'of-no-contest'): ModelDraft[]
-  /** What publishing them at a moment adds. */
+  /** Adds the events of drafts that are published at a moment. */
   publish(drafts: readonly ModelDraft[], nowMs: number): void
 }>
 
@@ -58,8 +58,8 @@ export function openLogModel(): LogModel {
     const contestId = running[random.below(running.length)]
     if (ofContests && contestId !== undefined && random.chance(0.5)) {
       const kind = random.pick(['entry', 'vote', 'boost'])
-      const said = random.chance(0.2) ? { details: { count: 2 } } : {}
-      return [{ ref: ref(), type: 'play', kind, contestId, kots, ...tx, ...said }]
+      const counted = random.chance(0.2) ? { details: { count: 2 } } : {}
+      return [{ ref: ref(), type: 'play', kind, contestId, kots, ...tx, ...counted }]
     }
     if (random.chance(0.15)) {
       const price = `0.${String(random.below(1e9)).padStart(12, '0')}`
@@ -76,7 +76,7 @@ export function openLogModel(): LogModel {
     drafts: (random, count, which = 'all') =>
       Array.from({ length: count }, () => draft(random, which === 'all')).flat(),
     publish(drafts, nowMs) {
-      for (const { type, kind, contestId = null, kots, tx = null, details: said } of drafts) {
+      for (const { type, kind, contestId = null, kots, tx = null, details: given } of drafts) {
         const seq = lines.length + 1
         const atMs = Math.max(nowMs, model.lastMs())
         const at = new Date(atMs).toISOString()
@@ -84,7 +84,7 @@ export function openLogModel(): LogModel {
         const event = { seq, type, kind, at, atMs, contestId, kots: amount, tx }
         events.push(event)
         lines.push(JSON.stringify(event))
-        details.push(said === undefined ? null : JSON.stringify({ seq, details: withMoments(said) }))
+        details.push(given === undefined ? null : JSON.stringify({ seq, details: withMoments(given) }))
       }
     },
   }
@@ -92,10 +92,10 @@ export function openLogModel(): LogModel {
   return model
 }
 
-/** Each moment of the details as its pair. */
-function withMoments(said: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+/** Replaces each moment of the details by its pair of fields. */
+function withMoments(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(said).flatMap(([field, value]) =>
+    Object.entries(given).flatMap(([field, value]) =>
       field.endsWith('At')
         ? [
             [field, value],
@@ -106,7 +106,7 @@ function withMoments(said: Readonly<Record<string, unknown>>): Readonly<Record<s
   )
 }
 
-/** The events of the model that a filter lets in, in their order. */
+/** The events of the model that match a filter, in order. */
 export function matching(model: LogModel, filter: ModelFilter): readonly EventWire[] {
   const { type, kind, contestId, nonzero } = filter
   return (wires.get(model) ?? []).filter(
@@ -129,7 +129,7 @@ export function filterOf(random: Random): ModelFilter {
   }
 }
 
-/** A query of the parameters that are given, with its question mark. */
+/** The query of these parameters, with its question mark. */
 export function queryOf(parameters: Readonly<Record<string, string | number>>): string {
   const text = new URLSearchParams(
     Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),

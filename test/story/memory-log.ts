@@ -23,17 +23,14 @@ import { addActivity, QUARTERS_OF_WEEK, weekOf, weekStrided } from '../../src/pr
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
 
-/**
- * A log held in memory with its books: what a sceptic folds from the public files, and what tests compare the
- * store with. It keeps every entry, so it is for logs that fit.
- */
+/** A log in memory with its books, with which tests compare the store. It keeps every entry. */
 export type MemoryLog = Readonly<{
-  /** Adds the next entry: its seq must follow. */
+  /** Adds the next entry. Its seq must be the next one. */
   add(entry: Entry): void
   /** The fold, for checks before an entry is added. */
   fold(): Fold
   entries(): readonly Entry[]
-  /** The books at the present head; they do not change when more is added. */
+  /** The books at the current head. They do not change when entries are added. */
   books(): Books
 }>
 
@@ -81,7 +78,7 @@ function weekShelf(weeks: ReadonlyMap<Ms, readonly Activity[]>): Omit<WeekShelfO
 
 type WeekShelfOf = Parameters<typeof weekStrided>[0]
 
-function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms: Ms): Counted {
+function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms: Ms): CountedTally {
   const next = rows[firstAtOrAfter(rows, ms)]
   const whole = ms % MINUTE_MS === 0
   if (whole && next !== undefined) return { tally: next.tally, index: next.index }
@@ -98,7 +95,7 @@ function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms:
   }
 }
 
-type Counted = Readonly<{ tally: Tally; index: number }>
+type CountedTally = Readonly<{ tally: Tally; index: number }>
 
 function firstAtOrAfter(rows: readonly Row[], ms: Ms): number {
   let low = 0
@@ -120,7 +117,7 @@ function booksOf(
   const entries = [...kept.entries]
   const frozen = { ...kept, entries }
   const rows = [...allRows]
-  const asOf = ({ tally, index }: Counted): AsOfTotals => {
+  const asOf = ({ tally, index }: CountedTally): AsOfTotals => {
     const event = entries[index - 1]?.event
     const head = { seq: event?.seq ?? BEFORE_FIRST, atMs: event?.atMs ?? null }
     return {
@@ -230,7 +227,7 @@ function listings(
   }>,
 ): ReturnType<MemoryShelf['listings']> {
   const contests = new Map(kept.contests)
-  // Each is set once, and by a later event: those up to the head are as they were.
+  // Each is set once, by a later event, so those up to the head do not change.
   const known = (seq: Seq | undefined): Seq | undefined =>
     seq !== undefined && seq <= entries.length ? seq : undefined
   const lots = [...kept.lots.values()]

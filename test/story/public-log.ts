@@ -45,7 +45,7 @@ import type { Source } from '../../src/verify/reading/source.ts'
 
 export const ORIGIN = 'daybook.example/log'
 
-/** A key of a log, with its private half. */
+/** A key pair of a log. */
 export type LogKey = Readonly<{ key: VerifierKey; vkey: string; privateKey: KeyObject }>
 
 export function newKey(origin: string = ORIGIN): LogKey {
@@ -55,7 +55,7 @@ export function newKey(origin: string = ORIGIN): LogKey {
   return { key, vkey: formatVkey(key), privateKey }
 }
 
-/** A note of this text, signed by these keys. */
+/** A note with this text, signed with these keys. */
 export function signed(text: string, ...keys: readonly LogKey[]): string {
   const signatures = keys.map(({ key, privateKey }) =>
     signText(key, (message) => sign(null, message, privateKey), text),
@@ -63,13 +63,13 @@ export function signed(text: string, ...keys: readonly LogKey[]): string {
   return formatNote({ text, signatures })
 }
 
-/** The root over the first `size` of these entries. */
+/** The root of the first `size` entries. */
 export function rootOver(entries: readonly Entry[], size: number): Hash {
   const hasher = treeHasher(PRIMITIVES.sha256)
   const frontier = emptyFrontier()
   for (const { event, details } of entries.slice(0, size)) {
-    const said = details === null ? null : formatDetailsLine(event.seq, details)
-    appendLeaf(hasher, frontier, hasher.leaf(formatEntry(formatEvent(event), said)))
+    const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+    appendLeaf(hasher, frontier, hasher.leaf(formatEntry(formatEvent(event), detailsLine)))
   }
   return rootOf(hasher, frontier)
 }
@@ -88,14 +88,14 @@ export function checkpointOver(entries: readonly Entry[], size: number, ...keys:
   return signed(formatCheckpoint({ origin, size, root: rootOver(entries, size), extensions: [] }), ...keys)
 }
 
-/** What a service publishes of a log, each body by its path below `/api/v1/`; a test changes what it likes. */
+/** The public files and answers of a log by their path below `/api/v1/`. Tests can change each of them. */
 export type PublicLog = Readonly<{
   key: LogKey
-  /** The present that its answers state, but for the seconds. */
+  /** The current moment of its answers. */
   now: Ms
-  /** The honest body; undefined where nothing is. */
+  /** The unchanged body; undefined when there is none. */
   body(path: string): Uint8Array | undefined
-  /** A service that answers with these bodies, or as `change` has them. */
+  /** A service that answers with these bodies, after `change`. */
   source(change?: Change): Source
 }>
 
@@ -159,10 +159,10 @@ function archiveFiles(entries: readonly Entry[], key: LogKey): Map<string, Uint8
     const own = entries.filter(({ event }) => monthOf(event.atMs) === month)
     const size = entries.filter(({ event }) => monthOf(event.atMs) <= month).length
     const lines = own.map(({ event }) => `${formatEvent(event)}\n`).join('')
-    const said = own
+    const detailsLines = own
       .flatMap(({ event, details }) => (details === null ? [] : `${formatDetailsLine(event.seq, details)}\n`))
       .join('')
-    const [gzip, details] = [gzipSync(lines), gzipSync(said)]
+    const [gzip, details] = [gzipSync(lines), gzipSync(detailsLines)]
     put(`archive/${month}.jsonl.gz`, gzip)
     put(`archive/${month}.details.jsonl.gz`, details)
     const [firstSeq, lastSeq] = own.length === 0 ? [null, null] : [size - own.length + 1, size]
@@ -196,7 +196,7 @@ function archiveFiles(entries: readonly Entry[], key: LogKey): Map<string, Uint8
       details: {
         bytes: details.length,
         sha256: sha256(details),
-        lines: { bytes: said.length, sha256: sha256(said) },
+        lines: { bytes: detailsLines.length, sha256: sha256(detailsLines) },
       },
     }
     put(`archive/${month}.json`, JSON.stringify(manifest))
@@ -251,7 +251,7 @@ function rangeIn(books: Books, query: AnswerQuery): ReturnType<typeof resolveRan
   return resolveRange({ ...spanIn(query), bucket: query.word('bucket') }, query.now, books.head)
 }
 
-/** The answers as the service computes them: from the same functions, over another fold than the verifier's. */
+/** Computes an answer with the functions of the service, over another fold than the verifier's. */
 const ANSWERS: Readonly<Record<RecomputedEndpoint, (books: Books, query: AnswerQuery) => Parsed<unknown>>> = {
   summary: (books, { moment, now }) => summary(books, moment('at') ?? null, now),
   flows: (books, query) => mapped(rangeIn(books, query), (range) => flows(books, range)),

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
 import { CORRECTABLE_TYPES } from '../../src/protocol/rules.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
-/** What one step of a random log may choose from; the step decides what fits. */
+/** Random choices for one step of a log, which uses those that fit. */
 type Step = Readonly<{
   gapMs: number
   name: string
@@ -72,8 +72,8 @@ const steps: fc.Arbitrary<Step> = fc.record({
 })
 
 /**
- * Logs of every type and kind, with corrections and moments that coincide, but out of order and below zero, as
- * an operator could publish with `--balances report`: what holds of these holds of every log.
+ * Random logs of every type and kind, with corrections and equal moments. Order and balances can be wrong, as with
+ * `--balances report`.
  */
 export const randomLogs: fc.Arbitrary<readonly Entry[]> = fc
   .array(steps, { maxLength: 60, size: 'max' })
@@ -108,7 +108,7 @@ function ordinary(step: Step, before: readonly Entry[], atMs: number): Entry {
   }
 }
 
-/** Every detail that must be there, and by the step's pick those that may. */
+/** All required details, and the optional ones that the step's pick selects. */
 function detailsOf(asked: Readonly<Record<string, string>>, step: Step, atMs: number): Details | null {
   const later = msOf(atMs + step.hours * HOUR_MS)
   const possible: Details = {

@@ -19,7 +19,7 @@ import { CONTEST_STATUSES } from '../../src/protocol/resources.ts'
 import type { ContestId } from '../../src/protocol/seq.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
-/** What two books are asked before they are taken for the same; `entries` are the log's, for moments worth asking. */
+/** Asserts that two books give the same answers, at moments around the log's entries. */
 export function assertSameBooks(actual: Books, expected: Books, entries: readonly Entry[]): void {
   assert.deepEqual(actual.head, expected.head)
   assert.equal(actual.firstAtMs, expected.firstAtMs)
@@ -41,7 +41,7 @@ export function assertSameBooks(actual: Books, expected: Books, entries: readonl
   assertSameListings(actual, expected, entries)
 }
 
-/** The part of the books that is kept as of the head alone. */
+/** Asserts the same for the parts of the books that exist only as of the head. */
 export function assertSameListings(actual: Books, expected: Books, entries: readonly Entry[]): void {
   assert.deepEqual(actual.head, expected.head)
   assert.deepEqual(plain(actual.totals()), plain(expected.totals()))
@@ -74,7 +74,7 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
   }
 }
 
-/** What is unpaid: whole, paged from any place, and summed at every moment at which a status could change. */
+/** Asserts the same unpaid prizes: whole, in pages from any place, and summed at every change of a status. */
 function assertSameUnpaid(
   actual: Books,
   expected: Books,
@@ -95,7 +95,7 @@ function assertSameUnpaid(
   }
 }
 
-/** Whole minutes just before and just after each moment at which what is unpaid changes its status, and far from all. */
+/** Whole minutes just before and after each change of an unpaid prize's status, and some far from all. */
 function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
   const moments = rows.flatMap(({ terms: { unlocksAt, reviewUntil } }) =>
     [unlocksAt ?? [], reviewUntil ?? []].flat(),
@@ -108,13 +108,13 @@ function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
   return new Set([boundOf(0), floorTo(MS_MAX, MINUTE_MS), ...around])
 }
 
-/** Totals without their look-ups, so that they can be compared. */
+/** Totals without functions, so that they can be compared. */
 function plain({ seq, head, totals }: AsOfTotals): unknown {
   const figures = FIGURES.map((name) => [name, totals.figure(name), totals.amount(name)])
   return { seq, head: head(), figures, kinds: [...totals.spentByKind()] }
 }
 
-/** Around every event: itself, a millisecond to each side, its minute, and the edges of its week. */
+/** Moments around every event: its own, a millisecond to each side, its minute, and the edges of its week. */
 export function momentsOf(entries: readonly Entry[]): readonly Ms[] {
   const around = entries.flatMap(({ event: { atMs } }) => {
     const minute = floorTo(atMs, MINUTE_MS)
@@ -132,7 +132,7 @@ export function momentsOf(entries: readonly Entry[]): readonly Ms[] {
   return [...new Set([0, ...around])].map(boundOf)
 }
 
-/** The quarter of every event and the next one, in every week from the one before the first event to the last. */
+/** The quarter hour of every event and the next, in every week from before the first event to the last. */
 function quartersOf(entries: readonly Entry[]): readonly Ms[] {
   const first = entries[0]?.event.atMs
   const last = entries.at(-1)?.event.atMs
@@ -145,7 +145,7 @@ function quartersOf(entries: readonly Entry[]): readonly Ms[] {
   )
   const weeks: number[] = []
   for (let week = weekOf(first) - WEEK_MS; week <= weekOf(last) + WEEK_MS; week += WEEK_MS) weeks.push(week)
-  // Of a long log a part is asked: every week, and of each week other quarters.
+  // A long log is sampled: every week, with different quarter hours in each.
   const offsets = [0, WEEK_MS - QUARTER_MS, ...inWeek]
   return weeks.flatMap((week, index) =>
     offsets

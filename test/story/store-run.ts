@@ -16,15 +16,15 @@ import { contestIdOf } from '../../src/protocol/seq.ts'
 import { testSigner } from './signing.ts'
 
 /**
- * One step of a writer: `noise` entries are appended and undone (after `keptNoise` of them were kept), then a
- * batch in pieces is appended, kept and committed, with pieces dropped in between.
+ * One step of a writer. First it appends `noise` entries, of which it keeps `keptNoise`, and undoes them. Then it
+ * appends, keeps and commits a batch in pieces, and drops pieces in between.
  */
 export type WriterStep = Readonly<{
   noise: number
   keptNoise: number
   undo: 'drop' | 'rollback'
   pieces: readonly Readonly<{ events: number; droppedBefore: number }>[]
-  /** Days by which dropped events lie ahead of the kept ones, so that weeks and months end in them. */
+  /** Days by which dropped events are ahead of the kept ones, so that they end weeks and months. */
   aheadDays: number
   reopens: boolean
 }>
@@ -44,14 +44,14 @@ export const writerSteps: fc.Arbitrary<readonly WriterStep[]> = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-/** A directory for a store, gone when the test is. */
+/** A temporary directory for a store, removed on disposal. */
 export function openDirectory(): Disposable & Readonly<{ path: string }> {
   const path = mkdtempSync(join(tmpdir(), 'daybook-store-'))
   createStore(storePath(path), { origin: 'daybook.test/store', chain: 'opaque', simulated: false })
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
 }
 
-/** Writes the entries by the steps, again and again, and shows how many are published after each commit. */
+/** Writes the entries by repeating the steps. Yields how many are published after each commit. */
 export function* write(
   directory: string,
   entries: readonly Entry[],
@@ -67,7 +67,7 @@ export function* write(
     for (let turn = 0; done < entries.length; turn++) {
       const step = steps[turn % steps.length]
       if (step === undefined) return
-      // A bulk import has no journal: it drops batches, and a failure throws the whole file away.
+      // A bulk import has no journal, so it cannot roll back.
       const undo = mode === 'bulk' ? 'drop' : step.undo
       if (undo === 'rollback') rollBack(appender, entries.slice(done), step)
       done = commit(appender, entries, done, step)
@@ -124,7 +124,7 @@ function append(appender: Appender, entries: readonly Entry[], aheadDays: number
   }
 }
 
-/** A play of a kind that no kept event has: undone, it must leave no number and no sum behind. */
+/** Appends a play of a new kind. When it is undone it must leave no code and no sum. */
 function appendStray(appender: Appender, step: WriterStep): void {
   const { seq, atMs } = appender.head()
   const blank = { ref: null, atMs: null, tx: null, details: null }
@@ -146,7 +146,7 @@ export function draftOf({ event, details }: Entry): Draft {
   return { ref: null, atMs: null, type, kind, contestId, kots, tx, details }
 }
 
-/** Asks a store that somebody writes, or nobody. */
+/** Runs `ask` with a reader of a store. */
 export function reading<T>(directory: string, ask: (reader: LogReader) => T): T {
   const reader = openReader(directory, null)
   try {

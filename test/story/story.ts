@@ -8,8 +8,8 @@ import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import type { MemoryLog } from './memory-log.ts'
 import { openMemoryLog } from './memory-log.ts'
 
-/** One event as a test tells it; the seq follows from its place, what is left out does not apply. */
-export type Told = Readonly<{
+/** A short form of an event. Its seq is its position; absent fields are null. */
+export type EventSketch = Readonly<{
   at: string
   is: `${EventType}/${string}`
   contest?: number
@@ -17,38 +17,38 @@ export type Told = Readonly<{
   details?: Details
 }>
 
-/** A log in memory that holds what is told. A correction may leave out its amount and its contest. */
-export function logOf(story: readonly Told[]): MemoryLog {
+/** A log in memory with these events. A correction may leave out its amount and its contest. */
+export function logOf(sketches: readonly EventSketch[]): MemoryLog {
   const log = openMemoryLog()
-  for (const told of story) log.add(entryOf(told, log.entries()))
+  for (const sketch of sketches) log.add(entryOf(sketch, log.entries()))
   return log
 }
 
-/** A moment that a test writes. */
+/** Parses a moment. */
 export function time(at: string): Ms {
   const ms = parseAt(at)
   if (ms === undefined) throw new Error(`${at} is no moment`)
   return ms
 }
 
-/** The details of a price. */
+/** Details with a price. */
 export function priced(price: string): Details {
   const parsed = parseDraftPrice(price)
   if (parsed === undefined) throw new Error(`${price} is no price`)
   return { price: parsed }
 }
 
-/** A month that a test writes. */
+/** Parses a month. */
 export function month(text: string): Month {
   return text as Month
 }
 
-/** The correction of the event `seq`. */
+/** Details of a correction of the event `seq`. */
 export function correcting(seq: number): Details {
   return { corrects: seqOf(seq) }
 }
 
-function entryOf({ at, is, contest, kots, details }: Told, before: readonly Entry[]): Entry {
+function entryOf({ at, is, contest, kots, details }: EventSketch, before: readonly Entry[]): Entry {
   const [type = '', kind = ''] = is.split('/')
   const corrected = type === 'correction' ? before[(details?.corrects ?? 0) - 1]?.event : undefined
   const amount = kots === undefined ? null : (parseDraftAmount(kots) ?? null)

@@ -9,16 +9,16 @@ import { openAppender } from '../../src/log/append.ts'
 import { HIGH_WATER_FILE, markHighWater } from '../../src/log/store/high-water.ts'
 import { newestCheckpoint } from '../../src/log/tree/ready-log.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
-import { appendEvent, checked, copyLog, makeLog, openFolder, refusalAtStart } from '../story/damaged-log.ts'
+import { appendEvent, runCheck, copyLog, makeLog, openFolder, refusalAtStart } from '../story/damaged-log.ts'
 import { testSigner } from '../story/signing.ts'
 
-/** Damaged states of each kind; the long campaign is `DAYBOOK_CAMPAIGN=20000`. */
+/** Damaged states of each kind. The long campaign is `DAYBOOK_CAMPAIGN=20000`. */
 const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 25)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'no silent damage'
 const FIRST = [3, 10, 50, 120] as const
 const EVENTS = 200
 
-/** Over every row of every table but the operator's refs, which nothing published vouches for. */
+/** Digest of every row of every table, except refs, which nothing published can verify. */
 function digestOf(path: string): string {
   const db = new DatabaseSync(path)
   const plain = (_key: string, value: unknown): unknown =>
@@ -37,7 +37,7 @@ function digestOf(path: string): string {
   }
 }
 
-/** What was found: nothing, or one line for the operator. A failure of our own is none. */
+/** The finding: none, or one line for the operator. An unexpected error is no finding. */
 async function foundBy(ask: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await ask()
@@ -67,7 +67,7 @@ suite('a store with any bit flipped', () => {
         flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
         writeFileSync(storePath(copy.data), flipped)
         const fault = await foundBy(async () => {
-          const { code, said } = await checked(copy.data)
+          const { code, said } = await runCheck(copy.data)
           return code === 0 ? undefined : said
         })
         if (fault === undefined)
@@ -82,7 +82,7 @@ suite('a store with any bit flipped', () => {
 })
 
 suite('a write-ahead log that lost its end', () => {
-  test('is refused when events that were shown are gone, and the first of them is named', (t) => {
+  test('is refused when published events are missing, and the first of them is named', (t) => {
     using whole = openFolder()
     using torn = openFolder()
     makeLog(whole.data, FIRST)

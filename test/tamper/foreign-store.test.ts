@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../src/log/store/high-water.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import {
-  checked,
+  runCheck,
   copyLog,
   makeLog,
   NEW_LOG,
@@ -20,7 +20,7 @@ const ACCEPT = { ...SIGNING, acceptLoss: true }
 
 suite('the store of another log', () => {
   for (const origin of [NEW_LOG.origin, 'daybook.test/other']) {
-    test(`is refused in a log’s place (${origin}), with \`--accept-loss\` too`, async () => {
+    test(`is refused in place of a log (${origin}), with \`--accept-loss\` too`, async () => {
       using folder = openFolder()
       using others = openFolder()
       makeLog(folder.data, [5, 9])
@@ -29,7 +29,7 @@ suite('the store of another log', () => {
       for (const signing of [SIGNING, ACCEPT]) {
         assert.match(refusalAtStart(folder.data, signing) ?? '', /^seq 1: .* belongs to another log/)
       }
-      const { code, said } = await checked(folder.data)
+      const { code, said } = await runCheck(folder.data)
       assert.equal(code, 1)
       assert.match(said, /^seq 1: .* belongs to another log/m)
     })
@@ -37,23 +37,23 @@ suite('the store of another log', () => {
 })
 
 suite('the high-water mark beside a store', () => {
-  test('of a tree that the store does not have, signed with the log’s key, is a fork', async () => {
+  test('shows a fork when it has another tree signed with the log’s key', async () => {
     using folder = openFolder()
     const fork = join(folder.path, 'fork')
     makeLog(folder.data, [5])
     copyLog(folder.data, fork)
     publishUpTo(folder.data, [9])
-    // The same seqs with other events: the copy was published into as well.
+    // The copy was published into too, so it has other events at the same seqs.
     publishUpTo(fork, [9], [TEST_KEY], 100)
     cpSync(join(fork, HIGH_WATER_FILE), join(folder.data, HIGH_WATER_FILE))
     assert.match(
       refusalAtStart(folder.data) ?? '',
       /^seq 1: the log is not the one whose checkpoint was published/,
     )
-    assert.equal((await checked(folder.data)).code, 1)
+    assert.equal((await runCheck(folder.data)).code, 1)
   })
 
-  test('that no key of the log has signed is refused', () => {
+  test('is refused when no key of the log has signed it', () => {
     using folder = openFolder()
     using others = openFolder()
     makeLog(folder.data, [5])

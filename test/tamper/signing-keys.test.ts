@@ -21,8 +21,8 @@ import { openNote } from '../../src/tlog/signature.ts'
 import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
 import {
   change,
-  checked,
-  commanded,
+  runCheck,
+  runCommand,
   flip,
   makeLog,
   NEW_LOG,
@@ -53,7 +53,7 @@ function keysOf(data: string): readonly ListedKey[] {
   }
 }
 
-/** Whether somebody who knows only this key takes the newest checkpoint. */
+/** Whether a reader who knows only this key accepts the newest checkpoint. */
 async function trusts(data: string, { publicKey }: SigningKey): Promise<boolean> {
   const log = openReader(data, null)
   try {
@@ -65,10 +65,10 @@ async function trusts(data: string, { publicKey }: SigningKey): Promise<boolean>
   }
 }
 
-/** The mistake that a command says, and its exit code. */
-async function mistake(run: Parameters<typeof commanded>[0]): Promise<string> {
+/** The message and exit code of a command that refuses its arguments. */
+async function mistake(run: Parameters<typeof runCommand>[0]): Promise<string> {
   try {
-    await commanded(run)
+    await runCommand(run)
   } catch (error) {
     if (error instanceof CommandError) return `${error.exitCode}: ${error.message}`
     throw error
@@ -80,7 +80,7 @@ suite('keygen', () => {
   test('makes a key that only its owner may read, and prints the vkey of what it signs', async () => {
     using folder = openFolder()
     const to = join(folder.path, 'keys', 'one.key')
-    const made = await commanded((world) => keygen({ to, origin }, world))
+    const made = await runCommand((world) => keygen({ to, origin }, world))
     assert.equal(made.code, 0)
     assert.equal(statSync(to).mode & 0o777, 0o600)
     const vkey = made.said.trimEnd().split('\n').at(-1) ?? ''
@@ -89,13 +89,13 @@ suite('keygen', () => {
     const { privateKey } = readKeyFile(to, { hasFileModes: true })
     const message = Buffer.from('a text')
     assert.ok(verifyRawEd25519(known?.publicKey ?? message, message, sign(null, message, privateKey)))
-    assert.deepEqual(await commanded((world) => keygen({ show: to, origin }, world)), {
+    assert.deepEqual(await runCommand((world) => keygen({ show: to, origin }, world)), {
       code: 0,
       said: `${vkey}\n`,
     })
   })
 
-  test('never writes over a file', async () => {
+  test('never overwrites a file', async () => {
     using folder = openFolder()
     const to = join(folder.path, 'one.key')
     writeFileSync(to, 'what is there')
@@ -161,7 +161,7 @@ suite('the file of a signing key', () => {
 })
 
 suite('the keys of a log', () => {
-  test('are held to: another key is refused and nothing is changed', () => {
+  test('are required: another key is refused and nothing changes', () => {
     using folder = openFolder()
     makeLog(folder.data, [3, 5])
     const before = keysOf(folder.data)
@@ -171,7 +171,7 @@ suite('the keys of a log', () => {
     assert.deepEqual(keysOf(folder.data), before)
   })
 
-  test('change in two steps: both sign for a while, then the new one alone', async () => {
+  test('change in two steps: first both sign, then only the new one', async () => {
     using folder = openFolder()
     const { data } = folder
     const both = [TEST_KEY, OTHER_KEY]
@@ -193,7 +193,7 @@ suite('the keys of a log', () => {
       for (const key of both) assert.ok(await trusts(data, key))
       assert.equal(refusalAtStart(data, { ...SIGNING, keys: both.toReversed() }), undefined)
     }
-    assert.equal((await checked(data)).code, 0)
+    assert.equal((await runCheck(data)).code, 0)
 
     assert.equal(refusalAtStart(data, { ...SIGNING, keys: [OTHER_KEY] }), undefined)
     publishUpTo(data, [12], [OTHER_KEY])
@@ -206,14 +206,14 @@ suite('the keys of a log', () => {
       ],
     )
     assert.match(refusalAtStart(data) ?? '', /is signed with another key/, 'the old one is retired')
-    const { code, said } = await checked(data, [OTHER_KEY])
+    const { code, said } = await runCheck(data, [OTHER_KEY])
     assert.equal(code, 0, said)
     assert.equal(refusalAtStart(data, { ...SIGNING, keys: both }), undefined, 'and may come back beside it')
     assert.ok(await trusts(data, TEST_KEY))
-    assert.equal((await checked(data)).code, 0)
+    assert.equal((await runCheck(data)).code, 0)
   })
 
-  test('may be new ones when the old is lost and that is accepted: the tree goes on', async () => {
+  test('may be new ones when the loss of the old key is accepted, and the tree continues', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [3, 5])
@@ -226,11 +226,11 @@ suite('the keys of a log', () => {
     assert.ok(await trusts(data, OTHER_KEY))
     publishUpTo(data, [8], [OTHER_KEY])
     assert.equal(refusalAtStart(data, { ...SIGNING, keys: [OTHER_KEY] }), undefined)
-    const { code, said } = await checked(data, [OTHER_KEY])
+    const { code, said } = await runCheck(data, [OTHER_KEY])
     assert.equal(code, 0, said)
   })
 
-  test('are all accounted for in what they signed: a line of another key is damage', async () => {
+  test('are the only ones in a checkpoint: a signature of another key is damage', async () => {
     const damages: readonly string[] = [
       "UPDATE events SET signature = CAST(substr(signature, 1, 68) || x'00000000' || substr(signature, 73) AS BLOB) WHERE seq = 310",
       'UPDATE events SET signature = CAST(signature || zeroblob(68) AS BLOB) WHERE seq = 310',
@@ -243,21 +243,21 @@ suite('the keys of a log', () => {
       const both = { ...SIGNING, keys: [TEST_KEY, OTHER_KEY] }
       assert.equal(refusalAtStart(folder.data, both), undefined)
       publishUpTo(folder.data, [290, 310], both.keys)
-      assert.equal((await checked(folder.data)).code, 0)
+      assert.equal((await runCheck(folder.data)).code, 0)
       change(folder.data, (db) => db.exec(damage))
-      const { code, said } = await checked(folder.data)
+      const { code, said } = await runCheck(folder.data)
       assert.equal(code, 1, damage)
       assert.match(said, /^seq 291: the tree is not the one that was signed/m)
     }
   })
 
-  test('are not those that other hands have listed', async () => {
+  test('are not those that an attacker has listed', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [3, 5])
     assert.equal(refusalAtStart(data, { ...SIGNING, keys: [TEST_KEY, OTHER_KEY] }), undefined)
     change(data, (db) => flip(db, 'signing_keys', 'statement', 'statement IS NOT NULL'))
-    const forged = await checked(data)
+    const forged = await runCheck(data)
     assert.equal(forged.code, 1)
     assert.match(forged.said, /^signing_keys: a key is listed with a statement that no older key has signed/m)
     change(data, (db) => db.exec('UPDATE signing_keys SET to_size = 5'))
@@ -268,7 +268,7 @@ suite('the keys of a log', () => {
 })
 
 suite('a served log', () => {
-  test('lists its keys, signs with both while they change, and is not served without one', async () => {
+  test('lists its keys, signs with both during a change, and is not served without one', async () => {
     using folder = openFolder()
     const { data } = folder
     const next = join(folder.path, 'next.key')

@@ -14,14 +14,14 @@ import { daybook } from '../stage/service.ts'
 
 const PUBLISHERS = 4
 const ANSWERS_BEFORE = 20
-/** Far more than a request or a slice of an audit takes. */
+/** Far longer than a request or a slice of an audit. */
 const DEADLINE_MS = 20_000
 
 function serving(data: string, ...options: readonly string[]): ReturnType<typeof daybook> {
   return daybook('serve', '--data', data, '--port', '0', '--publish-port', '0', ...options)
 }
 
-/** Publishes from several sides until the service does not answer any more; how many were acknowledged. */
+/** Publishes from several publishers until the service ends. Returns how many requests were acknowledged. */
 async function publishOn(
   node: NodeProcess,
   name: string,
@@ -43,7 +43,7 @@ async function publishOn(
 }
 
 suite('a service whose log was changed while it was stopped', () => {
-  test('refuses to start where the start can see it: code 1, one line, nothing changed', async () => {
+  test('refuses to start when the start finds it: code 1, one line, nothing changed', async () => {
     using folder = openFolder()
     makeLog(folder.data, ENDS)
     change(folder.data, (db) => flip(db, 'events', 'line', 'seq = 600'))
@@ -59,7 +59,7 @@ suite('a service whose log was changed while it was stopped', () => {
     assert.deepEqual(after, before)
   })
 
-  test('refuses to start with --verify-first wherever it is', async () => {
+  test('refuses to start with --verify-first, wherever the change is', async () => {
     using folder = openFolder()
     makeLog(folder.data, ENDS)
     change(folder.data, (db) => flip(db, 'events', 'line', 'seq = 99'))
@@ -69,11 +69,11 @@ suite('a service whose log was changed while it was stopped', () => {
     assert.doesNotMatch(stderr, /listening/)
   })
 
-  test('ends with code 1 when its audit finds it, at once, with streams open and publishers at work', async () => {
+  test('ends at once with code 1 when its audit finds it, with open streams and busy publishers', async () => {
     using folder = openFolder()
     makeLog(folder.data, ENDS)
     change(folder.data, (db) => flip(db, 'events', 'line', 'seq = 99'))
-    // At an ordinary stop its streams would have a minute to end, in every thread.
+    // At an ordinary stop, streams would have a minute to end.
     const node = await startNode(folder.data, ['--drain', '60', '--workers', '2'])
     const stream = fetch(`${node.url}/api/v1/stream`)
       .then((response) => response.text())
@@ -83,7 +83,7 @@ suite('a service whose log was changed while it was stopped', () => {
     assert.equal(node.child.exitCode, 1)
     assert.match(node.stderr(), /seq 99: the event is not what was published/)
     await Promise.all([stream, publishing])
-    // Whoever starts it again does not get it to sign and show for as long as an audit takes.
+    // A restart must not sign and publish during its audit.
     const again = await serving(folder.data)
     assert.equal(again.code, 1)
     assert.doesNotMatch(again.stderr, /listening/)
@@ -97,33 +97,33 @@ suite('a service whose log was changed while it was stopped', () => {
 })
 
 suite('the audit of a log that is served', () => {
-  /** Audits a log again and again and changes it when the first audit is over; what breaks it then. */
-  async function brokenBy(data: string, hands: () => void): Promise<string> {
+  /** Audits a log repeatedly and changes it after the first audit. Returns the finding. */
+  async function brokenBy(data: string, damage: () => void): Promise<string> {
     const broken = Promise.withResolvers<string>()
     let audits = 0
     const audited = ({ done }: Readonly<{ done: boolean }>): void => {
       audits += done ? 1 : 0
-      if (done && audits === 1) hands()
+      if (done && audits === 1) damage()
     }
     await using _audits = startAudits(data, { pauseMs: 1, repeatMs: 1 }, audited, broken.resolve)
     const reason = await broken.promise
-    assert.ok(audits >= 1, 'it was right before')
+    assert.ok(audits >= 1, 'it was right before the change')
     return reason
   }
 
-  const changes: readonly (readonly [name: string, hands: (data: string) => void, reason: RegExp])[] = [
+  const changes: readonly (readonly [name: string, damage: (data: string) => void, reason: RegExp])[] = [
     [
-      'an old event is changed',
+      'a change of an old event',
       (data) => change(data, (db) => flip(db, 'events', 'line', 'seq = 99')),
       /^seq 99: the event is not what/,
     ],
     [
-      'the end is cut off between commits',
+      'a cut between commits',
       (data) => change(data, (db) => db.exec('DELETE FROM events WHERE seq > 693')),
       /^seq 694: the log ends at seq 693 but was published up to seq 700/,
     ],
     [
-      'an event is put at the end',
+      'an insertion at the end',
       (data) =>
         change(data, (db) =>
           db.exec(`INSERT INTO events SELECT 701, at, code, contest, nonzero, line, leaf, NULL FROM events
@@ -132,15 +132,15 @@ suite('the audit of a log that is served', () => {
       /^seq 701: /,
     ],
   ]
-  for (const [name, hands, reason] of changes) {
-    test(`names the first wrong seq when ${name} meanwhile`, async () => {
+  for (const [name, damage, reason] of changes) {
+    test(`names the first wrong seq after ${name} during the service`, async () => {
       using folder = openFolder()
       makeLog(folder.data, ENDS)
-      assert.match(await brokenBy(folder.data, () => hands(folder.data)), reason)
+      assert.match(await brokenBy(folder.data, () => damage(folder.data)), reason)
     })
   }
 
-  test('finds nothing wrong in a log that grows meanwhile', async () => {
+  test('finds no fault in a log that grows', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [10])
@@ -162,7 +162,7 @@ suite('the audit of a log that is served', () => {
 })
 
 suite('a backup made while events are published', () => {
-  test('passes the check, and what was acknowledged before it is in it', async () => {
+  test('passes the check, and has the events that were acknowledged before it', async () => {
     using folder = openFolder()
     makeLog(folder.data, ENDS.slice(0, 40))
     const copy = join(folder.path, 'copy')

@@ -24,7 +24,7 @@ import { MAIN, SAMPLE } from '../stage/places.ts'
 
 const API = '/api/v1'
 
-/** A server between the verifier and the service, that does to each body what it likes. */
+/** A proxy between the verifier and the service that can change each body. */
 async function proxyOf(
   url: string,
   change: (path: string, body: Buffer) => Buffer | Promise<Buffer>,
@@ -62,7 +62,7 @@ async function publish(to: Service, ref: string, kots = '1'): Promise<void> {
 const vkeyOf = async (url: string): Promise<string> =>
   (await get<LogKeys>(url, `${API}/log/keys`)).keys[0]?.vkey ?? ''
 
-/** One answer of each endpoint of figures, and the field of it that is altered. */
+/** One answer of each endpoint with figures, and the field to alter. */
 const FIGURES: readonly (readonly [check: string, path: RegExp, field: RegExp])[] = [
   ['summary', /^summary$/, /"paidInPrizes":"\d/],
   ['summary', /^summary\?at=/, /"burned":"\d/],
@@ -96,7 +96,7 @@ suite('daybook verify', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('finds a service right, on one screen, and at the next visit that it only grew', async () => {
+  test('verifies a service on one screen, and at the next visit that the log only grew', async () => {
     const words = ['verify', service.url, '--key', vkey, '--save', join(folder, 'saved')]
     const first = await daybook(...words)
     assert.equal(first.code, 0, first.stdout + first.stderr)
@@ -112,7 +112,7 @@ suite('daybook verify', () => {
     assert.match(second.stdout, /^all of it is right; /m)
   })
 
-  test('finds a service right that publishes while it is asked', async () => {
+  test('verifies a service that publishes during the verification', async () => {
     let asked = 0
     await using proxy = await proxyOf(service.url, async (_, body) => {
       asked += 1
@@ -125,7 +125,7 @@ suite('daybook verify', () => {
   })
 
   for (const [check, path, field] of FIGURES) {
-    test(`finds a figure that is altered: ${path.source}`, async () => {
+    test(`finds an altered figure: ${path.source}`, async () => {
       let met = 0
       await using proxy = await proxyOf(service.url, (at, body) => {
         if (!path.test(at) || !field.test(body.toString())) return body
@@ -139,7 +139,7 @@ suite('daybook verify', () => {
     })
   }
 
-  test('tells a forked past, signed with the same key, from a past that is cut off', async () => {
+  test('distinguishes a fork signed with the same key from a rollback', async () => {
     const saved = join(folder, 'forks')
     const copy = mkdtempSync(join(folder, 'copy-'))
     const size = Number((await (await fetch(`${service.url}${API}/log/checkpoint`)).text()).split('\n')[1])
@@ -177,7 +177,7 @@ suite('daybook verify', () => {
     assert.match(named.stderr, /evidence was found and not saved/)
   })
 
-  test('verifies a folder of the files that were downloaded, and finds what was changed in it', async () => {
+  test('verifies a folder of downloaded files, and finds a changed one', async () => {
     const mirror = join(folder, 'mirror')
     await download(service.url, mirror)
     const right = await daybook('verify', mirror, '--key', vkey)
@@ -196,7 +196,7 @@ suite('daybook verify', () => {
     )
   })
 
-  test('says what is a mistake of its user in one line, and ends with 2', async () => {
+  test('reports a wrong argument in one line, and ends with 2', async () => {
     const checkpoint = join(folder, 'none.checkpoint')
     writeFileSync(checkpoint, 'no checkpoint\n')
     for (const words of [
@@ -214,7 +214,7 @@ suite('daybook verify', () => {
     }
   })
 
-  test('is stopped by a signal, and then makes no statement about the log', async () => {
+  test('is stopped by a signal, and then says nothing about the log', async () => {
     let stop: () => void = () => undefined
     const asked = new Promise<void>((resolve) => (stop = resolve))
     await using proxy = await proxyOf(service.url, async (_, body) => {
@@ -231,7 +231,7 @@ suite('daybook verify', () => {
     assert.deepEqual(await said, ['', 'daybook: stopped; the log was not verified\n'])
   })
 
-  test('ends with 1 where there is nothing to verify', async () => {
+  test('ends with 1 when there is nothing to verify', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
     const found = await daybook('verify', empty)
@@ -240,7 +240,7 @@ suite('daybook verify', () => {
   })
 })
 
-/** The same as the command does, without a process of its own. */
+/** The audit of the command, in this process. */
 function auditOver(url: string, vkey: string): Promise<Audit> {
   const { signal } = new AbortController()
   return audit({
@@ -255,14 +255,14 @@ function auditOver(url: string, vkey: string): Promise<Audit> {
   })
 }
 
-/** The options of a second service that signs with the first one's key. */
+/** Options of a second service that signs with the first one's key. */
 async function sameKey({ data }: Service, copy: string): Promise<readonly string[]> {
   const file = join(copy, 'same.key')
   cpSync(`${data}.key`, file)
   return ['--rate-limit', 'off', '--signing-key-file', file, '--accept-new-key']
 }
 
-/** What `wget` would fetch: the archive, the keys, the checkpoint, and an answer. */
+/** Downloads the archive, the keys, the checkpoint, and an answer. */
 async function download(url: string, folder: string): Promise<void> {
   const { months } = await get<ArchiveIndex>(url, `${API}/archive`)
   const files = months.flatMap(({ month }) => [

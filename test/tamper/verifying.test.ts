@@ -15,7 +15,7 @@ import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const run = promisify(execFile)
 const BLOCK_MS_MAX = 60_000
-/** What the recipes are made of, beside the shell's own. */
+/** Programs that the recipes need. */
 const TOOLS = ['curl', 'gzip', 'openssl', 'sha256sum', 'awk', 'base64']
 
 const blocks = blocksOf(textOf('docs/verifying.md')).flatMap(({ language, text, before: line, line: at }) => {
@@ -23,7 +23,7 @@ const blocks = blocksOf(textOf('docs/verifying.md')).flatMap(({ language, text, 
   return language === 'sh' && by !== undefined ? [{ by, text, at }] : []
 })
 
-/** What each recipe says of the sample. */
+/** Output of each recipe for the sample. */
 const SAYS: readonly RegExp[] = [
   /all of it is right|right, and 1 not checked/,
   /^Signature Verified Successfully$/m,
@@ -47,14 +47,14 @@ suite('docs/verifying.md', { skip: skipWithout(...TOOLS) }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('has a recipe for each of its promises', () => assert.equal(blocks.length, SAYS.length))
+  test('has the expected number of recipes', () => assert.equal(blocks.length, SAYS.length))
 
   for (const [index, { by, text, at }] of blocks.entries()) {
     test(`line ${at} does what it says`, async () => {
       const script = text
         .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
         .replaceAll('http://127.0.0.1:8080', service.url)
-      // By hand: in the plainest shell, which every system has.
+      // With `sh`, which every system has.
       const shell = by === 'tool' ? 'bash' : 'sh'
       const { stdout } = await run(shell, ['-euc', script], { cwd: folder, timeout: BLOCK_MS_MAX })
       assert.match(stdout, SAYS[index] ?? /^$/)

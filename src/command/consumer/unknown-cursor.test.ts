@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as turn } from 'node:timers/promises'
 import { run, startProxy } from '../../../test/stage/command-stage.ts'
 import {
-  commanded,
+  runCommand,
   makeLog,
   openFolder,
   publishUpTo,
@@ -123,7 +123,7 @@ suite('tail, after its service lost events and the operator accepted the loss,',
     const { data } = folder
     makeLog(data, [3, 10])
     const copy = join(folder.path, 'copy.db')
-    const { code, said } = await commanded((world) => backUp(data, copy, world))
+    const { code, said } = await runCommand((world) => backUp(data, copy, world))
     assert.equal(code, 0, said)
     publishUpTo(data, [12, 20])
     const cursor = join(folder.path, 'cursor')

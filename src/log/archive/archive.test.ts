@@ -13,8 +13,15 @@ import type { ArchiveReader } from './archive-reader.ts'
 import { CHUNK_BYTES_MAX, openArchiveReader } from './archive-reader.ts'
 import { MONTH_FILES, SEGMENT_SEQS } from '../store/archive-tables.ts'
 import { openArchiveWriter } from './archive-writer.ts'
-import type { Told } from '../../../test/story/archive-story.ts'
-import { commit, openDatabase, story, tell, rootOf, STORY_SIGNER } from '../../../test/story/archive-story.ts'
+import type { ArchiveEvent } from '../../../test/story/archive-story.ts'
+import {
+  commit,
+  openDatabase,
+  archiveEvents,
+  archiveEvent,
+  rootOf,
+  STORY_SIGNER,
+} from '../../../test/story/archive-story.ts'
 import { EMPTY_MEMBER } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
 
@@ -42,8 +49,8 @@ function files(db: DatabaseSync, head: Seq): Record<string, string> {
   return Object.fromEntries(named)
 }
 
-function linesOf(told: readonly Told[], file: MonthFile): string {
-  return told
+function linesOf(events: readonly ArchiveEvent[], file: MonthFile): string {
+  return events
     .map((event) => (file === 'events' ? event.line : event.details))
     .filter((line) => line !== null)
     .map((line) => `${line}\n`)
@@ -53,12 +60,12 @@ function linesOf(told: readonly Told[], file: MonthFile): string {
 const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Asserts that every month holds exactly its events, and that its manifest is right. */
-function verify(db: DatabaseSync, told: readonly Told[]): void {
-  const head = told.at(-1)?.seq ?? seqOf(0)
+function verify(db: DatabaseSync, published: readonly ArchiveEvent[]): void {
+  const head = published.at(-1)?.seq ?? seqOf(0)
   const reader = openArchiveReader(db)
-  let size = (told[0]?.seq ?? 1) - 1
+  let size = (published[0]?.seq ?? 1) - 1
   for (const { month, closed, events, firstSeq, lastSeq, manifest } of reader.months(head)) {
-    const own = told.filter(({ atMs }) => monthOf(atMs) === month)
+    const own = published.filter(({ atMs }) => monthOf(atMs) === month)
     size += own.length
     assert.deepEqual([events, firstSeq, lastSeq], [own.length, own[0]?.seq ?? null, own.at(-1)?.seq ?? null])
     const bytes: Record<MonthFile, Uint8Array> = { events: EMPTY_MEMBER, details: EMPTY_MEMBER }
@@ -66,7 +73,7 @@ function verify(db: DatabaseSync, told: readonly Told[]): void {
       bytes[file] = bytesOfFile(reader, month, file, head)
       assert.equal(gunzipSync(bytes[file]).toString(), linesOf(own, file))
     }
-    assert.equal(closed, month !== monthOf(told.at(-1)?.atMs ?? msOf(0)))
+    assert.equal(closed, month !== monthOf(published.at(-1)?.atMs ?? msOf(0)))
     assert.equal(manifest === null, !closed)
     if (manifest === null) continue
     const lines = { events: linesOf(own, 'events'), details: linesOf(own, 'details') }
@@ -109,14 +116,14 @@ suite('the archive', () => {
     fc.assert(
       fc.property(from, step, sizes, fc.infiniteStream(fc.nat(3)), (first, stepMs, counts, luck) => {
         const total = counts.reduce((a, b) => a + b)
-        const told = story(first, total, Date.UTC(2026, 0, 20), stepMs)
+        const events = archiveEvents(first, total, Date.UTC(2026, 0, 20), stepMs)
         const bulk = openDatabase()
-        commit(bulk, openArchiveWriter(bulk, STORY_SIGNER), told)
+        commit(bulk, openArchiveWriter(bulk, STORY_SIGNER), events)
         const live = openDatabase()
         let writer = openArchiveWriter(live, STORY_SIGNER)
         let done = 0
         for (const count of counts) {
-          const next = told.slice(done, (done += count))
+          const next = events.slice(done, (done += count))
           const fate = luck.next().value
           if (fate === 1) writer = openArchiveWriter(live, STORY_SIGNER)
           if (fate === 2) {
@@ -129,7 +136,7 @@ suite('the archive', () => {
           }
           commit(live, writer, next)
         }
-        verify(live, told)
+        verify(live, events)
         const head = seqOf(first + total - 1)
         assert.deepEqual(files(live, head), files(bulk, head))
       }),
@@ -140,8 +147,8 @@ suite('the archive', () => {
   test('closes a month in the commit of the first event after it', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
-    const last = tell(1, Date.UTC(2026, 10, 1) - 1)
-    const next = tell(2, Date.UTC(2026, 10, 1))
+    const last = archiveEvent(1, Date.UTC(2026, 10, 1) - 1)
+    const next = archiveEvent(2, Date.UTC(2026, 10, 1))
     commit(db, writer, [last])
     assert.deepEqual(
       openArchiveReader(db)
@@ -164,26 +171,26 @@ suite('the archive', () => {
   test('never changes a closed file', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
-    const told = story(1, 5000, Date.UTC(2026, 8, 30), 3 * 60_000)
-    commit(db, writer, told)
+    const events = archiveEvents(1, 5000, Date.UTC(2026, 8, 30), 3 * 60_000)
+    commit(db, writer, events)
     const head = seqOf(5000)
     const closed = openArchiveReader(db)
       .months(head)
       .filter((month) => month.closed)
     assert.equal(closed.length, 1)
     const before = files(db, head)
-    const more = story(5001, 4000, (told.at(-1)?.atMs ?? 0) + 1, 30 * 60_000)
+    const more = archiveEvents(5001, 4000, (events.at(-1)?.atMs ?? 0) + 1, 30 * 60_000)
     commit(db, openArchiveWriter(db, STORY_SIGNER), more)
     const after = files(db, seqOf(9000))
     for (const file of MONTH_FILES) assert.equal(after[`2026-09 ${file}`], before[`2026-09 ${file}`])
-    verify(db, [...told, ...more])
+    verify(db, [...events, ...more])
   })
 
   test('has an empty file and a manifest for a month without events', () => {
     const db = openDatabase()
-    const told = [tell(1, Date.UTC(2025, 10, 5)), tell(2, Date.UTC(2026, 1, 1))]
-    commit(db, openArchiveWriter(db, STORY_SIGNER), told)
-    verify(db, told)
+    const events = [archiveEvent(1, Date.UTC(2025, 10, 5)), archiveEvent(2, Date.UTC(2026, 1, 1))]
+    commit(db, openArchiveWriter(db, STORY_SIGNER), events)
+    verify(db, events)
     const reader = openArchiveReader(db)
     const months = reader.months(seqOf(2))
     assert.deepEqual(
@@ -202,7 +209,11 @@ suite('the archive', () => {
 
   test('ends a segment at every seq divisible by 4,096 and at the month’s end', () => {
     const db = openDatabase()
-    commit(db, openArchiveWriter(db, STORY_SIGNER), story(4000, 9000, Date.UTC(2026, 9, 1), 5 * 60_000))
+    commit(
+      db,
+      openArchiveWriter(db, STORY_SIGNER),
+      archiveEvents(4000, 9000, Date.UTC(2026, 9, 1), 5 * 60_000),
+    )
     const ends = db.prepare('SELECT last_seq FROM segments WHERE file = 0 ORDER BY last_seq').all()
     assert.deepEqual(
       ends.map((row) => row['last_seq']),
@@ -213,25 +224,25 @@ suite('the archive', () => {
   test('lets a file be read over several heads, also while its month closes', () => {
     const db = openDatabase()
     const writer = openArchiveWriter(db, STORY_SIGNER)
-    const told = story(1, 5000, Date.UTC(2026, 9, 1), 60_000)
-    commit(db, writer, told)
+    const events = archiveEvents(1, 5000, Date.UTC(2026, 9, 1), 60_000)
+    commit(db, writer, events)
     const reader = openArchiveReader(db)
     const month = monthOf(msOf(Date.UTC(2026, 9, 1)))
     const layout = reader.layout(month, 'events', seqOf(5000))
     assert.ok(layout)
-    commit(db, writer, story(5001, 5000, Date.UTC(2026, 9, 30), 60_000))
+    commit(db, writer, archiveEvents(5001, 5000, Date.UTC(2026, 9, 30), 60_000))
     assert.equal(reader.month(month, seqOf(10_000))?.closed, true)
     const pieces: Uint8Array[] = []
     for (let from = 0; from < layout.storedBytes; from += pieces.at(-1)?.length ?? 0) {
       pieces.push(reader.chunk(month, 'events', from, layout.storedBytes))
     }
     const file = Buffer.concat([...pieces, layout.ending])
-    assert.equal(gunzipSync(file).toString(), linesOf(told, 'events'))
+    assert.equal(gunzipSync(file).toString(), linesOf(events, 'events'))
   })
 
   test('gives any range of a file, at most 1 MiB at a time', () => {
     const db = openDatabase()
-    commit(db, openArchiveWriter(db, STORY_SIGNER), story(1, 9000, Date.UTC(2026, 9, 1), 6 * 60_000))
+    commit(db, openArchiveWriter(db, STORY_SIGNER), archiveEvents(1, 9000, Date.UTC(2026, 9, 1), 6 * 60_000))
     const reader = openArchiveReader(db)
     const month = monthOf(msOf(Date.UTC(2026, 9, 1)))
     const whole = bytesOfFile(reader, month, 'events', seqOf(9000))
@@ -249,8 +260,8 @@ suite('the archive', () => {
 
   test('never serves a damaged segment, and closes its month without reading it', () => {
     const db = openDatabase()
-    const told = story(1, SEGMENT_SEQS, Date.UTC(2026, 9, 1), 1000)
-    commit(db, openArchiveWriter(db, STORY_SIGNER), told)
+    const events = archiveEvents(1, SEGMENT_SEQS, Date.UTC(2026, 9, 1), 1000)
+    commit(db, openArchiveWriter(db, STORY_SIGNER), events)
     const bytes = db.prepare('SELECT bytes FROM segments WHERE file = 0').get()?.['bytes']
     assert.ok(bytes instanceof Uint8Array)
     bytes[100] = (bytes[100] ?? 0) ^ 1
@@ -259,9 +270,9 @@ suite('the archive', () => {
     assert.throws(() => openArchiveReader(db).chunk(month, 'events', 500, 600), /damaged/)
     // The digests were computed when the segment was written, so the manifest describes the bytes before the damage.
     const seq = SEGMENT_SEQS + 1
-    commit(db, openArchiveWriter(db, STORY_SIGNER), [tell(seq, Date.UTC(2026, 10, 2))])
+    commit(db, openArchiveWriter(db, STORY_SIGNER), [archiveEvent(seq, Date.UTC(2026, 10, 2))])
     const manifest = JSON.parse(openArchiveReader(db).month(month, seqOf(seq))?.manifest ?? '{}')
-    assert.equal(manifest.lines.sha256, sha256(linesOf(told, 'events')))
+    assert.equal(manifest.lines.sha256, sha256(linesOf(events, 'events')))
     assert.throws(() => openArchiveReader(db).chunk(month, 'events', 500, 600), /damaged/)
   })
 

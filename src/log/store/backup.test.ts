@@ -11,7 +11,7 @@ import { openAppender } from '../append.ts'
 import { backupStore } from './backup.ts'
 import { LockedError } from './lock.ts'
 import { createStore, openForWriting, storePath } from './store.ts'
-import { checked } from '../../../test/story/damaged-log.ts'
+import { runCheck } from '../../../test/story/damaged-log.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 /** Enough events for several steps of a copy. */
@@ -79,7 +79,7 @@ suite('a backup', () => {
     assert.equal(statSync(storePath(other)).size, bytes)
     assert.equal(statSync(storePath(other)).mode & 0o777, 0o600)
     assert.deepEqual(readdirSync(other), ['daybook.db'])
-    const { code, said } = await checked(other)
+    const { code, said } = await runCheck(other)
     assert.equal(code, 0, said)
   })
 

@@ -16,17 +16,17 @@ import { openAppender } from '../append.ts'
 import { openForWriting, storePath } from './store.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
-type Told = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
+type EntrySketch = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
 
 const MONDAY = Date.UTC(2026, 5, 1)
 const closesAt = msOf(MONDAY + WEEK_MS)
-const SCHEDULED: Told = [MONDAY, 'contest/scheduled', undefined, { opensAt: msOf(MONDAY), closesAt }]
+const SCHEDULED: EntrySketch = [MONDAY, 'contest/scheduled', undefined, { opensAt: msOf(MONDAY), closesAt }]
 const OF_CONTEST = new Set(['contest', 'play', 'pool', 'prize', 'hold', 'payout', 'expiry'])
 
 /** Makes entries of contest 1. A correction copies the fields of the event that it cancels. */
-function entriesOf(told: readonly Told[]): readonly Entry[] {
+function entriesOf(sketches: readonly EntrySketch[]): readonly Entry[] {
   const entries: Entry[] = []
-  for (const [atMs, name, amount, details = null] of told) {
+  for (const [atMs, name, amount, details = null] of sketches) {
     const [type = '', kind = ''] = name.split('/')
     const corrected = details?.corrects === undefined ? undefined : entries[details.corrects - 1]?.event
     const kots =
@@ -51,8 +51,8 @@ function entriesOf(told: readonly Told[]): readonly Entry[] {
 /**
  * Writes the entries in batches of each size. Expects the same books as in memory, and no difference from `recompute`.
  */
-function assertSame(told: readonly Told[], batches: readonly number[] = [1, 3, 1_000_000]): void {
-  const entries = entriesOf(told)
+function assertSame(sketches: readonly EntrySketch[], batches: readonly number[] = [1, 3, 1_000_000]): void {
+  const entries = entriesOf(sketches)
   const memory = openMemoryLog()
   for (const entry of entries) memory.add(entry)
   for (const events of batches) {
@@ -83,7 +83,7 @@ suite('the store in edge cases', () => {
   test('counts a thousand events of one millisecond', () => {
     // Several rows of prefix totals have this one moment, in the middle of a minute.
     const atMs = MONDAY + 12_345
-    const plays = Array.from({ length: 1000 }, (_, index): Told => [
+    const plays = Array.from({ length: 1000 }, (_, index): EntrySketch => [
       atMs,
       `play/kind_${index % 7}`,
       BigInt(index),
@@ -125,12 +125,12 @@ suite('the store in edge cases', () => {
 
   test('sums past 2^64 and below zero, exactly', () => {
     const most = 10n ** 27n - 1n
-    const deposits = Array.from({ length: 300 }, (_, index): Told => [
+    const deposits = Array.from({ length: 300 }, (_, index): EntrySketch => [
       MONDAY + index * MINUTE_MS,
       'treasury/deposit',
       most,
     ])
-    const burns = Array.from({ length: 400 }, (_, index): Told => [
+    const burns = Array.from({ length: 400 }, (_, index): EntrySketch => [
       MONDAY + WEEK_MS + index,
       'burn/platform_income',
       most,
@@ -218,7 +218,7 @@ suite('the store in edge cases', () => {
 
   test('returns all that a payout took, also what it took of one lot twice', () => {
     const log = openMemoryLog()
-    const told: readonly Told[] = [
+    const sketches: readonly EntrySketch[] = [
       SCHEDULED,
       [MONDAY, 'prize/winner', 100n, { unlocksAt: msOf(MONDAY + HOUR_MS) }],
       [MONDAY, 'prize/winner', 50n],
@@ -226,13 +226,13 @@ suite('the store in edge cases', () => {
       [MONDAY, 'correction/prize', undefined, correcting(3)],
       [MONDAY, 'correction/payout', undefined, correcting(4)],
     ]
-    for (const entry of entriesOf(told)) log.add(entry)
+    for (const entry of entriesOf(sketches)) log.add(entry)
     const open = log.books().unpaid({ contestId: null, after: 0, limit: 10 })
     assert.deepEqual(
       open.map(({ first, unpaid }) => [first, unpaid]),
       [[2, 100n]],
     )
-    assertSame(told, [1, 6])
+    assertSame(sketches, [1, 6])
   })
 
   test('knows a ref in its batch and after a commit, not after a drop', () => {

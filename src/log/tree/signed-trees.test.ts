@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { change, makeLog, openFolder, rebuildTree, signAnew } from '../../../test/story/damaged-log.ts'
+import { change, makeLog, openFolder, rebuildTree, signAgain } from '../../../test/story/damaged-log.ts'
 import { OTHER_KEY } from '../../../test/story/signing.ts'
 import { openSignedTrees } from './signed-trees.ts'
 
@@ -75,7 +75,7 @@ suite('the signed trees of a log', () => {
         const ends = endsOf(sizes)
         const damage = (db: DatabaseSync): void => {
           changeEvent(db, at)
-          signAnew(db, at, OTHER_KEY)
+          signAgain(db, at, OTHER_KEY)
         }
         damaged(ends, damage, (db) => assert.deepEqual(openSignedTrees(db).firstWrong(), spanOf(ends, at)))
       }),

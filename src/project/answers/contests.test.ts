@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, logOf, month, time } from '../../../test/story/story.ts'
-import type { Told } from '../../../test/story/story.ts'
+import type { EventSketch } from '../../../test/story/story.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contestLedger } from './contest-ledger.ts'
@@ -10,7 +10,7 @@ import type { Paging } from './paging.ts'
 import { schedule } from './schedule.ts'
 
 const plan = (opens: string, closes: string) => ({ opensAt: time(opens), closesAt: time(closes) })
-const story: readonly Told[] = [
+const story: readonly EventSketch[] = [
   { at: '2026-10-01', is: 'contest/scheduled', contest: 9, details: plan('2026-10-02', '2026-10-03') },
   {
     at: '2026-10-01',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, logOf, priced, time } from '../../../test/story/story.ts'
-import type { Told } from '../../../test/story/story.ts'
+import type { EventSketch } from '../../../test/story/story.ts'
 import { flows } from './flows.ts'
 import { funds } from './funds.ts'
 
-const story: readonly Told[] = [
+const story: readonly EventSketch[] = [
   {
     at: '2026-10-01T05:00Z',
     is: 'contest/scheduled',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, logOf, time } from '../../../test/story/story.ts'
-import type { Told } from '../../../test/story/story.ts'
+import type { EventSketch } from '../../../test/story/story.ts'
 import { payouts } from './payouts.ts'
 
 const terms = { unlocksAt: time('2026-10-10'), reviewUntil: time('2026-10-12') }
-const closed = (contest: number): readonly Told[] => [
+const closed = (contest: number): readonly EventSketch[] => [
   {
     at: '2026-10-01',
     is: 'contest/scheduled',
@@ -14,7 +14,7 @@ const closed = (contest: number): readonly Told[] => [
   },
   { at: '2026-10-01', is: 'pool/sponsor', contest, kots: '1000' },
 ]
-const story: readonly Told[] = [
+const story: readonly EventSketch[] = [
   ...closed(1),
   ...closed(2),
   { at: '2026-10-03', is: 'prize/winner', contest: 2, kots: '10', details: terms },
@@ -25,7 +25,7 @@ const story: readonly Told[] = [
   { at: '2026-10-05', is: 'prize/winner', contest: 1, kots: '1' },
 ]
 
-function rows(told: readonly Told[], now: string): readonly string[] {
+function rows(told: readonly EventSketch[], now: string): readonly string[] {
   return payouts(logOf(told).books(), {}, time(now)).unpaid.map(
     ({ contestId, kind, kots, status, availableAt }) =>
       `${contestId} ${kind} ${kots.replace('.000000000', '')} ${status} ${availableAt.slice(0, 10)}`,
@@ -59,12 +59,12 @@ suite('unpaid prizes', () => {
   })
 
   test('disappear when they are paid', () => {
-    const paid: Told = { at: '2026-10-06', is: 'payout/winner', contest: 1, kots: '5' }
+    const paid: EventSketch = { at: '2026-10-06', is: 'payout/winner', contest: 1, kots: '5' }
     assert.deepEqual(rows([...story, paid], '2026-10-06').slice(2), ['1 winner 1 payable 2026-10-05'])
   })
 
   test('are overpaid when more was paid than was won', () => {
-    const told: readonly Told[] = [
+    const told: readonly EventSketch[] = [
       ...closed(1),
       { at: '2026-10-03', is: 'prize/winner', contest: 1, kots: '10' },
       { at: '2026-10-04', is: 'payout/winner', contest: 1, kots: '4' },

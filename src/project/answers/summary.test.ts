@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, logOf, priced, time } from '../../../test/story/story.ts'
-import type { Told } from '../../../test/story/story.ts'
+import type { EventSketch } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Summary } from '../../protocol/resources.ts'
 import type { Books } from '../fold/books.ts'
 import { isSummarySettled, summary } from './summary.ts'
 
 const planned = { opensAt: time('2026-10-01T10:00Z'), closesAt: time('2026-10-02T10:00Z') }
-const story: readonly Told[] = [
+const story: readonly EventSketch[] = [
   { at: '2026-10-01T00:00:00.500Z', is: 'treasury/deposit', kots: '1000' },
   { at: '2026-10-01T00:00:00.500Z', is: 'contest/scheduled', contest: 7, details: planned },
   { at: '2026-10-01T10:00Z', is: 'contest/opened', contest: 7 },

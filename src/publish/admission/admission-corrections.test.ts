@@ -1,5 +1,5 @@
 import { suite } from 'node:test'
-import type { Said } from '../../../test/story/admission-table.ts'
+import type { TableEvent } from '../../../test/story/admission-table.ts'
 import { contest, holds, moved, RUNNING } from '../../../test/story/admission-table.ts'
 import { correcting, month, priced, time } from '../../../test/story/story.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -9,13 +9,13 @@ const DIGEST = `sha256:${'0'.repeat(64)}`
 
 suite('a correction', () => {
   const deposit = moved('treasury/deposit', '5')
-  const correction = (type: string, seq: number, more: Partial<Said> = {}): Said => ({
+  const correction = (type: string, seq: number, more: Partial<TableEvent> = {}): TableEvent => ({
     is: `correction/${type}`,
     details: correcting(seq),
     ...more,
   })
   const run: Details = { month: month('2026-09'), digest: DIGEST }
-  const whole: readonly Said[] = [
+  const whole: readonly TableEvent[] = [
     ...RUNNING,
     moved('play/entry', '9', 1),
     moved('pool/top_up', '8', 1),
@@ -44,7 +44,7 @@ suite('a correction', () => {
     const seq = index + 1
     const type = is.split('/')[0] ?? ''
     const kots = amounts[seq]
-    const said = correction(type, seq, {
+    const draft = correction(type, seq, {
       ...(kots !== undefined && { kots }),
       ...(ofContest.has(seq) && { contest: 1 }),
     })
@@ -52,7 +52,7 @@ suite('a correction', () => {
       type === 'contest' || type === 'hold'
         ? `details.corrects: an event of type ${type} is put right by a further event`
         : null
-    holds([[`of ${is} is ${refused === null ? 'taken' : 'refused'}`, whole, said, refused]])
+    holds([[`of ${is} is ${refused === null ? 'admitted' : 'refused'}`, whole, draft, refused]])
   }
 
   const once = [deposit, correction('treasury', 1)]
@@ -116,8 +116,8 @@ suite('a correction', () => {
 
 suite('an event that restates', () => {
   const played = [...RUNNING, moved('play/entry', '1', 1), contest('closed')]
-  const corrected: readonly Said[] = [...played, { is: 'correction/play', details: correcting(3) }]
-  const again = (is: Said['is'], seq: number, id?: number): Said => ({
+  const corrected: readonly TableEvent[] = [...played, { is: 'correction/play', details: correcting(3) }]
+  const again = (is: TableEvent['is'], seq: number, id?: number): TableEvent => ({
     ...moved(is, '0', id),
     details: { restates: seqOf(seq) },
   })
@@ -185,7 +185,7 @@ suite('an event that restates', () => {
 })
 
 suite('a loyalty run', () => {
-  const of = (kind: string, restates?: number, name = '2026-09'): Said => ({
+  const of = (kind: string, restates?: number, name = '2026-09'): TableEvent => ({
     is: `loyalty/${kind}`,
     ...(kind === 'output' && { kots: '1' }),
     details: {
@@ -194,7 +194,7 @@ suite('a loyalty run', () => {
       ...(restates !== undefined && { restates: seqOf(restates) }),
     },
   })
-  const cancels = (seq: number): Said => ({ is: 'correction/loyalty', details: correcting(seq) })
+  const cancels = (seq: number): TableEvent => ({ is: 'correction/loyalty', details: correcting(seq) })
   const whole = [of('input'), of('output')]
   const hasInput = "details.month: event 1 has published this month's input"
   const hasOutput = "details.month: event 2 has published this month's output"

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Row, Said } from '../../../test/story/admission-table.ts'
+import type { Row, TableEvent } from '../../../test/story/admission-table.ts'
 import {
   contest,
   draftOf,
@@ -26,7 +26,7 @@ const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PA
 const STATE_NAMES = ['unplanned', 'upcoming', 'running', 'paying', 'paid'] as const
 
 suite('an event of a contest is admitted', () => {
-  const table: readonly (readonly [is: Said['is'], ...takenIn: string[]])[] = [
+  const table: readonly (readonly [is: TableEvent['is'], ...takenIn: string[]])[] = [
     ['contest/scheduled', 'unplanned'],
     ['contest/rescheduled', 'upcoming', 'running'],
     ['contest/opened', 'upcoming'],
@@ -46,10 +46,10 @@ suite('an event of a contest is admitted', () => {
   for (const [is, ...takenIn] of table) {
     const [type = '', kind = ''] = is.split('/')
     // An amount of zero needs no balance, so that only the order decides.
-    const said = type === 'contest' ? contest(kind) : moved(is, '0', 1)
+    const draft = type === 'contest' ? contest(kind) : moved(is, '0', 1)
     test(`${is} while it is ${takenIn.join(', ')}, and 409 wrong-state otherwise`, () => {
       for (const state of STATE_NAMES) {
-        const refusal = refusalAfter(STATES[state], said)
+        const refusal = refusalAfter(STATES[state], draft)
         assert.equal(refusal === null, takenIn.includes(state), `${is} while ${state}`)
         if (refusal !== null) assert.equal(refusal.code, 'wrong-state')
       }
@@ -131,20 +131,24 @@ suite('a balance inside the platform never goes below zero', () => {
   const unredeemed = [...pool, moved('prize/winner', '5', 1)]
   const loyalty = [moved('treasury/deposit', '5'), moved('loyalty/accrual', '5')]
   const asks = '5.000000001 is asked'
-  const givers: readonly (readonly [is: Said['is'], account: string, story: readonly Said[], id?: number])[] =
-    [
-      ['pool/top_up', 'treasury', funded, 1],
-      ['pool/play_share', 'treasury', funded, 1],
-      ['burn/platform_income', 'treasury', funded],
-      ['treasury/withdrawal', 'treasury', funded],
-      ['loyalty/accrual', 'treasury', funded],
-      ['prize/winner', 'pool:1', pool, 1],
-      ['pool/returned', 'pool:1', pool, 1],
-      ['payout/refund', 'pool:1', pool, 1],
-      ['payout/winner', 'unredeemed:1:winner', unredeemed, 1],
-      ['expiry/winner', 'unredeemed:1:winner', unredeemed, 1],
-      ['payout/loyalty', 'loyalty', loyalty],
-    ]
+  const givers: readonly (readonly [
+    is: TableEvent['is'],
+    account: string,
+    story: readonly TableEvent[],
+    id?: number,
+  ])[] = [
+    ['pool/top_up', 'treasury', funded, 1],
+    ['pool/play_share', 'treasury', funded, 1],
+    ['burn/platform_income', 'treasury', funded],
+    ['treasury/withdrawal', 'treasury', funded],
+    ['loyalty/accrual', 'treasury', funded],
+    ['prize/winner', 'pool:1', pool, 1],
+    ['pool/returned', 'pool:1', pool, 1],
+    ['payout/refund', 'pool:1', pool, 1],
+    ['payout/winner', 'unredeemed:1:winner', unredeemed, 1],
+    ['expiry/winner', 'unredeemed:1:winner', unredeemed, 1],
+    ['payout/loyalty', 'loyalty', loyalty],
+  ]
   holds(
     givers.flatMap(([is, account, story, id]): Row[] => [
       [`by ${is} of all that ${account} holds`, story, moved(is, '5', id), null],
@@ -157,7 +161,7 @@ suite('a balance inside the platform never goes below zero', () => {
     ]),
   )
 
-  const takers: readonly (readonly [is: Said['is'], id?: number])[] = [
+  const takers: readonly (readonly [is: TableEvent['is'], id?: number])[] = [
     ['play/entry', 1],
     ['pool/sponsor', 1],
     ['treasury/deposit'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, rmSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { change, checked, flip, refusalAtStart } from '../../../test/story/damaged-log.ts'
+import { change, runCheck, flip, refusalAtStart } from '../../../test/story/damaged-log.ts'
 import { opening, openImportStage, jsonl, plays } from '../../../test/stage/import-stage.ts'
 import type { ImportStage } from '../../../test/stage/import-stage.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
@@ -44,7 +44,7 @@ suite('an import into a signed log', () => {
       assert.equal(trees.firstWrong(), null)
     })
     assert.equal(refusalAtStart(stage.data), undefined)
-    const { code, said } = await checked(stage.data, [TEST_KEY])
+    const { code, said } = await runCheck(stage.data, [TEST_KEY])
     assert.equal(code, 0, said)
   })
 
