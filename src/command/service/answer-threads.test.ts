@@ -22,7 +22,7 @@ const QUESTION: Question = {
   now: msOf(Date.UTC(2026, 10, 21)),
 }
 
-suite('the threads that make answers', () => {
+suite('answer threads', () => {
   const data = mkdtempSync(join(tmpdir(), 'daybook-answers-'))
   createStore(storePath(data), { origin: 'daybook.test/answers', chain: 'opaque', simulated: false })
   const db = openForWriting(storePath(data))
@@ -34,7 +34,7 @@ suite('the threads that make answers', () => {
   const settings = { data, head: openHeadCell().buffer, site: DEFAULT_SITE }
   const scripts = (): Promise<never> => Promise.reject(new Error('no scripts are made here'))
 
-  test('answer, say what it took, and tell what an answer throws', async () => {
+  test('answer, report their processor time, and pass on the error of an answer', async () => {
     await using threads = openAnswerThreads(() => settings, { scripts })
     const { reply, head } = await threads.ask(QUESTION)
     assert.ok(reply.is === 'coded' && reply.status === 200)
@@ -48,7 +48,7 @@ suite('the threads that make answers', () => {
     assert.ok((await threads.ask(QUESTION)).reply.is === 'coded')
   })
 
-  test('are replaced when one fails: its question alone is lost', async () => {
+  test('are replaced when one fails, and only its question is lost', async () => {
     const places = [join(data, 'missing'), data]
     const next = () => ({ ...settings, data: places.shift() ?? data })
     await using threads = openAnswerThreads(next, { scripts })
@@ -56,12 +56,12 @@ suite('the threads that make answers', () => {
     assert.ok((await threads.ask(QUESTION)).reply.is === 'coded')
   })
 
-  test('are ended when an answer takes too long', async () => {
+  test('end when an answer takes too long', async () => {
     await using threads = openAnswerThreads(() => settings, { scripts, answerMsMax: 1 })
     await assert.rejects(threads.ask(QUESTION), /an answer took more than 1 ms/)
   })
 
-  test('fail the page that needs scripts which cannot be made', async () => {
+  test('fail a page when its scripts cannot be made', async () => {
     await using threads = openAnswerThreads(() => settings, { scripts })
     await assert.rejects(threads.ask({ ...QUESTION, path: '/contests' }), /scripts of pages cannot be made/)
   })

@@ -12,9 +12,9 @@ import { openProgress } from '../terminal/progress.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** How fast a served log is audited. */
+/** Pace of the audits of a served log. */
 export type AuditPace = Readonly<{
-  /** Milliseconds between two slices, so that they take a small part of one thread. */
+  /** Milliseconds between two slices, so that an audit takes a small part of one thread. */
   pauseMs: number
   /** Milliseconds between two audits. */
   repeatMs: number
@@ -22,18 +22,18 @@ export type AuditPace = Readonly<{
 
 export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
 
-/** Hashes the whole log of a directory again in one go. Throws a StoreError that names the first wrong seq. */
+/** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
 export async function auditOnce(data: string, world: World): Promise<void> {
   const db = openForReading(storePath(data))
   try {
-    // The start holds the log against its mark, and knows what may be accepted of that.
+    // The start compares the log with its mark, and knows which differences it may accept.
     throwFault(await auditWhole(db, () => null, world))
   } finally {
     db.close()
   }
 }
 
-/** The same of an open store, with a progress bar; what is wrong with it, or null. */
+/** Hashes the whole log of an open store with a progress bar; returns its fault, or null. */
 export async function auditWhole(
   db: DatabaseSync,
   mark: () => HighWater | null,
@@ -53,7 +53,7 @@ export async function auditWhole(
   }
 }
 
-/** Audits a served log again and again at a bounded speed; `broken` is told what is wrong, and it ends. */
+/** Audits a served log again and again at a bounded speed. On a fault it calls `broken` with the reason, and ends. */
 export function startAudits(
   data: string,
   { pauseMs, repeatMs }: AuditPace,
@@ -94,10 +94,10 @@ export function startAudits(
   }
 }
 
-/** A file that says what an audit has found wrong, so that the next start looks at the whole log first. */
+/** File with the fault that an audit found, so that the next start checks the whole log first. */
 const FAULT_FILE = 'audit-fault'
 
-/** Keeps what an audit has found wrong for the next start; gives it, and why it could not be kept. */
+/** Writes the fault for the next start. Returns it, with the reason if it could not be written. */
 export function keepFault(data: string, reason: string): string {
   try {
     writeFileSync(join(data, FAULT_FILE), `${reason}\n`)
@@ -107,12 +107,12 @@ export function keepFault(data: string, reason: string): string {
   }
 }
 
-/** Whether the last audit of this log has found it wrong. */
+/** Whether the last audit of this log found a fault. */
 export function hasFault(data: string): boolean {
   return existsSync(join(data, FAULT_FILE))
 }
 
-/** Forgets it, when the whole log has been found right again. */
+/** Removes the fault file, after the whole log was found right again. */
 export function forgetFault(data: string): void {
   rmSync(join(data, FAULT_FILE), { force: true })
 }
@@ -121,7 +121,7 @@ function throwFault(fault: LogFault | null): void {
   if (fault !== null) throw new StoreError(textOfFault(fault))
 }
 
-/** What is wrong with a log, for the person at the terminal. */
+/** Text of a fault for the terminal. */
 export function textOfFault({ seq, reason }: LogFault): string {
   return `seq ${seq}: ${reason}`
 }

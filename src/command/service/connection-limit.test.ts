@@ -4,14 +4,14 @@ import { CONNECTIONS_MAX } from '../../serve/server.ts'
 import { connectionLimit, FILES_RESERVED } from './connection-limit.ts'
 
 suite('the connections of a thread', () => {
-  test('are as many as streams need and more, where open files are not known or plenty', () => {
+  test('are more than the streams if open files are unknown or plenty', () => {
     for (const openFiles of [null, 1_000_000]) {
       assert.deepEqual(connectionLimit(openFiles, 10, 1), { each: CONNECTIONS_MAX, wanted: CONNECTIONS_MAX })
       assert.equal(connectionLimit(openFiles, 50_000, 2).each, 52_000)
     }
   })
 
-  test('leave a reserve of the open files, whatever their number and that of the threads', () => {
+  test('leave a reserve of open files, whatever their number and the number of threads', () => {
     for (const openFiles of [16, 64, 256, 512, 1_024, 4_096, 16_384]) {
       for (const threads of [1, 2, 8]) {
         const { each } = connectionLimit(openFiles, 10_000, threads)

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 
-/** Milliseconds between two lines about connections that were closed because there are too many. */
+/** Milliseconds between two log lines about dropped connections. */
 const REPORT_MS = 60_000
 
-/** Reports that connections are dropped: at the first, then with their number, at most a line a minute. */
+/** Logs that connections are dropped: the first one at once, then their number, at most once a minute. */
 export function openDropReport(log: Logger, monotonicMs: () => number, connectionsMax: number): () => void {
   let dropped = 0
   let nextMs = -Infinity

@@ -13,7 +13,7 @@ import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
 
-/** The answers that are made by threads of their own, and shared by all who ask this one. */
+/** Opens the answers that answer threads make and all callers of this thread share. */
 export function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
@@ -30,7 +30,7 @@ export function openAnswers(
   stack.use(threads)
   const ask = async (question: Question): Promise<Timed<Reply>> => {
     const { reply, head, tookMs } = await threads.ask(question)
-    // What the answer has seen, the streams of this thread queue before it leaves.
+    // The streams of this thread queue what the answer has seen before it leaves.
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
@@ -44,12 +44,12 @@ export function openAnswers(
   }
 }
 
-/** The site with its address: what the operator says it is, else where this machine finds it. */
+/** The site with its address: `publicUrl`, or else the address of the listener. */
 export function siteWithAddress({ site, publicUrl, host }: FrontSettings, port: number): Site {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
   return { ...DEFAULT_SITE, ...site, url }
 }
 
-/** What a listener on every address of the machine is told. */
+/** Hosts of a listener on every address of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

@@ -10,43 +10,43 @@ import {
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
 
 /**
- * What all threads that serve share: the head, whether the log has proved wrong or the service stops, what callers have
- * used, the streams that are open.
+ * Memory shared by all serving threads: the head, the flags for a wrong log and a stop, the allowances, and the counts
+ * of streams and connections.
  */
 export type FrontMemory = Readonly<{
   head: SharedArrayBuffer
-  /** One number: 1 from the moment at which nothing of the log may be shown any more. */
+  /** One number: 1 once nothing of the log may be shown any more. */
   wrong: SharedArrayBuffer
-  /** One number: 1 from the moment at which the service stops. */
+  /** One number: 1 once the service stops. */
   stopping: SharedArrayBuffer
-  /** Null when no limit is set. */
+  /** Null if no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
-  /** The streams that callers have open. */
+  /** Streams that callers have open. */
   slots: CallerSlotsMemory
-  /** The connections that addresses have open. */
+  /** Connections that addresses have open. */
   connections: CallerSlotsMemory
 }>
 
-/** Requests of one caller for tiles of the hash tree, which are many, small and immutable. */
+/** Requests of one caller for tiles of the hash tree in a window; tiles are many, small and immutable. */
 const TILES_PER_WINDOW = 600
-/** Callers whose use of tiles is remembered. */
+/** Callers whose requests for tiles are remembered. */
 const TILES_KEYS = 20_000
-/** Pages and their other forms that one caller is given: more than people turn over who share an address. */
+/** Pages of one caller in a window: more than the people who share an address read. */
 const PAGES_PER_WINDOW = 600
-/** Callers whose use of pages is remembered. */
+/** Callers whose requests for pages are remembered. */
 const PAGES_KEYS = 20_000
 
-/** Tells all threads that the log has proved wrong. */
+/** Sets the flag that the log is wrong, for all threads. */
 export function sayWrong({ wrong }: FrontMemory): void {
   Atomics.store(new Int32Array(wrong), 0, 1)
 }
 
-/** Whether the log has proved wrong. */
+/** Whether the log is wrong. */
 export function isWrong({ wrong }: FrontMemory): boolean {
   return Atomics.load(new Int32Array(wrong), 0) === 1
 }
 
-/** Tells all threads that the service stops: from now on nothing new is answered. */
+/** Sets the flag that the service stops, for all threads; nothing new is answered from now on. */
 export function sayStopping({ stopping }: FrontMemory): void {
   Atomics.store(new Int32Array(stopping), 0, 1)
 }
@@ -56,7 +56,7 @@ export function isStopping({ stopping }: FrontMemory): boolean {
   return Atomics.load(new Int32Array(stopping), 0) === 1
 }
 
-/** Makes the memory, all of it at once; `secret` is random and of this process only. */
+/** Allocates the shared memory; `secret` is random and of this process only. */
 export function allocateFront(
   head: SharedArrayBuffer,
   settings: Readonly<{ rateLimit: number | null; streamsMax: number; connectionsMax: number }>,

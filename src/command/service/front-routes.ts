@@ -13,7 +13,7 @@ import { openWeb } from '../../web/web-routes.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { VERSION } from '../terminal/version.ts'
 
-/** The routes of one thread, all but the streams: a serving thread and those that make its answers have the same. */
+/** Routes of one thread, without the streams. A serving thread and its answer threads have the same. */
 export function frontRoutesOf(
   reader: LogReader,
   site: Site,

@@ -11,16 +11,16 @@ import { openFront } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isReadable } from './store-readable.ts'
 
-/** What the thread is started with. */
+/** Settings that the thread starts with. */
 export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
 
-/** A thread's metrics, as they are handed over to be added up. */
+/** Metrics of a thread, ready to be summed. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** What a thread answers when its metrics are asked for. */
+/** Answer to a request for the metrics of a thread. */
 export type MetricsAnswer = Readonly<{ metrics: ThreadMetrics }> | Readonly<{ failed: string }>
 
-/** What the thread says: that it listens, answers to what it is asked, and that it must not go on. */
+/** Messages to the main thread. */
 export type FromFront =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'metrics'; id: number; answer: MetricsAnswer }>
@@ -28,24 +28,24 @@ export type FromFront =
   | Readonly<{ is: 'drained' }>
   | Readonly<{ is: 'broken'; reason: string }>
 
-/** What the main thread tells it. */
+/** Messages from the main thread. */
 export type ToFront =
   | Readonly<{ is: 'metrics' | 'readable'; id: number }>
   | Readonly<{ is: 'drain' | 'close' }>
 
 /**
- * A further thread that serves on the same port (`--workers`): a reader, an allowance and stream slots that it
- * shares with the others. This is the composition root of the thread, so it may read the clock.
+ * A further serving thread on the same port (`--workers`), with its own reader; it shares allowance and counts with the
+ * others. This is the composition root of the thread, so it may read the clock.
  */
 async function run(port: MessagePort, { settings, memory }: FrontThreadSettings): Promise<void> {
   const say = (message: FromFront): void => port.postMessage(message)
   const registry = new Registry()
-  // The others of the service are told, so that all of it drains and ends: this thread goes on until then.
+  // The main thread then drains and ends the whole service. This thread goes on until then.
   process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const front = await openFront(settings, memory, {
     world: {
       now: () => msOf(Date.now()),
-      // The clock of the main thread: the allowance compares readings of all of them.
+      // The same clock as in the main thread, because the allowance compares times of all threads.
       monotonicMs: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
       random: Math.random,
     },

@@ -5,30 +5,30 @@ import type { LATE } from '../../publish/door/questions.ts'
 import { openQuestions } from '../../publish/door/questions.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
-/** What one thread has answered, or that it has not in time. */
+/** Answer of one thread, or `LATE`. */
 export type ThreadAnswer<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
 
-/** The further threads that serve. */
+/** The further serving threads. */
 export type FrontThreads = AsyncDisposable &
   Readonly<{
-    /** The metrics of each of them. */
+    /** Metrics of each thread. */
     metrics(): Promise<readonly ThreadAnswer<MetricsAnswer>[]>
-    /** Whether each of them can read the store. */
+    /** Whether each thread can read the store. */
     readable(): Promise<readonly ThreadAnswer<boolean>[]>
-    /** Ends what each of them serves; they still answer what they are asked here. */
+    /** Ends the streams and answers of each thread; questions of the main thread are still answered. */
     drain(): Promise<void>
   }>
 
 /**
- * Starts `count` threads; all of them listen when this resolves. `onBroken` is told when one stops by itself:
- * it may have held a lock or slots in the shared memory, so the whole service must stop too.
+ * Starts `count` threads; settles when all of them listen. `onBroken` is called when one stops by itself. Then the
+ * whole service must stop, because the thread may have held a lock or slots in the shared memory.
  */
 export async function startFrontThreads(
   count: number,
   settings: FrontThreadSettings,
   onBroken: (reason: string) => void,
 ): Promise<FrontThreads> {
-  // The main thread is the first of those that serve.
+  // The main thread is the first serving thread.
   const names = Array.from({ length: count }, (_, index) => `serving thread ${index + 2}`)
   const threads = await Promise.all(names.map((name) => startThread(name, settings, onBroken)))
   return {
@@ -57,7 +57,7 @@ async function startThread(
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
   const tell = (message: ToFront): void => worker.postMessage(message)
-  // Not `once`: it would reject at the thread's failure, which is told below, with nobody there to listen.
+  // Not `once`: it would reject on the thread's failure, without a listener. The failure is reported below.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const drained = Promise.withResolvers<void>()
   const askedMetrics = openQuestions<MetricsAnswer>()
@@ -101,7 +101,7 @@ async function startThread(
     async drain() {
       stopping = true
       tell({ is: 'drain' })
-      // A thread that has failed drains nothing any more.
+      // A failed thread never says that it has drained.
       await Promise.race([drained.promise, exited])
     },
     async stop() {

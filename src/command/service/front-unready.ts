@@ -1,7 +1,7 @@
 import type { Problem } from '../../protocol/problem.ts'
 import type { FrontMemory } from './front-memory.ts'
 
-/** Seconds after which a caller may ask a node again that stops: by then another has its place, or it is back. */
+/** Seconds after which a caller may retry on a node that stops: by then it is back, or another node has taken over. */
 const STOPPING_RETRY_SECONDS = 5
 
 const LOG_IS_WRONG: Problem = {
@@ -15,9 +15,9 @@ const STOPPING: Problem = {
   retryAfterSeconds: STOPPING_RETRY_SECONDS,
 }
 
-/** Says why a thread answers nothing of the log at present; undefined when it does. */
+/** Opens the check why a thread may show nothing of the log now; undefined means that it may. */
 export function openUnready(memory: FrontMemory): () => Problem | undefined {
-  // Looked at for each request: the views are made once.
+  // Checked at each request, so the views are made once.
   const wrong = new Int32Array(memory.wrong)
   const stopping = new Int32Array(memory.stopping)
   return () => {

@@ -28,21 +28,21 @@ import type { FrontSettings, FrontTools } from './front-settings.ts'
 import { openUnready } from './front-unready.ts'
 import { watchStreams } from './service-metrics.ts'
 
-/** The public half of one thread: a reader, streams, a listener. It has no way to the writer. */
+/** Public half of one thread: a reader, streams and a listener. It has no way to the writer. */
 export type Front = AsyncDisposable &
   Readonly<{
     port: number
     reader: LogReader
-    /** Callers that the allowance remembers. */
+    /** Number of callers that the allowance remembers. */
     limiterKeys(): number
-    /** Ends streams and answers, and listens no more; the reader stays open until it is disposed of. */
+    /** Ends streams and answers, and stops listening. The reader stays open until the front is disposed of. */
     drain(): Promise<void>
   }>
 
-/** Milliseconds that answers under way have after the last stream. */
+/** Milliseconds that answers in progress have after the last stream. */
 const DRAIN_HEADROOM_MS = 2_000
 
-/** Opens the log for reading and serves it; it is listening when this resolves. */
+/** Opens the log for reading and serves it; settles when it listens. */
 export async function openFront(
   settings: FrontSettings,
   memory: FrontMemory,
@@ -96,7 +96,7 @@ export async function openFront(
   answers.listens(server.port)
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, (error) => report(error, 'head'))
-  // Streams end spread over the drain; the listener closes meanwhile and waits for the last of them.
+  // Streams end spread over the drain. Meanwhile the listener closes and waits for the last of them.
   let drained: Promise<void> | undefined
   const drain = (): Promise<void> =>
     (drained ??= drainAll(streams, server, isWrong(memory) ? 0 : settings.drainMs).then(() =>

@@ -18,22 +18,22 @@ import type { ThreadMetrics } from './front-thread.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { isReadable } from './store-readable.ts'
 
-/** The main thread's own reader, and the other threads that serve. */
+/** The main thread's own reader, and the other serving threads. */
 export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>
 
-/** What the main thread says of the node is read from these. */
+/** Parts of the node that the main thread reports about. */
 export type NodeParts = Readonly<{
   memory: FrontMemory
   registry: Registry
   log: Logger
-  /** Null before all threads listen. */
+  /** Null until all threads listen. */
   serving(): Serving | null
 }>
 
 /** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
 export type NodeAnswers = Readonly<{
   readiness(): Promise<Readiness>
-  /** Answers for the private listener; never throws. `accepting` is what the writer says of itself. */
+  /** Answers for the private listener; never throws. `accepting` is the writer's own state. */
   answer(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
 
@@ -44,7 +44,7 @@ export function openNodeReport(parts: NodeParts): NodeAnswers {
     async answer(path, accepting) {
       switch (path) {
         case '/livez':
-          // That it answers is the answer: a restart repairs nothing else that this node depends on.
+          // The answer itself is the proof: a restart would repair nothing else that this node depends on.
           return ALIVE
         case '/readyz':
           return readyToRead(await readiness(), accepting)
@@ -68,7 +68,10 @@ async function readinessOf({ memory, serving }: NodeParts): Promise<Readiness> {
   }
 }
 
-/** The metrics of the process, those of its threads added up. What one thread lacks would look like a restart. */
+/**
+ * Metrics of the process, summed over its threads. A missing thread would look like a restart, so it fails the whole
+ * answer.
+ */
 async function metricsOf({ registry, serving, log }: NodeParts): Promise<OperationsAnswer> {
   const others = (await serving()?.threads.metrics()) ?? []
   const added: ThreadMetrics[] = []

@@ -5,18 +5,18 @@ import type { PublishOutcome } from '../../publish/door/door.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 
-/** What the writer of this process counts. */
+/** Metrics of the writer. */
 export type ServiceMetrics = Readonly<{
   committed(committed: Committed): void
   publishRequests(outcome: PublishOutcome, count: number): void
   irregular(field: string): void
-  /** How far an audit of the log has come. */
+  /** Progress of an audit of the log. */
   audited(state: Readonly<{ checked: number; done: boolean }>): void
 }>
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Registers them; throws when the registry has them already. */
+/** Registers the metrics of the writer; throws if the registry has them already. */
 export function openServiceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry]
   const events = new Counter({ name: 'daybook_log_events_total', help: 'Events published', registers })
@@ -62,13 +62,13 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
   }
 }
 
-/** Registers the figures of one thread's streams, read when they are collected. */
+/** Registers the metrics of one thread's streams, which are read at each collection. */
 export function watchStreams(registry: Registry, streams: Streams): void {
   gauge(registry, 'daybook_stream_clients', 'Streams open', () => streams.counts().clients)
   gauge(registry, 'daybook_stream_backfill_clients', 'Streams on their way to the head', () =>
     streams.behind(),
   )
-  // The streams count for themselves; what they have counted is taken over at each collection.
+  // The streams count for themselves. Their counts are copied at each collection.
   const counter = (name: string, help: string, read: () => number): void => {
     const made = new Counter({
       name,

@@ -28,25 +28,25 @@ import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import { takeDirectory } from '../terminal/world.ts'
 
-/** Everything `serve` needs to know, checked. */
+/** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
   Readonly<{
     publishHost: string
     publishPort: number
     tokens: readonly string[]
-    /** What a log that does not exist yet is made with. */
+    /** Settings of a new log. */
     newLog: NewLog
     signing: Signing
-    /** The whole log is hashed again before the first answer, and not only afterwards. */
+    /** Whether the whole log is hashed before the first answer too, not only in the background. */
     verifyFirst: boolean
-    /** How fast the log is audited while it is served; `AUDIT_PACE` unless it is said. */
+    /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
     balances: 'refuse' | 'report'
     /** Requests of one caller in any 60 s; null = no limit. */
     rateLimit: number | null
-    /** Threads that serve, the main thread included. */
+    /** Number of serving threads, including the main thread. */
     workers: number
-    /** What the writer takes for the present instead of the machine's clock (`openSharedClock`). */
+    /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
 
@@ -59,7 +59,7 @@ export type Service = AsyncDisposable &
     broken: Promise<string>
   }>
 
-/** Starts the whole service on one data directory; it is listening when this resolves. */
+/** Starts the whole service on one data directory; settles when it listens. */
 export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
@@ -72,7 +72,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   const state = { accepting: true, serving: null as Serving | null }
   const report = openNodeReport({ memory, registry, log, serving: () => state.serving })
 
-  // The writer comes first: it shows the head that the fronts begin with.
+  // The writer starts first, because it sets the head that the fronts begin with.
   const writing = startWriter(writerSettings(settings, chain, memory.head), {
     ...whatIsTold(metrics, log),
     onBroken: broken.resolve,
@@ -96,14 +96,14 @@ export async function startService(settings: ServiceSettings, world: World, log:
   state.serving = { reader: front.reader, threads }
   stack.use(
     startAudits(settings.data, settings.auditPace ?? AUDIT_PACE, metrics.audited, (reason) => {
-      // No drain: what is signed, published or shown from here on would not be proved.
+      // No drain: answers and signatures from now on would not be proved.
       sayWrong(memory)
       void writer.kill()
       broken.resolve(keepFault(settings.data, reason))
     }),
   )
-  // First of all every thread is told, and all that serve drain at the same time. The writer ends last, after every
-  // reader: the last connection moves the write-ahead log into the store.
+  // All threads learn of the stop first, and all serving threads drain at the same time. The writer ends after every
+  // reader, because the last connection moves the write-ahead log into the store.
   stack.defer(async () => {
     sayStopping(memory)
     writer.stop()
@@ -119,7 +119,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
   }
 }
 
-/** How many threads serve, with how many connections each, and the memory that they share. */
+/** Number of serving threads, connections of each, and the memory that they share. */
 function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   const workers = world.sharesPorts ? settings.workers : 1
   if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
@@ -130,7 +130,7 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   return { workers, shared: { ...settings, connectionsMax: each }, memory }
 }
 
-/** What of the writer's messages is counted or reported, and decides nothing. */
+/** Listeners of the writer that only count or report. */
 function whatIsTold(
   metrics: ServiceMetrics,
   log: Logger,
@@ -147,19 +147,19 @@ function whatIsTold(
   }
 }
 
-/** Makes the log ready for its writer; the chain that its transactions are written for. */
+/** Prepares the log for its writer; returns the chain of its transactions. */
 async function readyChain(
   { data, verifyFirst, newLog, signing }: ServiceSettings,
   world: World,
 ): Promise<NewLog['chain']> {
-  // Before anything is signed.
+  // Checked before anything is signed.
   if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world)
   readyLog(data, newLog, signing)
   forgetFault(data)
   return readStoreIdentity(data).chain
 }
 
-/** Registers what of the whole service is read when it is collected. */
+/** Registers the metrics of the whole service that are read at each collection. */
 function watchState(registry: Registry, front: Front, checks: NodeState['checks']): void {
   openStateMetrics(registry, {
     version: VERSION,
@@ -171,7 +171,7 @@ function watchState(registry: Registry, front: Front, checks: NodeState['checks'
   })
 }
 
-/** Only what may be handed to a thread. */
+/** Settings of a front that may be passed to another thread. */
 function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSettings, 'reusePort'> {
   const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, connectionsMax, site, publicUrl } =
     settings
@@ -189,7 +189,7 @@ function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSe
   }
 }
 
-/** Connections of each thread that serves; where open files are too few for all that are wanted, it is told. */
+/** Connections of each serving thread. Logs a warning if open files are too few for all of them. */
 function connectionsOf({ streamsMax }: ServiceSettings, threads: number, world: World, log: Logger): number {
   const openFiles = world.openFilesMax?.() ?? null
   const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
