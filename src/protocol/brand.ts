@@ -8,6 +8,11 @@ export function assert(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${message}`)
 }
 
+/** Ends a switch over a union. A member without a case does not compile. */
+export function unreachable(value: never): never {
+  throw new Error(`invariant broken: ${String(value)} has no case`)
+}
+
 /** Makes an object with exactly these keys. */
 export function recordOf<Key extends string, Value>(
   keys: readonly Key[],

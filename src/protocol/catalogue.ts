@@ -1,8 +1,21 @@
-import type { EventType, Rule } from './rules.ts'
+import { keysOf } from './brand.ts'
+import type { EventType, Rule, RuledType, RuleKind } from './rules.ts'
 import { EVENT_TYPES, RULES } from './rules.ts'
 
+/** Fixed kinds of the types that also take the operator's own words. */
+type ReservedKind = {
+  [Type in RuledType]: '*' extends RuleKind<Type> ? Exclude<RuleKind<Type>, '*'> : never
+}[RuledType]
+
+const RESERVED: Readonly<Record<ReservedKind, true>> = {
+  refund: true,
+  loyalty: true,
+  sponsor: true,
+  returned: true,
+}
+
 /** Kinds that only the rules that name them may use. */
-export const RESERVED_KINDS: ReadonlySet<string> = new Set(['refund', 'loyalty', 'sponsor', 'returned'])
+export const RESERVED_KINDS: ReadonlySet<string> = new Set(keysOf(RESERVED))
 
 const BY_NAME: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [`${rule.type}/${rule.kind}`, rule]))
 

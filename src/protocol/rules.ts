@@ -1,3 +1,5 @@
+import { keysOf } from './brand.ts'
+
 /** The closed list of types (spec, section 3). */
 export const EVENT_TYPES = [
   'contest',
@@ -40,6 +42,28 @@ export type DetailsField =
   | 'reason'
   | 'restates'
 
+/** Kinds that the rules of each type name: fixed kinds, and `*` for the operator's own words. */
+type RuleKinds = Readonly<{
+  contest: 'scheduled' | 'rescheduled' | 'opened' | 'closed' | 'paid' | 'cancelled'
+  play: '*'
+  pool: 'sponsor' | 'returned' | '*'
+  prize: '*'
+  hold: '*'
+  payout: 'refund' | 'loyalty' | '*'
+  expiry: '*'
+  burn: '*'
+  loyalty: 'accrual' | 'scheduled' | 'input' | 'output'
+  treasury: 'deposit' | 'withdrawal'
+  price: 'usd'
+  trade: 'buy' | 'sell'
+}>
+
+/** A type with rules of its own. A correction has the type that it corrects as its kind. */
+export type RuledType = Exclude<EventType, 'correction'>
+
+/** A kind that the rules of a type name. */
+export type RuleKind<Type extends RuledType> = RuleKinds[Type]
+
 /** What one type and kind asks of a draft, and which account gives and which receives. */
 export type Rule = Readonly<{
   type: EventType
@@ -59,55 +83,92 @@ type Columns = Partial<Pick<Rule, 'contestId' | 'kots' | 'tx' | 'details'>> & {
   readonly move?: readonly [from: AccountName, to: AccountName]
 }
 
+type RuleRow = Omit<Rule, 'type' | 'kind'>
+
 const YES = { contestId: 'must' } as const
 const PAID = { contestId: 'must', kots: 'must' } as const
 const SUM = { kots: 'must' } as const
 
 /** One row of the table; a column that is left out says that the field does not apply. */
-function rule(type: EventType, kind: string, columns: Columns, meaning: string): Rule {
+function row(columns: Columns, meaning: string): RuleRow {
   const { move, details = {}, ...rest } = columns
   const posting = move === undefined ? {} : { posting: { from: move[0], to: move[1] } }
-  return { type, kind, contestId: 'none', kots: 'none', tx: 'none', ...rest, ...posting, details, meaning }
+  return { contestId: 'none', kots: 'none', tx: 'none', ...rest, ...posting, details, meaning }
 }
 
+/** The rules of every type but `correction`, by kind. */
 // prettier-ignore
-const CONTEST_RULES: readonly Rule[] = [
-  rule('contest', 'scheduled', { ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
-  rule('contest', 'rescheduled', { ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
-  rule('contest', 'opened', YES, 'A contest takes plays'),
-  rule('contest', 'closed', YES, 'A contest takes no more plays and pays its prizes'),
-  rule('contest', 'paid', YES, 'Every prize of a contest is redeemed or has lapsed'),
-  rule('contest', 'cancelled', { ...YES, details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
-  rule('play', '*', { ...PAID, tx: 'may', move: ['players', 'treasury'], details: { count: 'may' } }, 'Spent on play in a contest'),
-  rule('pool', 'sponsor', { ...PAID, tx: 'may', move: ['world', 'pool'] }, 'Added to a contest’s pool from outside'),
-  rule('pool', 'returned', { ...PAID, move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
-  rule('pool', '*', { ...PAID, tx: 'may', move: ['treasury', 'pool'] }, 'Added to a contest’s pool from the treasury'),
-  rule('prize', '*', { ...PAID, move: ['pool', 'unredeemed'], details: { unlocksAt: 'may', reviewUntil: 'may', claim: 'may', winners: 'may' } }, 'Won in a contest and owed to the winners'),
-  rule('hold', '*', { ...YES, details: { reviewUntil: 'must' } }, 'The review hold of what is unpaid of this kind of prize moves'),
-  rule('payout', 'refund', { ...PAID, tx: 'must', move: ['pool', 'players'] }, 'Paid back to players out of a contest’s pool'),
-  rule('payout', 'loyalty', { ...SUM, tx: 'must', move: ['loyalty', 'players'], details: { month: 'must' } }, 'Paid to players as the loyalty reward of a month'),
-  rule('payout', '*', { ...PAID, tx: 'must', move: ['unredeemed', 'players'] }, 'Paid to winners of a contest'),
-  rule('expiry', '*', { ...PAID, move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
-]
+const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, RuleRow>> } = {
+  contest: {
+    scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
+    rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
+    opened: row(YES, 'A contest takes plays'),
+    closed: row(YES, 'A contest takes no more plays and pays its prizes'),
+    paid: row(YES, 'Every prize of a contest is redeemed or has lapsed'),
+    cancelled: row({ ...YES, details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
+  },
+  play: {
+    '*': row({ ...PAID, tx: 'may', move: ['players', 'treasury'], details: { count: 'may' } }, 'Spent on play in a contest'),
+  },
+  pool: {
+    sponsor: row({ ...PAID, tx: 'may', move: ['world', 'pool'] }, 'Added to a contest’s pool from outside'),
+    returned: row({ ...PAID, move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
+    '*': row({ ...PAID, tx: 'may', move: ['treasury', 'pool'] }, 'Added to a contest’s pool from the treasury'),
+  },
+  prize: {
+    '*': row({ ...PAID, move: ['pool', 'unredeemed'], details: { unlocksAt: 'may', reviewUntil: 'may', claim: 'may', winners: 'may' } }, 'Won in a contest and owed to the winners'),
+  },
+  hold: {
+    '*': row({ ...YES, details: { reviewUntil: 'must' } }, 'The review hold of what is unpaid of this kind of prize moves'),
+  },
+  payout: {
+    refund: row({ ...PAID, tx: 'must', move: ['pool', 'players'] }, 'Paid back to players out of a contest’s pool'),
+    loyalty: row({ ...SUM, tx: 'must', move: ['loyalty', 'players'], details: { month: 'must' } }, 'Paid to players as the loyalty reward of a month'),
+    '*': row({ ...PAID, tx: 'must', move: ['unredeemed', 'players'] }, 'Paid to winners of a contest'),
+  },
+  expiry: {
+    '*': row({ ...PAID, move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
+  },
+  burn: {
+    '*': row({ ...SUM, tx: 'may', move: ['treasury', 'burned'] }, 'Burned from platform income'),
+  },
+  loyalty: {
+    accrual: row({ ...SUM, move: ['treasury', 'loyalty'] }, 'Set aside for the loyalty reward'),
+    scheduled: row({ details: { month: 'must', paysAt: 'must' } }, 'The loyalty reward of a month is planned'),
+    input: row({ details: { month: 'must', digest: 'must', bytes: 'may', url: 'may' } }, 'The digest of what a month’s loyalty reward is computed from, before the result exists'),
+    output: row({ ...SUM, details: { month: 'must', digest: 'must', recipients: 'must', bytes: 'may', url: 'may' } }, 'The digest and the total of a month’s loyalty reward'),
+  },
+  treasury: {
+    deposit: row({ ...SUM, tx: 'may', move: ['world', 'treasury'] }, 'Moved into the treasury from outside'),
+    withdrawal: row({ ...SUM, tx: 'may', move: ['treasury', 'world'] }, 'Moved out of the treasury'),
+  },
+  price: {
+    usd: row({ details: { price: 'must' } }, 'The price of one token in US dollars'),
+  },
+  trade: {
+    buy: row({ ...SUM, tx: 'may' }, 'Bought in the token’s market pool'),
+    sell: row({ ...SUM, tx: 'may' }, 'Sold in the token’s market pool'),
+  },
+}
 
-// prettier-ignore
-const PLATFORM_RULES: readonly Rule[] = [
-  rule('burn', '*', { ...SUM, tx: 'may', move: ['treasury', 'burned'] }, 'Burned from platform income'),
-  rule('loyalty', 'accrual', { ...SUM, move: ['treasury', 'loyalty'] }, 'Set aside for the loyalty reward'),
-  rule('loyalty', 'scheduled', { details: { month: 'must', paysAt: 'must' } }, 'The loyalty reward of a month is planned'),
-  rule('loyalty', 'input', { details: { month: 'must', digest: 'must', bytes: 'may', url: 'may' } }, 'The digest of what a month’s loyalty reward is computed from, before the result exists'),
-  rule('loyalty', 'output', { ...SUM, details: { month: 'must', digest: 'must', recipients: 'must', bytes: 'may', url: 'may' } }, 'The digest and the total of a month’s loyalty reward'),
-  rule('treasury', 'deposit', { ...SUM, tx: 'may', move: ['world', 'treasury'] }, 'Moved into the treasury from outside'),
-  rule('treasury', 'withdrawal', { ...SUM, tx: 'may', move: ['treasury', 'world'] }, 'Moved out of the treasury'),
-  rule('price', 'usd', { details: { price: 'must' } }, 'The price of one token in US dollars'),
-  rule('trade', 'buy', { ...SUM, tx: 'may' }, 'Bought in the token’s market pool'),
-  rule('trade', 'sell', { ...SUM, tx: 'may' }, 'Sold in the token’s market pool'),
-]
+/** Whether an event of each type can be corrected, once. Another event puts a contest or a hold right. */
+const CORRECTABLE: Readonly<Record<EventType, boolean>> = {
+  contest: false,
+  play: true,
+  pool: true,
+  prize: true,
+  hold: false,
+  payout: true,
+  expiry: true,
+  burn: true,
+  loyalty: true,
+  treasury: true,
+  price: true,
+  trade: true,
+  correction: false,
+}
 
-/** Types whose events can be corrected, once each. `contest` and `hold` are put right by a further event. */
-export const CORRECTABLE_TYPES: readonly EventType[] = EVENT_TYPES.filter(
-  (type) => type !== 'contest' && type !== 'hold' && type !== 'correction',
-)
+export const CORRECTABLE_TYPES: readonly EventType[] = EVENT_TYPES.filter((type) => CORRECTABLE[type])
 
 const CORRECTION_RULES: readonly Rule[] = CORRECTABLE_TYPES.map((kind) => ({
   type: 'correction',
@@ -119,11 +180,23 @@ const CORRECTION_RULES: readonly Rule[] = CORRECTABLE_TYPES.map((kind) => ({
   meaning: `Cancels one earlier ${kind} event in full`,
 }))
 
+function rulesOf(type: RuledType): readonly Rule[] {
+  return Object.entries<RuleRow>(TABLE[type]).map(([kind, { details, ...rest }]) => ({
+    type,
+    kind,
+    ...rest,
+    details: { ...details, restates: 'may' },
+  }))
+}
+
 /** Every rule of the log, fixed kinds before the operator's own words of the same type. */
-export const RULES: readonly Rule[] = [
-  ...[...CONTEST_RULES, ...PLATFORM_RULES].map((row): Rule => ({
-    ...row,
-    details: { ...row.details, restates: 'may' },
-  })),
-  ...CORRECTION_RULES,
-]
+export const RULES: readonly Rule[] = [...keysOf(TABLE).flatMap(rulesOf), ...CORRECTION_RULES]
+
+/** The kind that the rules of a type name for an event's kind; undefined only for a type without `*`. */
+type NamedKind<Type extends RuledType> = RuleKind<Type> | ('*' extends RuleKind<Type> ? never : undefined)
+
+/** The kind under which the rules of a type name an event's kind: itself, or `*` for the operator's own word. */
+export function ruleKind<Type extends RuledType>(type: Type, kind: string): NamedKind<Type> {
+  const named = Object.hasOwn(TABLE[type], kind) ? kind : Object.hasOwn(TABLE[type], '*') ? '*' : undefined
+  return named as NamedKind<Type>
+}

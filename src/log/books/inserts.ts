@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ZERO } from '../../protocol/amount.ts'
+import { isListedPayout } from '../../project/fold/event-traits.ts'
 import type { DaybookEvent } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -59,7 +60,7 @@ export function openInserts(db: DatabaseSync): Inserts {
       const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
       sql.event.run(event.seq, event.atMs, code, event.contestId, nonzero, line, leaf)
       if (event.tx !== null) sql.tx.run(txKey(event.tx), event.seq)
-      if (event.contestId !== null && isPayout(event)) sql.payout.run(event.contestId, event.seq)
+      if (event.contestId !== null && isListedPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
     for (const [code, seq] of lastSeqs) sql.lastSeq.run(seq, code)
     for (const { level, index, hash } of batch.treeHashes) sql.treeHash.run(level, index, hash)
@@ -105,10 +106,6 @@ function prepare(db: DatabaseSync) {
     week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
     payout: db.prepare('INSERT INTO takes (contest, seq, lot) VALUES (?, ?, 0)'),
   }
-}
-
-function isPayout(event: DaybookEvent): boolean {
-  return event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
 }
 
 function emptyBatch(): Batch {

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
-import type { Changes, ContestMove, Shelf, StandingPrice } from '../../project/fold/fold.ts'
+import type { Changes, Shelf, StandingPrice } from '../../project/fold/fold.ts'
+import type { ContestMove } from '../../project/fold/figure-counts.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import type { ReplayShelf } from '../../project/fold/prefix.ts'
 import { formatPrice, parsePrice, ZERO } from '../../protocol/amount.ts'

@@ -2,12 +2,15 @@ import { ZERO } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
+import type { RuleKind } from '../../protocol/rules.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestState } from './contest.ts'
 import type { Effect } from './ledger.ts'
 
-/** Status after each kind of `contest` event; other kinds leave it unchanged. */
-const STATUS_AFTER: Readonly<Record<string, ContestStatus>> = {
+/** Status after each kind of `contest` event; null leaves it unchanged. */
+const STATUS_AFTER: Readonly<Record<RuleKind<'contest'>, ContestStatus | null>> = {
   scheduled: 'upcoming',
+  rescheduled: null,
   opened: 'running',
   closed: 'paying',
   cancelled: 'paying',
@@ -22,8 +25,10 @@ export function moveContest(before: ContestState | undefined, effect: Effect): C
   const contest = before ?? unplanned(effect.entry)
   const { event, details } = effect.entry
   if (event.type !== 'contest') return contest
-  const status = STATUS_AFTER[event.kind] ?? contest.status
-  switch (event.kind) {
+  const kind = ruleKind('contest', event.kind)
+  if (kind === undefined) throw new Error(`contest event ${event.seq} is of an unknown kind`)
+  const status = STATUS_AFTER[kind] ?? contest.status
+  switch (kind) {
     case 'scheduled':
     case 'rescheduled': {
       const opensAt = details?.opensAt
@@ -41,8 +46,6 @@ export function moveContest(before: ContestState | undefined, effect: Effect): C
       return { ...contest, status, closedAt: event.atMs }
     case 'paid':
       return { ...contest, status, paidAt: event.atMs }
-    default:
-      throw new Error(`contest event ${event.seq} is of an unknown kind`)
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Price } from '../../protocol/amount.ts'
 import { ZERO } from '../../protocol/amount.ts'
-import { assert } from '../../protocol/brand.ts'
+import { assert, unreachable } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
-import type { EventType } from '../../protocol/rules.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { ContestState, Hold, Lot, Take } from './contest.ts'
 import { kindKey } from './contest.ts'
 import { moveContest } from './contest-state.ts'
+import type { ContestMove } from './figure-counts.ts'
+import { countContest, countFigures } from './figure-counts.ts'
 import type { Effect } from './ledger.ts'
 import { effectOf, post, postingOf, postToContest } from './ledger.ts'
 import type { LotBook, LotShelf } from './lots.ts'
@@ -63,9 +64,6 @@ export type Changes = Readonly<{
   /** Contests that an event moved from one status to another. */
   moves: Map<Seq, ContestMove>
 }>
-
-/** From no status at all when the contest appears. */
-export type ContestMove = Readonly<{ from: ContestStatus | undefined; to: ContestStatus }>
 
 /** The one fold from the log to every figure. It sees its own changes first, then the shelf. */
 export type Fold = Readonly<{
@@ -143,42 +141,51 @@ export function apply(fold: Fold, entry: Entry): void {
   countFigures(fold.tally, effect)
   const posting = postingOf(effect)
   if (posting !== undefined) post(fold.tally, posting)
-  applyToPrice(fold, effect)
   applyToContest(fold, effect)
-  applyToLots(fold, effect)
+  applyByType(fold, effect)
   const month = effect.cause.details?.month
   if (month !== undefined) {
     fold.changes.loyalty.set(month, applyToLoyalty(loyaltyOf(fold, month), month, effect))
   }
 }
 
-/** Counts an effect in the figures that are no account's balance. */
-export function countFigures(tally: Tally, effect: Effect): void {
+/** Changes the state that belongs to the effect's type: prices, and the lots of a contest's prizes. */
+function applyByType(fold: Fold, effect: Effect): void {
   const { type, kind } = effect.cause.event
-  const amount = effect.entry.event.kots ?? ZERO
-  const { figures } = tally
-  if (type === 'play') {
-    const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
-    figures.plays += plays
-    if (kind === 'entry') figures.entries += plays
-    figures.spentOnPlay += amount
-    tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + amount)
-  } else if (type === 'payout') {
-    figures.payouts += BigInt(effect.sign)
-    if (kind === 'loyalty') figures.paidInLoyalty += amount
-    else if (kind !== 'refund') figures.paidInPrizes += amount
+  switch (type) {
+    case 'price':
+      return applyToPrice(fold, effect)
+    case 'prize':
+      return applyToLots(fold, effect, applyPrize)
+    case 'payout':
+      switch (ruleKind(type, kind)) {
+        case '*':
+          return applyToLots(fold, effect, applyTaking)
+        case 'refund':
+        case 'loyalty':
+          return
+      }
+      return
+    case 'expiry':
+      return applyToLots(fold, effect, applyTaking)
+    case 'hold':
+      return applyToLots(fold, effect, applyHold)
+    case 'contest':
+    case 'play':
+    case 'pool':
+    case 'burn':
+    case 'loyalty':
+    case 'treasury':
+    case 'trade':
+    case 'correction':
+      return
+    default:
+      return unreachable(type)
   }
-}
-
-/** Moves the count of contests by status. */
-export function countContest(tally: Tally, move: ContestMove): void {
-  if (move.from !== undefined) tally.figures[move.from] -= 1n
-  tally.figures[move.to] += 1n
 }
 
 function applyToPrice(fold: Fold, effect: Effect): void {
   const { event, details } = effect.cause
-  if (event.type !== 'price') return
   if (effect.sign === 1) {
     assert(details?.price !== undefined, `price event ${event.seq} has no price`)
     fold.changes.prices.set(event.seq, details.price)
@@ -214,38 +221,40 @@ function applyToContest(fold: Fold, effect: Effect): void {
   fold.changes.contests.set(id, { ...postToContest(moved, effect), lastSeq: effect.entry.event.seq })
 }
 
-const TOUCHES_LOTS: ReadonlySet<EventType> = new Set<EventType>(['prize', 'payout', 'expiry', 'hold'])
+type Lots = Readonly<{ book: LotBook; shelf: LotShelf; contestId: ContestId; fold: Fold }>
 
-function applyToLots(fold: Fold, effect: Effect): void {
-  const { event, details } = effect.cause
-  if (!TOUCHES_LOTS.has(event.type) || event.contestId === null || event.kind === 'refund') return
-  const { contestId, kind, atMs, seq } = event
+function applyToLots(fold: Fold, effect: Effect, change: (lots: Lots, effect: Effect) => void): void {
+  const { contestId, kind } = effect.cause.event
+  if (contestId === null) return
   fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
-  const shelf = lotShelf(fold)
-  const book = (): LotBook => lotBookOf(fold, contestId, kind)
-  if (event.type === 'prize' && event.kots !== null) {
-    if (effect.sign === -1) return cancelLot(book(), shelf, seq)
-    const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
-    const claim = details?.claim ?? false
-    const amounts = { amount: event.kots, unpaid: event.kots }
-    const lot = { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim }
-    addLot(book(), shelf, lot)
-  } else if ((event.type === 'payout' || event.type === 'expiry') && event.kots !== null) {
-    if (effect.sign === -1) return giveBack(book(), shelf, seq)
-    const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, heldFrom: seq, claim: false }
-    takeFromLots(book(), shelf, seq, event.kots, (unpaid) => ({
-      seq,
-      contestId,
-      kind,
-      atMs,
-      unpaid,
-      ...none,
-    }))
-  } else if (event.type === 'hold' && details?.reviewUntil !== undefined) {
-    const hold = { contestId, kind, seq, reviewUntil: details.reviewUntil }
-    moveHold(book(), shelf, hold)
-    fold.changes.holds.set(kindKey(contestId, kind), hold)
-  }
+  change({ book: lotBookOf(fold, contestId, kind), shelf: lotShelf(fold), contestId, fold }, effect)
+}
+
+function applyPrize({ book, shelf, contestId }: Lots, { cause: { event, details }, sign }: Effect): void {
+  const { kots, kind, atMs, seq } = event
+  if (kots === null) return
+  if (sign === -1) return cancelLot(book, shelf, seq)
+  const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
+  const claim = details?.claim ?? false
+  const amounts = { amount: kots, unpaid: kots }
+  addLot(book, shelf, { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim })
+}
+
+/** A payout or an expiry takes from the lots. */
+function applyTaking({ book, shelf, contestId }: Lots, { cause: { event }, sign }: Effect): void {
+  const { kots, kind, atMs, seq } = event
+  if (kots === null) return
+  if (sign === -1) return giveBack(book, shelf, seq)
+  const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, heldFrom: seq, claim: false }
+  takeFromLots(book, shelf, seq, kots, (unpaid) => ({ seq, contestId, kind, atMs, unpaid, ...none }))
+}
+
+function applyHold({ book, shelf, contestId, fold }: Lots, { cause: { event, details } }: Effect): void {
+  const { kind, seq } = event
+  if (details?.reviewUntil === undefined) return
+  const hold = { contestId, kind, seq, reviewUntil: details.reviewUntil }
+  moveHold(book, shelf, hold)
+  fold.changes.holds.set(kindKey(contestId, kind), hold)
 }
 
 function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {

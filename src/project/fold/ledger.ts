@@ -3,6 +3,7 @@ import { add, ZERO } from '../../protocol/amount.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import type { AccountName } from '../../protocol/rules.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestState, PrizeSums } from './contest.ts'
 import { NO_PRIZE, poolBalance, unpaidOfKind } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
@@ -99,18 +100,28 @@ export function postToContest(contest: ContestState, effect: Effect): ContestSta
       }
     }
     case 'pool':
-      return kind === 'returned'
-        ? { ...contest, poolOut: added(contest.poolOut, kind, amount) }
-        : { ...contest, poolIn: added(contest.poolIn, kind, amount) }
+      switch (ruleKind(type, kind)) {
+        case 'returned':
+          return { ...contest, poolOut: added(contest.poolOut, kind, amount) }
+        case 'sponsor':
+        case '*':
+          return { ...contest, poolIn: added(contest.poolIn, kind, amount) }
+      }
     case 'prize':
       return {
         ...postToPrize(contest, kind, 'owed', amount),
         poolOut: added(contest.poolOut, kind, amount),
       }
     case 'payout':
-      return kind === 'refund'
-        ? { ...contest, poolOut: added(contest.poolOut, kind, amount) }
-        : postToPrize(contest, kind, 'paid', amount)
+      switch (ruleKind(type, kind)) {
+        case 'refund':
+          return { ...contest, poolOut: added(contest.poolOut, kind, amount) }
+        case 'loyalty':
+          // The loyalty fund pays it, and it names no contest.
+          return contest
+        case '*':
+          return postToPrize(contest, kind, 'paid', amount)
+      }
     case 'expiry':
       return postToPrize(contest, kind, 'expired', amount)
     case 'contest':

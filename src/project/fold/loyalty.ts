@@ -1,6 +1,7 @@
 import type { Amount } from '../../protocol/amount.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Effect } from './ledger.ts'
 
@@ -38,15 +39,36 @@ function emptyLoyalty(month: Month): LoyaltyState {
   return { month, plans: [], inputs: [], outputs: [], paid: ZERO, payouts: 0 }
 }
 
-/** Applies an event of a month's loyalty reward, or its correction. */
+/** Applies an event that names a month of the loyalty reward, or its correction. */
 export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, effect: Effect): LoyaltyState {
   const state = before ?? emptyLoyalty(month)
-  const { event, details } = effect.cause
-  const amount = effect.entry.event.kots
-  if (event.type === 'payout') {
-    return { ...state, paid: add(state.paid, amount ?? ZERO), payouts: state.payouts + effect.sign }
+  const { type } = effect.cause.event
+  switch (type) {
+    case 'payout': {
+      const amount = effect.entry.event.kots ?? ZERO
+      return { ...state, paid: add(state.paid, amount), payouts: state.payouts + effect.sign }
+    }
+    case 'loyalty':
+      return applyToRun(state, effect)
+    case 'contest':
+    case 'play':
+    case 'pool':
+    case 'prize':
+    case 'hold':
+    case 'expiry':
+    case 'burn':
+    case 'treasury':
+    case 'price':
+    case 'trade':
+    case 'correction':
+      return state
   }
-  if (event.type !== 'loyalty' || details === null) return state
+}
+
+/** Applies a plan, an input or an output. */
+function applyToRun(state: LoyaltyState, effect: Effect): LoyaltyState {
+  const { event, details } = effect.cause
+  if (details === null) return state
   if (effect.sign === -1) return without(state, event.seq)
   const half = {
     seq: event.seq,
@@ -55,7 +77,7 @@ export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, e
     bytes: details.bytes ?? null,
     url: details.url ?? null,
   }
-  switch (event.kind) {
+  switch (ruleKind('loyalty', event.kind)) {
     case 'scheduled':
       return details.paysAt === undefined
         ? state
@@ -63,10 +85,11 @@ export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, e
     case 'input':
       return { ...state, inputs: [...state.inputs, half] }
     case 'output': {
-      const output = { ...half, recipients: details.recipients ?? 0, total: amount ?? ZERO }
+      const output = { ...half, recipients: details.recipients ?? 0, total: effect.entry.event.kots ?? ZERO }
       return { ...state, outputs: [...state.outputs, output] }
     }
-    default:
+    case 'accrual':
+    case undefined:
       return state
   }
 }

@@ -4,8 +4,9 @@ import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Activity } from './books.ts'
-import type { ContestMove } from './fold.ts'
-import { countContest, countFigures } from './fold.ts'
+import type { ContestMove } from './figure-counts.ts'
+import { setsPrice } from './event-traits.ts'
+import { countContest, countFigures } from './figure-counts.ts'
 import { effectOf, post, postingOf } from './ledger.ts'
 import type { Tally, Totals } from './tally.ts'
 import { NO_PRICE } from './tally.ts'
@@ -39,9 +40,7 @@ export function replay(tally: Tally, entry: Entry, shelf: ReplayShelf): void {
   if (posting !== undefined) post(tally, posting)
   const move = effect.cause.event.contestId === null ? undefined : shelf.move(entry.event.seq)
   if (move !== undefined) countContest(tally, move)
-  if (effect.cause.event.type === 'price') {
-    tally.figures.tokenPrice = shelf.standingPrice(entry.event.seq) ?? NO_PRICE
-  }
+  if (setsPrice(entry.event)) tally.figures.tokenPrice = shelf.standingPrice(entry.event.seq) ?? NO_PRICE
 }
 
 /** Activity in a tally. Copies the kinds, because the tally changes later. */

@@ -5,8 +5,8 @@ import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../.
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
 import { formatAmount, negate, billionths, ZERO } from '../../protocol/amount.ts'
-import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
-import type { EventType } from '../../protocol/rules.ts'
+import { CORRECTABLE_TYPES, ruleKind } from '../../protocol/rules.ts'
+import type { RuleKind } from '../../protocol/rules.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
@@ -82,23 +82,42 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
 
 /** Checks that a draft follows the events that it needs: the states of its contest, or its loyalty run. */
 function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
-  if (draft.type === 'correction') return null
-  if (draft.contestId !== null) return refusalOfContestOrder(contestOf(fold, draft.contestId), draft)
-  return draft.type === 'loyalty' ? refusalOfLoyaltyOrder(fold, draft) : null
+  const contest = draft.contestId === null ? undefined : contestOf(fold, draft.contestId)
+  switch (draft.type) {
+    case 'contest':
+      return refusalOfMove(contest, draft)
+    case 'play':
+    case 'pool':
+    case 'prize':
+    case 'hold':
+    case 'expiry':
+      return refusalOfStatus(contest, draft, TAKEN_IN[draft.type])
+    case 'payout':
+      return draft.contestId === null ? null : refusalOfStatus(contest, draft, TAKEN_IN[draft.type])
+    case 'loyalty':
+      return refusalOfLoyaltyOrder(fold, draft)
+    case 'burn':
+    case 'treasury':
+    case 'price':
+    case 'trade':
+    case 'correction':
+      return null
+  }
 }
 
 /** The statuses of a contest in which each type of event is admitted. */
-const TAKEN_IN: Readonly<Partial<Record<EventType, readonly ContestStatus[]>>> = {
+const TAKEN_IN = {
   play: ['running'],
   pool: ['upcoming', 'running', 'paying'],
   prize: ['paying'],
   hold: ['paying'],
   payout: ['paying'],
   expiry: ['paying'],
-}
+} as const
 
 /** The statuses of a contest that each kind of `contest` event can follow. */
-const MOVED_FROM: Readonly<Record<string, readonly ContestStatus[]>> = {
+const MOVED_FROM: Readonly<Record<RuleKind<'contest'>, readonly ContestStatus[]>> = {
+  scheduled: [],
   rescheduled: ['upcoming', 'running'],
   opened: ['upcoming'],
   closed: ['running'],
@@ -106,13 +125,12 @@ const MOVED_FROM: Readonly<Record<string, readonly ContestStatus[]>> = {
   paid: ['paying'],
 }
 
-function refusalOfContestOrder(contest: ContestState | undefined, draft: Draft): BooksRefusal | null {
-  if (draft.type === 'contest' && draft.kind === 'scheduled') {
-    return contest === undefined ? null : wrong('contestId', `this contest is ${contest.status} already`)
-  }
-  if (contest === undefined) return wrong('contestId', 'this contest was never scheduled')
-  if (draft.type === 'contest') return refusalOfMove(contest, draft)
-  const taken = TAKEN_IN[draft.type] ?? []
+function refusalOfStatus(
+  contest: ContestState | undefined,
+  draft: Draft,
+  taken: readonly ContestStatus[],
+): BooksRefusal | null {
+  if (contest === undefined) return wrong('contestId', NEVER_SCHEDULED)
   if (taken.includes(contest.status)) return null
   // The replacement of a cancelled event is admitted in that event's states and in all later ones.
   const tooEarly = contest.status === 'upcoming' || (contest.status === 'running' && taken[0] === 'paying')
@@ -123,8 +141,15 @@ function refusalOfContestOrder(contest: ContestState | undefined, draft: Draft):
   )
 }
 
-function refusalOfMove(contest: ContestState, draft: Draft): BooksRefusal | null {
-  const from = MOVED_FROM[draft.kind] ?? []
+const NEVER_SCHEDULED = 'this contest was never scheduled'
+
+function refusalOfMove(contest: ContestState | undefined, draft: Draft): BooksRefusal | null {
+  const kind = ruleKind('contest', draft.kind)
+  if (kind === 'scheduled') {
+    return contest === undefined ? null : wrong('contestId', `this contest is ${contest.status} already`)
+  }
+  if (contest === undefined) return wrong('contestId', NEVER_SCHEDULED)
+  const from = kind === undefined ? [] : MOVED_FROM[kind]
   if (!from.includes(contest.status)) {
     return wrong('kind', `this contest is ${contest.status}; ${draft.kind} follows ${from.join(' or ')}`)
   }
@@ -156,7 +181,7 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   const output = run?.outputs.at(-1)
   const field = 'details.month'
   const replaces = restatesHalf(fold, draft)
-  switch (draft.kind) {
+  switch (ruleKind('loyalty', draft.kind)) {
     case 'input':
       if (input !== undefined) return wrong(field, `event ${input.seq} has published this month's input`)
       if (output === undefined || replaces) return null
@@ -164,7 +189,9 @@ function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): BooksRefusal | null {
     case 'output':
       if (output !== undefined) return wrong(field, `event ${output.seq} has published this month's output`)
       return input === undefined && !replaces ? wrong(field, 'this month has no input yet') : null
-    default:
+    case 'accrual':
+    case 'scheduled':
+    case undefined:
       return null
   }
 }

@@ -1,6 +1,8 @@
 import type { KindSeen } from '../../log/store/reader.ts'
 import type { Books } from '../../project/fold/books.ts'
-import type { EventType } from '../../protocol/rules.ts'
+import type { EventType, RuleKind } from '../../protocol/rules.ts'
+import { ruleKind } from '../../protocol/rules.ts'
+import { causeType } from '../../project/fold/event-traits.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
 
@@ -8,17 +10,29 @@ import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
 // the ETag. The kind of a correction is the type of the corrected event; a corrected payout may be of any kind.
 
 type Kind = Pick<KindSeen, 'type' | 'kind'>
+type Changed = 'contests' | 'prizes' | 'loyalty' | 'schedule'
 
-const OF_CONTESTS: ReadonlySet<string> = new Set<EventType>([
-  'contest',
-  'play',
-  'pool',
-  'prize',
-  'payout',
-  'expiry',
-])
-const OF_PRIZES: ReadonlySet<string> = new Set<EventType>(['prize', 'hold', 'payout', 'expiry'])
-const OF_LOYALTY: ReadonlySet<string> = new Set<EventType>(['loyalty'])
+const CHANGED_BY: Readonly<Record<EventType, readonly Changed[]>> = {
+  contest: ['contests', 'schedule'],
+  play: ['contests'],
+  pool: ['contests'],
+  prize: ['contests', 'prizes'],
+  hold: ['prizes'],
+  payout: ['contests', 'prizes', 'loyalty', 'schedule'],
+  expiry: ['contests', 'prizes'],
+  burn: [],
+  loyalty: ['loyalty', 'schedule'],
+  treasury: [],
+  price: [],
+  trade: [],
+  correction: [],
+}
+
+const CHANGED_BY_PAYOUT: Readonly<Record<RuleKind<'payout'>, readonly Changed[]>> = {
+  refund: ['contests', 'prizes'],
+  loyalty: ['loyalty', 'schedule'],
+  '*': ['contests', 'prizes'],
+}
 
 /** Seq of the newest event of the kinds that `isMeant` picks; 0 when there is none. */
 export function newestOf(kinds: readonly KindSeen[], isMeant: (kind: Kind) => boolean): Seq {
@@ -40,26 +54,23 @@ export function earlier(a: Seq, b: Seq): Seq {
   return a < b ? a : b
 }
 
-export function changesContests({ type, kind }: Kind): boolean {
-  return type === 'payout' ? kind !== 'loyalty' : OF_CONTESTS.has(causeOf({ type, kind }))
+export function changesContests(kind: Kind): boolean {
+  return changedBy(kind).includes('contests')
 }
 
-export function changesPrizes({ type, kind }: Kind): boolean {
-  return type === 'payout' ? kind !== 'loyalty' : OF_PRIZES.has(causeOf({ type, kind }))
+export function changesPrizes(kind: Kind): boolean {
+  return changedBy(kind).includes('prizes')
 }
 
-export function changesLoyalty({ type, kind }: Kind): boolean {
-  if (type === 'payout') return kind === 'loyalty'
-  const cause = causeOf({ type, kind })
-  return OF_LOYALTY.has(cause) || cause === 'payout'
+export function changesLoyalty(kind: Kind): boolean {
+  return changedBy(kind).includes('loyalty')
 }
 
-/** Whether an event can change planned times, contest states, or the next loyalty payment. */
+/** Planned times, states, and the loyalty payments to come. */
 export function changesSchedule(kind: Kind): boolean {
-  return kind.type === 'contest' || changesLoyalty(kind)
+  return changedBy(kind).includes('schedule')
 }
 
-/** Type of the event, or of the event that it corrects. */
-function causeOf({ type, kind }: Kind): string {
-  return type === 'correction' ? kind : type
+function changedBy({ type, kind }: Kind): readonly Changed[] {
+  return type === 'payout' ? CHANGED_BY_PAYOUT[ruleKind(type, kind)] : CHANGED_BY[causeType({ type, kind })]
 }

@@ -8,6 +8,7 @@ import type { Books, Correction } from '../../project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import { kindKey, underHold } from '../../project/fold/contest.ts'
 import { contestWire } from '../../project/answers/contests.ts'
+import { isListedPayout } from '../../project/fold/event-traits.ts'
 import type { Changes, Shelf } from '../../project/fold/fold.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
@@ -42,8 +43,7 @@ export function openReplayShelf(): ReplayShelf {
   const corrections = new Map<Seq, Correction>()
 
   function keepPayout({ event }: Entry): void {
-    const isPayout = event.type === 'payout' || (event.type === 'correction' && event.kind === 'payout')
-    if (event.contestId === null || !isPayout) return
+    if (event.contestId === null || !isListedPayout(event)) return
     const kept = payouts.get(event.contestId) ?? { seqs: [], lines: [] }
     payouts.set(event.contestId, kept)
     kept.seqs.push(event.seq)

@@ -1,19 +1,25 @@
 import type { EventWire } from '../../protocol/event.ts'
 import { capitalized } from '../markup/prose.ts'
+import type { RuleKind } from '../../protocol/rules.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 import type { Site } from '../markup/site.ts'
 
 /** Predicates of events about a contest or a reward, by type and kind. */
-const HAPPENED: Readonly<Record<string, string>> = {
-  'contest scheduled': 'was planned',
-  'contest rescheduled': 'was given other times',
-  'contest opened': 'opened',
-  'contest closed': 'closed',
-  'contest cancelled': 'was cancelled',
-  'contest paid': 'is paid in full',
-  'loyalty scheduled': 'was planned',
-  'loyalty accrual': 'was added to',
-  'loyalty input': 'has its input fixed',
-  'loyalty output': 'was computed',
+const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<RuleKind<Type>, string>> } = {
+  contest: {
+    scheduled: 'was planned',
+    rescheduled: 'was given other times',
+    opened: 'opened',
+    closed: 'closed',
+    cancelled: 'was cancelled',
+    paid: 'is paid in full',
+  },
+  loyalty: {
+    scheduled: 'was planned',
+    accrual: 'was added to',
+    input: 'has its input fixed',
+    output: 'was computed',
+  },
 }
 
 /** Title of a feed entry, such as "First (contest 1) closed". */
@@ -22,10 +28,16 @@ export function entryTitle(
   nameOf: (contestId: number) => string,
   { token }: Site,
 ): string {
-  const happened = HAPPENED[`${type} ${kind}`]
+  const happened = type === 'contest' || type === 'loyalty' ? happenedOf(type, kind) : undefined
   const moved = kots === null ? '' : `, ${kots} ${token}`
   const contest = contestId === null ? null : nameOf(contestId)
   if (happened !== undefined) return `${contest ?? 'The loyalty reward'} ${happened}${moved}`
   const what = type === 'correction' ? `Correction of a ${kind}` : `${capitalized(type)} as ${kind}`
   return `${what}${moved}${contest === null ? '' : `: ${contest}`}`
+}
+
+function happenedOf(type: keyof typeof HAPPENED, kind: string): string | undefined {
+  const named = ruleKind(type, kind)
+  const kinds: Readonly<Partial<Record<string, string>>> = HAPPENED[type]
+  return named === undefined ? undefined : kinds[named]
 }

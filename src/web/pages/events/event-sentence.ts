@@ -2,7 +2,8 @@ import { assert } from '../../../protocol/brand.ts'
 import { isEventType } from '../../../protocol/catalogue.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
-import type { EventType } from '../../../protocol/rules.ts'
+import type { RuledType, RuleKind } from '../../../protocol/rules.ts'
+import { ruleKind } from '../../../protocol/rules.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -29,7 +30,7 @@ type SentenceParts = Readonly<{
 type Sentence = (said: SentenceParts) => Html
 
 /** Sentences by type and kind; `*` is for the kinds that the operator names. */
-const SENTENCES: Readonly<Record<Exclude<EventType, 'correction'>, Readonly<Record<string, Sentence>>>> = {
+const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Sentence>> } = {
   contest: {
     scheduled: ({ Contest, on, may, moment }) =>
       html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${moment('opensAt')} and
@@ -119,8 +120,14 @@ export function eventSentence(
 
 /** Sentence of a type and kind, or a general one if this version does not know them. */
 function sentenceOf(type: string, kind: string): Sentence {
-  const known = isEventType(type) && type !== 'correction' ? SENTENCES[type] : {}
-  return known[kind] ?? known['*'] ?? (({ on }) => html`${type} / ${kind} was published on ${on}.`)
+  const known = isEventType(type) && type !== 'correction' ? sentenceByRule(type, kind) : undefined
+  return known ?? (({ on }) => html`${type} / ${kind} was published on ${on}.`)
+}
+
+function sentenceByRule(type: RuledType, kind: string): Sentence | undefined {
+  const named = ruleKind(type, kind)
+  const kinds: Readonly<Partial<Record<string, Sentence>>> = SENTENCES[type]
+  return named === undefined ? undefined : kinds[named]
 }
 
 function correctionSentence({ contestId, kots }: EventWire, said: SentenceParts): Html {
