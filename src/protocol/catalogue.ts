@@ -19,7 +19,7 @@ export const RESERVED_KINDS: ReadonlySet<string> = new Set(keysOf(RESERVED))
 
 const BY_NAME: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [`${rule.type}/${rule.kind}`, rule]))
 
-/** The rule of a type and kind; undefined when the pair does not exist or uses a reserved kind elsewhere. */
+/** Rule of a type and kind; undefined for an unknown pair, and for a reserved kind without a rule. */
 export function ruleOf(type: string, kind: string): Rule | undefined {
   const fixed = BY_NAME.get(`${type}/${kind}`)
   if (fixed !== undefined || RESERVED_KINDS.has(kind)) return kind === '*' ? undefined : fixed
@@ -32,5 +32,5 @@ export function isEventType(text: string): text is EventType {
   return TYPE_SET.has(text)
 }
 
-/** The grammar of types and kinds. */
+/** Form of types and kinds. */
 export const WORD: RegExp = /^[a-z][a-z0-9_]{0,31}$/

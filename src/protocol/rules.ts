@@ -1,6 +1,6 @@
 import { keysOf } from './brand.ts'
 
-/** The closed list of types (spec, section 3). */
+/** All event types (spec, section 3). */
 export const EVENT_TYPES = [
   'contest',
   'play',
@@ -64,7 +64,7 @@ export type RuledType = Exclude<EventType, 'correction'>
 /** A kind that the rules of a type name. */
 export type RuleKind<Type extends RuledType> = RuleKinds[Type]
 
-/** What one type and kind asks of a draft, and which account gives and which receives. */
+/** Rule of one type and kind: the fields that a draft must or may have, and its posting. */
 export type Rule = Readonly<{
   type: EventType
   /** A fixed kind, or `*` for the operator's own words. */
@@ -72,7 +72,7 @@ export type Rule = Readonly<{
   contestId: 'must' | 'none' | 'as-corrected'
   kots: 'must' | 'none' | 'as-corrected'
   tx: 'must' | 'may' | 'none'
-  /** Debit and credit: the amount moves `from` one account `to` one other; absent where nothing moves. */
+  /** Accounts between which the amount moves; absent when nothing moves. */
   posting?: Readonly<{ from: AccountName; to: AccountName }>
   details: Readonly<Partial<Record<DetailsField, 'must' | 'may'>>>
   /** One sentence for the catalogue at `/api/v1/event-types`. */
@@ -89,14 +89,14 @@ const YES = { contestId: 'must' } as const
 const PAID = { contestId: 'must', kots: 'must' } as const
 const SUM = { kots: 'must' } as const
 
-/** One row of the table; a column that is left out says that the field does not apply. */
+/** One row of the table. A field without a column does not apply. */
 function row(columns: Columns, meaning: string): RuleRow {
   const { move, details = {}, ...rest } = columns
   const posting = move === undefined ? {} : { posting: { from: move[0], to: move[1] } }
   return { contestId: 'none', kots: 'none', tx: 'none', ...rest, ...posting, details, meaning }
 }
 
-/** The rules of every type but `correction`, by kind. */
+/** Rules of every type except `correction`, by kind. */
 // prettier-ignore
 const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, RuleRow>> } = {
   contest: {
@@ -151,7 +151,7 @@ const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Rul
   },
 }
 
-/** Whether an event of each type can be corrected, once. Another event puts a contest or a hold right. */
+/** Whether events of each type can be corrected, once. A further event corrects a contest or a hold. */
 const CORRECTABLE: Readonly<Record<EventType, boolean>> = {
   contest: false,
   play: true,
@@ -189,13 +189,13 @@ function rulesOf(type: RuledType): readonly Rule[] {
   }))
 }
 
-/** Every rule of the log, fixed kinds before the operator's own words of the same type. */
+/** All rules, with the fixed kinds of a type before `*`. */
 export const RULES: readonly Rule[] = [...keysOf(TABLE).flatMap(rulesOf), ...CORRECTION_RULES]
 
-/** The kind that the rules of a type name for an event's kind; undefined only for a type without `*`. */
+/** Kind in the rules for an event's kind; undefined only for a type without `*`. */
 type NamedKind<Type extends RuledType> = RuleKind<Type> | ('*' extends RuleKind<Type> ? never : undefined)
 
-/** The kind under which the rules of a type name an event's kind: itself, or `*` for the operator's own word. */
+/** Kind in the rules for an event's kind: the kind itself, or `*` for the operator's own words. */
 export function ruleKind<Type extends RuledType>(type: Type, kind: string): NamedKind<Type> {
   const named = Object.hasOwn(TABLE[type], kind) ? kind : Object.hasOwn(TABLE[type], '*') ? '*' : undefined
   return named as NamedKind<Type>

@@ -5,7 +5,7 @@ import type { EventType } from '../../protocol/rules.ts'
 type TypeAndKind = Pick<DaybookEvent, 'type' | 'kind'>
 type Trait = 'sets the price' | 'is listed as a payout'
 
-/** Traits of each type that code outside the fold's own switches asks for. */
+/** Traits of each event type, for code outside the fold. */
 const TRAITS: Readonly<Record<EventType, readonly Trait[]>> = {
   contest: [],
   play: [],
@@ -22,12 +22,12 @@ const TRAITS: Readonly<Record<EventType, readonly Trait[]>> = {
   correction: [],
 }
 
-/** The type whose effect an event has: of a correction the corrected type, which is its kind. */
+/** Type whose effect an event has; for a correction the corrected type, which is its kind. */
 export function causeType({ type, kind }: TypeAndKind): EventType {
   return type === 'correction' && isEventType(kind) ? kind : type
 }
 
-/** Whether an event sets the token price, or takes one back. */
+/** Whether an event sets or cancels a token price. */
 export function setsPrice(event: TypeAndKind): boolean {
   return TRAITS[causeType(event)].includes('sets the price')
 }

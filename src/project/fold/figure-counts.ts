@@ -5,10 +5,10 @@ import { ruleKind } from '../../protocol/rules.ts'
 import type { Effect } from './ledger.ts'
 import type { Tally } from './tally.ts'
 
-/** From no status at all when the contest appears. */
+/** Change of a contest's status; `from` is undefined for a new contest. */
 export type ContestMove = Readonly<{ from: ContestStatus | undefined; to: ContestStatus }>
 
-/** Counts an effect in the figures that are no account's balance. */
+/** Counts an effect in the figures that are not account balances. */
 export function countFigures(tally: Tally, effect: Effect): void {
   const { type, kind } = effect.cause.event
   const amount = effect.entry.event.kots ?? ZERO
@@ -52,7 +52,7 @@ export function countFigures(tally: Tally, effect: Effect): void {
   }
 }
 
-/** Moves the count of contests by status. */
+/** Updates the counts of contests by status. */
 export function countContest(tally: Tally, move: ContestMove): void {
   if (move.from !== undefined) tally.figures[move.from] -= 1n
   tally.figures[move.to] += 1n

@@ -23,12 +23,12 @@ import type { RowChange } from './unpaid-groups.ts'
 /** A price and the event that published it. */
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
 
-/** What was kept of the fold so far: a store, or maps in memory. The fold writes nothing to it. */
+/** Stored state of the fold: a store, or maps in memory. The fold only reads it. */
 export type Shelf = Readonly<{
   entry(seq: Seq): Entry | undefined
-  /** The seq of the correction that cancelled an event. */
+  /** Seq of the correction that cancels an event. */
   correctionOf(seq: Seq): Seq | undefined
-  /** The seq of the event that replaces a cancelled one. */
+  /** Seq of the event that replaces a cancelled one. */
   restatementOf(seq: Seq): Seq | undefined
   contest(id: ContestId): ContestState | undefined
   openLots(contestId: ContestId, kind: string): readonly Lot[]
@@ -37,44 +37,44 @@ export type Shelf = Readonly<{
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
   loyalty(month: Month): LoyaltyState | undefined
-  /** The newest price event before `seq` that no correction has cancelled. */
+  /** Newest uncancelled price event before `seq`. */
   priceBefore(seq: Seq): StandingPrice | undefined
 }>
 
-/** What changed since it was last taken: to be kept on the shelf, whole. */
+/** Changes that are not yet on the shelf. */
 export type Changes = Readonly<{
   entries: Map<Seq, Entry>
   corrections: Map<Seq, Seq>
-  /** By the cancelled event, the one that replaces it. */
+  /** Replacements by cancelled event. */
   restatements: Map<Seq, Seq>
   contests: Map<ContestId, ContestState>
   lots: Map<Seq, Lot>
-  /** By contest and kind. */
+  /** Holds by contest and kind. */
   holds: Map<string, Hold>
-  /** Rows of what is unpaid, by contest, kind and terms, from before the first change to after the last. */
+  /** Changes of unpaid rows, by contest, kind and terms: from before the first change to after the last. */
   unpaid: Map<string, RowChange>
-  /** The moment of the last event that could change lots of a contest. */
+  /** Moment of the last event that may have changed lots of a contest. */
   lotMoments: Map<ContestId, Ms>
-  /** By payout or expiry, then by lot; a take of nothing is to be removed. */
+  /** Takes by payout or expiry, then by lot; a zero take is to be removed. */
   takes: Map<Seq, Map<Seq, Take>>
   loyalty: Map<Month, LoyaltyState>
   prices: Map<Seq, Price>
-  /** The price that stands after an event that changed it; undefined when none does. */
+  /** Price after each event that changed it; undefined without a price. */
   standing: Map<Seq, Price | undefined>
-  /** Contests that an event moved from one status to another. */
+  /** Changes of a contest's status, by event. */
   moves: Map<Seq, ContestMove>
 }>
 
-/** The one fold from the log to every figure. It sees its own changes first, then the shelf. */
+/** Fold from the log to every figure. It reads its own changes first, then the shelf. */
 export type Fold = Readonly<{
   tally: Tally
   shelf: Shelf
   changes: Changes
-  /** Kept from one batch to the next, since payouts of one contest come together. */
+  /** Cache across batches, because payouts of one contest come together. */
   lotBooks: Map<string, LotBook>
 }>
 
-/** Lot books are dropped when they hold more lots than this. */
+/** Lots in the cached lot books at most; beyond that the cache is cleared. */
 const LOTS_CACHED_MAX = 200_000
 
 export function openFold(tally: Tally, shelf: Shelf): Fold {
@@ -99,11 +99,11 @@ function noChanges(): Changes {
   }
 }
 
-/** The same fold with nothing changed: call it once the shelf holds the changes. */
+/** The fold without changes; for use after the changes are on the shelf. */
 export function settled(fold: Fold): Fold {
   let lots = 0
   for (const [key, book] of fold.lotBooks) {
-    // One with nothing open says nothing the shelf does not, and every contest and kind would leave one for ever.
+    // Without open lots a book is useless, and every contest and kind would leave one behind.
     if (book.open.size === 0) fold.lotBooks.delete(key)
     lots += book.open.size
   }
@@ -130,7 +130,7 @@ export function loyaltyOf(fold: Fold, month: Month): LoyaltyState | undefined {
   return fold.changes.loyalty.get(month) ?? fold.shelf.loyalty(month)
 }
 
-/** Applies one entry. What it asks of the books was checked before: `publish` admits, this only counts. */
+/** Applies one entry, without checks: `publish` has admitted it. */
 export function apply(fold: Fold, entry: Entry): void {
   const { event, details } = entry
   const corrects = event.type === 'correction' ? details?.corrects : undefined
@@ -149,7 +149,7 @@ export function apply(fold: Fold, entry: Entry): void {
   }
 }
 
-/** Changes the state that belongs to the effect's type: prices, and the lots of a contest's prizes. */
+/** Changes the state of the effect's type: prices, and the lots of a contest's prizes. */
 function applyByType(fold: Fold, effect: Effect): void {
   const { type, kind } = effect.cause.event
   switch (type) {
@@ -196,16 +196,18 @@ function applyToPrice(fold: Fold, effect: Effect): void {
   fold.tally.figures.tokenPrice = price ?? NO_PRICE
 }
 
-/** The last uncancelled price before `seq`, counting the corrections of this batch. */
+/** Last uncancelled price before `seq`, with the corrections of this batch. */
 function standingPrice(fold: Fold, seq: Seq): StandingPrice | undefined {
   const inBatch = [...fold.changes.prices.keys()].toReversed()
   for (const candidate of inBatch) {
     const price = fold.changes.prices.get(candidate)
     if (price !== undefined && !fold.changes.corrections.has(candidate)) return { seq: candidate, price }
   }
-  let kept = fold.shelf.priceBefore(seq)
-  while (kept !== undefined && fold.changes.corrections.has(kept.seq)) kept = fold.shelf.priceBefore(kept.seq)
-  return kept
+  let stored = fold.shelf.priceBefore(seq)
+  while (stored !== undefined && fold.changes.corrections.has(stored.seq)) {
+    stored = fold.shelf.priceBefore(stored.seq)
+  }
+  return stored
 }
 
 function applyToContest(fold: Fold, effect: Effect): void {
@@ -240,7 +242,7 @@ function applyPrize({ book, shelf, contestId }: Lots, { cause: { event, details 
   addLot(book, shelf, { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim })
 }
 
-/** A payout or an expiry takes from the lots. */
+/** Takes a payout or an expiry from the lots. */
 function applyTaking({ book, shelf, contestId }: Lots, { cause: { event }, sign }: Effect): void {
   const { kots, kind, atMs, seq } = event
   if (kots === null) return
@@ -267,11 +269,11 @@ function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
   return book
 }
 
-/** The shelf of the lots with this batch's changes in front of it. */
+/** Lots on the shelf, with the changes of this batch on top. */
 function lotShelf(fold: Fold): LotShelf {
   const { lots, takes, unpaid } = fold.changes
-  const overlaid = (kept: readonly Take[], changed: Iterable<Take>): Take[] => {
-    const byLot = new Map(kept.map((take) => [`${take.seq}/${take.lot}`, take]))
+  const overlaid = (stored: readonly Take[], changed: Iterable<Take>): Take[] => {
+    const byLot = new Map(stored.map((take) => [`${take.seq}/${take.lot}`, take]))
     for (const take of changed) byLot.set(`${take.seq}/${take.lot}`, take)
     return [...byLot.values()].filter((take) => take.amount !== ZERO)
   }

@@ -117,7 +117,7 @@ export function postToContest(contest: ContestState, effect: Effect): ContestSta
         case 'refund':
           return { ...contest, poolOut: added(contest.poolOut, kind, amount) }
         case 'loyalty':
-          // The loyalty fund pays it, and it names no contest.
+          // The loyalty fund pays this, without a contest.
           return contest
         case '*':
           return postToPrize(contest, kind, 'paid', amount)

@@ -2,7 +2,7 @@ import { assert, keysOf } from '../brand.ts'
 import type { Parameter } from '../parameters.ts'
 import type { Endpoint, RawType } from './endpoint.ts'
 import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
-import type { EndpointWithParameters, RawEndpoint, RecomputedEndpoint } from './endpoint-rows.ts'
+import type { EndpointWithParameters, RawEndpoint } from './endpoint-rows.ts'
 import { ENDPOINT_GROUPS, ENDPOINT_ROWS } from './endpoint-rows.ts'
 import type { EndpointId } from '../paths.ts'
 import { ENDPOINT_PATHS } from '../paths.ts'
@@ -34,11 +34,6 @@ const RAW: ReadonlySet<string> = new Set<RawType>([
 /** Whether an endpoint's answer is binary or endless. */
 export function isRaw(id: EndpointId): id is RawEndpoint {
   return RAW.has(ENDPOINT_ROWS[id].answer)
-}
-
-/** Whether `daybook verify` computes an endpoint's answers from the log. */
-export function isRecomputed(id: EndpointId): id is RecomputedEndpoint {
-  return ENDPOINT_ROWS[id].check === 'recomputed'
 }
 
 function tagOf(id: EndpointId): string {
