@@ -8,7 +8,7 @@ import type { Row } from './store/codec.ts'
 import { bytes } from './store/codec.ts'
 import type { HighWater } from './store/high-water.ts'
 import type { LogFault } from './tree/log-fault.ts'
-import { faultAtEnd, faultOfRow, spanFault, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
+import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
 import { openSignedTrees, originAt } from './tree/signed-trees.ts'
 import { isSigned } from './tree/signer.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
@@ -48,7 +48,7 @@ export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAudit
     if (wrong !== undefined) return faultOfHash(db, wrong)
     if (isSignedRight === null || row['signature'] === null) return null
     if (!isSignedRight(bytes(row, 'signature'), seq, rootOf(HASHER, frontier))) {
-      return spanFault({ after: signed, upTo: seq }, TREE_DIFFERS)
+      return faultOfSpan({ after: signed, upTo: seq }, TREE_DIFFERS)
     }
     signed = seq
     return null
@@ -84,7 +84,7 @@ function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {
   const width = TILE_WIDTH ** level
   const stretch = { after: index * width, upTo: (index + 1) * width }
   const wrong = openSignedTrees(db).firstWrongWithin(stretch)
-  return spanFault(wrong, 'the stored tree is not that of the events')
+  return faultOfSpan(wrong, 'the stored tree is not that of the events')
 }
 
 /** Runs `ask` in one read transaction. An error of SQLite becomes a fault of the next event. */

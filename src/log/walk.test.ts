@@ -7,7 +7,7 @@ import { EVENT_TYPES } from '../protocol/rules.ts'
 import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openDirectory, reading, write } from '../../test/story/store-run.ts'
-import type { LogFilter, Walk, Walked } from './store/reader.ts'
+import type { LogFilter, Walk, WalkResult } from './store/reader.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
 const PLAINLY = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const
@@ -39,7 +39,7 @@ function matches(event: DaybookEvent, { types, kind, contestId, nonzero }: LogFi
 }
 
 /** The specification, applied to one event at a time. */
-function naive(events: readonly DaybookEvent[], walk: Walk): Omit<Walked, 'bytes'> & { lines: string[] } {
+function naive(events: readonly DaybookEvent[], walk: Walk): Omit<WalkResult, 'bytes'> & { lines: string[] } {
   const inStretch = events.filter(({ seq }) => seq > walk.after && seq < walk.before)
   const stretch = walk.order === 'asc' ? inStretch : inStretch.toReversed()
   const found: DaybookEvent[] = []

@@ -4,7 +4,7 @@ import { escapeFormula } from '../protocol/foreign-text.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { bytes, number, text } from './store/codec.ts'
-import type { LogFilter, Framing, Walk, Walked } from './store/reader.ts'
+import type { LogFilter, Framing, Walk, WalkResult } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /** SQL expression of each framing. SQLite joins the matching lines into one blob, so that no row becomes an object. */
@@ -25,7 +25,7 @@ const NOTHING = new Uint8Array(0)
 export function openWalk(
   db: DatabaseSync,
   keyOf: typeof txKey = txKey,
-): (walk: Walk, framing: Framing) => Walked {
+): (walk: Walk, framing: Framing) => WalkResult {
   const prepared = openStatements(db)
   const codes = db.prepare('SELECT code, type, kind FROM kinds')
 

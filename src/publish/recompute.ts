@@ -5,7 +5,7 @@ import { CONTEST_COLUMNS } from '../log/books/contest-rows.ts'
 import { BULK_TXS } from '../log/store/store-schema.ts'
 import { createStore, openForBulk, openForReading, readIdentity } from '../log/store/store.ts'
 import { entryOfRow } from '../log/books/shelf.ts'
-import { openKeptSigner } from '../log/tree/signed-trees.ts'
+import { openStoredSigner } from '../log/tree/signed-trees.ts'
 import { assert } from '../protocol/brand.ts'
 
 /** Events appended between two reports of the progress. */
@@ -47,31 +47,31 @@ export type Recomputed = Readonly<{ events: number; differences: readonly Differ
  * second store, which the caller removes. Yields the number of events done.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
-  const kept = openForReading(store)
-  createStore(scratch, readIdentity(kept))
-  const made = openForBulk(scratch)
+  const stored = openForReading(store)
+  createStore(scratch, readIdentity(stored))
+  const computed = openForBulk(scratch)
   try {
-    kept.exec('BEGIN')
-    const { events, broken } = yield* appendAll(kept, made)
-    kept.exec('COMMIT')
+    stored.exec('BEGIN')
+    const { events, broken } = yield* appendAll(stored, computed)
+    stored.exec('COMMIT')
     if (broken !== null) return { events, differences: [broken] }
-    made.exec(BULK_TXS.move)
+    computed.exec(BULK_TXS.move)
     // Bulk mode takes exclusive locks, also on the attached store, which others are reading.
-    made.exec('PRAGMA locking_mode = NORMAL')
-    made.exec(`ATTACH '${store.replaceAll("'", "''")}' AS kept`)
-    return { events, differences: COMPARED.flatMap(([table, columns]) => compare(made, table, columns)) }
+    computed.exec('PRAGMA locking_mode = NORMAL')
+    computed.exec(`ATTACH '${store.replaceAll("'", "''")}' AS stored`)
+    return { events, differences: COMPARED.flatMap(([table, columns]) => compare(computed, table, columns)) }
   } finally {
-    made.close()
-    kept.close()
+    computed.close()
+    stored.close()
   }
 }
 
 type AppendResult = Readonly<{ events: number; broken: Difference | null }>
 
 /** Appends the lines up to the first that is no event or cannot follow the lines before it. */
-function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, AppendResult> {
-  const appender = openAppender(made, openKeptSigner(kept))
-  const rows = kept
+function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<number, AppendResult> {
+  const appender = openAppender(computed, openStoredSigner(stored))
+  const rows = stored
     .prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq ORDER BY e.seq',
     )
@@ -98,15 +98,15 @@ function* appendAll(kept: DatabaseSync, made: DatabaseSync): Generator<number, A
   return { events: done, broken: null }
 }
 
-function compare(made: DatabaseSync, table: string, columns: string): Difference[] {
+function compare(computed: DatabaseSync, table: string, columns: string): Difference[] {
   const key = columns.split(', ')[0] ?? ''
   // In both directions, so that surplus rows are found too.
-  const row = made
+  const row = computed
     .prepare(
       `SELECT count(*) AS rows, min(${key}) AS first FROM (
-         SELECT * FROM (SELECT ${columns} FROM kept.${table} EXCEPT SELECT ${columns} FROM main.${table})
+         SELECT * FROM (SELECT ${columns} FROM stored.${table} EXCEPT SELECT ${columns} FROM main.${table})
          UNION ALL
-         SELECT * FROM (SELECT ${columns} FROM main.${table} EXCEPT SELECT ${columns} FROM kept.${table}))`,
+         SELECT * FROM (SELECT ${columns} FROM main.${table} EXCEPT SELECT ${columns} FROM stored.${table}))`,
     )
     .get()
   const rows = Number(row?.['rows'] ?? 0)

@@ -10,7 +10,7 @@ import type { ManualNode } from '../stage/manual-node.ts'
 import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 
 /** A service over a fixed log at a fixed moment. */
-export type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>
+type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>
 
 const ORIGIN = 'daybook.example/golden'
 /** A fixed log id, so that answers with it do not differ between runs. */

@@ -26,11 +26,11 @@ import type { ManualNode } from '../stage/manual-node.ts'
 import { startManualNode } from '../stage/manual-node.ts'
 
 /** Folder of test stores, one for each schema: a store that its Daybook wrote, the key, and recorded answers. */
-export const STORES: string = join(import.meta.dirname, '..', 'stores')
+const STORES: string = join(import.meta.dirname, '..', 'stores')
 
 /** The log of every kept store, and the moment at which it is asked. */
 export const KEPT_LOG: NewLog = { origin: 'daybook.example/kept', chain: 'solana', simulated: false }
-export const KEPT_NOW: number = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
+const KEPT_NOW: number = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
 
 const KEY_FILE = 'signing.key'
 const PACKED_STORE_FILE = `${STORE_FILE}.br`
@@ -47,7 +47,7 @@ export function keptSchemas(): readonly number[] {
 }
 
 /** A kept store in a temporary directory, removed on disposal. */
-export type KeptStore = Disposable &
+type KeptStore = Disposable &
   Readonly<{ data: string; keys: readonly SigningKey[]; serve(): Promise<ManualNode> }>
 
 /** Unpacks the store of a schema. */

@@ -125,7 +125,7 @@ export function refusalAtStart(data: string, signing: Signing = SIGNING): string
   }
 }
 
-export type CommandEnd = Readonly<{ code: ExitCode; said: string }>
+type CommandEnd = Readonly<{ code: ExitCode; said: string }>
 
 /** Runs a command in this process. */
 export async function runCommand(run: (world: World) => Promise<ExitCode> | ExitCode): Promise<CommandEnd> {
@@ -156,7 +156,7 @@ export function runCheck(data: string, keys: readonly SigningKey[] = [TEST_KEY])
 }
 
 /** Flips a bit in the middle of a text or a blob. */
-export function flipBit(value: unknown): string | Uint8Array {
+function flipBit(value: unknown): string | Uint8Array {
   const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value as Uint8Array)
   const middle = bytes.length >> 1
   bytes[middle] = (bytes[middle] ?? 0) ^ 1

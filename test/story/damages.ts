@@ -13,17 +13,17 @@ export const ENDS: readonly number[] = Array.from({ length: 175 }, (_, index) =>
 })
 
 /** The first seq of the commit with this event. */
-export function commitOf(seq: number): number {
+function commitOf(seq: number): number {
   return Math.max(0, ...ENDS.filter((end) => end < seq)) + 1
 }
 
 /** The last seq of the commit before. */
-export function endBefore(seq: number): number {
+function endBefore(seq: number): number {
   return commitOf(seq) - 1
 }
 
 /** A damage to a store, and the seqs that are named for it. */
-export type StoreDamage = Readonly<{
+type StoreDamage = Readonly<{
   name: string
   damage(db: DatabaseSync): void
   /** The seq that a start names; null when only a check of the whole log finds it. */

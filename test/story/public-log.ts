@@ -134,7 +134,7 @@ function receiptOf(entries: readonly Entry[], path: string, checkpoint: string):
   return proof && formatReceipt({ index, proof, checkpoint, extra: null })
 }
 
-export function keyList({ vkey }: LogKey): string {
+function keyList({ vkey }: LogKey): string {
   const keys = [{ vkey, state: 'signing', fromSize: 0, toSize: null, statement: null }]
   return JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs: [] })
 }

@@ -19,7 +19,7 @@ import { testSigner } from './signing.ts'
  * One step of a writer. First it appends `noise` entries, of which it keeps `keptNoise`, and undoes them. Then it
  * appends, keeps and commits a batch in pieces, and drops pieces in between.
  */
-export type WriterStep = Readonly<{
+type WriterStep = Readonly<{
   noise: number
   keptNoise: number
   undo: 'drop' | 'rollback'

@@ -10,8 +10,14 @@ import type { Hash } from '../../tlog/hash.ts'
 import type { LinesOf } from '../store/archive-tables.ts'
 import { FILE_CODES, MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
 import { number, text } from '../store/codec.ts'
-import type { MonthBook } from './month-book.ts'
-import { beginBook, digestsOf, endBook, extendBook, reopenBook } from './month-book.ts'
+import type { OpenMonthFile } from './open-month-file.ts'
+import {
+  beginMonthFile,
+  digestsOf,
+  endMonthFile,
+  extendMonthFile,
+  reopenMonthFile,
+} from './open-month-file.ts'
 import type { MonthFile } from '../store/reader.ts'
 import type { Signer } from '../tree/signer.ts'
 
@@ -30,13 +36,13 @@ export type ArchiveWriter = Readonly<{
   reload(): void
 }>
 
-/** The open month. `books` are null after a start until they are needed. */
+/** The open month. `files` are null after a start until they are needed. */
 type OpenMonth = {
   readonly month: Month
   readonly firstSeq: number
   /** The last seq that lies in a stored segment. */
   sealed: number
-  books: Record<MonthFile, MonthBook> | null
+  files: Record<MonthFile, OpenMonthFile> | null
 }
 
 /** A task for flush: end a segment at `seq`, or begin a month with `seq` as its first. */
@@ -108,26 +114,31 @@ function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
   const putDigests = db.prepare(
     'INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)',
   )
-  const booksOf = (open: OpenMonth): Record<MonthFile, MonthBook> =>
-    (open.books ??= {
-      events: reopenBook(db, open.month, 'events'),
-      details: reopenBook(db, open.month, 'details'),
+  const filesOf = (open: OpenMonth): Record<MonthFile, OpenMonthFile> =>
+    (open.files ??= {
+      events: reopenMonthFile(db, open.month, 'events'),
+      details: reopenMonthFile(db, open.month, 'details'),
     })
 
   const store: MonthStore = {
     openMonth: () => readOpenMonth(db),
     begin(month, firstSeq) {
       insertMonth.run(month, firstSeq, 0, null)
-      return { month, firstSeq, sealed: firstSeq - 1, books: { events: beginBook(), details: beginBook() } }
+      return {
+        month,
+        firstSeq,
+        sealed: firstSeq - 1,
+        files: { events: beginMonthFile(), details: beginMonthFile() },
+      }
     },
     seal(open, lastSeq) {
       if (open.sealed === lastSeq) return
-      const books = booksOf(open)
+      const files = filesOf(open)
       for (const file of MONTH_FILES) {
         const raw = lines(file, open.sealed + 1, lastSeq)
         if (file === 'events') assertSpan(raw, open.sealed + 1, lastSeq)
         if (raw.length === 0) continue
-        const { start, bytes, bytesCrc, running } = extendBook(books[file], raw)
+        const { start, bytes, bytesCrc, running } = extendMonthFile(files[file], raw)
         insertSegment.run(
           open.month,
           FILE_CODES[file],
@@ -138,7 +149,7 @@ function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
           bytesCrc,
           bytes,
         )
-        putDigests.run(FILE_CODES[file], open.month, ...digestsOf(books[file]))
+        putDigests.run(FILE_CODES[file], open.month, ...digestsOf(files[file]))
       }
       open.sealed = lastSeq
     },
@@ -146,11 +157,11 @@ function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
       const last = tree.size
       store.seal(open, last)
       const signed = treeFields(signer, tree)
-      const manifest = manifestOf(open.month, { first: open.firstSeq, last }, signed, booksOf(open))
+      const manifest = manifestOf(open.month, { first: open.firstSeq, last }, signed, filesOf(open))
       closeMonth.run(last, manifest.events, JSON.stringify(manifest), open.month)
       for (let month = nextMonth(open.month); month < next; month = nextMonth(month)) {
-        const books = { events: beginBook(), details: beginBook() }
-        insertMonth.run(month, null, 1, JSON.stringify(manifestOf(month, null, signed, books)))
+        const files = { events: beginMonthFile(), details: beginMonthFile() }
+        insertMonth.run(month, null, 1, JSON.stringify(manifestOf(month, null, signed, files)))
       }
     },
   }
@@ -167,7 +178,7 @@ function readOpenMonth(db: DatabaseSync): OpenMonth | null {
     .prepare('SELECT last_seq FROM segments WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1')
     .get(month, FILE_CODES.events)
   const sealed = last === undefined ? firstSeq - 1 : number(last, 'last_seq')
-  return { month, firstSeq, sealed, books: null }
+  return { month, firstSeq, sealed, files: null }
 }
 
 /** The fields of a manifest about the tree at the month's end. */
@@ -181,10 +192,10 @@ function manifestOf(
   month: Month,
   seqs: Readonly<{ first: number; last: number }> | null,
   tree: TreeFields,
-  books: Readonly<Record<MonthFile, MonthBook>>,
+  files: Readonly<Record<MonthFile, OpenMonthFile>>,
 ): ArchiveManifest {
-  const events = endBook(books.events)
-  const details = endBook(books.details)
+  const events = endMonthFile(files.events)
+  const details = endMonthFile(files.details)
   return {
     month,
     firstSeq: seqs === null ? null : seqs.first,

@@ -22,7 +22,7 @@ import {
   rootOf,
   STORY_SIGNER,
 } from '../../../test/story/archive-story.ts'
-import { EMPTY_MEMBER } from './gzip-member.ts'
+import { EMPTY_SUM, GZIP_HEADER, gzipTrailer } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
 
 function bytesOfFile(reader: ArchiveReader, month: Month, file: MonthFile, head: Seq): Buffer {
@@ -57,6 +57,8 @@ function linesOf(events: readonly ArchiveEvent[], file: MonthFile): string {
     .join('')
 }
 
+/** The file of a month without events. */
+const EMPTY_MEMBER = Buffer.concat([GZIP_HEADER, gzipTrailer(EMPTY_SUM)])
 const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Asserts that every month holds exactly its events, and that its manifest is right. */
@@ -204,7 +206,7 @@ suite('the archive', () => {
     )
     const month = months[1]?.month
     assert.ok(month)
-    assert.deepEqual(bytesOfFile(reader, month, 'events', seqOf(2)), Buffer.from(EMPTY_MEMBER))
+    assert.deepEqual(bytesOfFile(reader, month, 'events', seqOf(2)), EMPTY_MEMBER)
   })
 
   test('ends a segment at every seq divisible by 4,096 and at the month’s end', () => {

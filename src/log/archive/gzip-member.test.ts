@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import {
   deflateSegment,
-  EMPTY_MEMBER,
   GZIP_HEADER,
   gzipTrailer,
   EMPTY_SUM,
@@ -37,10 +36,10 @@ suite('a gzip member', () => {
   })
 
   test('has twenty bytes when it is empty, and unpacks to nothing', () => {
-    assert.equal(EMPTY_MEMBER.length, 20)
-    assert.deepEqual(member([]), Buffer.from(EMPTY_MEMBER))
-    assert.equal(gunzipSync(EMPTY_MEMBER).length, 0)
-    assert.equal(Buffer.from(EMPTY_MEMBER).toString('hex'), '1f8b08000000000000ff03000000000000000000')
+    const empty = member([])
+    assert.equal(empty.length, 20)
+    assert.equal(gunzipSync(empty).length, 0)
+    assert.equal(empty.toString('hex'), '1f8b08000000000000ff03000000000000000000')
   })
 
   test('contains no time, file name or system', () => {

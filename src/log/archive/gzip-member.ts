@@ -47,9 +47,6 @@ export function gzipTrailer(of: RunningSum): Uint8Array {
   return trailer
 }
 
-/** The member of no bytes: the file of a month without events. */
-export const EMPTY_MEMBER: Uint8Array = Buffer.concat([GZIP_HEADER, gzipTrailer(EMPTY_SUM)])
-
 /** An upper bound of the compressed size, at least zlib's own bound for level 6 plus the flush marker. */
 function deflateBytesMax(rawBytes: number): number {
   return rawBytes + Math.ceil(rawBytes / 1000) + 256

@@ -28,8 +28,8 @@ import {
 } from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
-import type { ContestNotes } from './contest-notes.ts'
-import { openContestNotes } from './contest-notes.ts'
+import type { ContestCache } from './contest-cache.ts'
+import { openContestCache } from './contest-cache.ts'
 import { openUnpaidWriter } from './unpaid-writer.ts'
 
 /** The tables of the books, as the writer's fold reads them and as its changes are written to them. */
@@ -84,13 +84,13 @@ export function replayShelf(db: DatabaseSync): ReplayShelf {
 }
 
 export function openStoreShelf(db: DatabaseSync): StoreShelf {
-  const contests = openContestNotes(db)
+  const contests = openContestCache(db)
   const unpaid = openUnpaidWriter(db)
   const write = changesWriter(db)
   return {
-    shelf: storeShelf(db, contests.known),
+    shelf: storeShelf(db, contests.get),
     put(changes, at) {
-      for (const changed of changes.contests.values()) contests.note(changed)
+      for (const changed of changes.contests.values()) contests.put(changed)
       if (at !== null) unpaid.write(changes, at)
       write(changes)
     },
@@ -102,7 +102,7 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
   }
 }
 
-function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
+function storeShelf(db: DatabaseSync, cached: ContestCache['get']): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
@@ -135,8 +135,8 @@ function storeShelf(db: DatabaseSync, known: ContestNotes['known']): Shelf {
       return typeof value === 'number' ? seqOf(value) : undefined
     },
     contest(id): ContestState | undefined {
-      const noted = known(id)
-      if (noted !== undefined) return noted
+      const changed = cached(id)
+      if (changed !== undefined) return changed
       const row = contest.get(id)
       return row === undefined ? undefined : contestOfRow(row)
     },

@@ -52,7 +52,7 @@ export type Walk = Readonly<{
 /** Format in which a walk returns its matches. */
 export type Framing = 'json' | 'csv' | 'sse' | 'ndjson'
 
-export type Walked = Readonly<{
+export type WalkResult = Readonly<{
   /** The matches: JSON elements joined by commas, CSV rows, SSE frames, or JSON lines. */
   bytes: Uint8Array
   count: number
@@ -113,7 +113,7 @@ export type Snapshot = Readonly<{
   detailsLine(seq: Seq): string | undefined
   /** The seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
-  walk(walk: Walk, framing: Framing): Walked
+  walk(walk: Walk, framing: Framing): WalkResult
   kinds(): readonly KindSeen[]
   /** All months from the first event's to the head's, ascending, with empty months. */
   months(): readonly MonthState[]

@@ -8,7 +8,7 @@ import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { backupStore } from './backup.ts'
-import type { Walk, Walked } from './reader.ts'
+import type { Walk, WalkResult } from './reader.ts'
 import { openForReading, openForWriting, storePath } from './store.ts'
 import { lineEndOf, txKey } from './tx-index.ts'
 import { openWalk } from '../walk.ts'
@@ -49,7 +49,7 @@ function matches(event: DaybookEvent, { types, kind, nonzero }: Walk['filter']):
   )
 }
 
-type Lines = Omit<Walked, 'bytes'> & Readonly<{ lines: readonly string[] }>
+type Lines = Omit<WalkResult, 'bytes'> & Readonly<{ lines: readonly string[] }>
 
 /** The rule of the protocol, applied to every line: only events that name the transaction are examined. */
 function naive(events: readonly DaybookEvent[], walk: Walk): Lines {

@@ -6,7 +6,7 @@ import type { Row } from '../store/codec.ts'
 import { bytes, number, text } from '../store/codec.ts'
 import type { HighWater } from '../store/high-water.ts'
 import type { SeqSpan } from './signed-trees.ts'
-import { openSignedTrees, readable } from './signed-trees.ts'
+import { openSignedTrees, tryRead } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
 import { signingVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
@@ -45,9 +45,9 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
   const trees = openSignedTrees(db)
   if (!trees.isSignedAt(head)) {
     const wrong = trees.firstWrong()
-    if (wrong !== null) return spanFault(wrong, TREE_DIFFERS)
+    if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
     const after = Math.min(trees.lastSigned(), head - 1)
-    return spanFault({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
+    return faultOfSpan({ after, upTo: head }, `the last signature is of the tree up to seq ${after}`)
   }
   const ours = signingVerifiers(db, own)
   if (ours.length === 0) return null
@@ -58,20 +58,20 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
   if (ownTrees.isSignedAt(head)) return null
   const after = Math.min(head - 1, ...ours.map(({ fromSize }) => fromSize))
   const wrong = ownTrees.firstWrongWithin({ after, upTo: head })
-  return spanFault(wrong, 'the tree is not signed with the given key')
+  return faultOfSpan(wrong, 'the tree is not signed with the given key')
 }
 
 /** Checks at the end of an audit: every month's checkpoint, the newest signature, and the mark. */
 export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
   const head = headOf(db)
   const wrong = openSignedTrees(db).firstWrong()
-  if (wrong !== null) return spanFault(wrong, TREE_DIFFERS)
+  if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
   return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head)
 }
 
 export const TREE_DIFFERS = 'the tree is not the one that was signed'
 
-export function spanFault({ after, upTo }: SeqSpan, reason: string): LogFault {
+export function faultOfSpan({ after, upTo }: SeqSpan, reason: string): LogFault {
   const where = upTo === after + 1 ? '' : `, somewhere up to seq ${upTo}`
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }
@@ -80,7 +80,7 @@ export function spanFault({ after, upTo }: SeqSpan, reason: string): LogFault {
 function leafOf(row: Row): Hash | undefined {
   const details = row['details'] === null ? null : text(row, 'details')
   // Hashing throws for a line that is longer than an entry can be.
-  return readable(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
+  return tryRead(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
 }
 
 /** Checks that the row is that of `seq` and that its leaf is that of its lines. */
@@ -131,5 +131,5 @@ function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): Lo
   }
   if (trees.holds(marked)) return null
   const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
-  return spanFault(span, 'the log is not the one whose checkpoint was published')
+  return faultOfSpan(span, 'the log is not the one whose checkpoint was published')
 }

@@ -43,7 +43,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
 
   function isSignedAt(size: number): boolean {
     const bytes = signatureOf(size)
-    const stored = readable(() => tree.at(size))
+    const stored = tryRead(() => tree.at(size))
     return (
       stored !== undefined &&
       bytes instanceof Uint8Array &&
@@ -146,7 +146,7 @@ export function originAt({ origin, former }: LogIdentity, size: number): string 
 }
 
 function isStored(stored: StoredTree, { size, root }: Tree): boolean {
-  const tree = readable(() => stored.at(size))
+  const tree = tryRead(() => stored.at(size))
   return tree !== undefined && isSame(tree.root, root)
 }
 
@@ -160,7 +160,7 @@ function signedIn(note: string, keys: readonly VerifierKey[]): Tree | undefined 
  * A signer without a key, for a store that is computed again and compared with `db`. At the end of a month it gives the
  * note of `db` if that is a signed note of the same tree, and an empty one otherwise.
  */
-export function openKeptSigner(db: DatabaseSync): Signer {
+export function openStoredSigner(db: DatabaseSync): Signer {
   const keys = readVerifiers(db)
   const notes = new Map<number, string>()
   let end = 0
@@ -179,7 +179,7 @@ export function openKeptSigner(db: DatabaseSync): Signer {
 }
 
 /** Reads from a store that may be damaged; undefined when reading throws. */
-export function readable<T>(read: () => T): T | undefined {
+export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {

@@ -15,7 +15,7 @@ export type SigningKey = Readonly<{ privateKey: KeyObject; publicKey: Uint8Array
  * A tree's signed note, and its signature as stored: for each key its id (4 bytes) and the Ed25519 signature (64
  * bytes). The note's text is not stored, because it can be made from the tree.
  */
-export type SignedTree = Readonly<{ signature: Uint8Array; note: string }>
+type SignedTree = Readonly<{ signature: Uint8Array; note: string }>
 
 /** Signs the trees of one log. */
 export type Signer = Readonly<{ sign(tree: Tree): SignedTree }>

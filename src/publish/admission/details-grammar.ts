@@ -9,7 +9,7 @@ import type { DetailsField, Rule } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { ValueFault, DraftRefusal } from './refusal.ts'
-import { fault, guarded, isFault, isObject, refusal } from './refusal.ts'
+import { fault, refuseAddress, isFault, isObject, refusal } from './refusal.ts'
 
 type Values = Required<Details>
 type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | ValueFault }
@@ -161,7 +161,7 @@ export function readInteger(value: unknown, min: number, max: number): number | 
 /** Reads text for people: not empty, bounded, without control characters and wallet addresses. */
 function readText(value: unknown, charsMax: number): string | ValueFault {
   const text = readBounded(value, charsMax)
-  return typeof text === 'string' ? guarded(text) : text
+  return typeof text === 'string' ? refuseAddress(text) : text
 }
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u

@@ -21,12 +21,12 @@ export function fault(value: unknown, reason: string): ValueFault {
 }
 
 /** Returns the text unless it holds a wallet address. Applied to every published string without a stricter form. */
-export function guarded(text: string): string | ValueFault {
+export function refuseAddress(text: string): string | ValueFault {
   return GUARD.finds(text) ? ADDRESS : text
 }
 
 /** Returns a transaction of a free form, unless `0x` or a checksum proves that it is a wallet address. */
-export function guardedTx(text: string): string | ValueFault {
+export function refuseAddressTx(text: string): string | ValueFault {
   return GUARD.proves(text) ? ADDRESS : text
 }
 

@@ -94,13 +94,13 @@ async function answer(
     response.setHeader('allow', 'POST')
     return sendProblem(response, failed('method-not-allowed', 'the door takes POST only'))
   }
-  if (!(await isLetIn(settings, guard, request, response))) return
+  if (!(await isAuthorized(settings, guard, request, response))) return
   if (target !== '/publish') {
     return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
   }
   const outcome = settings.stopping()
     ? failed('not-ready', 'the service is stopping')
-    : await admitted(underWay, () => publishRequest(settings, request))
+    : await runLimited(underWay, () => publishRequest(settings, request))
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
     return send(
@@ -117,7 +117,7 @@ async function answer(
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
-async function isLetIn(
+async function isAuthorized(
   settings: DoorSettings,
   guard: TokenGuard,
   request: IncomingMessage,
@@ -143,7 +143,7 @@ async function isLetIn(
 }
 
 /** Runs a request, unless too many are in progress. */
-async function admitted(underWay: DoorState['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
+async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
     return failed('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
   underWay.requests += 1

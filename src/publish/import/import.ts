@@ -11,8 +11,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
-import { openImportBook } from './import-book.ts'
-import type { ImportBook } from './import-book.ts'
+import { openImportAppender } from './import-appender.ts'
+import type { ImportAppender } from './import-appender.ts'
 import { STDIN } from './import-lines.ts'
 import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
 import { openRefsSeen } from './import-refs.ts'
@@ -104,12 +104,12 @@ async function build(
   const appender = openAppender(store.db, store.signer)
   const before = appender.head().seq
   const refs = openRefsSeen(store.old, store.db, appender)
-  const book = openImportBook(appender, refs, settings)
+  const importer = openImportAppender(appender, refs, settings)
   appender.begin()
-  const refusal = await takeAll(settings, store, book, bytesTotal)
+  const refusal = await takeAll(settings, store, importer, bytesTotal)
   if (refusal !== null) return refusal
 
-  const { duplicates, irregular } = book.counts()
+  const { duplicates, irregular } = importer.counts()
   const report = (): ImportReport => {
     const { seq } = appender.head()
     const events = seq - before
@@ -137,7 +137,7 @@ async function finish({ signal }: ImportSettings, store: NewStore, appender: App
 async function takeAll(
   { files, signal, onProgress }: ImportSettings,
   store: NewStore,
-  book: ImportBook,
+  importer: ImportAppender,
   bytesTotal: number | null,
 ): Promise<ImportRefusal | null> {
   signal.throwIfAborted()
@@ -153,14 +153,14 @@ async function takeAll(
         case 'refused':
           return message.refusal
         case 'end':
-          book.keep()
+          importer.keep()
           onProgress({ stage: 'finishing', bytes: bytesTotal ?? bytes, bytesTotal, drafts })
           await turn()
           return null
         case 'drafts': {
           // The next batch is parsed while this one is appended.
           worker.postMessage('taken')
-          const refusal = book.take(message)
+          const refusal = importer.take(message)
           if (refusal !== null) return refusal
           drafts += message.drafts.length
           bytes = message.bytes

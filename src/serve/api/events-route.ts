@@ -1,4 +1,4 @@
-import type { Snapshot, Walked } from '../../log/store/reader.ts'
+import type { Snapshot, WalkResult } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
@@ -101,25 +101,29 @@ function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>,
 }
 
 /** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
-function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): Walked {
+function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): WalkResult {
   const { order, after, before } = range
   if (before - after > 1) return snapshot.walk({ ...range, scanMax: PAGE_SCAN_MAX }, framing)
   return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
 }
 
 /** Whether the page never changes: it ends below the head, so no later event can join it. */
-function isSettled({ order, anchored }: EventsRange, { hasMore }: Walked): boolean {
+function isSettled({ order, anchored }: EventsRange, { hasMore }: WalkResult): boolean {
   return order === 'asc' ? hasMore : anchored
 }
 
-function nextOf(ask: RouteRequest, { order }: EventsRange, { hasMore, scannedTo }: Walked): string | null {
+function nextOf(
+  ask: RouteRequest,
+  { order }: EventsRange,
+  { hasMore, scannedTo }: WalkResult,
+): string | null {
   if (!hasMore) return null
   const cursor = String(scannedTo)
   return `${ask.path}${ask.query.format(order === 'asc' ? { after: cursor } : { before: cursor })}`
 }
 
 /** The stored lines with the JSON of the page around them. No event is parsed. */
-function pageOf(range: EventsRange, walked: Walked, next: string | null): Uint8Array {
+function pageOf(range: EventsRange, walked: WalkResult, next: string | null): Uint8Array {
   const { order, after, before, limit } = range
   const { count, scannedTo, hasMore } = walked
   const bound = order === 'asc' ? { after } : { before }
@@ -132,7 +136,10 @@ function pageOf(range: EventsRange, walked: Walked, next: string | null): Uint8A
 }
 
 /** Headers with the fields of `page` that CSV cannot carry. */
-function csvHeaders({ order, after, before }: EventsRange, walked: Walked): Readonly<Record<string, string>> {
+function csvHeaders(
+  { order, after, before }: EventsRange,
+  walked: WalkResult,
+): Readonly<Record<string, string>> {
   const { scannedTo, hasMore } = walked
   const [first, last] = order === 'asc' ? [after + 1, scannedTo] : [scannedTo, before - 1]
   const name = first > last ? 'daybook-events-none.csv' : `daybook-events-${first}-${last}.csv`

@@ -6,7 +6,7 @@ import { msOf } from '../../protocol/moment.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
-import { openContestNotes } from './contest-notes.ts'
+import { openContestCache } from './contest-cache.ts'
 import { openForWriting, storePath } from '../store/store.ts'
 
 /** More contests than the cache holds. */
@@ -38,7 +38,7 @@ function openStage() {
   const db = openForWriting(storePath(directory.path))
   const rows = db.prepare(`SELECT id || ' ' || status || ' ' || plays AS row FROM contests ORDER BY id`)
   return {
-    notes: openContestNotes(db),
+    cache: openContestCache(db),
     rows: (): readonly string[] => rows.all().map(({ row }) => String(row)),
     begin: () => db.exec('BEGIN'),
     rollback: () => db.exec('ROLLBACK'),
@@ -52,12 +52,12 @@ function openStage() {
 suite('a contest that a commit changes in the cache', () => {
   test('is known at once, and written in its last state at the flush', () => {
     using stage = openStage()
-    stage.notes.note(contestOf(1, 'upcoming'))
-    stage.notes.note(contestOf(1, 'running', 2n))
-    stage.notes.note(contestOf(1, 'running', 3n))
-    assert.equal(stage.notes.known(contestIdOf(1))?.plays, 3n)
+    stage.cache.put(contestOf(1, 'upcoming'))
+    stage.cache.put(contestOf(1, 'running', 2n))
+    stage.cache.put(contestOf(1, 'running', 3n))
+    assert.equal(stage.cache.get(contestIdOf(1))?.plays, 3n)
     assert.deepEqual(stage.rows(), [])
-    stage.notes.flush()
+    stage.cache.flush()
     assert.deepEqual(stage.rows(), ['1 running 3'])
   })
 
@@ -69,8 +69,8 @@ suite('a contest that a commit changes in the cache', () => {
       contestOf(1, 'paying', 1n),
       contestOf(1, 'paying', 2n),
     ]) {
-      stage.notes.note(changed)
-      stage.notes.flush()
+      stage.cache.put(changed)
+      stage.cache.flush()
       assert.deepEqual(stage.rows(), [`1 ${changed.status} ${changed.plays}`])
     }
   })
@@ -78,23 +78,23 @@ suite('a contest that a commit changes in the cache', () => {
   test('is forgotten after a rollback, and written whole by the next commit', () => {
     using stage = openStage()
     stage.begin()
-    stage.notes.note(contestOf(1, 'running', 1n))
-    stage.notes.flush()
+    stage.cache.put(contestOf(1, 'running', 1n))
+    stage.cache.flush()
     stage.rollback()
-    stage.notes.forget()
-    assert.equal(stage.notes.known(contestIdOf(1)), undefined)
-    stage.notes.note(contestOf(1, 'running', 2n))
-    stage.notes.flush()
+    stage.cache.forget()
+    assert.equal(stage.cache.get(contestIdOf(1)), undefined)
+    stage.cache.put(contestOf(1, 'running', 2n))
+    stage.cache.flush()
     assert.deepEqual(stage.rows(), ['1 running 2'])
   })
 
   test('is written before it leaves a full cache', () => {
     using stage = openStage()
     stage.begin()
-    for (let id = 1; id <= MANY; id++) stage.notes.note(contestOf(id, 'upcoming'))
-    assert.equal(stage.notes.known(contestIdOf(1)), undefined)
-    stage.notes.note(contestOf(1, 'running', 1n))
-    stage.notes.flush()
+    for (let id = 1; id <= MANY; id++) stage.cache.put(contestOf(id, 'upcoming'))
+    assert.equal(stage.cache.get(contestIdOf(1)), undefined)
+    stage.cache.put(contestOf(1, 'running', 1n))
+    stage.cache.flush()
     assert.equal(stage.rows().length, MANY)
     assert.equal(stage.rows()[0], '1 running 1')
   })

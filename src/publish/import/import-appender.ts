@@ -11,7 +11,7 @@ import type { RefsSeen } from './import-refs.ts'
 const UNKEPT_DRAFTS_MAX = 4_000
 
 /** Checks imported drafts against refs, order of time and the books, and appends them. */
-export type ImportBook = Readonly<{
+export type ImportAppender = Readonly<{
   /** Appends the drafts in order. Returns the refusal of the first that is refused. */
   take(batch: DraftBatch): ImportRefusal | null
   /** Writes the appended drafts to the store. */
@@ -22,8 +22,12 @@ export type ImportBook = Readonly<{
 type Rules = Readonly<{ balances: BalancesSetting; now: Ms }>
 type Fault = Readonly<{ field: string; reason: string }>
 
-/** Opens the book. The appender's transaction must have begun. */
-export function openImportBook(appender: Appender, refs: RefsSeen, { balances, now }: Rules): ImportBook {
+/** Opens the importing appender. The log’s appender's transaction must have begun. */
+export function openImportAppender(
+  appender: Appender,
+  refs: RefsSeen,
+  { balances, now }: Rules,
+): ImportAppender {
   let unkept = 0
   let duplicates = 0
   let irregular = 0

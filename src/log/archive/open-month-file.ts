@@ -15,7 +15,7 @@ import { beginSha256, decodeSha256, encodeSha256, sha256Of, takeIntoSha256 } fro
 type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: RunningSum }>
 
 /** One file of the open month with digests of its stored part, so that closing the month need not read it again. */
-export type MonthBook = {
+export type OpenMonthFile = {
   running: RunningSum
   storedBytes: number
   readonly lines: Sha256State
@@ -23,47 +23,47 @@ export type MonthBook = {
 }
 
 /** Begins the file of a new month. */
-export function beginBook(): MonthBook {
+export function beginMonthFile(): OpenMonthFile {
   const gzip = beginSha256()
   takeIntoSha256(gzip, GZIP_HEADER)
   return { running: EMPTY_SUM, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
 }
 
 /** Compresses the next lines of the file and adds them to its digests. */
-export function extendBook(book: MonthBook, raw: Uint8Array): Segment {
+export function extendMonthFile(file: OpenMonthFile, raw: Uint8Array): Segment {
   const segment = deflateSegment(raw)
-  const start = book.storedBytes
-  book.running = addToSum(book.running, raw)
-  book.storedBytes += segment.length
-  takeIntoSha256(book.lines, raw)
-  takeIntoSha256(book.gzip, segment)
-  return { start, bytes: segment, bytesCrc: crc32(segment), running: book.running }
+  const start = file.storedBytes
+  file.running = addToSum(file.running, raw)
+  file.storedBytes += segment.length
+  takeIntoSha256(file.lines, raw)
+  takeIntoSha256(file.gzip, segment)
+  return { start, bytes: segment, bytesCrc: crc32(segment), running: file.running }
 }
 
 /** Ends the file and gives the digests of its lines and of its bytes. Nothing can be added afterwards. */
-export function endBook(book: MonthBook): Readonly<{ lines: Digest; gzip: Digest }> {
-  const trailer = gzipTrailer(book.running)
-  takeIntoSha256(book.gzip, trailer)
+export function endMonthFile(file: OpenMonthFile): Readonly<{ lines: Digest; gzip: Digest }> {
+  const trailer = gzipTrailer(file.running)
+  takeIntoSha256(file.gzip, trailer)
   return {
-    lines: { bytes: book.running.bytes, sha256: sha256Of(book.lines) },
-    gzip: { bytes: book.storedBytes + trailer.length, sha256: sha256Of(book.gzip) },
+    lines: { bytes: file.running.bytes, sha256: sha256Of(file.lines) },
+    gzip: { bytes: file.storedBytes + trailer.length, sha256: sha256Of(file.gzip) },
   }
 }
 
 /** The digests in the form of their columns in `digests`. */
-export function digestsOf({ lines, gzip }: MonthBook): readonly [lines: Uint8Array, gzip: Uint8Array] {
+export function digestsOf({ lines, gzip }: OpenMonthFile): readonly [lines: Uint8Array, gzip: Uint8Array] {
   return [encodeSha256(lines), encodeSha256(gzip)]
 }
 
-/** Reads the book after a restart, from two rows. */
-export function reopenBook(db: DatabaseSync, month: Month, file: MonthFile): MonthBook {
+/** Reads the file’s state after a restart, from two rows. */
+export function reopenMonthFile(db: DatabaseSync, month: Month, file: MonthFile): OpenMonthFile {
   const segment = db
     .prepare(
       `SELECT start + length(bytes) AS end, crc, raw_bytes FROM segments
        WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1`,
     )
     .get(month, FILE_CODES[file])
-  if (segment === undefined) return beginBook()
+  if (segment === undefined) return beginMonthFile()
   const row = db
     .prepare('SELECT lines, gzip FROM digests WHERE file = ? AND month = ?')
     .get(FILE_CODES[file], month)
