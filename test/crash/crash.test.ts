@@ -181,7 +181,7 @@ async function assertKept(node: NodeProcess, known: Known): Promise<void> {
     assert.deepEqual(
       [event.type, event.kind, event.kots],
       [draft.type, draft.kind, draft.kots ?? null],
-      `${ref} stands at ${seq}`,
+      `${ref} has seq ${seq}`,
     )
   }
   await assertFound(node, lines)

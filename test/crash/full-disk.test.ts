@@ -131,7 +131,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     const known = await node.publish([first ?? {}])
     assert.ok(known.status === 507 || known.drafts[0]?.status === 'duplicate')
     await stream.until(() => stream.seqs().length === events, 20_000)
-    assert.ok(!stream.isClosed(), 'the stream goes on')
+    assert.ok(!stream.isClosed(), 'the stream continues')
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
     scarcity.makeRoom(node, folder)

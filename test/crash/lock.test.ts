@@ -33,7 +33,7 @@ suite('a data directory', () => {
         assert.doesNotMatch(stderr, /\n\s+at /, 'a message, not a stack')
       }
       const again = await first.publish([{ ...TRADE, ref: 'b' }])
-      assert.equal(again.status, 200, 'the first one goes on')
+      assert.equal(again.status, 200, 'the first service continues')
 
       assert.equal((await first.end('SIGKILL')).signal, 'SIGKILL')
       const second = await startNode(data)

@@ -201,7 +201,7 @@ export function signAgain(db: DatabaseSync, from: number, key: SigningKey): void
   for (const { seq, leaf, signature } of rows) {
     appendLeaf(HASHER, frontier, leaf as Uint8Array)
     if (signature === null || Number(seq) < from) continue
-    const anew = signer.sign({ size: frontier.size, root: rootOf(HASHER, frontier) })
-    db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(anew.signature, Number(seq))
+    const signed = signer.sign({ size: frontier.size, root: rootOf(HASHER, frontier) })
+    db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(signed.signature, Number(seq))
   }
 }

@@ -73,7 +73,7 @@ suite('a backup', () => {
     assert.deepEqual(
       lefts,
       lefts.toSorted((a, b) => b - a),
-      'the copy never begins anew',
+      'the copy is never restarted',
     )
     assert.equal(events, EVENTS, 'it is of the moment at which it began')
     assert.equal(statSync(storePath(other)).size, bytes)

@@ -5,7 +5,7 @@ import type { ContestId, Seq } from '../../protocol/seq.ts'
 
 /** The identity of a log, fixed when it is created. */
 export type LogIdentity = Readonly<{
-  /** 32 random hex digits. A log that goes on after a loss gets a new id. */
+  /** 32 random hex digits. A log that continues after a loss gets a new id. */
   id: string
   origin: string
   chain: 'solana' | 'evm' | 'opaque'

@@ -50,7 +50,7 @@ suite('a correction', () => {
     })
     const refused =
       type === 'contest' || type === 'hold'
-        ? `details.corrects: an event of type ${type} is put right by a further event`
+        ? `details.corrects: an event of type ${type} cannot be corrected: publish a further event`
         : null
     holds([[`of ${is} is ${refused === null ? 'admitted' : 'refused'}`, whole, draft, refused]])
   }
@@ -67,7 +67,7 @@ suite('a correction', () => {
       'cannot be corrected',
       once,
       correction('correction', 2, { kots: '5' }),
-      'details.corrects: an event of type correction is put right by a further event',
+      'details.corrects: an event of type correction cannot be corrected: publish a further event',
     ],
     [
       'is refused when the event does not exist',
@@ -145,7 +145,7 @@ suite('an event that restates', () => {
       'replaces no event without a correction',
       played,
       again('play/entry', 3, 1),
-      'details.restates: that event stands: a correction comes first',
+      'details.restates: that event is not corrected: publish a correction first',
     ],
     [
       'replaces no event of another type',
@@ -179,7 +179,7 @@ suite('an event that restates', () => {
       'is refused for a contest event, because no correction cancels one',
       RUNNING,
       { ...contest('opened'), details: { restates: seqOf(2) } },
-      'details.restates: that event stands: a correction comes first',
+      'details.restates: that event is not corrected: publish a correction first',
     ],
   ])
 })

@@ -53,7 +53,7 @@ function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
   if (restated === undefined) return wrong(field, 'no event has this seq')
   if (restated.event.type !== draft.type) return wrong(field, 'that event is of another type')
   if (correctionOf(fold, restates) === undefined)
-    return wrong(field, 'that event stands: a correction comes first')
+    return wrong(field, 'that event is not corrected: publish a correction first')
   const already = restatementOf(fold, restates)
   return already === undefined ? null : wrong(field, `event ${already} has replaced that event`)
 }
@@ -65,7 +65,7 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
   if (corrects === undefined || corrected === undefined) return wrong(field, 'no event has this seq')
   const { event } = corrected
   if (!CORRECTABLE_TYPES.includes(event.type)) {
-    return wrong(field, `an event of type ${event.type} is put right by a further event`)
+    return wrong(field, `an event of type ${event.type} cannot be corrected: publish a further event`)
   }
   const already = correctionOf(fold, corrects)
   if (already !== undefined) return wrong(field, `event ${already} has corrected that event`)

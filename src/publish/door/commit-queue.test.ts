@@ -147,7 +147,7 @@ suite('a full store', () => {
             const seqs = receiptsNow.filter(({ status }) => status === 'published').length
             assert.equal(linesOf(path).length, seqs, 'only what was acknowledged is there')
             assertConsistent(path)
-            assert.equal(commitsRefused > 0, full > 0, 'that it is full is told')
+            assert.equal(commitsRefused > 0, full > 0, 'a full disk is reported')
             commitsRefused = 0
             fulls += full
             db.exec('PRAGMA max_page_count = 1000000')
