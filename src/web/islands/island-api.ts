@@ -1,12 +1,12 @@
-/** In the reference a form is answered in its place, with how that went; what does not end is shown as it comes. */
+/** Script of the reference. A form shows the answer below it, with status, size and time; a stream as it comes. */
 import { piecesOf } from '../../client/body.ts'
 import { typescriptOf } from '../markup/api-call.ts'
 import './island-still.ts'
 
-/** A longer answer is shown in part: its beginning, of a stream its end. */
+/** Length at which an answer is shown in part: its start, or the end of a stream. */
 const SHOWN_CHARS_MAX = 20_000
 
-/** The server has laid out behind a form where its answer is shown. */
+/** Starts a form. The element after it shows the answer. */
 function startAsking(form: HTMLFormElement): void {
   const place = form.nextElementSibling
   const said = place?.querySelector('output')
@@ -17,7 +17,7 @@ function startAsking(form: HTMLFormElement): void {
   if (!(place instanceof HTMLElement && said && page && curl && typescript && stop && pane && shown)) return
   let gone = new AbortController()
 
-  /** Asks what the form says, and shows what comes until it ends or the signal says stop. */
+  /** Sends the request and shows the answer until it ends or the signal aborts. */
   const ask = async ({ signal }: AbortController): Promise<void> => {
     const began = performance.now()
     let [head, text, bytes] = ['', '', 0]
@@ -29,7 +29,7 @@ function startAsking(form: HTMLFormElement): void {
       const fields = [...new FormData(form)].flatMap(([name, value]) =>
         typeof value === 'string' ? [[name, value]] : [],
       )
-      // The reference leads to the address that the form asks.
+      // `/api` redirects to the URL of the request.
       const { url, status, headers, body } = await fetch(`/api?${new URLSearchParams(fields)}`, { signal })
       const path = url.slice(location.origin.length)
       curl.dataset['copyCurl'] = path
@@ -51,7 +51,7 @@ function startAsking(form: HTMLFormElement): void {
         bytes += piece.length
         text += decoder.decode(piece, { stream: true })
         text = isStream ? text.slice(-SHOWN_CHARS_MAX) : text.slice(0, SHOWN_CHARS_MAX)
-        // Whoever has scrolled back reads on where they are.
+        // A reader who has scrolled back stays there.
         const isAtEnd = pane.scrollTop + pane.clientHeight + 9 > pane.scrollHeight
         shown.textContent = text
         if (isStream && isAtEnd) pane.scrollTop = pane.scrollHeight

@@ -1,9 +1,9 @@
-/** The slider of charts: a range that says each bucket in the very words of the page's table. */
+/** Slider of charts. It shows a bucket with the words of the page's table. */
 import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A row as the table has it: the bucket, then each column's name and figure. */
+/** A row of the table: the bucket, then each column's name and figure. */
 function rowOf(table: HTMLTableElement, index: number): readonly (readonly [name: string, cell: Element])[] {
   const names = [...(table.tHead?.rows[0]?.cells ?? [])].map(textOf)
   const cells = [...(table.tBodies[0]?.rows[index]?.cells ?? [])]
@@ -14,7 +14,7 @@ function textOf(cell: Element): string {
   return (cell.textContent ?? '').trim().replaceAll(/\s+/g, ' ')
 }
 
-/** A figure as it stands in the table, beside its name. */
+/** A figure of the table with its name. */
 function named([name, cell]: readonly [name: string, cell: Element]): HTMLElement {
   const shown = document.createElement('span')
   const figure = document.createElement('b')
@@ -23,13 +23,13 @@ function named([name, cell]: readonly [name: string, cell: Element]): HTMLElemen
   return shown
 }
 
-/** Brings a place of a plot that is wider than its frame into sight. */
+/** Scrolls a wide plot to a share of its width. */
 function reveal(line: SVGElement, share: number): void {
   const frame = line.closest('.plots')
   if (frame !== null) frame.scrollLeft = share * frame.scrollWidth - frame.clientWidth / 2
 }
 
-/** A line across each plot, where what is read stands. */
+/** Adds a vertical line to each plot, for the selected bucket. */
 function linesIn(figure: HTMLElement): readonly SVGElement[] {
   return [...figure.querySelectorAll('svg.plot')].map((plot) => {
     const line = document.createElementNS(SVG, 'line')
@@ -46,7 +46,7 @@ function startReading(figure: HTMLElement): void {
   if (range === null || shown === null) return
   const lines = linesIn(figure)
 
-  /** Says the bucket and marks it; the share of the width at which it stands. */
+  /** Shows and marks the selected bucket. Returns its share of the width. */
   function read(): number {
     const table = document.querySelector<HTMLTableElement>(`table#${figure.dataset['chart'] ?? ''}`)
     const buckets = table?.tBodies[0]?.rows.length ?? 0
@@ -74,7 +74,7 @@ function startReading(figure: HTMLElement): void {
 
   range.closest('label')?.removeAttribute('hidden')
   range.addEventListener('input', show)
-  // What the table says has changed, or is written otherwise.
+  // The table may have changed.
   range.addEventListener('focus', read)
   document.addEventListener('daybook-changed', read)
   show()

@@ -1,8 +1,8 @@
 import { startLive } from './island-live.ts'
-import { changed, isShortcut, kept, say } from './island-still.ts'
+import { changed, isShortcut, storedSetting, say } from './island-still.ts'
 
 try {
-  startLive({ say, kept, isShortcut, changed })
+  startLive({ say, setting: storedSetting, isShortcut, changed })
 } catch {
-  // An older browser: the page stays as it came, and what else it has of script goes on.
+  // An older browser: the page is not live, and the other scripts continue.
 }

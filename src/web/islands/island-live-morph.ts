@@ -1,18 +1,18 @@
-/** What a script has put into a page, and what a reader has typed into it, is left as it is. */
-const STILL = 'form, .slider, svg .reading'
-/** Folds that a reader opened, and buttons that a script has shown. */
-const OWN: ReadonlySet<string> = new Set(['open', 'hidden'])
+/** Elements that are left unchanged: forms, and what scripts have added. */
+const UNTOUCHED = 'form, .slider, svg .reading'
+/** Attributes that are left unchanged: details that a reader opened, and elements that a script shows. */
+const READER_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
 
 /**
- * Makes what a page shows the same as a later answer of its own address: only what differs is touched, so that focus,
- * a selection, open folds and the place of reading stay.
+ * Changes a page into a newer version of itself. Only differences are written, so focus, selection, open details and
+ * scroll position stay.
  */
 export function morph(old: Element, next: Element): void {
   for (const name of old.getAttributeNames()) {
-    if (!OWN.has(name) && !next.hasAttribute(name)) old.removeAttribute(name)
+    if (!READER_ATTRIBUTES.has(name) && !next.hasAttribute(name)) old.removeAttribute(name)
   }
   for (const { name, value } of next.attributes) {
-    if (!OWN.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value)
+    if (!READER_ATTRIBUTES.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value)
   }
   if (old.tagName === 'TBODY') return morphRows(old, next)
   const [olds, nexts] = [[...old.childNodes].filter(isOurs), [...next.childNodes]]
@@ -21,7 +21,7 @@ export function morph(old: Element, next: Element): void {
     if (here === undefined) old.append(node)
     else if (here.nodeName !== node.nodeName) here.replaceWith(node)
     else if (here instanceof Element && node instanceof Element) {
-      if (!here.matches(STILL)) morph(here, node)
+      if (!here.matches(UNTOUCHED)) morph(here, node)
     } else if (here.nodeValue !== node.nodeValue) here.nodeValue = node.nodeValue
   }
   for (const extra of olds.slice(nexts.length)) extra.remove()
@@ -29,7 +29,7 @@ export function morph(old: Element, next: Element): void {
 
 const isOurs = (node: Node): boolean => !(node instanceof Element && node.matches('.reading'))
 
-/** Rows are known by what they are about: one that stays is never moved. */
+/** Changes the rows of a table, matched by key. A row that stays is not moved. */
 function morphRows(old: Element, next: Element): void {
   const known = rowsByKey(old)
   let before = old.firstElementChild
@@ -41,7 +41,7 @@ function morphRows(old: Element, next: Element): void {
       old.insertBefore(row, before)
       continue
     }
-    // What has gone is passed over here, and taken out below.
+    // Rows between that are gone are skipped here and removed below.
     if (here !== before && !isAfter(before, here)) old.insertBefore(here, before)
     else before = here.nextElementSibling
     morph(here, row)
@@ -53,7 +53,7 @@ function isAfter(first: Element | null, second: Element): boolean {
   return first !== null && (first.compareDocumentPosition(second) & Node.DOCUMENT_POSITION_FOLLOWING) > 0
 }
 
-/** Rows by their first link or moment, which no script writes otherwise; several about one thing are counted. */
+/** Rows by key: their first link or moment, which no script changes, and a counter for equal keys. */
 function rowsByKey(list: Element): Map<string, Element> {
   const rows = new Map<string, Element>()
   for (const row of list.children) {
@@ -67,7 +67,7 @@ function rowsByKey(list: Element): Map<string, Element> {
   return rows
 }
 
-/** How many rows of a later answer a list does not have yet. */
+/** Number of rows of a newer list that are not in the old one. */
 export function newRows(list: Element, next: Element): number {
   const known = rowsByKey(list)
   return [...rowsByKey(next).keys()].filter((key) => !known.has(key)).length

@@ -1,69 +1,69 @@
 import { morph, newRows } from './island-live-morph.ts'
 import { retryAfterMs } from './island-live-stream.ts'
 
-/** A page is asked for again once in so long at most, and one that is a list of events itself more often. */
-const LOOK_MS = 10_000
-const LIST_LOOK_MS = 2_000
-/** A page that is asked for when its time has come is not behind. */
-const OVERDUE_MS = LOOK_MS + 2_000
-/** From this status on an answer says that the page had better not be asked for, for a while. */
+/** Least time between refreshes of a page. A page that is a list of events is refreshed more often. */
+const REFRESH_MS = 10_000
+const LIST_REFRESH_MS = 2_000
+/** Grace period before a page counts as behind. */
+const OVERDUE_MS = REFRESH_MS + 2_000
+/** Lowest status after which refreshes are delayed. */
 const BUSY = 429
-/** What is new is said once in ten seconds at most; it is heard a moment after it is decided, sooner or later. */
+/** Least time between announcements to screen readers: ten seconds, and some for their delay. */
 const SAY_MS = 10_500
 
-/** What keeping up uses of the rest of a page's script. */
+/** Parts of the page's script that a live page uses. */
 export type LivePageFrame = Readonly<{
   say: (text: string) => void
-  kept: (name: string) => string | null
+  setting: (name: string) => string | null
   isShortcut: (event: KeyboardEvent) => boolean
   /** Called after the page has changed. */
   changed: () => void
 }>
 
-/** A page that is kept up to date. */
-export type Kept = {
+/** State of a live page. */
+export type LivePage = {
   readonly main: HTMLElement
   readonly frame: LivePageFrame
-  /** The button that stands for what is held back. */
+  /** Button that shows the held rows. */
   readonly more: HTMLButtonElement
-  readonly told: () => void
-  /** The newest event that the page counts; NaN where it does not say. */
+  readonly onChange: () => void
+  /** Newest seq that the page counts; NaN when unknown. */
   shown: number
   head: number
   paused: boolean
-  /** What has come and is not shown, since the reader is in the list, and the newest event that it counts. */
+  /** A refreshed page that is not shown yet, because the reader is in the list; and its newest seq. */
   held: Document | undefined
   heldSeq: number
-  /** Whether the page is to be asked for whatever the stream says. */
+  /** Whether the page needs a refresh regardless of the stream. */
   stale: boolean
-  /** Since when there are newer events than those shown, and nobody holds them back. */
+  /** Time since which newer events exist that are neither shown nor held. */
   behindSince: number | undefined
   asking: boolean
   askedAt: number
   saidAt: number
-  /** New events shown of which nothing has been said yet. */
+  /** Number of new events that are shown and not announced yet. */
   unsaid: number
   timer: number
   /** Aborted when the page is left. */
   signal: AbortSignal
 }
 
-/** A page as it came, to be kept up to date until the signal says stop; `told` is called whenever it stands otherwise. */
-export function openKept(
+/** Opens a live page, refreshed until the signal aborts. `onChange` is called when its state changes. */
+export function openLivePage(
   main: HTMLElement,
   frame: LivePageFrame,
   signal: AbortSignal,
-  told: () => void,
-): Kept {
+  onChange: () => void,
+): LivePage {
   const more = document.createElement('button')
   more.type = 'button'
   more.className = 'more'
-  const never = -Math.max(LOOK_MS, SAY_MS)
-  const kept: Kept = {
+  const never = -Math.max(REFRESH_MS, SAY_MS)
+  const page: LivePage = {
     main,
     frame,
     more,
-    told,
+    onChange,
     signal,
     shown: seqOf(document),
     head: 0,
@@ -80,111 +80,110 @@ export function openKept(
   }
   more.addEventListener('click', () => {
     scrollTo({ top: 0 })
-    // The button goes: whoever pressed it by a key goes on in the list.
+    // The button disappears, so keyboard focus moves to the list.
     listIn(main)?.closest<HTMLElement>('[tabindex]')?.focus({ preventScroll: true })
-    show(kept)
-    plan(kept)
+    show(page)
+    scheduleRefresh(page)
   })
-  return kept
+  return page
 }
 
-/** Whether there have been newer events than those shown for longer than it takes to show them. */
-export function isOverdue({ behindSince }: Kept): boolean {
+/** Whether newer events have been missing for longer than the grace period. */
+export function isOverdue({ behindSince }: LivePage): boolean {
   return behindSince !== undefined && performance.now() > behindSince + OVERDUE_MS
 }
 
-/** Asks for the page again when there is something to ask for, and not sooner than it may. */
-export function plan(kept: Kept): void {
-  const isBehind = kept.held === undefined && kept.shown < kept.head
-  kept.behindSince = isBehind ? (kept.behindSince ?? performance.now()) : undefined
-  kept.told()
-  const { timer, asking, shown, head, askedAt, main, held, stale } = kept
-  // Before the stream has said anything there is nothing to keep up with.
+/** Schedules a refresh when the page needs one, no sooner than allowed. */
+export function scheduleRefresh(page: LivePage): void {
+  const isBehind = page.held === undefined && page.shown < page.head
+  page.behindSince = isBehind ? (page.behindSince ?? performance.now()) : undefined
+  page.onChange()
+  const { timer, asking, shown, head, askedAt, main, held, stale } = page
+  // Before the first message of the stream the head is unknown.
   const isWanted = stale || (head > 0 && !(shown >= head))
-  if (timer !== 0 || asking || isStill(kept) || !isWanted) return
+  if (timer !== 0 || asking || isPaused(page) || !isWanted) return
   const isList = held === undefined && listIn(main)?.dataset['liveRows'] === ''
-  const every = isList ? LIST_LOOK_MS : LOOK_MS
+  const every = isList ? LIST_REFRESH_MS : REFRESH_MS
   const again = (): void => {
-    kept.timer = 0
-    if (!isStill(kept)) void look(kept).finally(() => plan(kept))
+    page.timer = 0
+    if (!isPaused(page)) void refresh(page).finally(() => scheduleRefresh(page))
   }
-  kept.timer = setTimeout(again, Math.max(0, askedAt + every - performance.now()))
+  page.timer = setTimeout(again, Math.max(0, askedAt + every - performance.now()))
 }
 
-/** Shows what was held once the reader has left the list. */
-export function release(kept: Kept): void {
-  if (kept.held !== undefined && !kept.paused && !isRead(kept.main)) show(kept)
-  plan(kept)
+/** Shows the held page when the reader has left the list. */
+export function showHeld(page: LivePage): void {
+  if (page.held !== undefined && !page.paused && !isReaderInList(page.main)) show(page)
+  scheduleRefresh(page)
 }
 
-const isStill = ({ paused, signal }: Kept): boolean => paused || signal.aborted || document.hidden
+const isPaused = ({ paused, signal }: LivePage): boolean => paused || signal.aborted || document.hidden
 
-async function look(kept: Kept): Promise<void> {
-  const { main, head, signal } = kept
-  kept.asking = true
-  kept.stale = false
-  kept.askedAt = performance.now()
+async function refresh(page: LivePage): Promise<void> {
+  const { main, head, signal } = page
+  page.asking = true
+  page.stale = false
+  page.askedAt = performance.now()
   main.setAttribute('aria-busy', 'true')
   try {
-    // Its own address, so that there is one renderer; what is unchanged costs an ETag.
+    // The same URL, so that there is one renderer. An unchanged page costs a 304.
     const answer = await fetch(location.href, { cache: 'no-cache', signal })
-    if (answer.status >= BUSY) kept.askedAt += LOOK_MS + retryAfterMs(answer)
-    // What is not there is asked for again with the next event.
-    else if (!answer.ok) kept.shown = head
+    if (answer.status >= BUSY) page.askedAt += REFRESH_MS + retryAfterMs(answer)
+    // A page that is not there is requested again after the next event.
+    else if (!answer.ok) page.shown = head
     if (!answer.ok) return
-    // What was not there yet is there now.
+    // The page of a future event exists now.
     if (document.querySelector('#ahead') !== null) location.reload()
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    // Whatever was streamed is counted by what is asked for afterwards.
     const seq = seqOf(next)
-    // A cache, or a node that lags, has an earlier one.
-    if (seq < kept.shown) return
-    kept.held = next
-    kept.heldSeq = Number.isNaN(seq) ? head : seq
-    keepRows(main, next)
-    if (kept.paused || (isRead(main) && !isBeside(main))) hold(kept)
-    else show(kept)
+    // An older page comes from a cache or from a node that lags.
+    if (seq < page.shown) return
+    page.held = next
+    page.heldSeq = Number.isNaN(seq) ? head : seq
+    keepOldRows(main, next)
+    if (page.paused || (isReaderInList(main) && !isBeside(main))) announceHeld(page)
+    else show(page)
   } catch {
-    // The stream says whether the service is there; the page is asked for again in its time.
+    // The stream shows whether the service is there. The next refresh is scheduled anyway.
   } finally {
-    kept.asking = false
+    page.asking = false
     main.removeAttribute('aria-busy')
   }
 }
 
-function show(kept: Kept): void {
-  const { held, main, more, frame } = kept
+function show(page: LivePage): void {
+  const { held, main, more, frame } = page
   const next = held?.querySelector('main')
-  kept.held = undefined
+  page.held = undefined
   more.remove()
   if (held === undefined || next === null || next === undefined) return
-  const count = freshIn(main, next)
+  const count = newRowsIn(main, next)
   document.title = held.title
   morph(main, next)
-  kept.shown = kept.heldSeq
+  page.shown = page.heldSeq
   frame.changed()
-  kept.unsaid += count
-  if (announce(kept, kept.unsaid, `latest ${listIn(main)?.querySelector('th')?.textContent}`)) kept.unsaid = 0
+  page.unsaid += count
+  if (announce(page, page.unsaid, `latest ${listIn(main)?.querySelector('th')?.textContent}`)) page.unsaid = 0
 }
 
-/** Says what is new to who wants to hear it, not too often. */
-function announce(kept: Kept, count: number, what: string): boolean {
-  const { frame, saidAt } = kept
-  if (count === 0 || frame.kept('news') !== 'on' || performance.now() < saidAt + SAY_MS) return false
-  kept.saidAt = performance.now()
+/** Announces new events to screen readers when the reader has turned that on, not too often. */
+function announce(page: LivePage, count: number, what: string): boolean {
+  const { frame, saidAt } = page
+  if (count === 0 || frame.setting('news') !== 'on' || performance.now() < saidAt + SAY_MS) return false
+  page.saidAt = performance.now()
   frame.say(`${eventsOf(count)}, ${what}`)
   return true
 }
 
-function hold(kept: Kept): void {
-  const { held, main, more, paused } = kept
+function announceHeld(page: LivePage): void {
+  const { held, main, more, paused } = page
   const next = held?.querySelector('main')
-  const count = next === null || next === undefined ? 0 : freshIn(main, next)
-  if (count === 0 && !paused) return show(kept)
+  const count = next === null || next === undefined ? 0 : newRowsIn(main, next)
+  if (count === 0 && !paused) return show(page)
   const all = count >= (listIn(main)?.children.length ?? 0)
   more.textContent = `${all ? 'At least ' : ''}${eventsOf(count)}`
   if (!more.isConnected && count > 0) document.body.append(more)
-  announce(kept, count, 'held back')
+  announce(page, count, 'held back')
 }
 
 const eventsOf = (count: number): string => `${count} new ${count === 1 ? 'event' : 'events'}`
@@ -193,28 +192,28 @@ function listIn(page: Element): HTMLElement | null {
   return page.querySelector('[data-live-rows]')
 }
 
-/** Of a page with figures too, the rows alone wait while the reader is among them. */
-function keepRows(main: Element, next: Document): void {
+/** On a page with figures, holds back only the rows while the reader is in them. */
+function keepOldRows(main: Element, next: Document): void {
   const [old, fresh] = [listIn(main), listIn(next.body)]
-  if (old === null || fresh === null || !isBeside(main) || !isRead(main)) return
+  if (old === null || fresh === null || !isBeside(main) || !isReaderInList(main)) return
   fresh.replaceChildren(...[...old.children].map((row) => row.cloneNode(true)))
 }
 
 const isBeside = (main: Element): boolean => listIn(main)?.dataset['liveRows'] === 'beside'
 
-function freshIn(main: Element, next: Element): number {
+function newRowsIn(main: Element, next: Element): number {
   const [old, fresh] = [listIn(main), listIn(next)]
   return old === null || fresh === null ? 0 : newRows(old, fresh)
 }
 
-/** Whether the reader is in the list: its first row is above what is seen, or something in it has the focus. */
-function isRead(main: Element): boolean {
+/** Whether the reader is in the list: its top is scrolled out of view, or something in it has the focus. */
+function isReaderInList(main: Element): boolean {
   const rows = listIn(main)
   return rows !== null && (rows.contains(document.activeElement) || rows.getBoundingClientRect().top < 0)
 }
 
-/** The newest event that a page says it counts; NaN where it says none. */
+/** Newest seq that a page counts; NaN when it states none. */
 function seqOf(page: Document): number {
-  const said = page.querySelector<HTMLElement>('#live')?.dataset['live']
-  return said === undefined || said === '' ? Number.NaN : Number(said)
+  const seq = page.querySelector<HTMLElement>('#live')?.dataset['live']
+  return seq === undefined || seq === '' ? Number.NaN : Number(seq)
 }

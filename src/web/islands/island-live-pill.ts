@@ -1,22 +1,22 @@
-import type { Standing } from './island-live-stream.ts'
+import type { LiveStatus } from './island-live-stream.ts'
 
 const SECOND_MS = 1_000
 
-/** All that the pill says something about. */
-export type Seen = Readonly<{
-  standing: Standing | undefined
+/** Input of the pill's text. */
+export type PillState = Readonly<{
+  standing: LiveStatus | undefined
   paused: boolean
-  /** The log's id that the page was made of. */
+  /** Id of the page's log. */
   log: string | undefined
-  /** Of when the newest event is that the page shows; undefined where it does not say. */
+  /** Moment of the newest event on the page; undefined when the page has none. */
   at: string | undefined
-  /** The newest event shown, where newer ones should have been shown by now; NaN when it is not known which. */
+  /** Newest seq on the page, when newer ones are overdue; NaN when unknown. */
   behindAt: number | undefined
 }>
 
-/** What the pill says, and the state that gives it its colour and shape: never more than is known. */
-export function wordsOf(
-  { standing, paused, log, at, behindAt }: Seen,
+/** Text of the pill, and the state that gives it its colour and shape. */
+export function pillText(
+  { standing, paused, log, at, behindAt }: PillState,
   now: number,
 ): readonly [state: string, words: string] {
   if (standing?.log && standing.log !== log) return ['lost', 'Another log is here now: reload']

@@ -6,26 +6,25 @@ import { STREAM_STATES } from '../../client/stream-state.ts'
 
 const MS = 1_000
 /**
- * An event and a position are a line of data each; of either only how far the log has come is read: less than the
- * client's own frames say, and a third of what they weigh on every page.
+ * Prefix of a data line. Only the head is read from events and positions, which takes a third of the bytes of the
+ * client's own parser of frames.
  */
 const DATA = 'data: '
 type Position = Readonly<{ seq: number; head?: number; live?: boolean }>
 
-/** How the stream stands, when the next attempt is due by the clock that all tabs share, and the id of the log. */
-export type Standing = StreamStatus & Readonly<{ dueAt: number; log: string | null }>
+/** Status of the stream, the wall-clock time of the next attempt, and the id of the log. */
+export type LiveStatus = StreamStatus & Readonly<{ dueAt: number; log: string | null }>
 
-/** What an answer says of when to ask again, in milliseconds; 0 where it says nothing that is understood. */
+/** `Retry-After` of an answer in milliseconds; 0 without one in seconds. */
 export function retryAfterMs({ headers }: Response): number {
   return Math.min(Number(headers.get('Retry-After')) * MS || 0, STREAM_RETRY_AFTER_MS_MAX)
 }
 
 /**
- * Follows the head of the log over the stream until it is told to stop: the client's own states, without its events.
- * Throws when the stream is refused before it ever came. What a page shows it reads from its own address, so that a
- * connection that leaves something out loses nothing.
+ * Follows the head of the log over the stream until `until` aborts, with the states of the client. Throws when the
+ * first attempt is refused. It passes on no events: a page reads its content from its own URL, so a gap loses nothing.
  */
-export async function followLive(until: AbortSignal, tell: (standing: Standing) => void): Promise<void> {
+export async function followLive(until: AbortSignal, tell: (standing: LiveStatus) => void): Promise<void> {
   let state: StreamState = 'connecting'
   let head = 0
   let log: string | null = null
@@ -36,7 +35,7 @@ export async function followLive(until: AbortSignal, tell: (standing: Standing) 
     tell({ state, seq: head, head, cause: undefined, inMs, dueAt: Date.now() + inMs, log })
   }
 
-  /** One connection, from its beginning to its end; how long to wait, where an answer says that it serves not now. */
+  /** Runs one connection. Returns the wait of a busy answer, −1 for a refusal, and undefined after a break. */
   async function connect(): Promise<number | undefined> {
     const silent = new AbortController()
     let timer = 0
@@ -54,7 +53,7 @@ export async function followLive(until: AbortSignal, tell: (standing: Standing) 
       const { status, headers, body } = answer
       const isStream = headers.get('Content-Type')?.startsWith('text/event-stream')
       if (status !== 200 || body === null || isStream !== true) {
-        // What stands between may answer in the service's place for a while; at first it is a wrong address.
+        // A 4xx at the first attempt is a refusal. Later it may come from a proxy.
         if (log === null && status > 399 && status < 500 && status !== 429 && status !== 408) return -1
         return retryAfterMs(answer)
       }
@@ -72,11 +71,11 @@ export async function followLive(until: AbortSignal, tell: (standing: Standing) 
           head = Math.max(head, told)
           if (!live) take('behind')
         }
-        // However many events came together, they are told as one.
+        // Events that arrive together are one signal.
         take('level')
       }
     } catch {
-      // A connection that breaks is made again, whatever broke it.
+      // The loop below reconnects.
     } finally {
       clearTimeout(timer)
       silent.abort()
@@ -100,7 +99,7 @@ function positionIn(line: string): readonly Position[] {
   return line.startsWith(DATA) ? [JSON.parse(line.slice(DATA.length))] : []
 }
 
-/** Waits for so long, or until the network is back. */
+/** Waits for `ms`, or until the network is back or the signal aborts. */
 function wait(ms: number, until: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = new AbortController()

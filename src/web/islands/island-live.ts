@@ -1,20 +1,20 @@
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
 import { browserTabs, openTabElection } from '../../client/tab-election.ts'
 import type { LivePageFrame } from './island-live-page.ts'
-import { isOverdue, openKept, plan, release } from './island-live-page.ts'
-import { wordsOf } from './island-live-pill.ts'
-import type { Standing } from './island-live-stream.ts'
+import { isOverdue, openLivePage, scheduleRefresh, showHeld } from './island-live-page.ts'
+import { pillText } from './island-live-pill.ts'
+import type { LiveStatus } from './island-live-stream.ts'
 import { followLive } from './island-live-stream.ts'
 
-/** How long the tab that leads may be silent before another takes its place: browsers freeze tabs. */
+/** Silence of the leading tab after which another takes over. Browsers freeze tabs. */
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
-/** Tabs that miss it do not all take over together. */
+/** Random delay, so that not all tabs take over at once. */
 const SPREAD_MS = 10_000
 const SECOND_MS = 1_000
-/** Without a live stream the page is asked for again in so long, since a proxy may hold back what is streamed. */
+/** Time between refreshes without a live stream, which a proxy may buffer. */
 const UNSTREAMED_MS = 60_000
 
-/** Keeps a page of the present up to date, and says how that stands. Nothing on any other page. */
+/** Keeps a page of the present up to date and shows its status. Does nothing on other pages. */
 export function startLive(frame: LivePageFrame): void {
   const pill = document.querySelector<HTMLElement>('#live[data-live]')
   const main = document.querySelector('main')
@@ -26,16 +26,16 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): voi
   const more = pill.querySelector('p')
   const pause = pill.querySelector('button')
   let gone = new AbortController()
-  let standing: Standing | undefined
+  let standing: LiveStatus | undefined
 
-  const kept = openKept(main, frame, gone.signal, write)
+  const livePage = openLivePage(main, frame, gone.signal, write)
 
   function write(): void {
-    const { paused, head, shown } = kept
+    const { paused, head, shown } = livePage
     const { log } = pill.dataset
     const at = main.querySelector<HTMLTimeElement>('.as-of time, [data-live-rows] time')?.dateTime
-    const behindAt = isOverdue(kept) ? shown : undefined
-    const [state, words] = wordsOf({ standing, paused, log, at, behindAt }, Date.now())
+    const behindAt = isOverdue(livePage) ? shown : undefined
+    const [state, words] = pillText({ standing, paused, log, at, behindAt }, Date.now())
     pill.dataset['state'] = state
     if (text !== null && text.textContent !== words) text.textContent = words
     if (more === null || head === 0) return
@@ -43,27 +43,27 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): voi
     more.textContent = `The newest event is #${head}.${counts}`
   }
 
-  function put(told: Standing): void {
-    standing = told
-    kept.head = Math.max(kept.head, told.head)
-    plan(kept)
+  function put(status: LiveStatus): void {
+    standing = status
+    livePage.head = Math.max(livePage.head, status.head)
+    scheduleRefresh(livePage)
   }
 
   function turn(): void {
-    kept.paused = !kept.paused
-    if (pause !== null) pause.textContent = kept.paused ? 'Resume' : 'Pause'
-    release(kept)
+    livePage.paused = !livePage.paused
+    if (pause !== null) pause.textContent = livePage.paused ? 'Resume' : 'Pause'
+    showHeld(livePage)
   }
 
-  /** Asks for the page whatever the stream says: it may have slept with the machine. */
+  /** Refreshes the page now: the machine may have slept, and the stream with it. */
   function wake(): void {
-    kept.stale = true
-    plan(kept)
+    livePage.stale = true
+    scheduleRefresh(livePage)
   }
 
   function begin(): void {
     gone = new AbortController()
-    kept.signal = gone.signal
+    livePage.signal = gone.signal
     standing = undefined
     follow(gone.signal, put)
   }
@@ -74,9 +74,9 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): voi
     if (event.key === 'p' && frame.isShortcut(event)) turn()
   })
   document.addEventListener('visibilitychange', wake)
-  document.addEventListener('focusout', () => setTimeout(() => release(kept)))
-  addEventListener('scroll', () => release(kept), { passive: true })
-  // A page that is kept for the way back holds no lock and no connection.
+  document.addEventListener('focusout', () => setTimeout(() => showHeld(livePage)))
+  addEventListener('scroll', () => showHeld(livePage), { passive: true })
+  // A page in the back-forward cache holds no lock and no connection.
   addEventListener('pagehide', () => gone.abort())
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return
@@ -85,26 +85,26 @@ function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): voi
   })
   setInterval(() => {
     write()
-    if (standing?.state !== 'live' && performance.now() > kept.askedAt + UNSTREAMED_MS) wake()
+    if (standing?.state !== 'live' && performance.now() > livePage.askedAt + UNSTREAMED_MS) wake()
   }, SECOND_MS)
   begin()
 }
 
-/** Follows the head over one connection for all pages of a browser: the one that holds the lock tells the others. */
-function follow(signal: AbortSignal, put: (standing: Standing) => void): void {
+/** Follows the head over one connection for all tabs of a browser. The tab with the lock sends it to the others. */
+function follow(signal: AbortSignal, put: (standing: LiveStatus) => void): void {
   const fail = (error: Error): void =>
     put({ state: 'failed', seq: 0, head: 0, cause: error, inMs: undefined, dueAt: 0, log: null })
   const alone = (): void => void followLive(signal, put).catch(fail)
-  // A page that is neither of https nor of this machine has no locks: then each has a stream of its own.
+  // Without HTTPS there are no locks, except on localhost. Then each tab has its own stream.
   if (!('locks' in navigator && 'BroadcastChannel' in window)) return alone()
   let silence = 0
-  const place = openTabElection<Standing>({
+  const place = openTabElection<LiveStatus>({
     ...browserTabs(),
     name: 'daybook live',
     messages: {
       put({ status, error }) {
         clearTimeout(silence)
-        // Locks that a browser has and does not give.
+        // The browser has locks but refuses them.
         if (error instanceof DOMException) return alone()
         if (error !== undefined) return fail(error)
         if (status === undefined) return

@@ -1,4 +1,4 @@
-/** One measure at a time, and the reader's own offset among those to choose from. */
+/** Shows one measure at a time, and marks the offset of this browser's clock. */
 import './island-frame.ts'
 
 function sections(): readonly HTMLElement[] {
@@ -10,7 +10,7 @@ function startMeasures(): void {
   if (links === null || sections().length === 0) return
   const label = document.createElement('label')
   const select = document.createElement('select')
-  // So named, it is left alone when the page is kept up to date.
+  // Elements with this class stay when the live page is refreshed.
   label.className = 'reading'
   label.append('Measure ', select)
   for (const { id, dataset } of sections()) select.append(new Option(dataset['measure'] ?? id, id))
@@ -29,7 +29,7 @@ function startMeasures(): void {
   show()
 }
 
-/** The offset of this browser's clock, now. */
+/** Marks the present offset of this browser's clock. */
 function offerOwnOffset(): void {
   const select = document.querySelector<HTMLSelectElement>('select[name=tz]')
   if (select === null) return

@@ -1,8 +1,8 @@
-/** What every page has of script: switches of time and theme, relative times, copying and keys. */
+/** Script of every page: switches of time and theme, relative times, copying and keyboard shortcuts. */
 const AGAIN_MS = 15_000
 const COPYING = '[data-copy], [data-copy-curl]'
-/** Something kept by this browser alone; nothing when it keeps nothing. */
-export function kept(name: string): string | null {
+/** A setting in the browser's storage; null when there is none or storage is off. */
+export function storedSetting(name: string): string | null {
   try {
     return localStorage.getItem(`daybook-${name}`)
   } catch {
@@ -10,21 +10,21 @@ export function kept(name: string): string | null {
   }
 }
 
-function keep(name: string, value: string): void {
+function storeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(`daybook-${name}`, value)
   } catch {
-    // The choice then lasts as long as the page.
+    // Without storage the setting lasts as long as the page.
   }
 }
 
-/** Says one thing to who cannot see it. */
+/** Announces a text to screen readers. */
 export function say(text: string): void {
   const line = document.querySelector('#say')
   if (line !== null) line.textContent = text
 }
 
-/** How long ago or how soon: of days the hours too, since a day more or less is much. */
+/** Time until or since a moment, such as "3 d 4 h". */
 function ago(at: string): string {
   const since = Date.parse(at) - Date.now()
   const wholes = (ms: number): number => Math.trunc(Math.abs(since) / ms)
@@ -40,14 +40,14 @@ const LOCAL = new Intl.DateTimeFormat('sv-SE', {
   timeStyle: 'long',
 })
 
-/** What is written already is left as it is, with whatever of it a reader has selected. */
+/** Sets the text of an element only when it changes, so that a selection stays. */
 function put(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Writes every moment of the page as it was chosen; the exact one stays in the element. */
+/** Writes all moments of the page in the chosen form. The exact moment stays in the element. */
 function writeTimes(): void {
-  const form = kept('time') ?? 'utc'
+  const form = storedSetting('time') ?? 'utc'
   for (const time of document.querySelectorAll('time')) {
     if (time.dataset['form'] !== undefined) continue
     time.dataset['utc'] ??= time.textContent
@@ -71,19 +71,19 @@ function startSwitches(): void {
   form.hidden = false
   for (const field of form.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
     const { name } = field
-    const choice = kept(name)
+    const choice = storedSetting(name)
     if (field instanceof HTMLInputElement)
       field.checked = choice === null ? field.defaultChecked : choice === 'on'
     else if (choice !== null) field.value = choice
     field.addEventListener('change', () => {
-      keep(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
+      storeSetting(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
       if (name === 'theme') setTheme(field.value)
       if (name === 'time') changed()
     })
   }
 }
 
-/** Shows the buttons that copy, and says in citations when the page was read. */
+/** Shows the copy buttons, and adds URL and date to citations. */
 function showCopying(): void {
   for (const button of document.querySelectorAll<HTMLElement>(COPYING)) button.hidden = false
   for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-cite]')) {
@@ -97,20 +97,20 @@ function copy({ target }: Event): void {
   const button = target instanceof Element ? target.closest<HTMLElement>(COPYING) : null
   if (button === null) return
   const { copy: text, copyCurl } = button.dataset
-  // Without https there is no clipboard.
+  // Without HTTPS there is no clipboard.
   void Promise.resolve(text ?? `curl '${location.origin}${copyCurl ?? ''}'`)
     .then((copied) => navigator.clipboard.writeText(copied))
     .then(() => say('Copied'))
     .catch(() => say('This browser does not let a page copy'))
 }
 
-/** Whether single keys are on, and this one is not typed into something. */
+/** Whether a key is a shortcut: shortcuts are on, and the key is not typed into a field. */
 export function isShortcut(event: KeyboardEvent): boolean {
   const typed = event.target instanceof Element && event.target.closest('input, select, textarea') !== null
-  return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && kept('keys') !== 'off'
+  return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'
 }
 
-/** Brings in order what the server cannot know: after it began, and after the page has changed. */
+/** Updates relative times and copy buttons, at the start and after the page has changed. */
 export function changed(): void {
   showCopying()
   writeTimes()

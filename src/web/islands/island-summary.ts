@@ -2,12 +2,12 @@ import './island-frame.ts'
 
 const DAY_MS = 86_400_000
 
-/** What the summary has of script: the slider says what it points at, and leads there when it is let go or Enter is pressed. */
+/** Starts the slider of the summary. It shows its moment, and opens that page on release or Enter. */
 function startSlider(form: HTMLFormElement): void {
   const slider = form.querySelector('input')
   const said = form.querySelector('output')
   if (slider === null || said === null) return
-  // A page that is kept for ever cannot know how late it is.
+  // An immutable page does not know the present.
   if (form.dataset['slider'] === 'past') {
     const { min, step } = slider
     const hours = Math.floor((Date.now() - Number(min)) / Number(step))
@@ -16,7 +16,7 @@ function startSlider(form: HTMLFormElement): void {
   const preview = form.querySelector('p')
   const { from, told, days = '[]' } = preview?.dataset ?? {}
   const lines: readonly (readonly [name: string, figures: readonly string[]])[] = JSON.parse(days)
-  /** The last step of a page of the present is the present. */
+  /** Whether the slider is at the present, the last step of a page of the present. */
   const isNow = (): boolean => form.dataset['slider'] !== 'past' && slider.value === slider.max
   const go = (): void =>
     location.assign(
@@ -30,7 +30,7 @@ function startSlider(form: HTMLFormElement): void {
     said.value = text
     slider.setAttribute('aria-valuetext', text)
   }
-  // What the page it leads to draws last: the day that was over then.
+  // Preview of the target page: the last complete day before the moment.
   const show = (): void => {
     const day = Math.floor((Number(slider.value) - Number(from)) / DAY_MS) - 1
     const known = lines.flatMap(([name, { [day]: figure }]) =>
@@ -38,13 +38,13 @@ function startSlider(form: HTMLFormElement): void {
     )
     if (preview !== null) preview.textContent = known.length > 0 ? `${told} ${known.join(' · ')}` : ''
   }
-  // By keys every step is a change, and whoever steps is not there yet: Enter leads there.
+  // With keys each step is a change, so only Enter opens the page.
   let dragged = false
   slider.addEventListener('pointerdown', () => (dragged = true))
   slider.addEventListener('keydown', (event) => {
     dragged = false
     if (event.key !== 'Enter') return
-    // Not every browser sends a form by Enter from a slider, and none may send it twice.
+    // Some browsers submit a form by Enter on a slider; this prevents a second navigation.
     event.preventDefault()
     go()
   })

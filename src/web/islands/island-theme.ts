@@ -1,7 +1,7 @@
-// Loaded before anything is painted, so that a chosen theme never flashes.
+// Loaded before the first paint, so that the page does not flash in the other theme.
 try {
   const theme = localStorage.getItem('daybook-theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
 } catch {
-  // A browser that keeps nothing shows the system's theme.
+  // Without storage the page has the theme of the system.
 }

@@ -1,4 +1,4 @@
 import { startVerify } from './island-verify-forms.ts'
 
-// The file that is saved: the checks alone, without the rest of a page's script.
+// Script of the saved verifier file: only the checks.
 startVerify()

@@ -2,17 +2,24 @@ import type { LoyaltyRuns } from '../../protocol/resources.ts'
 import { formatHex } from '../../tlog/text.ts'
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import type { Log, CheckSteps } from './island-verify-log.ts'
-import { fetchNewestCheckpoint, no, right, servedText, unchecked, wrongStep } from './island-verify-log.ts'
+import {
+  fetchNewestCheckpoint,
+  failed,
+  passed,
+  servedText,
+  unchecked,
+  failedStep,
+} from './island-verify-log.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
-/** Whether an event is in the tree that the log signs. */
+/** Checks that an event is in the signed tree. */
 export async function* checkEvent(log: Log, seq: number): CheckSteps<ProvedEvent> {
   const now = yield* fetchNewestCheckpoint(log)
   return now && (yield* provedEvent(log, now, seq))
 }
 
-/** Which transaction an event of the log names, and where it can be seen: each `{tx}` in an address stands for it. */
+/** Checks an event and yields its transaction, with links to explorers. `{tx}` in a template is the transaction. */
 export async function* checkPayment(log: Log, seq: number, explorers: readonly string[]): CheckSteps {
   const event = yield* checkEvent(log, seq)
   if (event === undefined) return
@@ -25,18 +32,18 @@ export async function* checkPayment(log: Log, seq: number, explorers: readonly s
       )
 }
 
-/** Whether an event of the log names a file as that of a loyalty run. Nothing of the file is sent anywhere. */
+/** Checks that an event of the log names a file of a loyalty run. The file stays in the browser. */
 export async function* checkLoyaltyFile(log: Log, file: Blob): CheckSteps {
   const running = nobleSha256.create()
   const reader = file.stream().getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) running.update(read.value)
   const digest = `sha256:${formatHex(running.digest())}`
-  yield right(`The digest of the ${file.size} bytes of the file is ${digest}`)
+  yield passed(`The digest of the ${file.size} bytes of the file is ${digest}`)
   const { runs }: LoyaltyRuns = JSON.parse(await servedText(log, 'loyalty/runs'))
   const halves = runs.flatMap(({ input, output }) => [input, output])
   const seqs = halves.flatMap((half) => (half?.digest === digest ? [half.seq] : []))
-  if (seqs.length === 0) yield wrongStep('No loyalty run that the server lists names a file of this digest')
-  // The list is nobody's word but the server's: the event is what the log has signed.
+  if (seqs.length === 0) yield failedStep('No loyalty run that the server lists names a file of this digest')
+  // The list of runs is not signed; the event is.
   for (const seq of seqs) {
     const event = yield* checkEvent(log, seq)
     if (event === undefined) {
@@ -45,8 +52,8 @@ export async function* checkLoyaltyFile(log: Log, file: Blob): CheckSteps {
     }
     const { type, kind, details } = event
     if (type !== 'loyalty' || details?.['digest'] !== digest) {
-      return yield* no(`The server names event #${seq} of the log, which does not name this file`)
+      return yield* failed(`The server names event #${seq} of the log, which does not name this file`)
     }
-    yield right(`Event #${seq} names this file as the ${kind} of ${String(details['month'])}`)
+    yield passed(`Event #${seq} names this file as the ${kind} of ${String(details['month'])}`)
   }
 }

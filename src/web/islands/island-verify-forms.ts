@@ -1,22 +1,22 @@
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
 import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
-import { NotServed, unchecked, wrongStep } from './island-verify-log.ts'
+import { NotServed, unchecked, failedStep } from './island-verify-log.ts'
 import { checkMonth } from './island-verify-month.ts'
 import { drawPath, pathLines } from './island-verify-path.ts'
 import type { Visits } from './island-verify-visit.ts'
 import { checkVisit } from './island-verify-visit.ts'
 
-/** The mark of a step, and its words: the shape says it as well as the text. */
+/** Symbol and word of each result. */
 const MARKS: Readonly<Record<CheckStep['is'], readonly [shape: string, word: string]>> = {
   right: ['✔', 'done'],
   wrong: ['✖', 'failed'],
   unchecked: ['–', 'not checked'],
 }
 
-/** A word this long is a digest, a key or a transaction, and may be broken anywhere. */
+/** Length of a word that is a digest, key or transaction, and may break anywhere. */
 const LONG_CHARS = 24
 
-/** What this browser keeps of earlier visits; nothing where it keeps nothing. */
+/** Earlier visits in the browser's storage; empty when storage is off. */
 const VISITS: Visits = {
   get(name) {
     try {
@@ -35,7 +35,7 @@ const VISITS: Visits = {
   },
 }
 
-/** Makes each form of checks run its own, and shows the steps as they come. */
+/** Starts the forms of checks. Each shows its steps as they come. */
 export function startVerify(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-check]')) {
     form.addEventListener('submit', (event) => {
@@ -43,7 +43,7 @@ export function startVerify(): void {
       void run(form)
     })
   }
-  // Words that stand beside their picture hide nothing below them.
+  // On wide screens the words are beside the picture, so they may be open.
   const isWide = matchMedia('(min-width: 56rem)').matches
   for (const words of document.querySelectorAll<HTMLDetailsElement>('[data-path] details'))
     words.open = isWide
@@ -58,7 +58,7 @@ async function run(form: HTMLFormElement): Promise<void> {
   const place = document.querySelector<HTMLElement>(`[data-path=${form.dataset['check']}]`)
   list.replaceChildren()
   if (place !== null) place.hidden = true
-  // They stand outside of every form, which would ask for them.
+  // These inputs belong to no form, so the browser does not validate them itself.
   for (const input of document.querySelectorAll<HTMLInputElement>('[data-ask] input')) {
     if (!input.reportValidity()) return
   }
@@ -66,17 +66,17 @@ async function run(form: HTMLFormElement): Promise<void> {
   list.setAttribute('aria-busy', 'true')
   try {
     for await (const step of stepsOf(form)) {
-      list.append(shown(step))
+      list.append(stepItem(step))
       if (place !== null) showPath(place, step)
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : ''
     if (error instanceof NotServed) {
-      list.append(shown(unchecked(why)))
+      list.append(stepItem(unchecked(why)))
     } else {
-      // What is served is not what it has to be.
-      list.append(shown(wrongStep(`It could not be read: ${why}`)))
-      list.append(shown(unchecked('What would have come after it was not checked')))
+      // The answer has an unexpected form.
+      list.append(stepItem(failedStep(`It could not be read: ${why}`)))
+      list.append(stepItem(unchecked('What would have come after it was not checked')))
     }
   } finally {
     list.removeAttribute('aria-busy')
@@ -122,7 +122,7 @@ function explorersOf(form: HTMLFormElement): readonly string[] {
   return templates
 }
 
-function shown({ is, said, links = [] }: CheckStep): HTMLElement {
+function stepItem({ is, said, links = [] }: CheckStep): HTMLElement {
   const line = document.createElement('li')
   line.className = is
   const [shape, word] = MARKS[is]
@@ -150,7 +150,7 @@ function coded(word: string): HTMLElement {
   return code
 }
 
-/** The path that a step took, as a picture and in words. */
+/** Shows the path of a step, as a picture and in words. */
 function showPath(place: HTMLElement, { is, path }: CheckStep): void {
   if (path === undefined) return
   const holds = is === 'right'

@@ -15,20 +15,20 @@ import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
 import type { Path } from './island-verify-path.ts'
 
-/** One step of a check: it held, it did not, or it did not run. Only a step that ran and held is right. */
+/** Result of a step of a check: it passed, it failed, or it was not run. */
 export type CheckStep = Readonly<{
   is: 'right' | 'wrong' | 'unchecked'
   said: string
-  /** Where the reader can look on. */
+  /** URLs for a further look. */
   links?: readonly string[]
-  /** The path through the tree that it took. */
+  /** The path through the tree, when the step has one. */
   path?: Path | undefined
 }>
-/** A check as it runs; what it gives in the end is undefined where a step was wrong. */
+/** A running check, which yields its steps. Its result is undefined when a step failed. */
 export type CheckSteps<T = void> = AsyncGenerator<CheckStep, T | undefined, undefined>
 
-export const right = (said: string, path?: Path): CheckStep => ({ is: 'right', said, path })
-export const wrongStep = (said: string, path?: Path): CheckStep => ({ is: 'wrong', said, path })
+export const passed = (said: string, path?: Path): CheckStep => ({ is: 'right', said, path })
+export const failedStep = (said: string, path?: Path): CheckStep => ({ is: 'wrong', said, path })
 export const unchecked = (said: string, links: readonly string[] = []): CheckStep => ({
   is: 'unchecked',
   said,
@@ -36,21 +36,21 @@ export const unchecked = (said: string, links: readonly string[] = []): CheckSte
 })
 
 /**
- * The log that is checked: where it is served, the key that the reader has from elsewhere, if any, and where an Ed25519
- * can be had for a browser without one, if anywhere.
+ * The checked log: its base URL, the key that the reader gives (or empty), and the URL of an Ed25519 module for
+ * browsers without one (or empty).
  */
 export type Log = Readonly<{ base: string; vkey: string; ed25519: string }>
 
-/** SHA-256 that needs no secure context and no promise for each hash. */
-export const hashNow = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
-export const hasher: TreeHasher = treeHasher(hashNow)
+/** Synchronous SHA-256, which needs no secure context. */
+export const sha256 = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
+export const hasher: TreeHasher = treeHasher(sha256)
 
-/** That something was not had: it proves nothing, and nobody is accused for it. */
+/** A failed request. It is no proof of anything wrong. */
 export class NotServed extends Error {
   override readonly name = 'NotServed'
 }
 
-/** What is served at a path below `/api/v1/`; `lacking` says what it means that nothing is there. */
+/** Fetches a path below `/api/v1/`. `lacking` is the message for a 404. */
 export async function servedBytes(
   log: Log,
   path: string,
@@ -58,7 +58,7 @@ export async function servedBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   let why = 'cannot be reached'
   try {
-    // What was altered on its way once may not come back out of the browser's own keeping.
+    // Not from the browser's cache, which may hold an altered answer.
     const answer = await fetch(`${log.base}/api/v1/${path}`, { cache: 'no-store' })
     if (answer.ok) return new Uint8Array(await answer.arrayBuffer())
     if (answer.status === 404 && lacking !== undefined) why = lacking
@@ -66,7 +66,7 @@ export async function servedBytes(
     const seconds = Number(answer.headers.get('retry-after'))
     if (seconds > 0) why += `, and asks to wait ${seconds} seconds`
   } catch {
-    // It broke off, or nobody answers: said as what was asked for.
+    // The connection broke, or there is none; the error below names the path.
   }
   throw new NotServed(why === lacking ? why : `/api/v1/${path} ${why}`)
 }
@@ -75,7 +75,7 @@ export async function servedText(log: Log, path: string, lacking?: string): Prom
   return new TextDecoder().decode(await servedBytes(log, path, lacking))
 }
 
-/** Fetches tiles of the tree, each once, to be read without waiting. */
+/** Fetches tiles of the tree and returns a synchronous reader of them. */
 export async function tileReader(log: Log, tiles: readonly Tile[]): Promise<ReadTile> {
   const read = new Map<string, Uint8Array>()
   for (const tile of tiles) {
@@ -85,19 +85,19 @@ export async function tileReader(log: Log, tiles: readonly Tile[]): Promise<Read
   return (tile) => read.get(formatTilePath(tile)) ?? new Uint8Array()
 }
 
-/** A checkpoint and the vkeys that have signed it: none where nobody here can tell. */
+/** A checkpoint and the verifier keys that signed it; empty when the signature cannot be checked. */
 export type SignedCheckpoint = Checkpoint & Readonly<{ keys: readonly string[] }>
 
-/** A signed checkpoint, once a key of the log has signed it, or once it is said that nobody here can tell. */
+/** Checks the signature of a checkpoint. Without Ed25519 the step is unchecked and the check goes on. */
 export async function* signedCheckpoint(log: Log, note: string): CheckSteps<SignedCheckpoint> {
   const bytes = formatUtf8(note)
   const read = readCheckpoint(bytes)
-  if (!read.ok) return yield* no(DOUBTS[read.doubt])
+  if (!read.ok) return yield* failed(DOUBTS[read.doubt])
   const { checkpoint } = read.value
   const { origin, size } = checkpoint
-  const given = log.vkey === '' ? [] : [parseVkey(hashNow, log.vkey)].filter((key) => key !== undefined)
-  if (log.vkey !== '' && given.length === 0) return yield* no('The key that you gave is no key of a log')
-  if (given.some(({ name }) => name !== origin)) return yield* no(DOUBTS['other-origin'])
+  const given = log.vkey === '' ? [] : [parseVkey(sha256, log.vkey)].filter((key) => key !== undefined)
+  if (log.vkey !== '' && given.length === 0) return yield* failed('The key that you gave is no key of a log')
+  if (given.some(({ name }) => name !== origin)) return yield* failed(DOUBTS['other-origin'])
   const verify = await openEd25519(log)
   if (verify === undefined) {
     const other = log.ed25519 === '' ? 'this file brings none' : 'the one of this page could not be loaded'
@@ -106,7 +106,7 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
   }
   const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, given)
   const opened = await openCheckpoint(bytes, { origin, keys, witnesses: [] }, verify)
-  if (!opened.ok) return yield* no(DOUBTS[opened.doubt])
+  if (!opened.ok) return yield* failed(DOUBTS[opened.doubt])
   const signers = opened.value.signed.map(({ key }) => key)
   const whose =
     given.length === 0
@@ -115,18 +115,18 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
         ? 'the key that you gave'
         : 'a key that follows from the one that you gave'
   const names = signers.map(({ name, keyId }) => `${name}+${keyId}`).join(', ')
-  yield right(`The checkpoint of ${size} events is signed by ${whose}, ${names}`)
+  yield passed(`The checkpoint of ${size} events is signed by ${whose}, ${names}`)
   return { ...checkpoint, keys: signers.map(formatVkey) }
 }
 
-/** The newest checkpoint of the log, signed. */
+/** Fetches the newest checkpoint and checks its signature. */
 export async function* fetchNewestCheckpoint(log: Log): CheckSteps<SignedCheckpoint> {
   return yield* signedCheckpoint(log, await servedText(log, 'log/checkpoint'))
 }
 
-/** Says what is wrong, and ends a check. */
-export async function* no(said: string, path?: Path): CheckSteps<never> {
-  yield wrongStep(said, path)
+/** Yields a failed step and ends the check. */
+export async function* failed(said: string, path?: Path): CheckSteps<never> {
+  yield failedStep(said, path)
   yield unchecked('What would have come after it was not checked')
   return undefined
 }
@@ -136,19 +136,19 @@ async function listedKeys(log: Log): Promise<LogKeys['keys']> {
   return keys
 }
 
-/** The keys that the log names for a tree of this size. */
+/** Keys that the log lists for a tree of this size. */
 async function namedKeys(log: Log, size: number): Promise<readonly VerifierKey[]> {
   return (await listedKeys(log))
     .filter(({ fromSize, toSize }) => (size > fromSize || size === 0) && size <= (toSize ?? size))
-    .flatMap(({ vkey }) => parseVkey(hashNow, vkey) ?? [])
+    .flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
 }
 
-/** The trusted keys, and the listed keys for which they vouch. */
+/** The trusted keys, and the listed keys that they vouch for. */
 export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promise<readonly VerifierKey[]> {
   const verify = await openEd25519(log)
   if (verify === undefined) return trusted
   const listed = (await listedKeys(log)).flatMap(({ vkey, fromSize, statement }) => {
-    const key = parseVkey(hashNow, vkey)
+    const key = parseVkey(sha256, vkey)
     return key === undefined ? [] : [{ key, fromSize, statement }]
   })
   const found = await verifyKeyChain(trusted, listed, verify)
@@ -156,15 +156,15 @@ export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promi
 }
 
 /**
- * Ed25519 as this browser has it, or as the page brings it where the browser is too old or the page is not of a secure
- * origin; undefined where there is none.
+ * Ed25519 of the browser, or of the page's module when the browser is too old or the origin is not secure. Undefined
+ * without both.
  */
 async function openEd25519({ ed25519 }: Log): Promise<VerifyEd25519 | undefined> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
   const keyOf = (bytes: Uint8Array): Promise<CryptoKey> =>
     subtle.importKey('raw', new Uint8Array(bytes), 'Ed25519', false, ['verify'])
   try {
-    // The base point: any browser that knows the curve takes it as a key.
+    // The base point is a valid key, so the import fails only without support for the curve.
     await keyOf(Uint8Array.of(0x58, ...Array.from({ length: 31 }, () => 0x66)))
   } catch {
     return loadEd25519(ed25519)
@@ -173,12 +173,12 @@ async function openEd25519({ ed25519 }: Log): Promise<VerifyEd25519 | undefined>
     subtle.verify('Ed25519', await keyOf(key), new Uint8Array(signature), new Uint8Array(message))
 }
 
-type Brought = typeof import('./island-verify-signature.ts')
+type Ed25519Module = typeof import('./island-verify-signature.ts')
 
 async function loadEd25519(path: string): Promise<VerifyEd25519 | undefined> {
   if (path === '') return undefined
   try {
-    const { verifyEd25519 }: Brought = await import(path)
+    const { verifyEd25519 }: Ed25519Module = await import(path)
     return verifyEd25519
   } catch {
     return undefined

@@ -1,20 +1,20 @@
 import type { Hash, TreeHasher } from '../../tlog/hash.ts'
 import { formatBase64 } from '../../tlog/text.ts'
 
-/** The path from an event's leaf up to the root, as it was hashed here. */
+/** The path from an event's leaf to the root, as computed in this browser. */
 export type Path = Readonly<{
   seq: number
   leaf: Hash
-  /** From the leaf on: the hash that stands beside the path, on its left or right, and the node that both make. */
+  /** Steps from the leaf on: the sibling hash, on the left or right, and the node that both make. */
   steps: readonly Readonly<{ beside: Hash; isLeft: boolean; node: Hash }>[]
-  /** What the checkpoint says, and whether its signature was checked. */
+  /** Size and root of the checkpoint, and whether its signature was checked. */
   size: number
   root: Hash
   isSigned: boolean
 }>
 
-/** A hasher that notes each step of a path as a check takes it: what is shown is what was computed, and no more. */
-export function noting(
+/** A hasher that traces the steps of a path, so that the picture shows what was computed. */
+export function tracingHasher(
   hasher: TreeHasher,
   leaf: Hash,
 ): Readonly<{ noter: TreeHasher; steps: Path['steps'] }> {
@@ -34,12 +34,12 @@ export function noting(
   }
 }
 
-/** The letters by which a hash is known on the page: those that its base64 begins with. */
-export const lettersOf = (hash: Hash): string => formatBase64(hash).slice(0, LETTERS)
+/** Short form of a hash: the first letters of its base64. */
+export const shortHash = (hash: Hash): string => formatBase64(hash).slice(0, LETTERS)
 
 const LETTERS = 8
 
-/** The path in words, a line for each hash that was made and one for what came of it. */
+/** The path in words: a line for each computed hash, and one for the result. */
 export function pathLines(
   { seq, leaf, steps, size, root, isSigned }: Path,
   holds: boolean,
@@ -57,15 +57,15 @@ export function pathLines(
   ]
 }
 
-// In units of a 16th of the page's letters: 288 of them are as wide as the narrowest page.
+// In units of 1/16 rem. 288 units are the width of the narrowest page.
 const WIDTH = 288
 const [LEFT, MIDDLE, RIGHT] = [44, 144, 244]
 const [BOX_WIDTH, BOX_HEIGHT, ROW] = [84, 24, 44]
 const HALF = BOX_HEIGHT / 2
-/** Where the root stands, under the checkpoint that names it. */
+/** Vertical position of the root, below the checkpoint. */
 const TOP = 80
 
-/** The path as a picture: the event at the bottom, what was made here above it, and beside it what the log gave. */
+/** Draws the path: the event at the bottom, the computed hashes above it, and the log's hashes beside them. */
 export function drawPath(path: Path, holds: boolean): SVGElement {
   const { seq, leaf, steps, size, root, isSigned } = path
   const at = (row: number): number => TOP + (steps.length - row) * ROW
@@ -101,7 +101,7 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
       { class: colour },
       drawn('path', { d: `M1 1h${WIDTH - 2}v42H1z`, fill: 'none', stroke: 'currentColor' }),
       text(MIDDLE, 18, words),
-      text(MIDDLE, 36, `${lettersOf(root)}… of ${size} events`),
+      text(MIDDLE, 36, `${shortHash(root)}… of ${size} events`),
       text(MIDDLE, 60, holds ? '=' : '≠'),
     ),
     drawn('path', {
@@ -122,8 +122,8 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
     drawn(
       'g',
       { 'font-family': 'ui-monospace,monospace' },
-      ...made.map((hash, row) => text(MIDDLE, at(row) + 4, `${lettersOf(hash)}…`)),
-      ...given.map(({ beside, x, y }) => text(x, y + 4, `${lettersOf(beside)}…`)),
+      ...made.map((hash, row) => text(MIDDLE, at(row) + 4, `${shortHash(hash)}…`)),
+      ...given.map(({ beside, x, y }) => text(x, y + 4, `${shortHash(beside)}…`)),
     ),
     text(MIDDLE, bottom - 5, `event #${seq}`),
   )

@@ -6,9 +6,9 @@ import type { VerifyEd25519 } from '../../tlog/signature.ts'
 const POINT_BYTES = 32
 
 /**
- * Ed25519 (RFC 8032, section 5.1.7) with the verdicts of the runtime that signs: points and scalars in their one form
- * alone, none of small order, and the equation as it stands. The library's own check multiplies it by the cofactor, by
- * which a signature could hold here and not in `daybook verify`.
+ * Ed25519 (RFC 8032, section 5.1.7) with the same results as Node: canonical points and scalars only, no points of
+ * small order, and the equation without the cofactor. The library's own check uses the cofactor, so it could accept a
+ * signature that `daybook verify` refuses.
  */
 export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
   const r = signature.subarray(0, POINT_BYTES)
@@ -29,7 +29,7 @@ function pointIn(bytes: Uint8Array): Point | undefined {
   }
 }
 
-/** Little-endian, as the curve's numbers are written. */
+/** The number in little-endian bytes. */
 function numberIn(bytes: Uint8Array): bigint {
   return bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n)
 }

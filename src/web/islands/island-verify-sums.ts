@@ -3,16 +3,16 @@ import type { Amount } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails, FlowFigures, Flows } from '../../protocol/resources.ts'
 import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
-import { no, right, servedText } from './island-verify-log.ts'
+import { failed, passed, servedText } from './island-verify-log.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
 type Figure = keyof FlowFigures
 
-/** What moved in a month, as its events say it: changed in place, by `sumUp`. */
+/** Sums of a month's events, changed in place by `addEvent`. */
 export type Sums = Record<Figure, Amount> & {
-  /** What was taken back of payouts: whether it was paid in prizes is said by the events that are corrected. */
+  /** Corrections of payouts. The corrected event tells whether it was a prize. */
   readonly corrections: { corrects: number; amount: Amount }[]
-  /** The kind of each payout of the month. */
+  /** Kind of each payout of the month, by seq. */
   readonly payouts: Map<number, string>
 }
 
@@ -26,8 +26,8 @@ const FIGURES: ReadonlyMap<string, Figure> = new Map([
   ['burn', 'burned'],
 ])
 
-/** Counts one event, with its line of details. */
-export function sumUp(sums: Sums, { seq, type, kind, kots }: EventWire, details: string | null): void {
+/** Adds an event, with its details line. */
+export function addEvent(sums: Sums, { seq, type, kind, kots }: EventWire, details: string | null): void {
   const isCorrection = type === 'correction'
   const figure = FIGURES.get(isCorrection ? kind : type)
   if (figure === undefined) return
@@ -41,10 +41,10 @@ export function sumUp(sums: Sums, { seq, type, kind, kots }: EventWire, details:
   }
 }
 
-/** Of payouts, what is neither paid back nor a loyalty reward. */
+/** Whether a payout is a prize: no refund and no loyalty reward. */
 const isPrize = (kind: string): boolean => kind !== 'refund' && kind !== 'loyalty'
 
-/** Whether the flows that the server shows of a month are the sums of the month's events. */
+/** Checks that the server's flows of a month are the sums of its events. */
 export async function* checkFlows(
   log: Log,
   month: string,
@@ -61,10 +61,10 @@ export async function* checkFlows(
   for (const figure of FIGURES.values()) {
     const [said, sum] = [shown.totals[figure], formatAmount(sums[figure])]
     if (said !== sum)
-      return yield* no(`The server says ${figure} ${said} of the month, and its events make ${sum}`)
+      return yield* failed(`The server says ${figure} ${said} of the month, and its events make ${sum}`)
   }
   const { spentOnPlay, paidInPrizes, burned } = shown.totals
-  yield right(
+  yield passed(
     `What was spent on play (${spentOnPlay}), paid in prizes (${paidInPrizes}) and burned (${burned}) in the month is the sum of its events`,
   )
   return true

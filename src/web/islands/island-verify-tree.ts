@@ -6,13 +6,13 @@ import { formatEntry } from '../../tlog/entries.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from '../../tlog/inclusion.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
-import { hasher, no, right, servedText, tileReader, unchecked } from './island-verify-log.ts'
-import { lettersOf, noting } from './island-verify-path.ts'
+import { hasher, failed, passed, servedText, tileReader, unchecked } from './island-verify-log.ts'
+import { shortHash, tracingHasher } from './island-verify-path.ts'
 
-/** An event with its details, once it is proved to stand in a tree at the place that its seq says. */
+/** An event with its details, proved to be in the tree at its seq. */
 export type ProvedEvent = EventWire & Pick<EventDetails, 'details'>
 
-/** Proves an event under a root: from its line and its details' to the leaf, and by the tree's hashes to the root. */
+/** Proves that an event is in a tree: hashes its lines to the leaf, and the leaf with the tree's hashes to the root. */
 export async function* provedEvent(
   log: Log,
   { size, root, keys }: SignedCheckpoint,
@@ -28,33 +28,33 @@ export async function* provedEvent(
   const beside = await servedText(log, `events/${seq}/details`)
   const event: EventWire = JSON.parse(line)
   const { seq: of, details }: EventDetails = JSON.parse(beside)
-  if (event.seq !== seq || of !== seq) return yield* no('The lines are of another event')
+  if (event.seq !== seq || of !== seq) return yield* failed('The lines are of another event')
   const leaf = hasher.leaf(formatEntry(line, details === null ? null : beside))
   const proof = inclusionProof(hasher, index, size, await tileReader(log, tiles)) ?? []
-  const { noter, steps } = noting(hasher, leaf)
+  const { noter, steps } = tracingHasher(hasher, leaf)
   const holds = isIncluded(noter, { leaf, index, size, root }, proof)
   const path = { seq, leaf, steps, size, root, isSigned: keys.length > 0 }
-  if (!holds) return yield* no(DOUBTS['not-included'], path)
-  yield right(
-    `The line of event #${seq} and its details make the leaf that begins ${lettersOf(leaf)}, and ${proof.length} hashes lead from it to that root`,
+  if (!holds) return yield* failed(DOUBTS['not-included'], path)
+  yield passed(
+    `The line of event #${seq} and its details make the leaf that begins ${shortHash(leaf)}, and ${proof.length} hashes lead from it to that root`,
     path,
   )
   return { ...event, details }
 }
 
-/** Whether a later tree grew out of an earlier one, which `when` names. */
-export async function* grown(log: Log, earlier: Tree, now: Tree, when: string): CheckSteps<true> {
+/** Checks that a later tree extends an earlier one. `when` names the earlier one. */
+export async function* checkGrowth(log: Log, earlier: Tree, now: Tree, when: string): CheckSteps<true> {
   if (earlier.size > now.size) {
-    return yield* no(
+    return yield* failed(
       `The log is shorter than at ${when}, or an old copy is shown: it had ${earlier.size} events, and has ${now.size}`,
     )
   }
   const read = await tileReader(log, tilesOfConsistency(earlier.size, now.size) ?? [])
   const proof = consistencyProof(hasher, earlier.size, now.size, read)
   if (earlier.size > 0 && (proof === undefined || !isConsistent(hasher, earlier, now, proof))) {
-    return yield* no(`The log does not grow out of the one at ${when}: its past was changed`)
+    return yield* failed(`The log does not grow out of the one at ${when}: its past was changed`)
   }
   const since = now.size - earlier.size
-  yield right(`Unchanged since ${when}: the same ${earlier.size} events, and ${since} after them`)
+  yield passed(`Unchanged since ${when}: the same ${earlier.size} events, and ${since} after them`)
   return true
 }

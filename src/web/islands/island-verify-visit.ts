@@ -4,22 +4,30 @@ import { formatUtf8 } from '../../tlog/text.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
 import type { Log, CheckSteps } from './island-verify-log.ts'
-import { keysFrom, no, right, servedText, hashNow, signedCheckpoint, unchecked } from './island-verify-log.ts'
-import { grown } from './island-verify-tree.ts'
+import {
+  keysFrom,
+  failed,
+  passed,
+  servedText,
+  sha256,
+  signedCheckpoint,
+  unchecked,
+} from './island-verify-log.ts'
+import { checkGrowth } from './island-verify-tree.ts'
 
-/** Where a browser keeps what it saw, by an address and by a log's origin. */
+/** The browser's storage of earlier visits, by URL and by origin of the log. */
 export type Visits = Readonly<{
   get(name: string): string
-  /** Whether it is kept. */
+  /** Stores a visit. Returns whether the browser stored it. */
   keep(name: string, text: string): boolean
 }>
 
-/** What was seen at an earlier visit: a tree, the log that had it, and the keys that had signed it. */
-type Seen = Tree & Readonly<{ origin: string; date: string; keys: readonly VerifierKey[] }>
+/** An earlier visit: the tree, its log, and the keys that had signed it. */
+type EarlierVisit = Tree & Readonly<{ origin: string; date: string; keys: readonly VerifierKey[] }>
 
 /**
- * Whether the log of now grew out of the one that this browser saw before, here or under the same name; it is kept
- * for the next visit. What nobody could check the signature of is neither kept nor compared.
+ * Checks that the log extends the one of earlier visits, at this URL or with this origin, and stores it for the next
+ * visit. A checkpoint whose signature cannot be checked is neither stored nor compared.
  */
 export async function* checkVisit(log: Log, address: string, visits: Visits, date: string): CheckSteps {
   const note = await servedText(log, 'log/checkpoint')
@@ -30,30 +38,30 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
     return
   }
   const names = [address, now.origin]
-  const seen = names.map((name) => seenIn(visits.get(name))).filter((visit) => visit !== undefined)
+  const seen = names.map((name) => parseVisit(visits.get(name))).filter((visit) => visit !== undefined)
   const signs = (key: VerifierKey): boolean => now.keys.includes(formatVkey(key))
   for (const { origin, keys, date: then } of seen) {
     const isSame = origin === now.origin
     if (isSame && (keys.some(signs) || (await keysFrom(log, keys)).some(signs))) continue
     const whose = keys.map(formatVkey).join(', ')
-    return yield* no(
+    return yield* failed(
       `This is another log than the one of ${then}, ${origin}, which was signed by ${whose}: ask its operator before you believe what is shown now`,
     )
   }
   const before = seen.at(-1)
   if (before === undefined) yield unchecked('This browser has kept no checkpoint of this log before')
-  else if ((yield* grown(log, before, now, `your visit on ${before.date}`)) === undefined) return
+  else if ((yield* checkGrowth(log, before, now, `your visit on ${before.date}`)) === undefined) return
   const text = `${date} ${now.keys.join(' ')}\n${note}`
   yield names.every((name) => visits.keep(name, text))
-    ? right(`The checkpoint of ${now.size} events is kept in this browser for your next visit`)
+    ? passed(`The checkpoint of ${now.size} events is kept in this browser for your next visit`)
     : unchecked('This browser keeps nothing, so that your next visit has nothing to compare')
 }
 
-/** A visit as it was kept: its date and keys in a line, then the signed note. Undefined for anything else. */
-function seenIn(text: string): Seen | undefined {
+/** Parses a stored visit: a line with date and keys, then the signed note. Undefined for anything else. */
+function parseVisit(text: string): EarlierVisit | undefined {
   const end = text.indexOf('\n')
   const [date = '', ...vkeys] = text.slice(0, Math.max(0, end)).split(' ')
-  const keys = vkeys.flatMap((vkey) => parseVkey(hashNow, vkey) ?? [])
+  const keys = vkeys.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
   const read = readCheckpoint(formatUtf8(text.slice(end + 1)))
   return read.ok && keys.length > 0 ? { ...read.value.checkpoint, date, keys } : undefined
 }

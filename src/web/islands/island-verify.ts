@@ -1,5 +1,5 @@
 import './island-still.ts'
 import { startVerify } from './island-verify-forms.ts'
 
-// The checks run here, in the reader's browser.
+// Script of the page of checks, which run in the browser.
 startVerify()
