@@ -8,8 +8,8 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /**
- * One bar: what stands under it, and how high it is; the coarser unit of its label is named where it changes. One that
- * is not over is hatched.
+ * One bar: its label, the coarser unit of the label (shown where it changes), and its figure. An unfinished bar is
+ * hatched.
  */
 type Bar = Readonly<{ label: string; coarse?: string; figure: string; unfinished?: boolean }>
 
@@ -23,18 +23,18 @@ export type Bars = Readonly<{
 }>
 
 const GAP = 0.25
-/** More labels than this run into each other in a wide picture, or in a narrow one. */
+/** Most labels that fit a wide picture, and a narrow one. */
 const WIDE_LABELS_MAX = 13
 const NARROW_LABELS_MAX = 5
 
-/** Bars with what they say in a sentence. What they show stands in a table of the page that draws them. */
+/** Figure of bars with a sentence. A table of the page has the same numbers. */
 export function barChart(bars: Bars, sentence: Html | null = null): Html {
   return html`<figure class="chart">
     ${sentence === null ? null : html`<figcaption>${sentence}</figcaption>`} ${plotOnPage(barPlot(bars))}
   </figure>`
 }
 
-/** Bars side by side, from zero. */
+/** Plot of bars from zero. */
 export function barPlot({ id, title, description, bars, style = 1, size = 'short' }: Bars): Plot {
   const scale = scaleOf(bars.map(({ figure }) => figure))
   const band = scaleBand<number>()

@@ -4,26 +4,26 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { expressed } from './share.ts'
 
-/** A plot with the names of its lines, each with its unit. */
+/** A plot with the names of its lines. Each name includes the unit. */
 export type Panel = Readonly<{
   plot: Plot
   lines: readonly Readonly<{ name: string; style: SeriesStyle }>[]
 }>
 
-/** Plots of the same buckets, one under the other or side by side, and the table that holds their figures. */
+/** Plots of the same buckets, stacked or side by side, and the table of their figures. */
 type Panels = Readonly<{
-  /** What the figures say, in a sentence. */
+  /** Sentence about the figures. */
   sentence: Html
   panels: readonly Panel[]
   unfinished: number
   stands: 'middle' | 'end'
-  /** The id of the table: one row for each bucket, in their order. */
+  /** Id of the table, which has a row for each bucket, in order. */
   table: string
   buckets: number
   beside?: boolean
 }>
 
-/** Charts above a slider that reads them bucket by bucket out of their table. */
+/** Figure of charts, with a slider that shows each bucket from the table. */
 export function chartFigure({ sentence, panels, unfinished, stands, table, buckets, beside }: Panels): Html {
   const width = widthOf(buckets)
   const plots = panels.map(
@@ -46,7 +46,7 @@ export function chartFigure({ sentence, panels, unfinished, stands, table, bucke
   </figure>`
 }
 
-/** The range that reads the chart; it is shown by the island that moves it. Its place is kept free for it. */
+/** Slider of a chart. The island shows it; the style sheet reserves its space. */
 function slider(buckets: number): Html {
   return html`<div class="slider">
     <label hidden
@@ -57,17 +57,17 @@ function slider(buckets: number): Html {
   </div>`
 }
 
-/** More rows than these stand behind a fold. */
+/** Most rows of a table that starts open. */
 const ROWS_OPEN_MAX = 31
-/** More rows than these are left to the export, and the slider with them: the page would weigh twice what a page may. */
+/** Most rows on a page. A longer table is cut and has no slider, because it would double the size of the page. */
 const ROWS_WHOLE_MAX = 250
-/** So many of them are shown then: they say what the columns are. */
+/** Rows shown of a cut table. */
 const ROWS_CUT = 24
 
-/** A column's head, and the field of a bucket that stands under it. */
+/** A column: its heading and its field of a bucket. */
 type Column = Readonly<{ field: string; name: string }>
 
-/** A table of the buckets of a chart: folded when it is long, cut when it is very long. */
+/** Table of a chart's buckets: closed when it is long, cut when it is very long. */
 export function bucketTable<Bucket>(
   { id, name, columns, csv }: Readonly<{ id: string; name: string; columns: readonly Column[]; csv: string }>,
   buckets: readonly Bucket[],

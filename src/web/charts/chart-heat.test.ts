@@ -8,7 +8,7 @@ const amounts = fc
   .bigInt({ min: -(10n ** 24n), max: 10n ** 24n })
   .map((value) => formatAmount(billionths(value)))
 
-suite('a figure cut short', () => {
+suite('a truncated figure', () => {
   const examples: readonly (readonly [figure: string, shown: string])[] = [
     ['0.000000000', '0'],
     ['5.000000000', '5'],
@@ -32,7 +32,7 @@ suite('a figure cut short', () => {
     test(`${figure} is ${shown}`, () => assert.equal(about(figure), shown))
   }
 
-  test('is never more than the figure, away from zero, and marked whenever it is less', () => {
+  test('is never further from zero than the figure, and is marked when digits are cut off', () => {
     const sizes: Readonly<Record<string, bigint>> = {
       k: 10n ** 3n,
       M: 10n ** 6n,
@@ -55,7 +55,7 @@ suite('a figure cut short', () => {
 })
 
 suite('the steps of a heat table', () => {
-  test('are quarters of the greatest cell; what is nothing or less has none', () => {
+  test('are quarters of the greatest cell, and 0 for zero or less', () => {
     const figures = [
       '0.000000000',
       '-1.000000000',
@@ -68,7 +68,7 @@ suite('the steps of a heat table', () => {
     assert.deepEqual(heatSteps(figures), [0, 0, 1, 1, 2, 4, 4])
   })
 
-  test('are from 0 to 4 and grow with the figures, whatever they are', () => {
+  test('are from 0 to 4 and grow with any figures', () => {
     fc.assert(
       fc.property(fc.array(amounts), (figures) => {
         const ordered = figures.toSorted((a, b) => ((parseAmount(a) ?? 0n) < (parseAmount(b) ?? 0n) ? -1 : 1))

@@ -6,31 +6,29 @@ import { html } from '../markup/html.ts'
 export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 export const HOURS: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour)
 
-/** A figure of each hour of the week, with its sums, and the way to it in each part of the answer. */
+/** A figure for each hour of the week, with its sums and its JSON pointer. */
 export type Heat = Readonly<{
   id: string
   name: string
-  /** What stands after `/cells/0/`, `/byDay/0/` and `/byHour/0/`. */
+  /** End of the pointer, after `/cells/0/`, `/byDay/0/` and `/byHour/0/`. */
   pointer: string
-  /** 168 of them, Monday's first. */
+  /** The 168 hours from Monday 00:00. */
   cells: readonly string[]
   byDay: readonly string[]
   byHour: readonly string[]
 }>
 
-/** The steps of colour, from none to the most. */
+/** Number of colours above none. */
 const STEPS = 4
 
-/**
- * The step of each figure: 0 where there is nothing or less, otherwise the quarter of the greatest one in which it is.
- */
+/** Colour of each figure: 0 for zero or less, otherwise its quarter of the greatest figure, from 1 to 4. */
 export function heatSteps(figures: readonly string[]): readonly number[] {
   const digits = figures.map(digitsOf)
   const most = digits.reduce((greatest, one) => (one > greatest ? one : greatest), 0n)
   return digits.map((one) => (one <= 0n ? 0 : Number((one * BigInt(STEPS) + most - 1n) / most)))
 }
 
-/** A table of days and hours, the darker the more; each figure cut short, with "≈" where something is cut off. */
+/** Table of days and hours with shades for the figures. Figures are truncated, with "≈" when digits are cut off. */
 export function heatTable({ name, pointer, cells, byDay, byHour }: Heat): Html {
   const steps = heatSteps(cells)
   const total = sumOfAll(`/byDay/*/${pointer}`, byDay)
@@ -80,8 +78,8 @@ const SIZES: readonly (readonly [zeros: number, letter: string])[] = [
 ]
 
 /**
- * A figure in few characters: from a thousand on in thousands, below ten with one decimal, below one with two; what is
- * more is cut off, never rounded, and "≈" says so.
+ * Formats a figure in few characters: with k, M, B or T from a thousand on, one decimal below ten, two below one.
+ * Further digits are cut off, never rounded, and "≈" marks that.
  */
 export function about(figure: string): string {
   const sign = figure.startsWith('-') ? '-' : ''

@@ -35,7 +35,7 @@ function drawn(all: readonly ChartValue[], unfinished = 0): string {
 
 const pathIn = (markup: string): string => / d="([^"]*)"/.exec(markup)?.[1] ?? ''
 
-/** Every tag that is opened is closed, in turn, and every attribute is quoted: what an XML parser asks. */
+/** Asserts that the markup is well-formed XML: nested tags and quoted attributes. */
 function assertWellFormed(markup: string): void {
   const open: string[] = []
   for (const [, end, name = '', rest = ''] of markup.matchAll(/<(\/?)([a-z]+)((?:[^">]|"[^"]*")*)>/gi)) {
@@ -47,7 +47,7 @@ function assertWellFormed(markup: string): void {
 }
 
 suite('a line chart', () => {
-  test('is whole whatever the figures: negative, huge, unknown or none', () => {
+  test('is well-formed for any figures: negative, huge, unknown or none', () => {
     fc.assert(
       fc.property(figures, fc.nat(3), (all, unfinished) => {
         assertWellFormed(drawn(all, Math.min(unfinished, all.length)))
@@ -55,7 +55,7 @@ suite('a line chart', () => {
     )
   })
 
-  test('is pale where it leads to a bucket that is not over, so that what has come so far is no fall', () => {
+  test('is pale towards a bucket that is not over', () => {
     const paths = [...drawn(['2.000000000', '2.000000000', '0.500000000'], 1).matchAll(/<path[^>]*>/g)]
     assert.deepEqual(
       paths.map(([path]) => path.replaceAll(/\s+/g, ' ')),
@@ -63,7 +63,7 @@ suite('a line chart', () => {
     )
   })
 
-  test('ends the name of its last day at its mark, where there is little room beside it', () => {
+  test('ends the label of its last day at its mark when there is little room', () => {
     const markup = drawn(Array.from({ length: 50 }, () => '1.000000000'))
     const days = [...markup.matchAll(/class="x coarse( last)?[^"]*"\s+x="([^"]*)"/g)]
     assert.deepEqual(
@@ -76,7 +76,7 @@ suite('a line chart', () => {
     )
   })
 
-  test('is broken where a figure is not known, and a figure between two gaps is a dot', () => {
+  test('is broken at an unknown figure, and a figure between two gaps is a dot', () => {
     const markup = drawn([null, '1.000000000', '2.000000000', null, '1.000000000', null])
     assert.equal(pathIn(markup).match(/M/g)?.length, 2)
     assert.equal(markup.match(/<circle/g)?.length, 1)
@@ -90,7 +90,7 @@ suite('a line chart', () => {
     assert.equal(pathIn(drawn(['0.000000000', '0.000000000'])), 'M250,1000L750,1000')
   })
 
-  test('hatches what is not over', () => {
+  test('hatches buckets that are not over', () => {
     assert.match(
       drawn(['1.000000000', '1.000000000'], 1),
       /<rect x="50%" width="50%" height="100%" fill="url\(#x-hatch\)"/,
@@ -98,12 +98,12 @@ suite('a line chart', () => {
     assert.doesNotMatch(drawn(['1.000000000', '1.000000000']), /hatch/)
   })
 
-  test('of as many buckets as an answer may have is 30 KiB at most', () => {
+  test('of the most buckets of an answer has at most 30 KiB', () => {
     const many = Array.from({ length: 1_500 }, (_, index) => `${(index * 7919) % 997}.000000000`)
     assert.ok(drawn(many).length < 30 * 1024)
   })
 
-  test('says in words, exactly, what its least, greatest and last figures are, and when', () => {
+  test('describes its exact least, greatest and last figures, with their buckets', () => {
     const markup = drawn([
       null,
       '9007199254740993.000000002',
@@ -120,7 +120,7 @@ suite('a line chart', () => {
 })
 
 suite('a small line', () => {
-  test('is whole whatever the figures, and hidden from who cannot see it', () => {
+  test('is well-formed for any figures, and hidden from screen readers', () => {
     fc.assert(
       fc.property(figures, (all) => {
         const { markup } = sparkline(all)
@@ -130,14 +130,14 @@ suite('a small line', () => {
     )
   })
 
-  test('ends in a dot at the last figure that is known', () => {
+  test('ends in a dot at the last known figure', () => {
     assert.match(sparkline(['0.000000000', '4.000000000', null]).markup, /cx="50%"\s+cy="0%"/)
     assert.doesNotMatch(sparkline([null]).markup, /circle/)
   })
 })
 
 suite('a chart of steps', () => {
-  test('is whole whatever the figures, and holds each until the next', () => {
+  test('is well-formed for any figures, and holds each until the next', () => {
     const step = fc.record({ atMs: fc.integer({ min: 0, max: HOUR_MS }), figure: amounts })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), fc.constantFrom(0, HOUR_MS), (steps, toMs) => {
@@ -163,7 +163,7 @@ suite('a chart of steps', () => {
   })
 })
 
-suite('a chart of very many steps', () => {
+suite('a chart of many steps', () => {
   const steps = Array.from({ length: 10_000 }, (_, index) => ({
     atMs: index * 997,
     figure: formatAmount(billionths(BigInt(index) * 1_234_567_891n)),
@@ -181,14 +181,14 @@ suite('a chart of very many steps', () => {
     ).markup,
   )
 
-  test('has one for each place that can be told from the next, and weighs no more than a page can bear', () => {
+  test('has at most one step for each visible place, and a bounded size', () => {
     const places = [...path.matchAll(/[ML]([\d.]+),[\d.]+/g)].map(([, x]) => Number(x))
     assert.equal(places.join(), places.toSorted((a, b) => a - b).join())
     assert.ok(places.length < 2_100, `${places.length} points`)
     assert.ok(gzipSync(path).length < 8_192, `${gzipSync(path).length} bytes`)
   })
 
-  test('begins at its first figure and ends at its last', () => {
+  test('starts at its first figure and ends at its last', () => {
     assert.match(path, /^M0,1000L/)
     const last = steps.at(-1)?.figure ?? ''
     assert.ok(path.endsWith(`,${Math.round(scaleOf([last]).place(last) * 1_000)}`))
@@ -196,7 +196,7 @@ suite('a chart of very many steps', () => {
 })
 
 suite('a chart of bars', () => {
-  test('is whole whatever the figures', () => {
+  test('is well-formed for any figures', () => {
     const bar = fc.record({ label: fc.string(), figure: amounts, unfinished: fc.boolean() })
     fc.assert(
       fc.property(fc.array(bar, { maxLength: 60 }), (bars) => {
@@ -210,7 +210,7 @@ suite('a chart of bars', () => {
     )
   })
 
-  test('stands on zero, and hangs from it when negative', () => {
+  test('has bars up from zero, and down when negative', () => {
     const { markup } = barChart({
       id: 'x',
       title: 'T',

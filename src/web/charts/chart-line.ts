@@ -8,30 +8,30 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 
-/** One figure of every bucket, in their order. */
+/** One figure of each bucket, in order. */
 type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
 
-/** Lines over buckets of one width: all in one unit, since they share an axis. */
+/** Lines over buckets of one width. All have the same unit, because they share an axis. */
 export type Lines = Readonly<{
   id: string
   title: string
   fromMs: number
   toMs: number
-  /** When each bucket begins. */
+  /** Start of each bucket. */
   starts: readonly string[]
-  /** How many of the buckets, the last ones, are not over. */
+  /** Number of buckets at the end that are not over. */
   unfinished: number
-  /** Whether a figure is of its whole bucket or of its end. */
+  /** Place of a figure: the middle when it is of the whole bucket, or its end. */
   stands: 'middle' | 'end'
   series: readonly Series[]
   size: 'tall' | 'short'
   dated: boolean
 }>
 
-/** Lines across a plot that is not high. */
+/** Number of marks on the axis of a short plot. */
 const SHORT_MARKS = 3
 
-/** Lines, broken where a figure is not known; a figure without neighbours is a dot. */
+/** Plot of lines. An unknown figure breaks the line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
   const { id, title, fromMs, toMs, series, size, dated, unfinished, stands } = lines
   const points = lines.starts.length
@@ -54,8 +54,7 @@ export function linePlot(lines: Lines): Plot {
 }
 
 /**
- * The line of a series; paler where it leads to a figure of a whole bucket that is not over. What it falls to there is
- * what has come so far, and no fall.
+ * Path of a series. It is paler towards a bucket that is not over, because a lower figure there is only partial.
  */
 function pathsOf(
   { figures, style }: Series,
@@ -75,10 +74,10 @@ function pathsOf(
   return html`${whole}<path class="s${style}" opacity="0.4" d="${path((index) => index >= over - 1)}" />`
 }
 
-/** More points than these are drawn at whole places of the box, a third of a pixel: their digits would weigh more than the page. */
+/** Most points with exact places. More points have whole places, a third of a pixel, to keep the page small. */
 const POINTS_EXACT_MAX = 300
 
-/** A path through the figures that are known. */
+/** Path through the known figures. */
 export function linePath(
   figures: readonly ChartValue[],
   scale: Scale,
@@ -93,7 +92,7 @@ export function linePath(
   return draw(figures) ?? ''
 }
 
-/** A dot for each figure that no line reaches. */
+/** Dots of the figures without neighbours. */
 function dotsOf({ figures, style }: Series, scale: Scale, share: (index: number) => number): readonly Html[] {
   return figures.flatMap((figure, index) => {
     const alone = (figures[index - 1] ?? null) === null && (figures[index + 1] ?? null) === null
@@ -109,7 +108,7 @@ function dotsOf({ figures, style }: Series, scale: Scale, share: (index: number)
   })
 }
 
-/** A series in words: its least, its greatest and its last figure, exactly, and when. */
+/** Description of a series: its exact least, greatest and last figures, and their buckets. */
 function described({ name, figures }: Series, starts: readonly string[]): string {
   const known = figures.flatMap((figure, index) => {
     const start = starts[index]

@@ -10,7 +10,7 @@ import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 import type { View } from '../frame/page.ts'
 
-/** The width of every picture, and the room around what it draws. */
+/** Width of a picture, and its margins. */
 const PICTURE_WIDTH = 900
 const LEFT = 76
 const RIGHT = 24
@@ -19,25 +19,25 @@ const LEGEND = 28
 const DATES = 48
 const FOOT = 28
 const HEIGHTS = { tall: 230, short: 110 } as const
-/** A longer title of this size would stand out of the picture; its element holds it whole. */
+/** Most characters of the drawn title. The `title` element has the whole text. */
 const NAME_CHARS_MAX = 70
 
-/** The width of the plots of a picture. */
+/** Width of the plots of a picture. */
 const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
 
-/** What a picture says of itself: it may be seen anywhere. */
+/** Texts of a picture, which may be shown anywhere. */
 export type Caption = Readonly<{
   title: string
-  /** Null where the answer says none. */
+  /** Null when the answer has none. */
   asOf: AsOf | null
   range: string
   source: string
   simulated: boolean
-  /** Whether a part is hatched because it is not over: a picture has no legend of it beside. */
+  /** Whether a part is hatched because it is not over. The foot then explains it. */
   growing?: boolean
 }>
 
-/** Charts as a file of their own: title, state, legend, plots and where it comes from, without a page around it. */
+/** Charts as a stand-alone SVG: title, state, legend, plots and source. */
 export function chartPicture(caption: Caption, panels: readonly Panel[], theme: Theme): Html {
   let y = HEAD
   const drawn = panels.map(({ plot, lines }) => {
@@ -53,7 +53,7 @@ export function chartPicture(caption: Caption, panels: readonly Panel[], theme: 
   return framed(caption, { body: html`${drawn}`, height: y, description, theme })
 }
 
-/** A picture around anything that is drawn under its head, `height` high with it. */
+/** Frame of a picture around its body. `height` includes the head. */
 export function framed(
   { title, asOf, range, source, simulated, growing = false }: Caption,
   {
@@ -96,14 +96,14 @@ function legendIn(lines: Panel['lines'], y: number): Html {
   let x = LEFT
   return html`${lines.map(({ name, style }) => {
     const here = x
-    // Text of this size is seldom wider than this, whatever the font.
+    // Estimated width; text of this size is seldom wider in any font.
     x += 44 + name.length * 7.5 + 20
     return html`<line class="s${style}" x1="${here}" x2="${here + 36}" y1="${y - 4}" y2="${y - 4}" />
       <text x="${here + 44}" y="${y}">${name}</text>`
   })}`
 }
 
-/** Bars as a picture of its own; the legend names what they measure. */
+/** Bars as a stand-alone SVG. The legend names their measure. */
 export function barPicture(
   bars: Bars,
   {
@@ -121,12 +121,12 @@ export function barPicture(
   )
 }
 
-/** What a page says of a picture of its own: where it comes from, and whether that is pretended. */
+/** Source of a picture, and whether the platform is simulated. */
 export function sourceOf({ site, identity }: View): Pick<Caption, 'source' | 'simulated'> {
   return { source: site.name, simulated: identity.simulated }
 }
 
-/** A text that is cut where it would be longer: between words where it has any, so that no figure in it becomes another. */
+/** Cuts a text to a length, between words where possible, so that no number in it is cut. */
 export function clipped(text: string, charsMax: number): string {
   const chars = Array.from(text)
   if (chars.length <= charsMax) return text
@@ -135,7 +135,7 @@ export function clipped(text: string, charsMax: number): string {
   return `${words}…`
 }
 
-/** The colours that a picture is asked in. */
+/** Theme of a picture, from the query. */
 export function themeOf({ query }: View): Theme {
   return THEMES.find((theme) => theme === query.word('theme')) ?? 'auto'
 }

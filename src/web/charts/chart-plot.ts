@@ -4,48 +4,48 @@ import type { TimeMark } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-/** A line of a chart by its place in the order of series: each has its colour and its dashes. */
+/** Number of a series, which decides its colour and dashes. */
 export type SeriesStyle = 1 | 2 | 3 | 4
 
-/** What a chart draws: axes, and marks in a box that stretches to any width. */
+/** A drawn plot: axes, paths and shapes that stretch to any width. */
 export type Plot = Readonly<{
-  /** Of the element; those of its parts begin with it, so a document may hold several. */
+  /** Id of the element, and prefix of the ids of its parts. */
   id: string
   title: string
-  /** What the picture shows, in words, for who cannot see it. */
+  /** Description for screen readers. */
   description: string
   y: readonly Mark[]
   x: readonly TimeMark[]
-  /** Paths in a box of `BOX` by `BOX` that is stretched over the plot: nothing in it keeps its shape. */
+  /** Paths in a box of `BOX` by `BOX`, which is stretched over the plot and loses its proportions. */
   paths: Html
-  /** Elements placed by percentages: they keep their shape. */
+  /** Elements placed by percentages, which keep their proportions. */
   shapes: Html | null
   size: 'tall' | 'short'
-  /** Whether time is written below, or by a plot under this one. */
+  /** Whether the plot has labels of time, and not one below it. */
   dated: boolean
-  /** How many points stand side by side: many need a picture that is wider than the page. */
+  /** Number of points side by side. Many need a picture wider than the page. */
   points: number
 }>
 
-/** The coarser of two labels of time ends at its mark beyond this share of the width. */
+/** Share of the width beyond which a coarse label of time ends at its mark. */
 const LAST_SHARE = 0.9
 
-/** The sides of the box that paths are drawn in. */
+/** Side of the box for paths. */
 export const BOX = 1_000
 
-/** More points than the last of these need the next width, so that each has two pixels of it. */
+/** Widths with the most points of each, so that each point has two pixels. */
 const WIDTHS: readonly (readonly [points: number, name: string])[] = [
   [150, 'fit'],
   [350, 'wider'],
   [800, 'widest'],
 ]
 
-/** The name of the width in which each point has two pixels. */
+/** Name of the width in which each point has two pixels. */
 export function widthOf(points: number): string {
   return WIDTHS.find(([most]) => points <= most)?.[1] ?? 'longest'
 }
 
-/** A plot on a page: as wide as there is room, its text in the page's own size. */
+/** A plot on a page, as wide as its container, with text of the page's size. */
 export function plotOnPage(plot: Plot): Html {
   const { id, title, description, size, dated } = plot
   return html`<svg
@@ -60,7 +60,7 @@ export function plotOnPage(plot: Plot): Html {
   </svg>`
 }
 
-/** Everything inside of a plot, placed by shares of the element around it. */
+/** Content of a plot, placed by percentages of its element. */
 export function contentOf({ y, x, paths, shapes, dated }: Plot): Html {
   return html`${y.map(hairline)} ${x.map((mark) => timeMark(mark, dated))} ${shapes}
     <svg viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" width="100%" height="100%" overflow="visible">
@@ -81,7 +81,7 @@ function hairline({ share, label }: Mark): Html {
 function timeMark({ share, label, coarse, spare }: TimeMark, dated: boolean): Html {
   const x = percent(share)
   const narrow = (left: boolean): string => (left ? ' spare' : '')
-  // It is the longer one: where the picture is narrow, its half would stand out at the right.
+  // The coarse label is longer: in a narrow picture half of it would overflow at the right.
   const last = share > LAST_SHARE ? ' last' : ''
   return html`<rect class="tick${narrow(spare)}" x="${x}" y="100%" width="1" height="5" />
     ${dated ? html`<text data-axis="" class="x${narrow(spare)}" x="${x}" y="100%" dy="20">${label}</text>` : null}
@@ -94,7 +94,7 @@ function timeMark({ share, label, coarse, spare }: TimeMark, dated: boolean): Ht
     }`
 }
 
-/** The hatching of what is not over yet: `fill="url(#…-hatch)"` of the plot's id. */
+/** Hatching for unfinished parts, used as `fill="url(#…-hatch)"` with the plot's id. */
 export function hatchOf(id: string): Html {
   return html`<pattern
     id="${id}-hatch"
@@ -107,13 +107,13 @@ export function hatchOf(id: string): Html {
   </pattern>`
 }
 
-/** What is not over yet, hatched from a share of the width to its end. */
+/** Hatched area from a share of the width to the end. */
 export function hatched(id: string, from: number): Html {
   return html`${hatchOf(id)}
     <rect x="${percent(from)}" width="${percent(1 - from)}" height="100%" fill="url(#${id}-hatch)" />`
 }
 
-/** The lines of a chart by name, each beside a sample of it, and what hatching means where there is some. */
+/** Legend of a chart: names with samples of the lines, and the meaning of hatching. */
 export function legend(
   lines: readonly Readonly<{ name: string; style: SeriesStyle }>[],
   unfinished: boolean,

@@ -11,7 +11,7 @@ function drawn(spans: Parameters<typeof spanPlot>[0]['spans'], nowMs: number): s
   return plotOnPage(spanPlot({ id: 'x', title: 'T', description: 'D', nowMs, spans })).markup
 }
 
-/** Place and width of each bar, in per cent. */
+/** Position and width of each bar, in per cent. */
 function barsIn(markup: string): readonly (readonly [style: string, x: number, width: number])[] {
   return elementsIn(parseMarkup(markup))
     .filter(
@@ -25,7 +25,7 @@ function barsIn(markup: string): readonly (readonly [style: string, x: number, w
 }
 
 suite('a chart of spans', () => {
-  test('is whole whatever they are, and each is in sight', () => {
+  test('is well-formed for any spans, and each is visible', () => {
     const time = fc.integer({ min: 0, max: 400 * DAY_MS })
     const span = fc
       .record({ times: fc.tuple(time, time, time), name: fc.string() })
@@ -44,7 +44,7 @@ suite('a chart of spans', () => {
     )
   })
 
-  test('has what has been as a bar, what is planned hatched beside it, and a line at what is known', () => {
+  test('has a bar for the past, a hatched one for the future, and a line at the last event', () => {
     const span = { mark: '#1', name: 'One', fromMs: 0, beenMs: DAY_MS, toMs: 4 * DAY_MS }
     const markup = drawn([span], DAY_MS)
     assert.deepEqual(barsIn(markup), [
@@ -55,7 +55,7 @@ suite('a chart of spans', () => {
     assert.match(markup, /<line\s+class="axis"\s+x1="25%"\s+x2="25%"/)
   })
 
-  test('has no line where what is known lies before it all or after', () => {
+  test('has no line when the last event is out of range', () => {
     const span = { mark: '#1', name: 'One', fromMs: DAY_MS, beenMs: DAY_MS, toMs: 2 * DAY_MS }
     for (const nowMs of [0, 3 * DAY_MS]) assert.doesNotMatch(drawn([span], nowMs), /class="axis"/)
   })

@@ -5,29 +5,29 @@ import { timeMarks } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-/** What lasts from one moment to another: filled as far as it has been, hatched where it is planned. */
+/** A span of time: filled up to `beenMs`, hatched after it. */
 export type ChartSpan = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>
 
 export type Spans = Readonly<{
   id: string
   title: string
   description: string
-  /** Up to when something is known to have been: a line stands there, where it is in sight. */
+  /** Moment of the last event, marked by a line when it is in range. */
   nowMs: number
   spans: readonly ChartSpan[]
 }>
 
-/** More rows than these would be too low to be read in a plot that is not tall. */
+/** Most rows of a short plot. */
 const SHORT_ROWS_MAX = 3
-/** Places within a row, as shares of it: the name above, the bar below. */
+/** Positions in a row, as shares of its height: the name above, the bar below. */
 const NAME_SHARE = 0.42
 const BAR_SHARE = 0.55
 const BAR_HEIGHT_SHARE = 0.28
 const UPRIGHT_SHARE = 0.48
-/** What is shorter than this share of the time shown can be seen all the same. */
+/** Least width of a bar, as a share of the plot, so that it stays visible. */
 const WIDTH_SHARE_MIN = 0.004
 
-/** A row for each span, one under the other, over the time from the first of them to the last. */
+/** Plot with a row for each span, from the first start to the last end. */
 export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot {
   const { fromMs, toMs } = spanExtent(spans, nowMs)
   const share = (ms: number): number => rounded((ms - fromMs) / Math.max(1, toMs - fromMs))
@@ -53,7 +53,7 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
   }
 }
 
-/** The time from the first beginning to the last end; of nothing, no time. */
+/** Time from the first start to the last end; empty without spans. */
 export function spanExtent(
   spans: readonly ChartSpan[],
   nowMs: number,
@@ -63,13 +63,13 @@ export function spanExtent(
   return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
 }
 
-/** A row's line with its mark: no scale, so it is held to what the answers say like all words of a picture. */
+/** Line of a row with its mark. The mark is no axis label, so tests compare it with the answers. */
 function rowOf(mark: string, share: number): Html {
   return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" />
     <text class="y" x="-8" y="${percent(share)}" dy="4">${mark}</text>`
 }
 
-/** A piece of the line through all rows, so that it stands in no name. */
+/** Part of the vertical line in one row, so that it crosses no name. */
 function upright(x: number, top: number, height: number): Html {
   const [y1, y2] = [top + UPRIGHT_SHARE * height, top + height]
   return html`<line

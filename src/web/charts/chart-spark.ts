@@ -7,8 +7,8 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /**
- * A small line without axes, its last point a dot: the figure beside it says what it is, so it is hidden from who cannot
- * see it. Those of one row of like things share an axis when `alike` holds the figures of all of them.
+ * Sparkline with a dot at its last point. It is hidden from screen readers, because the figure beside it says the same.
+ * Sparklines share a scale when `alike` has the figures of all of them.
  */
 export function sparkline(
   figures: readonly ChartValue[],

@@ -6,7 +6,7 @@ import { scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
 import { html } from '../markup/html.ts'
 
-/** A figure that holds from a moment on, until the next one. */
+/** A figure that holds from a moment until the next step. */
 type StepPoint = Readonly<{ atMs: number; figure: string }>
 
 export type StepSeries = Readonly<{ name: string; style: SeriesStyle; steps: readonly StepPoint[] }>
@@ -18,11 +18,11 @@ type StepChart = Readonly<{
   description: string
   fromMs: number
   toMs: number
-  /** In the order of their moments; a series begins with its first step and holds to the end. */
+  /** Steps in order of time. A series starts with its first step and its last one holds to the end. */
   series: readonly StepSeries[]
 }>
 
-/** A plot of steps. What it shows stands in a table of the page that draws it. */
+/** Plot of steps. A table of the page has the same numbers. */
 export function stepPlot({ id, title, description, fromMs, toMs, series }: StepChart): Plot {
   const scale = scaleOf(series.flatMap(({ steps }) => steps.map(({ figure }) => figure)))
   const width = Math.max(1, toMs - fromMs)
@@ -45,7 +45,7 @@ export function stepPlot({ id, title, description, fromMs, toMs, series }: StepC
   }
 }
 
-/** More steps than these are drawn at whole places of the box: a page could not bear the weight of ten thousand. */
+/** Most steps with exact places. More steps have whole places, to keep the page small. */
 const STEPS_EXACT_MAX = 300
 
 type Place = readonly [x: number, y: number]
@@ -59,7 +59,7 @@ function stepPath(steps: readonly StepPoint[], scale: Scale, share: (atMs: numbe
   return draw(steps.length > STEPS_EXACT_MAX ? wholePlaces(places) : places) ?? ''
 }
 
-/** The figure with which each whole place is left, and the one that the first begins with. */
+/** Steps rounded to whole places: the last figure at each, and the first one of all. */
 function wholePlaces(places: readonly Place[]): readonly Place[] {
   const byX = new Map(places.map(([x, y]) => [Math.round(x), Math.round(y)]))
   const first = places.slice(0, 1).map(([x, y]): Place => [Math.round(x), Math.round(y)])

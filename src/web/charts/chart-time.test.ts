@@ -11,7 +11,7 @@ const ranges: readonly (readonly [from: string, to: string, marks: string])[] = 
     '18:00 (2026 Oct 1) 20:00 22:00 00:00 (2026 Oct 2) 02:00 04:00 06:00 08:00 10:00 12:00 14:00 16:00',
   ],
   ['2026-12-29', '2027-01-05', 'Dec 29 (2026) Dec 30 Dec 31 Jan 1 (2027) Jan 2 Jan 3 Jan 4'],
-  // The first year would stand on the second one.
+  // The label of the first year would overlap that of the second.
   ['2026-12-31', '2027-01-11', 'Dec 31 Jan 1 (2027) Jan 2 Jan 3 Jan 4 Jan 5 Jan 6 Jan 7 Jan 8 Jan 9 Jan 10'],
   ['2026-08-21', '2026-09-05', 'Aug 21 (2026) Aug 23 Aug 25 Aug 27 Aug 29 Aug 31 Sep 2 Sep 4'],
   ['2026-10-01', '2026-11-01', 'Oct 5 (2026) Oct 12 Oct 19 Oct 26'],
@@ -19,7 +19,7 @@ const ranges: readonly (readonly [from: string, to: string, marks: string])[] = 
   ['2024-03-01', '2030-01-01', '2025 2026 2027 2028 2029'],
 ]
 
-suite('the axis of time', () => {
+suite('the time axis', () => {
   for (const [from, to, marks] of ranges) {
     test(`from ${from} to ${to} is marked ${marks}`, () => {
       const said = timeMarks(Date.parse(from), Date.parse(to)).map(({ label, coarse }) =>
@@ -29,7 +29,7 @@ suite('the axis of time', () => {
     })
   }
 
-  test('has no more marks than have room, within the range and in order, whatever the range', () => {
+  test('has marks that fit, within the range and in order, for any range', () => {
     const year = 365 * 86_400_000
     fc.assert(
       fc.property(
@@ -50,7 +50,7 @@ suite('the axis of time', () => {
     )
   })
 
-  test('of no time at all is bare', () => {
+  test('of an empty range has no marks', () => {
     assert.deepEqual(timeMarks(5, 5), [])
   })
 })

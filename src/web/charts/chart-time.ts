@@ -2,19 +2,19 @@ import type { CountableTimeInterval, TimeInterval } from 'd3-time'
 import { unixDay, utcHour, utcMinute, utcMonday, utcMonth, utcYear } from 'd3-time'
 import { rounded } from '../markup/chart-scale.ts'
 
-/** A mark on an axis of time: the finer unit at each, the coarser one where it begins to hold. */
+/** A mark on a time axis: a fine label, and a coarse one where it changes. */
 export type TimeMark = Readonly<{
   share: number
   label: string
   coarse: Readonly<{ label: string; spare: boolean }> | null
-  /** Whether it is left out where the picture is narrow. */
+  /** Whether it is left out in a narrow picture. */
   spare: boolean
 }>
 
-/** More labels than this run into each other in a wide picture, or in a narrow one. */
+/** Most labels that fit a wide picture, and a narrow one. */
 const WIDE_MARKS_MAX = 13
 const NARROW_MARKS_MAX = 5
-/** Nearer than this share, two names of the coarser unit run into each other in a wide picture, or in a narrow one. */
+/** Least distance of two coarse labels, as a share of the width, in a wide picture and in a narrow one. */
 const WIDE_COARSE_SHARE = 0.1
 const NARROW_COARSE_SHARE = 0.4
 
@@ -34,9 +34,9 @@ const time: Words = (date) => date.toISOString().slice(11, 16)
 const STEPS: readonly Step[] = [
   ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, time, yearAndDay)),
   ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, time, yearAndDay)),
-  // Every other day of all days, not of each month: two labels are never side by side at its end.
+  // Every other day of the epoch, not of each month, so that the ends of months have no neighbouring labels.
   ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day, year)),
-  // Weeks begin on Monday here as in the buckets of an answer.
+  // Weeks start on Monday, as the buckets of an answer do.
   stepOf(utcMonday, 1, 7 * DAY_MS, day, year),
   ...[1, 3].map((every) => stepOf(utcMonth, every, 30 * DAY_MS, month, year)),
   ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year, null)),
@@ -52,17 +52,17 @@ function stepOf(
   return { ms: every * unitMs, interval: unit.every(every) ?? unit, label, coarse }
 }
 
-/** `Oct 3`: a day in UTC as an axis names it. */
+/** Label of a day in UTC: `Oct 3`. */
 export function dayMark(atMs: number): string {
   return day(new Date(atMs))
 }
 
-/** `Oct` over `2026`: a month, written `2026-10`, as an axis names it. */
+/** Labels of a month such as `2026-10`: `Oct` above `2026`. */
 export function monthMark(text: string): Readonly<{ label: string; coarse: string }> {
   return { label: MONTHS[Number(text.slice(5)) - 1] ?? '', coarse: text.slice(0, 4) }
 }
 
-/** The marks of `[fromMs, toMs)` at round moments in UTC, the coarser unit named once until it changes. */
+/** Marks of `[fromMs, toMs)` at round moments in UTC. */
 export function timeMarks(fromMs: number, toMs: number): readonly TimeMark[] {
   const step = STEPS.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? STEPS.at(-1)
   if (step === undefined || toMs <= fromMs) return []
@@ -81,7 +81,7 @@ export function timeMarks(fromMs: number, toMs: number): readonly TimeMark[] {
   }))
 }
 
-/** The coarser unit where it changes; the first one gives way to a change that follows closely. */
+/** Coarse labels where they change. The first one is left out when a change follows closely. */
 export function coarseMarks(
   words: readonly (string | null)[],
   shares: readonly number[],

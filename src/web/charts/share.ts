@@ -3,21 +3,21 @@ import type { Term } from '../markup/derived.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-// Figures of no unit that follow from two amounts. Both are computed from the exact digits and cut off, never rounded up.
+// Ratios of two amounts, computed from the exact digits and truncated, never rounded up.
 
-/** A part of a whole in per cent with one decimal; nothing where the whole is zero. */
+/** A part of a whole in per cent with one decimal; null when the whole is zero. */
 export function percentOf(part: Term, whole: Term): Html | null {
   const tenths = tenthsOf(part, whole, 100n)
   return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
 }
 
-/** How many times one amount is another, with one decimal; nothing where the other is zero. */
+/** Ratio of two amounts with one decimal; null when the second is zero. */
 export function ratioOf(part: Term, whole: Term): Html | null {
   const tenths = tenthsOf(part, whole, 1n)
   return tenths === null ? null : expressed(`ratio ${part.pointer} ${whole.pointer}`, tenths)
 }
 
-/** Some text that follows from an answer by an expression. */
+/** A text that is computed from an answer by an expression. */
 export function expressed(expression: string, shown: string): Html {
   return html`<span data-expr="${expression}">${shown}</span>`
 }
