@@ -42,8 +42,8 @@ export const unchecked = (said: string, links: readonly string[] = []): CheckSte
 export type Log = Readonly<{ base: string; vkey: string; ed25519: string }>
 
 /** Synchronous SHA-256, which needs no secure context. */
-export const sha256 = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
-export const hasher: TreeHasher = treeHasher(sha256)
+export const sha256Sync = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
+export const hasher: TreeHasher = treeHasher(sha256Sync)
 
 /** A failed request. It is no proof of anything wrong. */
 export class NotServed extends Error {
@@ -95,7 +95,7 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
   if (!read.ok) return yield* failed(DOUBTS[read.doubt])
   const { checkpoint } = read.value
   const { origin, size } = checkpoint
-  const given = log.vkey === '' ? [] : [parseVkey(sha256, log.vkey)].filter((key) => key !== undefined)
+  const given = log.vkey === '' ? [] : [parseVkey(sha256Sync, log.vkey)].filter((key) => key !== undefined)
   if (log.vkey !== '' && given.length === 0) return yield* failed('The key that you gave is no key of a log')
   if (given.some(({ name }) => name !== origin)) return yield* failed(DOUBTS['other-origin'])
   const verify = await openEd25519(log)
@@ -140,7 +140,7 @@ async function listedKeys(log: Log): Promise<LogKeys['keys']> {
 async function namedKeys(log: Log, size: number): Promise<readonly VerifierKey[]> {
   return (await listedKeys(log))
     .filter(({ fromSize, toSize }) => (size > fromSize || size === 0) && size <= (toSize ?? size))
-    .flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
+    .flatMap(({ vkey }) => parseVkey(sha256Sync, vkey) ?? [])
 }
 
 /** The trusted keys, and the listed keys that they vouch for. */
@@ -148,7 +148,7 @@ export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promi
   const verify = await openEd25519(log)
   if (verify === undefined) return trusted
   const listed = (await listedKeys(log)).flatMap(({ vkey, fromSize, statement }) => {
-    const key = parseVkey(sha256, vkey)
+    const key = parseVkey(sha256Sync, vkey)
     return key === undefined ? [] : [{ key, fromSize, statement }]
   })
   const found = await verifyKeyChain(trusted, listed, verify)

@@ -13,7 +13,7 @@ import {
   passed,
   servedBytes,
   servedText,
-  sha256,
+  sha256Sync,
   signedCheckpoint,
   tileReader,
   unchecked,
@@ -114,7 +114,7 @@ async function checkedLines(
   expected: Digest,
 ): Promise<AsyncGenerator<string> | undefined> {
   const bytes = await servedBytes(log, `archive/${name}`)
-  if (bytes.length !== expected.bytes || formatHex(sha256(bytes)) !== expected.sha256) return undefined
+  if (bytes.length !== expected.bytes || formatHex(sha256Sync(bytes)) !== expected.sha256) return undefined
   return oneByOne(streamLines(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))))
 }
 

@@ -9,7 +9,7 @@ import {
   failed,
   passed,
   servedText,
-  sha256,
+  sha256Sync,
   signedCheckpoint,
   unchecked,
 } from './island-verify-log.ts'
@@ -61,7 +61,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
 function parseVisit(text: string): EarlierVisit | undefined {
   const end = text.indexOf('\n')
   const [date = '', ...vkeys] = text.slice(0, Math.max(0, end)).split(' ')
-  const keys = vkeys.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
+  const keys = vkeys.flatMap((vkey) => parseVkey(sha256Sync, vkey) ?? [])
   const read = readCheckpoint(formatUtf8(text.slice(end + 1)))
   return read.ok && keys.length > 0 ? { ...read.value.checkpoint, date, keys } : undefined
 }
