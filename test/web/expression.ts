@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 
 /**
- * `count /a` counts a list, `minus /a /b` subtracts, `percent /a /b` is a of b in per cent with one decimal, cut off,
- * `ratio /a /b` is how many times a is b, likewise, `about /a` is a cut short, `offset /a` is minutes as a clock shows
- * them, `sum /a /b` adds what all pointers lead to. Pointers are those of RFC 6901; `*` in one leads to every element, and one
- * after an address and `#` is of another answer that the page links. Figures are computed exactly, with the decimals
- * that they have.
+ * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
+ *
+ * - `count /a`: number of elements of a list
+ * - `minus /a /b`: difference
+ * - `sum /a /b`: sum of all values
+ * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
+ * - `about /a`: a shortened figure
+ * - `offset /a`: minutes as `+05:45`
+ *
+ * Pointers are those of RFC 6901. `*` is every element. A pointer after an address and `#` is of another answer that the
+ * page links.
  */
 export function evaluate(
   expression: string,
@@ -57,7 +63,7 @@ export function evaluate(
   }
 }
 
-/** At most three digits of a figure, cut off: 1 in `units` is shown with one decimal, less than 1 with two. */
+/** A figure cut off to at most three digits, with the letter of its unit. */
 function shortened(figure: string): string {
   const value = digitsOf(figure)
   const one = 10n ** BigInt(placesOf(figure))
@@ -81,7 +87,7 @@ function shortened(figure: string): string {
   return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
 }
 
-/** What a pointer leads to: one value, or with `*` in it as many as there are. */
+/** Values at a pointer: one, or with `*` any number. */
 export function valuesAt(answer: unknown, pointer: string): readonly unknown[] {
   return pointer
     .split('/')

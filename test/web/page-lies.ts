@@ -1,4 +1,4 @@
-/** A way in which a page could say what its JSON does not; each page that it applies to makes as many lies as it can. */
+/** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
 export type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
 
 const CHROME = /<(section|nav|form)\b[^>]*data-chrome[^]*?<\/\1>/g
@@ -6,10 +6,10 @@ const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
 const TABLE = /<table\b[^>]*data-list[^]*?<\/table>/g
-/** More lies of one kind than these on one page are not told: the first, and others spread over the page. */
+/** Maximum falsified copies of one page by one pattern, spread over the page. */
 const LIES_MAX = 6
 
-/** The places in a page's `main` where a pattern stands in what it says of its answer. */
+/** Matches of a pattern in a page's `main`, outside its chrome. */
 function placesOf(page: string, pattern: RegExp): readonly RegExpExecArray[] {
   const [from, to] = [page.indexOf('<main'), page.indexOf('</main>')]
   const chrome = [...page.matchAll(CHROME)].map(({ index, 0: text }) => [index, index + text.length] as const)
@@ -19,7 +19,7 @@ function placesOf(page: string, pattern: RegExp): readonly RegExpExecArray[] {
   )
 }
 
-/** A page for each of these places with something else there; nothing where it would be the same. */
+/** A copy of the page for each match with a changed text; unchanged copies are left out. */
 function changedAt(
   page: string,
   pattern: RegExp,
@@ -35,14 +35,14 @@ function changedAt(
     .filter((lie) => lie !== page)
 }
 
-/** What stands elsewhere on the page in the same form, and says something else. */
+/** Another match on the page with a different value. */
 function another(match: RegExpExecArray, all: readonly RegExpExecArray[]): string {
   return all.find((one) => one[1] !== match[1])?.[0] ?? match[0]
 }
 
 const next = (number: string | undefined): string => String(Number(number) + 1)
 
-/** The cells of markup with their figures alone: words beside them, and for what is not there, claim nothing. */
+/** Cells reduced to their figures, to compare tables. Words in a cell claim nothing. */
 const closely = (markup: string): string =>
   markup
     .replaceAll(/<(?!\/?t[dhr]\b)[^>]*>/g, '')
@@ -57,7 +57,7 @@ function inTables(page: string, change: (table: string) => readonly string[]): r
   )
 }
 
-/** The rows of the elements of a list, changed: heads of groups stand as they are. */
+/** A table with its rows changed, but not the heads of groups. */
 function rowsChanged(table: string, change: (rows: readonly string[]) => readonly string[]): string {
   return table.replace(BODY, (_, open: string, inside: string, close: string) => {
     const rows = inside.match(ROW) ?? []
@@ -66,7 +66,7 @@ function rowsChanged(table: string, change: (rows: readonly string[]) => readonl
   })
 }
 
-/** A table with what stands in two neighbouring columns exchanged. */
+/** A table with two neighbouring columns exchanged. */
 function columnsExchanged(table: string, column: number): string {
   return rowsChanged(table, (rows) =>
     rows.map((row) => {
@@ -96,12 +96,12 @@ export const LIES: readonly Lie[] = [
     of: added('57 contests were cancelled, 83 players were not paid.'),
   },
   {
-    name: 'a sentence with figures that stand elsewhere in the answer',
+    name: 'a sentence with figures from elsewhere in the answer',
     pagesLeast: 41,
     of: added('1 contest was cancelled.'),
   },
   {
-    name: 'a state that no contest has told',
+    name: 'a state that is not in the answer',
     pagesLeast: 41,
     of: added('<span class="pill paid">paid</span>'),
   },
@@ -151,7 +151,7 @@ export const LIES: readonly Lie[] = [
     pagesLeast: 8,
     of: (page) =>
       inTables(page, (table) =>
-        // Rows that say which element they are of may stand in any order.
+        // Rows with `data-row` may be in any order.
         table.includes('data-row') ? [] : [rowsChanged(table, (rows) => rows.toReversed())],
       ),
   },
@@ -181,7 +181,7 @@ export const LIES: readonly Lie[] = [
     of: (page) => changedAt(page, /<data\b[^>]*value="([^"]*)"[^>]*>[^]*?<\/data\s*>/g, another),
   },
   {
-    name: 'a figure that is shown otherwise than it is',
+    name: 'a figure whose text differs from its value',
     pagesLeast: 25,
     of: (page) => changedAt(page, /(<data\b[^>]*value=")(\d)/g, ([, open, digit]) => `${open}${next(digit)}`),
   },
@@ -201,7 +201,7 @@ export const LIES: readonly Lie[] = [
       ),
   },
   {
-    name: 'a computed figure that does not follow',
+    name: 'a computed figure that differs from its expression',
     pagesLeast: 12,
     of: (page) =>
       changedAt(

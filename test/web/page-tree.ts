@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** An element of a page as it stands in the document, and what it holds in order. */
+/** An element of a page with its attributes and children. */
 export type Element = Readonly<{
   name: string
   attributes: ReadonlyMap<string, string>
@@ -14,7 +14,7 @@ const ATTRIBUTE = /([\w:-]+)(?:="([^"]*)")?/g
 
 type Growing = { name: string; attributes: ReadonlyMap<string, string>; children: (Element | string)[] }
 
-/** Reads markup that closes what it opens, which ours does; anything else is a fault of the page. */
+/** Parses markup whose elements are all closed. Fails on any other. */
 export function parseMarkup(markup: string): Element {
   const root: Growing = { name: '#root', attributes: new Map(), children: [] }
   const open = [root]
@@ -42,17 +42,17 @@ export function parseMarkup(markup: string): Element {
   return root
 }
 
-/** Every element within, from the first on; itself first. */
+/** The element and all its descendants, in document order. */
 export function elementsIn(element: Element): readonly Element[] {
   return [element, ...element.children.flatMap((one) => (typeof one === 'string' ? [] : elementsIn(one)))]
 }
 
-/** All text within. */
+/** All text in an element. */
 export function textIn(element: Element): string {
   return element.children.map((one) => (typeof one === 'string' ? one : textIn(one))).join('')
 }
 
-/** Text without the escapes of markup. */
+/** Text with its escapes replaced. */
 export function plain(text: string): string {
   return text
     .replaceAll('&lt;', '<')

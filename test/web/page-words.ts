@@ -1,11 +1,11 @@
-/** What names no figure: an address of the API, an algorithm. */
+/** Names with digits that are not figures: API paths and algorithms. */
 const NAME = /\/api\/v\d[\w/]*|\bSHA-?256\w*/gi
 
-/** Before a word in a frame, and before the number of the page that a link leads to. */
+/** Marks before the word of a pill, and before the number in a link's address. */
 export const PILL = '¤'
 export const LINKED = '¶'
 
-/** Where a value stands in a text, not before a place; a name of the protocol may stand as words. */
+/** Position of a value in a text from an index on. Underscores of a name may be spaces. */
 export function placeOf(
   value: string,
   text: string,
@@ -22,14 +22,14 @@ export function placeOf(
   return found === null ? undefined : { start: found.index, end: found.index + found[0].length }
 }
 
-/** What in a text is or has a digit, and what is marked. */
+/** Words of a text that have a digit or a mark. */
 export function tokensIn(text: string): readonly string[] {
   return (text.replaceAll(NAME, ' ').match(/¤\w+|¶?[\w.:-]*\d[\w.:-]*/g) ?? []).map((token) =>
     token.replace(/[.:-]+$/, ''),
   )
 }
 
-/** All that an answer says in digits or names: its values, what they are made of, and the names of its fields. */
+/** All tokens of an answer: its values, their parts, and the names of its fields. */
 export function tokensOf(value: unknown): ReadonlySet<string> {
   const tokens = new Set<string>()
   const add = (text: string): void => {
@@ -49,7 +49,7 @@ export function tokensOf(value: unknown): ReadonlySet<string> {
   return tokens
 }
 
-/** What has a digit in the titles of contests, by the contest's number. */
+/** Words with a digit in the titles of contests, by contest id. */
 export function titlesOf(value: unknown): Map<string, string[]> {
   const titles = new Map<string, string[]>()
   const visit = (one: unknown): void => {

@@ -6,10 +6,10 @@ import { LIES } from './page-lies.ts'
 import { assertParity, sourcesOf } from './parity.ts'
 import { ADDRESSES } from './web-addresses.ts'
 
-type Read = Readonly<{ address: string; page: string; answers: readonly string[] }>
+type FetchedPage = Readonly<{ address: string; page: string; answers: readonly string[] }>
 
 let stage: ApiStage
-const read: Read[] = []
+const read: FetchedPage[] = []
 before(async () => {
   stage = await openApiStage()
   for (const address of ADDRESSES) {
@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-suite('no page passes as the same as its JSON with', () => {
+suite('the comparison of pages with their JSON rejects', () => {
   for (const { name, pagesLeast, of } of LIES) {
     test(name, () => {
       let pages = 0
@@ -29,10 +29,10 @@ suite('no page passes as the same as its JSON with', () => {
         const lies = of(page)
         pages += lies.length > 0 ? 1 : 0
         for (const [index, lie] of lies.entries()) {
-          assert.throws(() => assertParity(lie, answers), `${address} tells lie ${index} and passes`)
+          assert.throws(() => assertParity(lie, answers), `${address} passes with falsification ${index}`)
         }
       }
-      assert.ok(pages >= pagesLeast, `${pages} pages tell it, ${pagesLeast} could`)
+      assert.ok(pages >= pagesLeast, `${pages} pages were falsified, expected ${pagesLeast}`)
     })
   }
 })

@@ -4,7 +4,7 @@ import type { Element } from './page-tree.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
 import { LINKED, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
-/** The addresses of all JSON that a page says it shows: its alternate first. */
+/** Addresses of all JSON that a page links as its sources, its alternate first. */
 export function sourcesOf(page: string): readonly string[] {
   const alternate = alternateOf(page)
   const further = [...page.matchAll(/<a data-json href="([^"]+)"/g)].map(([, href = '']) => plain(href))
@@ -17,19 +17,18 @@ function alternateOf(page: string): string | undefined {
 }
 
 /**
- * Fails unless a page's `main` says what these answers say, and no figure, moment, number or state beside it:
+ * Fails if a page's `main` has a figure, moment, number or state that is not in these answers, or lacks one:
  *
- * - `data-expr` on an element: it shows what the expression gives, and nothing else.
- * - `data-at` on an element: pointers, apart by spaces. What they lead to stands in it, in their order; of one that
- *   leads to an object or a list only what is in there may stand in it. `/a|/b` is the first that is not null, `/a?`
- *   may be left out.
+ * - `data-expr` on an element: its text is the value of the expression.
+ * - `data-at` on an element: JSON pointers, separated by spaces. The element has their values in this order. For an
+ *   object or a list it may have any values in it. `/a|/b` is the first that is not null, `/a?` is optional.
  * - `data-list` on a table: it has a row for each element of the list, in the list's order and no more than
  *   `data-most`; or in any order, when rows say by `data-row` which element they are of. `data-field` on a column's
  *   head says which fields stand in its cells, like `data-at`; `*` is the row's own key.
- * - `data-chrome` on an element: it says nothing of the answer.
+ * - `data-chrome` on an element: it has nothing from the answers.
  *
- * Elsewhere no digit stands. A picture's text may hold what is anywhere in the answers; its marks are held by the tests
- * of charts.
+ * No other element may have a digit. A picture's text may have any value of the answers; the tests of charts check its
+ * shapes.
  */
 export function assertParity(page: string, answers: readonly string[]): void {
   const sources = sourcesOf(page)
@@ -43,17 +42,17 @@ export function assertParity(page: string, answers: readonly string[]): void {
   reading.assertWhole(alternateOf(page))
 }
 
-type Shown = { pointers: string[]; most: number }
+type ShownRows = { pointers: string[]; most: number }
 
 function openReading(answers: ReadonlyMap<string, unknown>) {
   const [first] = answers.values()
   const [address = ''] = answers.keys()
-  const lists = new Map<string, Shown[]>()
+  const lists = new Map<string, ShownRows[]>()
   const used: string[] = []
   const titles = titlesOf([...answers.values()])
   const everything = tokensOf([...answers.values()])
 
-  /** What a pointer leads to: in the first answer, or in the one whose address stands before `#`. */
+  /** Value at a pointer in the first answer, or in the answer whose address is before `#`. */
   function valueAt(pointer: string): unknown {
     used.push(pointer.replace(/^#/, ''))
     const [from = '', inside] = pointer.includes('#') ? pointer.split('#') : ['', pointer]
@@ -63,7 +62,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
     return value
   }
 
-  /** The text of an element that nothing in it accounts for. */
+  /** Text of an element, without the parts whose sources were checked. */
   function textOf(element: Element): string {
     const { name, attributes } = element
     const within = (): string =>
@@ -75,7 +74,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
     const expression = attributes.get('data-expr')
     if (expression !== undefined) {
       used.push(...expression.split(' ').slice(1))
-      // What is within is held to be shown as it is.
+      // Checks the amounts within.
       within()
       assert.equal(textIn(element).trim(), evaluate(expression, first, answers), expression)
       return ' '
@@ -95,7 +94,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
     return own(element, within)
   }
 
-  /** Text that may hold what stands anywhere in the answers. */
+  /** Checks the text of a picture, which may have any value of the answers. */
   function pictureText(svg: Element): string {
     for (const part of elementsIn(svg)) {
       if (!['title', 'desc', 'text'].includes(part.name) || part.attributes.has('data-axis')) continue
@@ -112,7 +111,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
     const rows = all
       .filter(({ name }) => name === 'tbody')
       .flatMap(({ children }) => children.filter((one) => typeof one !== 'string'))
-    const shown: Shown = { pointers: [], most: Number(table.attributes.get('data-most') ?? Infinity) }
+    const shown: ShownRows = { pointers: [], most: Number(table.attributes.get('data-most') ?? Infinity) }
     for (const row of rows) {
       if (row.attributes.has('class') && row.attributes.get('class') === 'group') {
         assertNothing(textOf(row))
@@ -124,7 +123,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
       assertRow(row, pointer, fields)
     }
     for (const list of named) lists.set(list, [...(lists.get(list) ?? []), shown])
-    // Foot and caption are read like any other text.
+    // Head, foot and caption are checked like any other text.
     return all
       .filter(({ name }) => ['thead', 'tfoot', 'caption'].includes(name))
       .map(textOf)
@@ -148,12 +147,12 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
           .join('|'),
       )
       const text = textOf(cell)
-      // A cell that says for itself where it is from is not held a second time.
+      // A cell with `data-at` was checked already.
       if (!cell.attributes.has('data-at')) assertHeld(text, pointers, pointer)
     }
   }
 
-  /** Fails unless the text says what these pointers lead to, in their order, and no figure beside it. */
+  /** Fails unless the text has the values at these pointers in their order, and no other figure. */
   function assertHeld(text: string, pointers: readonly string[], row = ''): void {
     let rest = text
     let from = 0
@@ -179,7 +178,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
     assertNothing(rest, allowed)
   }
 
-  /** Fails unless each list that is shown is whole, and each list of the page's own answer is shown. */
+  /** Fails unless each shown list is complete, and each list of the page's own answer is shown. */
   function assertWhole(alternate: string | undefined): void {
     for (const [list, tables] of lists) {
       const elements = Object.keys(Object(valueAt(list))).map((key) => `${list}/${key}`)
@@ -216,7 +215,7 @@ const BLOCKS: ReadonlySet<string> = new Set([
   'h3',
 ])
 
-/** The text of an element as it claims something: an amount and a moment in full, a state marked, a link's number. */
+/** Text of an element with amounts and moments in full, and with marks for states and the numbers of links. */
 function own({ name, attributes }: Element, within: () => string): string {
   const text = within()
   if (name === 'data') {
@@ -237,7 +236,7 @@ function own({ name, attributes }: Element, within: () => string): string {
   return number === undefined ? `${apart}${text}${apart}` : `${text} ${LINKED}${number} `
 }
 
-/** Fails where text has a figure or a state that is not among the allowed. */
+/** Fails if a text has a figure or a state that is not allowed. */
 function assertNothing(text: string, allowed: ReadonlySet<string> = new Set()): void {
   for (const token of tokensIn(text))
     assert.ok(allowed.has(token), `${token} stands where nothing says it: ${text}`)

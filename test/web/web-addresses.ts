@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../src/protocol/problem.ts'
 
-/** An address of every page on the API's stage, with and without a question: the walks of parity and sight take all. */
+/** Addresses of every page on the API's stage, with and without a query. */
 export const ADDRESSES: readonly string[] = [
   '/',
   '/summary',
@@ -51,7 +51,7 @@ export const ADDRESSES: readonly string[] = [
   '/verify?seq=1',
 ]
 
-/** Addresses that are refused, with the status and the problem's code: their pages are seen too. */
+/** Refused addresses with their status and problem code. */
 export const REFUSED: readonly (readonly [path: string, status: number, code: ProblemCode])[] = [
   ['/events/999', 404, 'event-not-found'],
   ['/events/first', 404, 'event-not-found'],

@@ -14,13 +14,13 @@ before(async () => {
 })
 after(() => pages[Symbol.asyncDispose]())
 
-// Most of the time of these is the silence that ends them: they wait for it side by side.
-suite('in a browser, as it comes,', { concurrency: 4 }, () => {
+// These tests mostly wait for the network to be idle, so they run in parallel.
+suite('a page in a browser', { concurrency: 4 }, () => {
   for (const path of ADDRESSES) {
-    test(`${path} runs under its policy, and asks nobody else`, async () => {
+    test(`${path} runs under its policy, and requests nothing from other hosts`, async () => {
       await using sight = await pages.see(path)
       const live = sight.page.locator('#live[data-live]')
-      // A page of the present is whole when it follows the log: from then on its stream is never idle.
+      // A page of the present is complete once it follows the log. Its stream is never idle.
       if ((await live.count()) === 0) await sight.page.waitForLoadState('networkidle')
       else await sight.page.locator('#live[data-state=live]').waitFor()
       assert.deepEqual(sight.wrong, [])
@@ -28,7 +28,7 @@ suite('in a browser, as it comes,', { concurrency: 4 }, () => {
   }
 })
 
-suite('in a browser without scripts', () => {
+suite('a page in a browser without scripts', () => {
   let sight: BrowserPage
   before(async () => {
     sight = await pages.see('/', { javaScriptEnabled: false })
@@ -36,7 +36,7 @@ suite('in a browser without scripts', () => {
   after(() => sight[Symbol.asyncDispose]())
 
   for (const path of ADDRESSES) {
-    test(`${path} is whole`, async () => {
+    test(`${path} is complete`, async () => {
       await sight.page.goto(pages.urlOf(path))
       assert.equal(await sight.page.locator('h1').count(), 1)
       assert.ok((await sight.page.locator('a[data-json]').count()) > 0)
@@ -44,7 +44,7 @@ suite('in a browser without scripts', () => {
   }
 })
 
-suite('in a browser, to everyone,', () => {
+suite('the accessibility check in a browser', () => {
   let sight: BrowserPage
   before(async () => {
     sight = await pages.see('/', { bypassCSP: true })
@@ -52,14 +52,14 @@ suite('in a browser, to everyone,', () => {
   after(() => sight[Symbol.asyncDispose]())
 
   for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
-    test(`${path} is open, light and dark, wide and narrow`, async () => {
+    test(`accepts ${path}, light and dark, wide and narrow`, async () => {
       await sight.page.setViewportSize(WIDE)
       await sight.page.goto(pages.urlOf(path))
       for (const viewport of [WIDE, NARROW]) {
         await sight.page.setViewportSize(viewport)
         for (const colorScheme of ['light', 'dark'] as const) {
           await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          // All that does not depend on colours has been looked at in the light.
+          // The light theme has covered all rules that do not depend on colours.
           await assertNoViolations(sight.page, colorScheme === 'light' ? 'all' : 'colours')
         }
       }
@@ -71,7 +71,7 @@ suite('in a browser, to everyone,', () => {
 
 suite('in a browser', () => {
   for (const width of [320, NARROW.width]) {
-    test(`a plan stands whole on a phone, ${width} wide: what is to happen is not out of sight`, async () => {
+    test(`a plan is fully visible on a phone, ${width} wide`, async () => {
       await using told = await openApiStage({
         story: [
           plan(1, 'One-Minute Story: Breakfast Abroad', HOUR_MS),
@@ -86,19 +86,19 @@ suite('in a browser', () => {
       assert.ok(await region.evaluate((one) => one.scrollWidth <= one.clientWidth))
     })
 
-    test(`a name in the timeline is whole on a phone, ${width} wide`, async () => {
+    test(`a name in the timeline is not cut on a phone, ${width} wide`, async () => {
       await using told = await openApiStage({ story: [plan(1, 'One-Minute Story: Breakfast Away', HOUR_MS)] })
       const url = `http://127.0.0.1:${told.port}/schedule`
       await using sight = await pages.browser.see(url, { viewport: { width, height: 640 } })
       const names = sight.page.locator('.plot svg:has(> text)')
       const box = await names.getByText('Breakfast Away').boundingBox()
       assert.ok(box && box.x + box.width <= width)
-      // Beyond the plot there is still room for it, unless what is there is cut off.
+      // A name may extend beyond the plot, if it is not clipped there.
       assert.equal(await names.getAttribute('overflow'), 'visible')
       await assertNoSidewaysScroll(sight.page)
     })
 
-    test(`the ways to a calendar stand apart on a phone, ${width} wide`, async () => {
+    test(`the links to a calendar do not overlap on a phone, ${width} wide`, async () => {
       await using sight = await pages.see('/schedule', { viewport: { width, height: 640 } })
       const boxes = await Promise.all(
         (await sight.page.locator('[data-subscribe] .button').all()).map((one) => one.boundingBox()),
@@ -110,13 +110,13 @@ suite('in a browser', () => {
     })
   }
 
-  test('an amount is copied as the JSON has it', async () => {
+  test('an amount is copied as the string of the JSON', async () => {
     await using sight = await pages.see('/events/1')
     const amount = sight.page.locator('data.n').first()
     assert.equal(await amount.innerText(), '1000.000000000')
   })
 
-  test('the theme is switched, and stays switched without a flash', async () => {
+  test('the theme can be switched, and stays without a flash', async () => {
     await using sight = await pages.see('/flows', { colorScheme: 'light' })
     await sight.page.locator('select[name=theme]').selectOption('dark')
     await sight.page.goto(pages.urlOf('/events/1'))
@@ -124,7 +124,7 @@ suite('in a browser', () => {
     assert.equal(await sight.page.locator('select[name=theme]').inputValue(), 'dark')
   })
 
-  test('times are switched to those of the reader, and the exact ones stay', async () => {
+  test('times can be switched to local time, and the elements keep the exact ones', async () => {
     await using sight = await pages.see('/events/1', { timezoneId: 'Pacific/Chatham' })
     const time = sight.page.locator('main time').first()
     assert.equal(await time.innerText(), '2026-10-01 00:00:00 UTC')
@@ -133,13 +133,13 @@ suite('in a browser', () => {
     assert.equal(await time.getAttribute('datetime'), '2026-10-01T00:00:00.000Z')
   })
 
-  test('the first key leads past the navigation', async () => {
+  test('the first Tab focuses the link past the navigation', async () => {
     await using sight = await pages.see('/flows')
     await sight.page.keyboard.press('Tab')
     assert.equal(await sight.page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
   })
 
-  test('a range is asked for by the form alone', async () => {
+  test('the form of a range works without a script', async () => {
     await using sight = await pages.see('/flows', { javaScriptEnabled: false })
     await sight.page.locator('input[name=from]').fill('2026-10-01T00:00')
     await sight.page.locator('input[name=to]').fill('2026-10-02T00:00')
@@ -150,5 +150,5 @@ suite('in a browser', () => {
   })
 })
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 declare const document: Readonly<{ activeElement: Readonly<{ textContent: string }> | null }>

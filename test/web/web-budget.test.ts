@@ -9,11 +9,11 @@ import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 
 const BYTES_MAX = 30 * 1024
 const DAYS = 90
-/** Events of one round of the story; a round takes an hour, so that no hour of the ninety days is empty. */
+/** Events of one round of the story. A round takes an hour, so that no hour of the ninety days is empty. */
 const ROUND = 5
 const SHOWN_MAX = 1_500
 
-/** Amounts whose digits do not repeat, as those of a busy platform do not: zeros weigh nothing when they are zipped. */
+/** Amounts with varied digits as on a busy platform, since zeros compress to nothing. */
 function amounts(): () => string {
   let state = 1
   const digits = (): string => {
@@ -30,7 +30,7 @@ function priced(digits: string): Details {
   return { price }
 }
 
-/** Ninety days in which something is spent, won, paid, burned and priced every hour. */
+/** Ninety days with plays, prizes, payouts, burns and prices every hour. */
 function ninetyDays(): readonly StoryEvent[] {
   const amount = amounts()
   const round = (): readonly StoryEvent[] => {
@@ -66,7 +66,7 @@ after(() => stage[Symbol.asyncDispose]())
 
 const at = (ms: number): string => formatAt(msOf(ms))
 
-suite('a page of a log with ninety busy days weighs at most 30 KiB zipped:', () => {
+suite('a page of a log with ninety busy days has at most 30 KiB compressed', () => {
   const hours = `from=${at(LAUNCH)}&to=${at(LAUNCH + SHOWN_MAX * HOUR_MS)}&bucket=hour`
   const minutes = `from=${at(LAUNCH + DAY_MS)}&to=${at(LAUNCH + DAY_MS + SHOWN_MAX * MINUTE_MS)}&bucket=minute`
   const days = `from=${at(LAUNCH)}&to=${at(LAUNCH + DAYS * DAY_MS)}&bucket=day`

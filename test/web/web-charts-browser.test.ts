@@ -26,7 +26,7 @@ const readingOf = async (sight: BrowserPage): Promise<string> =>
   (await sliderOf(sight).getAttribute('aria-valuetext')) ?? ''
 
 suite('the slider of a chart', () => {
-  test('reads every bucket by keyboard, as the JSON has it', async () => {
+  test('reads every bucket by keyboard, with the figures of the JSON', async () => {
     const { buckets } = await answerOf<Flows>(HOURS)
     await using sight = await pages.see(HOURS)
     await sliderOf(sight).focus()
@@ -48,7 +48,7 @@ suite('the slider of a chart', () => {
     await assertReads(-1)
   })
 
-  test('stands in every plot over what it reads', async () => {
+  test('marks its bucket in every plot', async () => {
     const { buckets } = await answerOf<Funds>('/funds')
     await using sight = await pages.see('/funds')
     await sliderOf(sight).press('Home')
@@ -61,7 +61,7 @@ suite('the slider of a chart', () => {
     for (const x of lines) assert.ok(Math.abs(x - 100 / buckets.length) < 0.001)
   })
 
-  test('shows what it says, and brings a long chart’s place into sight', async () => {
+  test('scrolls a long chart to its bucket', async () => {
     await using sight = await pages.see(MINUTES, { viewport: NARROW })
     const frame = sight.page.locator('.plots').first()
     const scrolled = (): Promise<number> =>
@@ -72,7 +72,7 @@ suite('the slider of a chart', () => {
     assert.match(await sight.page.locator('.slider p').innerText(), /2026-10-01 00:00:00 UTC/)
   })
 
-  test('says what the table says after the page has changed, and stays at the last bucket when one is added', async () => {
+  test('agrees with the table after an update, and stays at the last bucket when one is added', async () => {
     await using sight = await pages.see(HOURS)
     await sight.page.evaluate(() => {
       const body = document.querySelector('#buckets tbody')
@@ -86,7 +86,7 @@ suite('the slider of a chart', () => {
     assert.equal(await sliderOf(sight).inputValue(), '24')
   })
 
-  test('is not there without a script, and the table is', async () => {
+  test('is hidden without a script, unlike the table', async () => {
     await using sight = await pages.see(HOURS, { javaScriptEnabled: false })
     assert.equal(await sliderOf(sight).count(), 0)
     assert.ok(await sight.page.locator('table#buckets').isVisible())
@@ -98,7 +98,7 @@ suite('the slider of a chart', () => {
 
 suite('a chart', () => {
   for (const path of [MINUTES, '/funds?bucket=hour', '/patterns?tz=345']) {
-    test(`${path} is open to everyone, however wide it is`, async () => {
+    test(`${path} is accessible at any width`, async () => {
       for (const viewport of [WIDE, NARROW]) {
         await using sight = await pages.see(path, { viewport, bypassCSP: true })
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -111,7 +111,7 @@ suite('a chart', () => {
     })
   }
 
-  test('has a name and words for who cannot see it', async () => {
+  test('has a name and a description for screen readers', async () => {
     await using sight = await pages.see('/flows')
     const pictures = sight.page.locator('svg[role=img]')
     assert.equal(await pictures.count(), 2)
@@ -121,7 +121,7 @@ suite('a chart', () => {
     }
   })
 
-  test('has its labels beside its lines, none upon another', async () => {
+  test('has labels that do not overlap', async () => {
     for (const viewport of [WIDE, NARROW]) {
       await using sight = await pages.see('/flows', { viewport })
       const boxes: readonly DOMRect[] = await sight.page.locator('#flows text').evaluateAll((all) =>
@@ -146,7 +146,7 @@ suite('a chart', () => {
 })
 
 suite('the patterns', () => {
-  test('show one measure at a time, found again by its address', async () => {
+  test('show one measure at a time, which has its own address', async () => {
     await using sight = await pages.see('/patterns')
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 1)
@@ -157,7 +157,7 @@ suite('the patterns', () => {
     assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
   })
 
-  test('show all of them without a script, and are asked in another offset', async () => {
+  test('show all measures without a script, and can be requested in another offset', async () => {
     await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 6)
@@ -167,7 +167,7 @@ suite('the patterns', () => {
     assert.equal(await page.locator('select[name=tz]').inputValue(), '345')
   })
 
-  test('mark the offset of the reader’s own clock', async () => {
+  test('mark the offset of the reader’s time zone', async () => {
     await using sight = await pages.see('/patterns', { timezoneId: 'Asia/Kathmandu' })
     assert.equal(await sight.page.locator('option[value="345"]').innerText(), 'UTC+05:45 (yours now)')
   })
@@ -175,7 +175,7 @@ suite('the patterns', () => {
 
 suite('a picture', () => {
   for (const path of ['/flows.svg', '/funds.svg?theme=dark', '/patterns.svg?theme=light']) {
-    test(`${path} is read by an XML parser without a complaint`, async () => {
+    test(`${path} is valid XML`, async () => {
       await using sight = await pages.see('/flows')
       const found = await sight.page.evaluate(async (address) => {
         const text = await (await fetch(address)).text()
@@ -188,7 +188,7 @@ suite('a picture', () => {
 })
 
 type DOMRect = Readonly<{ left: number; right: number; top: number; bottom: number }>
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 type Element = Readonly<{
   scrollLeft: number
   getAttribute(name: string): string
@@ -212,7 +212,7 @@ declare const DOMParser: new () => {
 }
 
 suite('a page with bars', () => {
-  test('is open to everyone, light and dark, wide and narrow, and whole without a script', async () => {
+  test('is accessible, light and dark, wide and narrow, and complete without a script', async () => {
     await using waiting = await openApiStage({
       story: [
         { type: 'treasury', kind: 'deposit', kots: '1000' },

@@ -17,7 +17,7 @@ const jsonOf = async <Answer>(path: string): Promise<Answer> => JSON.parse(await
 
 const unescaped = (text: string): string => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'")
 
-/** The rows of the table of buckets: the moment of each, and its figures. */
+/** Rows of the table of buckets: their moments and figures. */
 function rowsOf(page: string): readonly (readonly string[])[] {
   const body = /<table id="buckets"[^>]*>[^]*?<tbody>([^]*?)<\/tbody>/.exec(page)?.[1] ?? ''
   return [...body.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = '']) =>
@@ -25,7 +25,7 @@ function rowsOf(page: string): readonly (readonly string[])[] {
   )
 }
 
-/** The words of each picture of a page for who cannot see it. */
+/** Descriptions of a page's pictures. */
 const descriptionsOf = (page: string): readonly string[] =>
   [...page.matchAll(/<desc[^>]*>([^<]*)<\/desc>/g)].map(([, text = '']) => unescaped(text))
 
@@ -50,7 +50,7 @@ suite('the chart of flows', () => {
     })
   }
 
-  test('says its least, greatest and last figures as the JSON has them', async () => {
+  test('describes its least, greatest and last figures', async () => {
     const { buckets } = await jsonOf<Flows>('/api/v1/flows')
     const [amounts = ''] = descriptionsOf(await textOf('/flows'))
     const spent = buckets.map(({ spentOnPlay }) => spentOnPlay)
@@ -58,7 +58,7 @@ suite('the chart of flows', () => {
     assert.match(amounts, new RegExp(`greatest ${most} in the bucket of .*?, last ${spent.at(-1)}\\.`))
   })
 
-  test('says in a sentence what was spent, what of it was paid and when most was spent', async () => {
+  test('has a sentence with the spent and paid amounts, and when most was spent', async () => {
     const page = await textOf('/flows?from=2026-10-01&to=2026-10-02&bucket=hour')
     const sentence = (/<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1] ?? '').replaceAll(/<[^>]*>/g, '')
     assert.equal(
@@ -68,12 +68,12 @@ suite('the chart of flows', () => {
     )
   })
 
-  test('hatches the bucket that is not over, and none of a settled range', async () => {
+  test('hatches an unfinished bucket, and none of a past range', async () => {
     assert.match(await textOf('/flows'), /fill="url\(#flows-hatch\)"/)
     assert.doesNotMatch(await textOf('/flows?from=2026-09-01&to=2026-09-30'), /-hatch/)
   })
 
-  test('names each axis once: amounts and price never share one', async () => {
+  test('has separate axes for amounts and price', async () => {
     const page = await textOf('/flows')
     assert.equal(page.match(/role="img"/g)?.length, 2)
     assert.match(page, /Price of KOTS at each day’s end, USD/)
@@ -90,7 +90,7 @@ suite('the presets of ranges', () => {
     ['/funds?bucket=hour', 'of the funds by hour'],
   ] as const
   for (const [address, name] of asked) {
-    test(`${name} all lead to a page that marks the range as the one shown`, async () => {
+    test(`${name} all link a page that marks the range as current`, async () => {
       const page = await textOf(address)
       const nav = /<nav aria-label="Ranges"[^]*?<\/nav>/.exec(page)?.[0] ?? ''
       const links = [...nav.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => unescaped(href))
@@ -104,7 +104,7 @@ suite('the presets of ranges', () => {
     })
   }
 
-  test('of an empty log lead to pages too, without the whole of it', async () => {
+  test('of an empty log link pages too, but not the whole log', async () => {
     await using empty = await openApiStage({ story: [] })
     const page = await (await empty.get('/flows')).text()
     const nav = /<nav aria-label="Ranges"[^]*?<\/nav>/.exec(page)?.[0] ?? ''
@@ -127,7 +127,7 @@ suite('the funds', () => {
     assert.deepEqual(rowsOf(await textOf('/funds')), expected)
   })
 
-  test('are held against the prizes not yet redeemed by a plain ratio, cut off', async () => {
+  test('have a ratio of the treasury to unpaid prizes, cut off', async () => {
     const { now } = await jsonOf<Funds>('/api/v1/funds')
     assert.equal(now.treasury, '911.749999999')
     assert.equal(now.prizesNotRedeemed, '85.000000000')
@@ -137,12 +137,12 @@ suite('the funds', () => {
     )
   })
 
-  test('say so when no prize waits', async () => {
+  test('say that no prize waits', async () => {
     await using empty = await openApiStage({ story: [{ type: 'treasury', kind: 'deposit', kots: '5' }] })
     assert.match(await (await empty.get('/funds')).text(), /No prize is waiting to be redeemed now\./)
   })
 
-  test('have a plot each, of the same time', async () => {
+  test('have a plot each, over the same time', async () => {
     const page = await textOf('/funds')
     const days = [...page.matchAll(/<svg\s+class="plot[^]*?<\/svg>\s*<\/svg>/g)].map(([svg]) =>
       [...svg.matchAll(/data-axis="" class="x[^>]*>\s*([^<]*?)\s*</g)].map(([, label]) => label).join(' '),
@@ -153,7 +153,7 @@ suite('the funds', () => {
 })
 
 suite('the patterns', () => {
-  test('have a heat table for every measure and kind of play, each a real table of 7 days by 24 hours', async () => {
+  test('have a table of 7 days by 24 hours for every measure and kind of play', async () => {
     const page = await textOf('/patterns')
     const { byDay } = await jsonOf<Patterns>('/api/v1/patterns')
     const kinds = Object.keys(byDay[0]?.byKind ?? {})
@@ -169,7 +169,7 @@ suite('the patterns', () => {
 
   test('say when most was spent', async () => {
     const page = await textOf('/patterns?from=2026-10-01&to=2026-10-02&tz=345')
-    // 2026-10-01 00:00 UTC is a Thursday's 05:45 there.
+    // 2026-10-01 00:00 UTC is Thursday, 05:45 at this offset.
     assert.match(page, /Most was spent on play on Thursdays, in the hour from 5\s+o’clock/)
   })
 
@@ -180,7 +180,7 @@ suite('the patterns', () => {
     )
   })
 
-  test('are a CSV of a row for each hour, measure and kind, exactly', async () => {
+  test('have a CSV with a row for each hour, measure and kind', async () => {
     const { cells } = await jsonOf<Patterns>('/api/v1/patterns')
     const [head, ...rows] = (await textOf('/patterns.csv')).trimEnd().split('\r\n')
     assert.equal(head, 'day,hour,measure,kind,value')
@@ -193,8 +193,8 @@ suite('the patterns', () => {
   })
 })
 
-suite('charts of what was set right', () => {
-  test('go below zero, and say so exactly', async () => {
+suite('charts of corrections', () => {
+  test('go below zero, with exact figures', async () => {
     await using corrected = await openApiStage({
       story: [
         { type: 'treasury', kind: 'deposit', kots: '100' },
@@ -217,7 +217,7 @@ suite('charts of what was set right', () => {
 suite('the longest chart', () => {
   const query = `?from=2026-10-01&to=${msOf(LAUNCH + DAY_MS + HOUR_MS)}&bucket=minute`
 
-  test('has 1,500 buckets, each two pixels wide in a frame that scrolls', async () => {
+  test('has 1,500 buckets, each two pixels wide, and scrolls', async () => {
     const { buckets } = await jsonOf<Flows>(`/api/v1/flows${query}`)
     assert.equal(buckets.length, 1_500)
     const page = await textOf(`/flows${query}`)
@@ -225,7 +225,7 @@ suite('the longest chart', () => {
   })
 
   for (const path of ['/flows', '/funds']) {
-    test(`on ${path} shows the first rows of its table, and leads to all of them`, async () => {
+    test(`on ${path} shows the first rows of its table, and links all of them`, async () => {
       const page = await textOf(`${path}${query}`)
       assert.equal(rowsOf(page).length, 24)
       assert.doesNotMatch(page, /type="range"/, 'a slider would read what is not there')
@@ -238,7 +238,7 @@ suite('the longest chart', () => {
 })
 
 suite('a range of too many buckets', () => {
-  test('is refused with a link to the same range in wider ones', async () => {
+  test('is refused with a link to the same range in wider buckets', async () => {
     const response = await stage.get('/funds?from=2026-01-01&to=2026-10-02&bucket=minute')
     assert.equal(response.status, 400)
     const [, link = ''] = /<a href="([^"]+)">The same range by day</.exec(await response.text()) ?? []

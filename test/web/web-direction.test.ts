@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../src/protocol/moment.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 import type { StoryEvent } from '../stage/api-stage.ts'
 
-/** Of an old store: the door refuses such a title today. */
+/** Title of an old store; admission refuses it today. */
 const TURNED = 'Autumn\u202E round\u2069'
 const HEBREW = 'סיבוב הסתיו'
 const STORY: readonly StoryEvent[] = [
@@ -41,14 +41,14 @@ const PLACES = [
   '/payouts.svg',
 ]
 
-suite('a title that turns round what stands beside it', () => {
-  test('does so on no page, in no picture, feed or calendar', async () => {
+suite('a title with right-to-left marks', () => {
+  test('does not affect other text on pages, pictures, feeds and calendars', async () => {
     await using stage = await openApiStage({ story: STORY })
     for (const path of PLACES) {
       const response = await stage.get(path)
       assert.equal(response.status, 200, path)
       const text = (await response.text())
-        // The API's own JSON is shown as it is, and escapes it.
+        // The JSON of the API escapes the marks.
         .replaceAll(/<pre[^]*?<\/pre>/g, '')
         .replaceAll('\r\n ', '')
       assert.doesNotMatch(text, /[\u202A-\u202E]/, path)
@@ -57,7 +57,7 @@ suite('a title that turns round what stands beside it', () => {
     }
   })
 
-  test('stands in an element of its own, and its number outside', async () => {
+  test('is in an element of its own, without its number', async () => {
     await using stage = await openApiStage({ story: STORY })
     const contests = await (await stage.get('/contests')).text()
     assert.match(contests, /<a href="\/contests\/34\/ledger"><bdi>Autumn round<\/bdi><\/a>\s*<span[^>]*>#34</)

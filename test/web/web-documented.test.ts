@@ -13,14 +13,14 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-/** The columns that `docs/pages.md` publishes, by the path of the page. */
+/** Columns in `docs/pages.md`, by path of the page. */
 const published = new Map(
   [...textOf('docs/pages.md').matchAll(/^\| `(\/\S*)` \| [^|]+ \| ([^|]+) \|$/gm)].map(
     ([, path = '', columns = '']) => [path, columns.split(' ')],
   ),
 )
 
-suite('docs/pages.md publishes the columns of', () => {
+suite('docs/pages.md has the columns of', () => {
   const pages = PAGES.filter((page) => page.csv !== undefined && pagePath(page) !== '/')
   for (const path of pages.map(pagePath)) {
     test(path, async () => {
@@ -32,7 +32,7 @@ suite('docs/pages.md publishes the columns of', () => {
     })
   }
 
-  test('no page that there is not', () => {
+  test('no unknown page', () => {
     const paths = new Set(pages.map(pagePath))
     assert.deepEqual(
       [...published.keys()].filter((path) => !paths.has(path)),

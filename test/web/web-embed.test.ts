@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { assertNoViolations, openBrowser } from '../stage/browser.ts'
 
-suite('what is framed in another page', () => {
-  test('has its source in sight, one heading, and asks for nothing that is not there', async () => {
+suite('an embedded frame in a browser', () => {
+  test('shows its source and one heading, and requests no missing file', async () => {
     await using stage = await openApiStage()
     await using browser = await openBrowser()
     const viewport = { width: 640, height: 460 }

@@ -14,7 +14,7 @@ const pageOf = async (path: string): Promise<string> => (await stage.get(path)).
 const embeddedOn = (page: string): readonly string[] =>
   [...page.matchAll(/<code data-embed>([^]*?)<\/code>/g)].map(([, code = '']) => plain(code))
 
-suite('what a page offers to embed', () => {
+suite('an embed code', () => {
   for (const path of [
     '/',
     '/summary',
@@ -28,7 +28,7 @@ suite('what a page offers to embed', () => {
     '/loyalty/runs',
     '/contests/1/ledger',
   ]) {
-    test(`of ${path} is there at the whole address that is written`, async () => {
+    test(`of ${path} has the full URL of an existing resource`, async () => {
       const offered = embeddedOn(await pageOf(path))
       assert.ok(offered.length > 0)
       for (const code of offered) {
@@ -40,18 +40,18 @@ suite('what a page offers to embed', () => {
   }
 
   for (const path of ['/flows', '/funds', '/patterns']) {
-    test(`of ${path} stays of the range that is shown`, async () => {
+    test(`of ${path} keeps the shown range`, async () => {
       for (const code of embeddedOn(await pageOf(path))) assert.match(code, /[?&;]from=.*[?&;]to=/)
     })
   }
 
-  test('of the summary goes on, unless it is of a past moment', async () => {
+  test('of the summary stays up to date, unless it is of a past moment', async () => {
     for (const path of ['/', '/summary']) assert.match(embeddedOn(await pageOf(path)).join(), /summary\.svg"/)
     const past = embeddedOn(await pageOf('/summary?at=2026-10-01T00:05Z')).join()
     assert.match(past, /summary\.svg\?at=2026-10-01T00:05Z"/)
   })
 
-  test('is a frame too where there is one, and a badge of a contest', async () => {
+  test('exists for the frame of flows, and for the badge of a contest', async () => {
     assert.match(embeddedOn(await pageOf('/flows')).join('\n'), /<iframe src="[^"]*\/embed\/flows\?/)
     assert.match(
       embeddedOn(await pageOf('/contests/1/ledger')).join('\n'),
@@ -60,9 +60,9 @@ suite('what a page offers to embed', () => {
   })
 })
 
-suite('what an export says of itself', () => {
+suite('the metadata of an export', () => {
   for (const path of ['/flows', '/funds', '/patterns', '/summary', '/events']) {
-    test(`of ${path} names the same view three times`, async () => {
+    test(`of ${path} names the page, its JSON and its CSV`, async () => {
       const about = (await (await stage.get(`${path}.metadata.json`)).json()) as Record<string, string>
       const [, asked] = (about['page'] ?? '').split('?')
       const query = asked === undefined ? '' : `?${asked}`
@@ -83,19 +83,19 @@ suite('what an export says of itself', () => {
     ['/contests.csv?status=running,paying', 'daybook-contests-status-running-paying-event-13.csv'],
   ]
   for (const [asked, name] of names) {
-    test(`${asked} is kept as ${name}`, async () => {
+    test(`of ${asked} has the file name ${name}`, async () => {
       const { headers } = await stage.get(asked)
       assert.equal(headers.get('content-disposition'), `attachment; filename="${name}"`)
     })
   }
 
-  test('counts no rows where there are none', async () => {
+  test('counts no rows for an empty export', async () => {
     assert.match(await pageOf('/events?type=expiry'), />CSV \(no rows\)</)
   })
 })
 
 suite('the JSON shown on a page', () => {
-  test('is the answer of its address, broken into lines', async () => {
+  test('is the answer of its address, pretty-printed', async () => {
     const page = await pageOf('/schedule')
     const shown = /aria-label="The JSON of this view"\s*><code>([^]*?)<\/code>/.exec(page)?.[1] ?? ''
     const answer: unknown = await (await stage.get('/api/v1/schedule')).json()

@@ -20,7 +20,7 @@ after(() => stage[Symbol.asyncDispose]())
 
 type Answer = Readonly<{ status: number; said: string }>
 
-/** An answer with all that it says, its headers included, percent-encoding undone. */
+/** An answer and its headers, percent-decoded. */
 async function answerOf(path: string): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, {
     redirect: 'manual',
@@ -34,7 +34,7 @@ const FILL: Readonly<Record<string, string>> = { id: '1', seq: '1', type: 'burn'
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => FILL[name] ?? '0')
 
-/** Every address that takes a question: of the API, the pages and their other forms, feeds, calendars and frames. */
+/** Every path with query parameters: API, pages and their formats, feeds, calendars and frames. */
 const ASKED: readonly string[] = [
   ...new Set([
     ...ENDPOINTS.map(({ path }) => filled(path)),
@@ -70,10 +70,10 @@ const NAMES = [
   'theme',
 ]
 
-suite('a wallet address in a question', () => {
+suite('a wallet address in a query', () => {
   for (const path of ASKED) {
-    test(`is refused and repeated nowhere: ${path}`, async () => {
-      // A transaction may be 32 bytes on a chain of its own.
+    test(`is refused and not repeated: ${path}`, async () => {
+      // Some chains have transaction ids of 32 bytes, like addresses.
       const queries = NAMES.flatMap((name) =>
         ADDRESSES.filter((address) => name !== 'tx' || address !== SOLANA).map((one) => [
           one,
@@ -94,7 +94,7 @@ suite('a wallet address in a question', () => {
     })
   }
 
-  test('is told so, whatever else is wrong', async () => {
+  test('is reported as such, whatever else is wrong', async () => {
     const { said } = await answerOf(`/api/v1/events?limit=0&kind=${BECH32}`)
     const problem = JSON.parse(said.split('\n')[1] ?? '') as {
       code: string
@@ -107,7 +107,7 @@ suite('a wallet address in a question', () => {
     )
   })
 
-  test('is shown by /find alone, in its own field', async () => {
+  test('is repeated only by /find, in its own field', async () => {
     for (const address of ADDRESSES) {
       const { status, said } = await answerOf(`/find?q=${address}`)
       assert.equal(status, 200)
@@ -119,7 +119,7 @@ suite('a wallet address in a question', () => {
     }
   })
 
-  test('is no transaction of an opaque chain where `0x` or a checksum proves it; else it may be one', async () => {
+  test('is refused on an opaque chain only if `0x` or a checksum proves it', async () => {
     assert.equal((await answerOf(`/events?tx=${EVM}`)).status, 400)
     assert.equal((await answerOf(`/events?tx=${BECH32}`)).status, 400)
     assert.equal((await answerOf(`/events?tx=${SOLANA}`)).status, 200)
@@ -153,7 +153,7 @@ suite('a wallet address in a path', () => {
     '/embed/{id}',
   ]
   for (const path of PATHS) {
-    test(`is repeated nowhere: ${path}`, async () => {
+    test(`is not repeated: ${path}`, async () => {
       for (const address of ADDRESSES) {
         const { said } = await answerOf(
           path.replace(/\{\w+(?:\.\.\.)?\}/, address).replaceAll(/\{\w+\}/g, '0'),

@@ -14,10 +14,10 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 const STREAM = '**/api/v1/stream'
-/** A page of the service without anything live, to prepare from. */
+/** A page of the service that is not live, to prepare from. */
 const NOWHERE = '/nothing'
 
-/** The address of the event that the page's own line says it counts. */
+/** Address of the last event that the page counts. */
 const countsUpTo = (page: Page, seq: number): Promise<void> =>
   page.locator('.as-of a.seq', { hasText: `#${seq}` }).waitFor()
 
@@ -30,7 +30,7 @@ suite('an open page', () => {
     ['ten seconds', '10', [11, 11, 11, 11, 16, 30, 30]],
     ['a month', '2592000', [3_601, 3_601]],
   ] as const) {
-    test(`asks for the stream ever more rarely when a refusal says ${told} of when to come again`, async () => {
+    test(`requests the stream ever more rarely when a refusal has ${told} as its retry time`, async () => {
       await using sight = await stage.browser.see(`${base}${NOWHERE}`)
       const { page } = sight
       let asked = 0
@@ -41,7 +41,7 @@ suite('an open page', () => {
       })
       await page.clock.install()
       await page.clock.pauseAt(Date.now() + 1_000)
-      // The longest that chance can make a wait: what is said is what is waited.
+      // The maximum random wait, so that the shown wait is the actual one.
       await page.addInitScript(() => Object.assign(Math, { random: () => 1 }))
       await page.goto(`${base}/summary`)
       for (const [index, seconds] of waits.entries()) {
@@ -56,7 +56,7 @@ suite('an open page', () => {
     })
   }
 
-  test('asks for itself no more often when it is refused with a date', async () => {
+  test('does not request itself more often when a refusal has a date', async () => {
     await using sight = await stage.browser.see(`${base}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -72,7 +72,7 @@ suite('an open page', () => {
     assert.ok(asked <= 2, `${asked} requests`)
   })
 
-  test('says that another log is served, and shows nothing of it as its own', async () => {
+  test('says that another log is served, and shows nothing of it', async () => {
     await using sight = await stage.browser.see(`${base}${NOWHERE}`)
     const { page } = sight
     const data = JSON.stringify({ seq: 5, head: 5, live: true })
@@ -86,7 +86,7 @@ suite('an open page', () => {
     await says(page, /^Another log is here now: reload$/)
   })
 
-  test('is not live where something else than a stream is answered', async () => {
+  test('is not live if the answer is not a stream', async () => {
     await using sight = await stage.browser.see(`${base}${NOWHERE}`)
     const { page } = sight
     await page.route(STREAM, (route) => route.fulfill({ contentType: 'text/html', body: '<p>Sign in</p>' }))
@@ -94,7 +94,7 @@ suite('an open page', () => {
     await says(page, /^Reconnecting/)
   })
 
-  test('does not go back to an earlier answer', async () => {
+  test('does not return to an earlier answer', async () => {
     await using sight = await stage.browser.see(`${base}/summary`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -110,7 +110,7 @@ suite('an open page', () => {
     await countsUpTo(page, last)
   })
 
-  test('has a stream of its own where locks are not given', async () => {
+  test('has its own stream if the browser has no locks', async () => {
     await using sight = await stage.browser.see(`${base}${NOWHERE}`)
     const { page } = sight
     await page.addInitScript(() => {
@@ -128,7 +128,7 @@ suite('an open page', () => {
     assert.equal(await page.evaluate('asked'), 1)
   })
 
-  test('keeps the rest of its script where a browser cannot follow', async () => {
+  test('keeps its other scripts if a browser cannot follow the stream', async () => {
     await using sight = await stage.browser.see(`${base}${NOWHERE}`)
     const { page } = sight
     await page.addInitScript(() => {
@@ -140,7 +140,7 @@ suite('an open page', () => {
     await page.locator('.slider input[type=range]').waitFor()
   })
 
-  test('asks for itself when it is seen again, though the stream says nothing', async () => {
+  test('requests itself when it is visible again, without a message from the stream', async () => {
     await using sight = await stage.browser.see(`${base}${NOWHERE}`)
     const { page } = sight
     await page.route(STREAM, (route) => route.abort())
@@ -151,7 +151,7 @@ suite('an open page', () => {
     await shows(page, stage.published())
   })
 
-  test('keeps the focus on its buttons, and what is selected of it', async () => {
+  test('keeps the focus and the selection', async () => {
     await using sight = await stage.browser.see(`${base}/flows`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -167,7 +167,7 @@ suite('an open page', () => {
     assert.equal(await page.evaluate(() => getSelection().toString()), selected)
   })
 
-  test('of a list without a row yet shows the first that comes', async () => {
+  test('of an empty list shows its first row', async () => {
     await using sight = await stage.browser.see(`${base}/stream?type=burn`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -176,7 +176,7 @@ suite('an open page', () => {
     await shows(page, stage.published())
   })
 
-  test('with figures keeps them up while its list is read, and leaves the rows', async () => {
+  test('updates its figures while its list is read, but not the rows', async () => {
     await using sight = await stage.browser.see(`${base}/summary`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -189,7 +189,7 @@ suite('an open page', () => {
   })
 })
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 declare const document: Readonly<{
   activeElement: { textContent: string }
   dispatchEvent(event: Event): void

@@ -6,7 +6,7 @@ import { list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts
 
 const ROWS_MAX = 100
 const TABS = 8
-/** Ten seconds between two things said, as the page hears of the second a little sooner or later than of the first. */
+/** Ten seconds between two announcements, with a tolerance for the delivery of each. */
 const SAY_MS_MIN = 9_900
 const KEPT_UP = [
   '/',
@@ -35,7 +35,7 @@ const newest = (count: number, last = stage.published()): readonly number[] =>
   Array.from({ length: count }, (_, index) => last - index)
 
 suite('an open page', () => {
-  test('shows an event that is published without being loaded again, and after a restart too', async () => {
+  test('shows a new event without a reload, and after a restart too', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await page.evaluate(() => Object.assign(globalThis, { same: true }))
@@ -50,7 +50,7 @@ suite('an open page', () => {
     assert.equal(await page.evaluate('same'), true)
   })
 
-  test('has its figures from the service, as of the event that it names', async () => {
+  test('has the figures of the service, as of the event that it names', async () => {
     await using sight = await browser.see(`${relay.url}/summary`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -62,7 +62,7 @@ suite('an open page', () => {
     assert.deepEqual(sight.wrong, [])
   })
 
-  test('shares one stream with the others of its browser, whichever of them is closed', async () => {
+  test('shares one stream with the other tabs, whichever is closed', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const context = sight.page.context()
     await says(sight.page, /^Live$/)
@@ -83,7 +83,7 @@ suite('an open page', () => {
     assert.equal(streams, 2)
   })
 
-  test('moves nothing that is read, and keeps the focus, while 500 events come', async () => {
+  test('keeps the scroll position and the focus while 500 events arrive', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -115,7 +115,7 @@ suite('an open page', () => {
     )
   })
 
-  test('is still while it is paused, by the button and by its key', async () => {
+  test('does not change while it is paused, by the button and by its key', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -123,7 +123,7 @@ suite('an open page', () => {
     await says(page, /^Paused$/)
     const seqs = await seqsOf(page)
     await publish(5)
-    // A second page that has shown them says that the first had the time to.
+    // Once a second page shows the events, the first had the time to.
     await using other = await browser.see(`${relay.url}/stream`)
     await shows(other.page, stage.published())
     assert.deepEqual(await seqsOf(page), seqs)
@@ -133,7 +133,7 @@ suite('an open page', () => {
     await says(page, /^Live$/)
   })
 
-  test('holds no stream while it is kept for the way back, and goes on when it is shown again', async () => {
+  test('closes its stream in the back/forward cache, and resumes when it is shown again', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -148,7 +148,7 @@ suite('an open page', () => {
   })
 
   for (const status of [429, 503]) {
-    test(`says that it waits when the stream is refused with ${status}, and comes back`, async () => {
+    test(`says that it waits when the stream is refused with ${status}, and recovers`, async () => {
       await using sight = await browser.see(`${relay.url}/about-nothing`)
       const { page } = sight
       await page.route('**/api/v1/stream', (route) =>
@@ -161,7 +161,7 @@ suite('an open page', () => {
     })
   }
 
-  test('says since when it is offline, and catches up', async () => {
+  test('states since when it is offline, and catches up', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
@@ -174,7 +174,7 @@ suite('an open page', () => {
     await says(page, /^Live$/)
   })
 
-  test('says that it is not live where the stream is refused for good', async () => {
+  test('says that it is not live if the stream is refused permanently', async () => {
     await using sight = await browser.see(`${relay.url}/about-nothing`)
     const { page } = sight
     await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 404, body: '{}' }))
@@ -183,7 +183,7 @@ suite('an open page', () => {
   })
 
   for (const path of KEPT_UP) {
-    test(`${path} says after it has kept up what it says when it is loaded again`, async () => {
+    test(`${path} is the same after live updates as after a reload`, async () => {
       await using sight = await browser.see(`${relay.url}${path}`)
       const { page } = sight
       await page.locator('select[name=time]').selectOption('local')
@@ -206,20 +206,20 @@ suite('an open page', () => {
     assert.equal(streams, 0)
   })
 
-  test('about an event to come becomes that of the event', async () => {
+  test('about a future event becomes the page of the event', async () => {
     await using sight = await browser.see(`${relay.url}/events/${stage.published() + 1}`)
     await publish(1)
     await sight.page.locator('h1', { hasText: `Event #${stage.published()}` }).waitFor()
   })
 })
 
-/** Where what has the focus stands in the window, and how far the window is scrolled. */
+/** Position of the focused element in the window, and the scroll position. */
 function placeOfFocus(): readonly unknown[] {
   const { activeElement } = document
   return [activeElement.textContent, activeElement.getBoundingClientRect().top, scrollY]
 }
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 declare const document: Readonly<{
   activeElement: { textContent: string; getBoundingClientRect(): { top: number } }
   querySelector(selector: string): unknown

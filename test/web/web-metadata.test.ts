@@ -33,7 +33,7 @@ function suffixed(address: string, suffix: string): string {
   return `${path === '/' ? '/summary' : path}${suffix}${query === undefined ? '' : `?${query}`}`
 }
 
-/** What each part of a table's export says of itself, from the first to the one after which there is no more. */
+/** Metadata of each part of an export, from the first to the last. */
 async function partsOf(address: string): Promise<readonly About[]> {
   const parts: About[] = []
   let at: string | null = address
@@ -47,9 +47,9 @@ async function partsOf(address: string): Promise<readonly About[]> {
 
 const alone = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pagePath))
 
-suite('what an export says of itself is', () => {
+suite('the metadata of each export', () => {
   for (const address of ADDRESSES.filter((one) => one !== '/' && !alone.has(one.split('?')[0] ?? ''))) {
-    test(`of ${address}: as of which event, its columns, and where its JSON and CSV are`, async () => {
+    test(`of ${address} has the state, the columns, and the addresses of JSON and CSV`, async () => {
       const about = await jsonOf<About>(suffixed(address, '.metadata.json'))
       const answer = await jsonOf<{ asOf?: unknown; next?: string | null }>(`/api/v1${address}`)
       assert.deepEqual(about.asOf, answer.asOf ?? null)
@@ -68,7 +68,7 @@ suite('what an export says of itself is', () => {
     ['/events', '/events?limit=4'],
     ['/events?order=desc', '/events?order=desc&limit=4'],
   ] as const) {
-    test(`of ${part}: that it is not whole and where the next is, until all rows of ${whole} are read`, async () => {
+    test(`of ${part} says that it is incomplete and names the next part, up to all rows of ${whole}`, async () => {
       const [first, ...others] = await partsOf(part)
       assert.ok(first !== undefined && others.length > 0)
       const parts = [first, ...others]
@@ -97,7 +97,7 @@ suite('docs/pages.md names', () => {
     ['/schedule.ics', '/schedule.ics', /^text\/calendar/],
     ['/payouts.ics', '/payouts.ics', /^text\/calendar/],
   ] as const) {
-    test(`${form}, which is there`, async () => {
+    test(`${form}, which exists`, async () => {
       assert.ok(said.includes(`\`${form}`))
       const response = await stage.get(address)
       assert.equal(response.status, 200)
@@ -105,7 +105,7 @@ suite('docs/pages.md names', () => {
     })
   }
 
-  test('the themes of a picture and of a frame, and no others', async () => {
+  test('exactly the themes of pictures and frames', async () => {
     const [, named = ''] = /`theme` is ([^.]*)\./.exec(said) ?? []
     assert.deepEqual(
       [...named.matchAll(/`(\w+)`/g)].map(([, theme]) => theme),

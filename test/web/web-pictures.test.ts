@@ -29,7 +29,7 @@ const PICTURES = [
 ]
 
 suite('a picture', () => {
-  test('is there of every page that has a chart, and docs/pages.md names them all', () => {
+  test('exists for every page with a chart, and docs/pages.md names them all', () => {
     const pictured = PAGES.filter((page) => page.svg !== undefined && pagePath(page) !== '/').map(pagePath)
     const shown = new Set(PICTURES.map((path) => path.replace('.svg', '').replace(/\/\d+\//, '/{id}/')))
     assert.deepEqual(new Set(pictured), shown)
@@ -38,7 +38,7 @@ suite('a picture', () => {
   })
 
   for (const path of PICTURES) {
-    test(`${path} stands alone: its own type, policy, size and colours`, async () => {
+    test(`${path} has its own type, policy, size and colours`, async () => {
       const response = await stage.get(path)
       const svg = await response.text()
       assert.equal(response.status, 200)
@@ -57,7 +57,7 @@ suite('a picture', () => {
       assert.equal((await stage.get(path, { 'If-None-Match': etag })).status, 304)
     })
 
-    test(`${path} is light, dark or as its reader prefers, and nothing else`, async () => {
+    test(`${path} is light, dark or automatic, and no other theme`, async () => {
       assert.doesNotMatch(await textOf(`${path}?theme=light`), /#0e1218/)
       assert.doesNotMatch(await textOf(`${path}?theme=dark`), /\.bg\{fill:#fff\}/)
       assert.equal(await textOf(`${path}?theme=auto`), await textOf(path))
@@ -67,19 +67,19 @@ suite('a picture', () => {
     })
   }
 
-  test('of what is settled is kept for ever', async () => {
+  test('of a past range is immutable', async () => {
     const response = await stage.get('/flows.svg?from=2026-09-01&to=2026-09-30&theme=dark')
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
   })
 
-  test('of the summary is of the days up to the moment that is asked for, and settled with it', async () => {
+  test('of the summary covers the days up to the requested moment, and is immutable with it', async () => {
     const response = await stage.get('/summary.svg?at=2026-10-01T00:05Z&theme=light')
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
     assert.match(await response.text(), /2026-09-01 00:00:00 UTC to 2026-10-01 00:00:00 UTC; state at/)
     assert.match(await textOf('/summary.svg?at=2026-09-01'), /2026-09-01 00:00:00 UTC; no event yet/)
   })
 
-  test('of a ledger has a step for each payout, and the sum that was won', async () => {
+  test('of a ledger has a step for each payout, and the owed total', async () => {
     const svg = await textOf('/contests/1/ledger.svg')
     assert.match(svg, /towards the 100\.000000000 KOTS that were won/)
     assert.equal(svg.match(/<path class="s[12]"/g)?.length, 2)
@@ -90,7 +90,7 @@ suite('a picture', () => {
     assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
   })
 
-  test('says what is hatched, where something is', async () => {
+  test('explains its hatching, if it has any', async () => {
     for (const path of ['/flows.svg', '/funds.svg', '/summary.svg']) {
       assert.match(await textOf(path), />hatched: not over yet</, path)
     }
@@ -115,14 +115,14 @@ suite('a picture', () => {
     }
   })
 
-  test('has a theme, and the page and its JSON have none', async () => {
+  test('has a theme parameter, unlike the page and its JSON', async () => {
     assert.equal((await stage.get('/flows?theme=dark')).status, 400)
     assert.equal((await stage.get('/flows.csv?theme=dark')).status, 400)
   })
 })
 
-suite('a document in XML', () => {
-  test('holds no character that XML has not, whatever a title holds: no reader would take it', async () => {
+suite('an XML document', () => {
+  test('has no character that XML forbids, whatever a title has', async () => {
     await using odd = await openApiStage({
       story: [plan(1, 'Round\uFFFE one\uFFFF', HOUR_MS), { type: 'contest', kind: 'opened', contestId: 1 }],
     })

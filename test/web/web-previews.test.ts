@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-/** What the head of a page says to other programs: each once. */
+/** Metadata in a page's head for other programs, each once. */
 function shownOf(page: string): Readonly<Record<string, string>> {
   const [head = ''] = page.split('</head>')
   const shown: Record<string, string> = {}
@@ -39,9 +39,9 @@ const wordsOf = (page: string): string => {
   return main === undefined ? '' : textIn(main)
 }
 
-suite('a link to a page', () => {
+suite('the link preview', () => {
   for (const address of [...ADDRESSES, ...REFUSED.map(([path]) => path)]) {
-    test(`to ${address} is shown with what the page says, and no other figure`, async () => {
+    test(`of ${address} has text of the page, and no other figure`, async () => {
       const page = await pageOf(address)
       const shown = shownOf(page)
       assert.deepEqual(Object.keys(shown), [
@@ -84,13 +84,13 @@ suite('a link to a page', () => {
     ['/events/999', 'No event has this seq'],
   ]
   for (const [path, said] of examples) {
-    test(`to ${path} is shown with what it is about`, async () => {
+    test(`of ${path} says what the page is about`, async () => {
       const described = (await describedOn(path)).replace('A simulated platform, no real money. ', '')
       assert.equal(described.slice(0, said.length), said)
     })
   }
 
-  test('to an event that was taken back says so first', async () => {
+  test('of a corrected event says so first', async () => {
     await using corrected = await openApiStage({
       story: [
         { type: 'treasury', kind: 'deposit', kots: '100' },
@@ -104,7 +104,7 @@ suite('a link to a page', () => {
     )
   })
 
-  test('takes nothing into its markup that a publisher wrote, and is cut between words', async () => {
+  test('escapes text by the publisher, and is cut between words', async () => {
     const title = `"><script>&amp; ${'long word '.repeat(15)}`.slice(0, 100).trim()
     await using told = await openApiStage({ story: [plan(1, title, HOUR_MS)] })
     const page = await pageOf('/contests/1/ledger', told)

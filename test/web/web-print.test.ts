@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { openBrowser } from '../stage/browser.ts'
 
-suite('a page on paper', () => {
-  test('holds its figures and its citation, and nothing to press or to slide', async () => {
+suite('a printed page', () => {
+  test('has its figures and its citation, but no controls', async () => {
     await using stage = await openApiStage()
     await using browser = await openBrowser()
     for (const path of ['/flows', '/schedule', '/events']) {

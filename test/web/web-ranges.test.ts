@@ -12,7 +12,7 @@ after(() => stage[Symbol.asyncDispose]())
 const plain = (text: string): string => text.replaceAll('&amp;', '&')
 const pageOf = async (path: string): Promise<string> => plain(await (await stage.get(path)).text())
 
-/** What a form sends when one of its fields is changed and nothing else. */
+/** Query of a form after a change of one field. */
 function sentBy(page: string, changed: Readonly<Record<string, string>>): string {
   const form = /<form class="ask"[^]*?<\/form>/.exec(page)?.[0] ?? ''
   const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
@@ -25,7 +25,7 @@ function sentBy(page: string, changed: Readonly<Record<string, string>>): string
 suite('the form of a range', () => {
   for (const path of ['/flows', '/funds']) {
     for (const bucket of ['hour', 'minute', 'week']) {
-      test(`of ${path} may be sent with ${bucket} for its bucket and nothing else changed`, async () => {
+      test(`of ${path} is valid with only its bucket changed to ${bucket}`, async () => {
         const sent = sentBy(await pageOf(`${path}?from=2026-10-03`), { bucket })
         const response = await stage.get(`${path}?${sent}`)
         const page = plain(await response.text())
@@ -37,11 +37,11 @@ suite('the form of a range', () => {
     }
   }
 
-  test('keeps an end that has passed as it is', async () => {
+  test('keeps an end in the past', async () => {
     assert.match(await pageOf('/flows?from=2026-10-01&to=2026-10-02'), /name="to" value="2026-10-02T00:00"/)
   })
 
-  test('asks for the bucket that was shown where nothing is changed', async () => {
+  test('keeps the shown bucket', async () => {
     const shown = await pageOf('/flows')
     const again = await pageOf(`/flows?${sentBy(shown, { bucket: 'day' })}`)
     const cited = /data-cite href="([^"]*)"/
@@ -49,8 +49,8 @@ suite('the form of a range', () => {
   })
 })
 
-suite('the ranges that a page offers', () => {
-  test('begin with the log where they would begin before it, and none is offered twice', async () => {
+suite('the preset ranges of a page', () => {
+  test('begin at the launch at the earliest, and each is offered once', async () => {
     const page = await pageOf('/flows')
     const links = [...page.matchAll(/<a href="\/flows\?from=([^&]*)&to=[^&]*&bucket=(\w+)"/g)]
     const offered = links.map(([, from, bucket]) => `${bucket} ${from}`)
@@ -62,7 +62,7 @@ suite('the ranges that a page offers', () => {
     ])
   })
 
-  test('say of zeros before the log began that there was none', async () => {
+  test('explain zeros before the launch', async () => {
     for (const path of ['/flows', '/funds']) {
       assert.match(await pageOf(`${path}?from=2026-07-01&to=2026-10-02`), /The log begins at <time/)
     }
@@ -71,19 +71,19 @@ suite('the ranges that a page offers', () => {
 })
 
 suite('a refused range', () => {
-  test('that goes on into the future leads to the same range up to now', async () => {
+  test('that ends in the future links the same range up to now', async () => {
     const page = await pageOf('/flows?from=2026-10-01&to=2099-01-01&bucket=hour')
     const [, href = ''] = /<a href="([^"]*)">The same range up to now<\/a>/.exec(page) ?? []
     assert.match(href, /^\/flows\?from=2026-10-01&to=2026-10-03T00:01:00\.000Z&bucket=hour$/)
     assert.equal((await stage.get(href)).status, 200)
   })
 
-  test('that begins in the future leads nowhere but to the page itself', async () => {
+  test('that begins in the future links only the page itself', async () => {
     const page = await pageOf('/flows?from=2098-01-01&to=2099-01-01')
     assert.doesNotMatch(page, /The same range up to now/)
   })
 
-  test('of too many buckets leads to the latest of these buckets too', async () => {
+  test('of too many buckets also links the latest of these buckets', async () => {
     const page = await pageOf('/flows?from=2020-01-01&to=2026-10-01&bucket=minute')
     const [, href] = /<a href="([^"]*)">The latest by minute<\/a>/.exec(page) ?? []
     assert.ok(href, page)

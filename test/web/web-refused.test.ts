@@ -20,13 +20,13 @@ type ProblemJson = Readonly<{
   errors?: readonly Readonly<{ message: string }>[]
 }>
 
-/** What a page says under its frame. */
+/** Content of a page without its frame. */
 const mainOf = (page: string): ReturnType<typeof parseMarkup> =>
   parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')
 
 suite('a refused page', () => {
   for (const [path, status, code] of REFUSED) {
-    test(`${path} has the API's status ${status}, its words for ${code} and a way on`, async () => {
+    test(`${path} has the API's status ${status}, its text for ${code} and a link`, async () => {
       const response = await stage.get(path)
       const page = await response.text()
       assert.equal(response.status, status)
@@ -35,7 +35,7 @@ suite('a refused page', () => {
       assert.match(page, /<a href="\/">Start page<\/a>/)
       const said = textIn(mainOf(page)).replaceAll('`', '')
       assert.match(page, /<h1>[^<]+<\/h1>/)
-      // Where the API has nothing of the same name there is nothing to lead to.
+      // Some paths do not exist in the API, so there is no JSON to link.
       const problem = (await (await stage.get(`/api/v1${path}`)).json()) as ProblemJson
       const twin = /<a href="([^"]+)">JSON of this error/.exec(page)?.[1]
       assert.equal(twin === undefined, problem.code === 'not-found', 'it leads to the same as JSON')
@@ -58,7 +58,7 @@ suite('a refused page', () => {
     )
   })
 
-  test('names what is allowed, as links', async () => {
+  test('links the allowed values', async () => {
     assert.match(await (await stage.get('/flows?bucket=year')).text(), /href="\/flows\?bucket=week"/)
   })
 
@@ -78,7 +78,7 @@ suite('a refused page', () => {
     '"><img src=x onerror=alert(1)>',
     "javascript:alert(1)//'",
   ]) {
-    test(`repeats nothing of ${sent}, but escaped in the address of the same as JSON`, async () => {
+    test(`repeats ${sent} only escaped, in the address of its JSON`, async () => {
       for (const place of places) {
         const page = await (await stage.get(`${place}${encodeURIComponent(sent)}`)).text()
         for (const { name, attributes, children } of elementsIn(mainOf(page))) {
@@ -90,7 +90,7 @@ suite('a refused page', () => {
               assert.match(value, /^\/api\/v1\/[\w/]+\?[\w%()=&.-]+$/, `${key} at ${place}`)
           }
         }
-        // Nor outside of what a page says: in its title, its head and its frame.
+        // Nor in its title, head and frame.
         const rest = page.replaceAll(/href="\/api\/v1\/[\w/]+\?[\w%()=&;.-]+"/g, '')
         assert.doesNotMatch(rest, /alert/, place)
       }

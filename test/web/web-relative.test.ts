@@ -11,10 +11,10 @@ before(async () => {
 })
 after(() => pages[Symbol.asyncDispose]())
 
-/** The first of what is planned on the stage, a contest that opens. */
+/** The first plan on the stage: the opening of a contest. */
 const OPENS = LAUNCH + 5 * DAY_MS
 
-suite('how far a moment is', () => {
+suite('the relative time of a moment', () => {
   const told: readonly (readonly [aheadMs: number, text: string])[] = [
     [DAY_MS + 9 * HOUR_MS, ', in 1 d 9 h'],
     [DAY_MS + 15 * HOUR_MS, ', in 1 d 15 h'],
@@ -24,7 +24,7 @@ suite('how far a moment is', () => {
     [-DAY_MS, ', 1 d 0 h ago'],
   ]
   for (const [aheadMs, text] of told) {
-    test(`is said beside it: ${text.slice(2)}`, async () => {
+    test(`is shown beside it: ${text.slice(2)}`, async () => {
       await using sight = await pages.see('/about')
       await sight.page.clock.setFixedTime(OPENS - aheadMs)
       await sight.page.goto(pages.urlOf('/schedule'))

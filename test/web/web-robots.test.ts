@@ -25,7 +25,7 @@ const textOf = async (path: string, from = stage): Promise<string> => (await fro
 
 type Named = Readonly<{ loc: string; lastmod: string | null }>
 
-/** What a sitemap names: it is read as XML, whole. */
+/** Entries of a sitemap, which must be valid XML. */
 function namedIn(sitemap: string): readonly Named[] {
   const [declaration = '', ...rest] = sitemap.split('\n')
   assert.equal(declaration, '<?xml version="1.0" encoding="UTF-8"?>')
@@ -45,7 +45,7 @@ function namedIn(sitemap: string): readonly Named[] {
     })
 }
 
-/** Whether robots.txt lets an address be read: the longest rule decides (RFC 9309). */
+/** Whether robots.txt allows an address. The longest rule decides (RFC 9309). */
 function isAllowed(robots: string, address: string): boolean {
   const rules = [...robots.matchAll(/^(Allow|Disallow): (\S+)$/gm)].map(([, verb, path = '']) => ({
     allow: verb === 'Allow',
@@ -59,7 +59,7 @@ function isAllowed(robots: string, address: string): boolean {
 }
 
 suite('the sitemap', () => {
-  test('names every page without a question and every ledger, and each is there', async () => {
+  test('has every page without a query and every ledger, and each exists', async () => {
     const response = await stage.get('/sitemap.xml')
     assert.equal(response.headers.get('content-type'), 'application/xml; charset=utf-8')
     const named = namedIn(await response.text()).map(({ loc }) => loc)
@@ -71,7 +71,7 @@ suite('the sitemap', () => {
     for (const address of named) assert.equal((await fetch(address, { redirect: 'manual' })).status, 200)
   })
 
-  test('says when a page was last another where that is known', async () => {
+  test('has the date of the last change, if it is known', async () => {
     const named = new Map(namedIn(await textOf('/sitemap.xml')).map(({ loc, lastmod }) => [loc, lastmod]))
     assert.equal(named.get(`${base}/flows`), '2026-10-01T00:12:00.000Z')
     assert.equal(named.get(`${base}/about`), null)
@@ -88,14 +88,14 @@ suite('the sitemap', () => {
     assert.equal(ledger?.lastmod, '2026-10-01T00:03:00.000Z')
   })
 
-  test('of an empty log names the pages, and of none when it changed', async () => {
+  test('of an empty log has the pages without dates', async () => {
     await using empty = await openApiStage({ story: [] })
     const named = namedIn(await textOf('/sitemap.xml', empty))
     assert.ok(named.length > 10)
     for (const { lastmod } of named) assert.equal(lastmod, null)
   })
 
-  test('and robots.txt name the site by its own address, whatever host is asked', async () => {
+  test('and robots.txt have the URL of the site, for any Host header', async () => {
     const site = `http://127.0.0.1:${stage.port}`
     for (const [path, said] of [
       ['/sitemap.xml', `<loc>${site}/flows</loc>`],
@@ -110,7 +110,7 @@ suite('the sitemap', () => {
     }
   })
 
-  test('goes through all contests, and stops where its protocol does', async () => {
+  test('has all contests, up to the limit of its protocol', async () => {
     const story = Array.from({ length: 1_203 }, (_, index) => plan(index + 1, null, index * DAY_MS))
     await using many = await openApiStage({ story })
     const ask: View['ask'] = async (endpoint, { query = '' } = {}) => {
@@ -128,7 +128,7 @@ suite('the sitemap', () => {
     assert.deepEqual(cut.value, whole.value.slice(0, 1_100))
   })
 
-  test('follows the log within a minute', async () => {
+  test('is at most a minute old', async () => {
     await using told = await openApiStage({ story: [plan(1, null, HOUR_MS)] })
     const first = namedIn(await textOf('/sitemap.xml', told)).length
     told.append([plan(2, null, HOUR_MS)])
@@ -138,7 +138,7 @@ suite('the sitemap', () => {
 })
 
 suite('robots.txt', () => {
-  test('lets every page of the sitemap be read, and what is passed on as a link', async () => {
+  test('allows every page of the sitemap, and links to payments', async () => {
     const robots = await textOf('/robots.txt')
     const named = namedIn(await textOf('/sitemap.xml')).map(({ loc }) => loc.slice(base.length))
     for (const path of [...named, '/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001']) {
@@ -147,7 +147,7 @@ suite('robots.txt', () => {
     assert.ok(named.every((path) => ADDRESSES.includes(path)))
   })
 
-  test('asks to leave alone what never ends and what has no end of addresses', async () => {
+  test('disallows endless streams and unlimited sets of addresses', async () => {
     const robots = await textOf('/robots.txt')
     for (const path of [
       '/api/v1/stream?after=1',
@@ -160,7 +160,7 @@ suite('robots.txt', () => {
     }
   })
 
-  test('is plain text, names the sitemap, and costs nothing of any allowance', async () => {
+  test('is plain text, names the sitemap, and counts against no allowance', async () => {
     const response = await stage.get('/robots.txt')
     assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
     assert.equal(response.headers.get('ratelimit'), null)
@@ -169,7 +169,7 @@ suite('robots.txt', () => {
 })
 
 suite('the icon', () => {
-  test('is within every page, and the same at the address that is asked for without one', async () => {
+  test('is inline in every page, and the same at /favicon.ico', async () => {
     const response = await stage.get('/favicon.ico')
     assert.equal(response.headers.get('content-type'), 'image/svg+xml')
     const icon = await response.text()
@@ -186,9 +186,9 @@ suite('the icon', () => {
   })
 })
 
-suite('what programs ask for unbidden, and is not there', () => {
+suite('a missing file that programs often request', () => {
   for (const path of ['/apple-touch-icon.png', '/ads.txt', '/sitemap_index.xml']) {
-    test(`is refused in a few words: ${path}`, async () => {
+    test(`is refused with a short problem: ${path}`, async () => {
       const response = await stage.get(path, { Accept: 'text/html' })
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('content-type'), 'application/problem+json')
@@ -199,7 +199,7 @@ suite('what programs ask for unbidden, and is not there', () => {
 
 suite('docs/pages.md names', () => {
   for (const path of ['/favicon.ico', '/robots.txt', '/sitemap.xml']) {
-    test(`${path}, which is there`, async () => {
+    test(`${path}, which exists`, async () => {
       assert.ok(documentText('docs/pages.md').includes(`\`${path}\``))
       assert.equal((await stage.get(path)).status, 200)
     })

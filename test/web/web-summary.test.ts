@@ -8,7 +8,7 @@ import { openPageStage } from '../stage/page-stage.ts'
 let pages: PageStage
 before(async () => {
   pages = await openPageStage()
-  // A trade a minute for three hours: so there are hours to go back to.
+  // A trade each minute for three hours, so that there are hours to go back to.
   pages.api.trade(180)
   pages.api.setNow(msOf(LAUNCH + 2 * DAY_MS))
 })
@@ -17,7 +17,7 @@ after(() => pages[Symbol.asyncDispose]())
 const moment = (hours: number): string => String(LAUNCH + hours * HOUR_MS)
 
 suite('the slider of the summary', () => {
-  test('is moved by keys, says what it points at, asks nothing on the way and leads there by Enter', async () => {
+  test('moves by keys, shows its moment, requests nothing until Enter, and then opens that moment', async () => {
     await using sight = await pages.see('/summary')
     const slider = sight.page.locator('form[data-slider] input')
     await slider.focus()
@@ -41,7 +41,7 @@ suite('the slider of the summary', () => {
     assert.match(await sight.page.locator('main').innerText(), /it (?:never changes|will not change)/)
   })
 
-  test('shows the figures of the day that was over where it points, as the JSON has them', async () => {
+  test('shows the figures of the last complete day at its moment', async () => {
     await using longer = await openApiStage()
     longer.trade(26 * 60)
     const bucketOf = async <Bucket>(path: string): Promise<Bucket> => {
@@ -61,7 +61,7 @@ suite('the slider of the summary', () => {
     assert.ok(said.includes(` Treasury ${treasury} · `), said)
   })
 
-  test('leads where it is let go', async () => {
+  test('opens the moment at which it is released', async () => {
     await using sight = await pages.see('/summary')
     const slider = sight.page.locator('form[data-slider] input')
     await slider.scrollIntoViewIfNeeded()
@@ -74,14 +74,14 @@ suite('the slider of the summary', () => {
     await sight.page.waitForURL('**/summary?at=2026-10-01T01:00Z')
   })
 
-  test('goes on to the present from a past view, which cannot know how late it is', async () => {
+  test('reaches the present from a past view', async () => {
     await using sight = await pages.see(`/summary?at=${moment(1)}`)
     const slider = sight.page.locator('form[data-slider] input')
     assert.equal(await slider.inputValue(), moment(1))
     assert.ok(Number(await slider.getAttribute('max')) > Number(moment(3)))
   })
 
-  test('is not there without a script: a field of date and time is', async () => {
+  test('is hidden without a script, unlike the field of date and time', async () => {
     await using sight = await pages.see('/summary', { javaScriptEnabled: false })
     assert.equal(await sight.page.locator('form[data-slider]').isVisible(), false)
     await sight.page.locator('input[type=datetime-local]').fill('2026-10-01T01:30')

@@ -12,29 +12,29 @@ after(() => stage[Symbol.asyncDispose]())
 const pageOf = async (path: string): Promise<string> =>
   (await (await stage.get(path)).text()).replaceAll(/\s+/g, ' ')
 
-suite('what a page says', () => {
+suite('the text of a page', () => {
   for (const path of ['/summary?at=2026-09-01', '/patterns?from=2026-09-01&to=2026-09-02']) {
-    test(`of a moment before the log began, that it is one: ${path}`, async () => {
+    test(`says that a moment is before the first event: ${path}`, async () => {
       const page = await pageOf(path)
       assert.match(page, /<p class="as-of">Before the first event\.<\/p>/)
       assert.doesNotMatch(page, /No event has been published yet/)
     })
   }
 
-  test('of an empty log is that nothing has been published', async () => {
+  test('of an empty log says that nothing has been published', async () => {
     await using empty = await openApiStage({ story: [] })
     const page = await (await empty.get('/summary')).text()
     assert.match(page, /<p class="as-of">No event has been published yet\.<\/p>/)
   })
 
-  test('of the newest event and its age is of two moments, each named', async () => {
+  test('names the moments of the newest event and of its age', async () => {
     const page = await pageOf('/status')
     const minute = page.indexOf('<dt>Answered in minute</dt>')
     const age = page.indexOf('<dt>Event’s age then, ms</dt>')
     assert.ok(minute > 0 && minute < age)
   })
 
-  test('of a day, a week or another bucket is when it was', async () => {
+  test('names the moment of a day, a week or another bucket', async () => {
     const most = async (query: string): Promise<string> => {
       const text = (await pageOf(`/flows${query}`)).replaceAll(/<[^>]*>/g, '')
       return /Most was spent [^.]*\./.exec(text)?.[0] ?? ''
@@ -47,17 +47,17 @@ suite('what a page says', () => {
     )
   })
 
-  test('of shades is true on light paper and on dark', async () => {
+  test('about shades is true in the light and the dark theme', async () => {
     const page = await pageOf('/patterns')
     assert.match(page, /<p class="quiet shades"> The stronger the colour of a cell, the more:/)
     assert.doesNotMatch(page, /darker/)
   })
 
-  test('of contests that are closed does not call their end one to come', async () => {
+  test('does not call the end of closed contests a future one', async () => {
     assert.match(await pageOf('/'), /data-field="closedAt\|closesAt">Closes or closed</)
   })
 
-  test('of a licence and a contact is nothing where the operator states neither', async () => {
+  test('has no licence and contact if the operator states none', async () => {
     assert.doesNotMatch(await pageOf('/about'), /Licence and contact/)
     await using stated = await openApiStage({ site: { contact: 'mailto:operator@contest.example' } })
     assert.match(await (await stated.get('/about')).text(), /Licence and contact/)

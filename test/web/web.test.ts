@@ -11,7 +11,7 @@ import { assertParity, sourcesOf } from './parity.ts'
 import { ADDRESSES } from './web-addresses.ts'
 
 const KIB = 1024
-/** The pages without a twin in the API: they have no other forms. */
+/** Pages without an endpoint, which have no other formats. */
 const ALONE = new Set(PAGES.filter(({ endpoint }) => endpoint === null).map(pagePath))
 const LICENCE = 'https://licence.example/data'
 
@@ -24,7 +24,7 @@ after(() => stage[Symbol.asyncDispose]())
 const zipped = (text: string): number => gzipSync(text, { level: 9 }).length
 
 suite('the pages', () => {
-  test('have an address each in the walk', () => {
+  test('are all in the list of addresses', () => {
     for (const path of PAGES.map(pagePath)) {
       const form = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(?:\\?|$)`)
       assert.ok(
@@ -34,7 +34,7 @@ suite('the pages', () => {
     }
   })
 
-  test('stand where their endpoint stands, without /api/v1', () => {
+  test('have the path of their endpoint without /api/v1', () => {
     for (const page of PAGES) {
       if (page.endpoint === null || page.path !== undefined) continue
       assert.equal(`/api/v1${pagePath(page)}`, ENDPOINT_PATHS[page.endpoint])
@@ -49,7 +49,7 @@ suite('the pages', () => {
       assertParity(page, answers)
     })
 
-    test(`${address} is a whole page under a strict policy`, async () => {
+    test(`${address} is a complete page with a strict policy`, async () => {
       const response = await stage.get(address)
       const page = await response.text()
       assert.equal(response.status, 200)
@@ -67,7 +67,7 @@ suite('the pages', () => {
       assert.ok(zipped(page) <= 30 * KIB, `${zipped(page)} bytes`)
     })
 
-    test(`${address} is asked for again, since how it is written may change, and is not sent twice`, async () => {
+    test(`${address} must be revalidated, and answers 304 to its ETag`, async () => {
       const page = await stage.get(address)
       assert.equal(page.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
       const etag = page.headers.get('etag') ?? ''
@@ -78,10 +78,10 @@ suite('the pages', () => {
       assert.equal(await head.text(), '')
     })
 
-    test(`${address} is found again as JSON, CSV and with what the export says of itself`, async () => {
+    test(`${address} links its JSON, CSV and metadata, which exist`, async () => {
       const [from = '', query] = address.split('?')
       if (ALONE.has(from)) return assert.equal((await stage.get(`${from}.json`)).status, 404)
-      // The start page is the summary's by another name: its other forms are the summary's.
+      // The start page is the summary's page and has its formats.
       const path = from === '/' ? '/summary' : from
       const other = (suffix: string): Promise<Response> =>
         stage.get(`${path}${suffix}${query === undefined ? '' : `?${query}`}`)
@@ -96,19 +96,19 @@ suite('the pages', () => {
     })
   }
 
-  test('show the first rows of a list, and ask for no more than they may show', async () => {
+  test('show the first rows of a list, and read no more than they may show', async () => {
     const response = await stage.get('/events?limit=10000&type=play')
     assert.equal(new URL(response.url).search, '?type=play&limit=1000')
     assert.equal((await stage.get('/events.csv?limit=10000')).status, 200)
   })
 
-  test('of a place in the stream are those of its events', async () => {
+  test('of the stream with `after` redirect to the events', async () => {
     const response = await stage.get('/stream?after=3&type=play')
     const asked = new URL(response.url)
     assert.equal(asked.pathname + asked.search, '/events?type=play&after=3')
   })
 
-  test('are canonical under their own path and question', async () => {
+  test('have their own path and query as canonical address', async () => {
     for (const [address, canonical] of [
       ['/', '/'],
       ['/flows', '/flows'],
@@ -122,7 +122,7 @@ suite('the pages', () => {
     }
   })
 
-  test('lead from a refusal to its JSON only where the API refuses the same', async () => {
+  test('link the JSON of an error only if the API has the same error', async () => {
     for (const [path, twin] of [
       ['/about?x=1', null],
       ['/?x=1', null],
@@ -136,7 +136,7 @@ suite('the pages', () => {
     }
   })
 
-  test('change with the log, and are sent again then', async () => {
+  test('change with the log, and are then sent again', async () => {
     await using other = await openApiStage()
     const first = await other.get('/flows')
     await first.text()
@@ -162,7 +162,7 @@ suite('a form', () => {
     ['/flows?from=', '/flows'],
   ]
   for (const [path, asked] of sent) {
-    test(`that sends ${path} is led to ${asked}`, async () => {
+    test(`that sends ${path} is redirected to ${asked}`, async () => {
       const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
       assert.equal(response.status, 303)
       assert.equal(response.headers.get('location'), asked)
@@ -170,7 +170,7 @@ suite('a form', () => {
     })
   }
 
-  test('that gives a parameter twice is led nowhere and refused', async () => {
+  test('that repeats a parameter is refused without a redirect', async () => {
     const path = '/flows?bucket=day&bucket=hour'
     const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
     assert.equal(response.status, 400)
@@ -179,7 +179,7 @@ suite('a form', () => {
 })
 
 suite('the files of pages', () => {
-  test('are few and small, kept for ever, and found by an earlier name too', async () => {
+  test('are few, small and immutable, and exist under an earlier name too', async () => {
     for (const address of ADDRESSES) {
       const page = await (await stage.get(address)).text()
       const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
@@ -195,13 +195,13 @@ suite('the files of pages', () => {
         assert.equal(earlier.status, 200)
         assert.equal(earlier.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
       }
-      // A page that checks signatures and whole months brings the hash and the tree.
+      // The page of checks has the code of hashes and the tree.
       const bytesMax = address.startsWith('/verify') ? 16 * KIB : 6 * KIB
       assert.ok(scriptBytes <= bytesMax, `${address} has ${scriptBytes} bytes of script`)
     }
   })
 
-  test('are no others', async () => {
+  test('do not include other files', async () => {
     assert.equal((await stage.get('/assets/routes.ts')).status, 404)
     assert.equal((await stage.get('/assets/nothing.0123456789.js')).status, 404)
   })

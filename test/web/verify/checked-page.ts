@@ -8,10 +8,10 @@ import { formatVkey, verifierKey } from '../../../src/tlog/vkey.ts'
 import type { ModelDraft } from '../../story/log-model.ts'
 import type { ModelService } from '../../stage/model-service.ts'
 
-/** The marks of a check that found something wrong. */
+/** Marks of a failed check. */
 export const STOPPED = ['failed', 'not checked'] as const
 
-/** Runs a check and gives the marks of its steps, once it has ended. */
+/** Runs a check to its end and returns the marks of its steps. */
 export async function check(page: Page, name: string): Promise<readonly string[]> {
   const form = page.locator(`form[data-check=${name}]`)
   await form.locator('button').click()
@@ -24,7 +24,7 @@ export async function check(page: Page, name: string): Promise<readonly string[]
 export const stepsOf = (page: Page, name: string): Promise<string> =>
   page.locator(`form[data-check=${name}] ol`).innerText()
 
-/** Answers as the service does, but for what is changed. */
+/** Answers like the service, with some answers changed. */
 export const altered =
   (change: (body: Buffer) => Buffer) =>
   async (route: Route): Promise<void> => {
@@ -54,7 +54,7 @@ export const trade = (service: ModelService, count: number): Promise<void> =>
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
 
-/** A text as this key signs it under a name, and the key as it is listed. */
+/** A text signed by this key under a name, and the entry of the key. */
 export function signedBy(
   { privateKey, publicKey }: SigningKey,
   name: string,

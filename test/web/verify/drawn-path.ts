@@ -4,13 +4,13 @@ import type { Page } from 'playwright-core'
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-/** A path to the root: what stands beside it from the leaf on, and what is made of both. */
+/** A path to the root: the sibling hashes from the leaf on, and the computed hashes. */
 export type Path = Readonly<{
   leaf: string
   steps: readonly (readonly [beside: string, side: string, made: string])[]
 }>
 
-/** The path as RFC 9162 folds a proof, in section 2.1.3.2. */
+/** Computes a path by RFC 9162, section 2.1.3.2. */
 export function pathOf(line: string, index: number, size: number, proof: readonly Uint8Array[]): Path {
   const hash = (...parts: readonly Uint8Array[]): Buffer =>
     createHash('sha256').update(Buffer.concat(parts)).digest()
@@ -26,7 +26,7 @@ export function pathOf(line: string, index: number, size: number, proof: readonl
   return { leaf: base64(leaf), steps }
 }
 
-/** The path as the page says it in words. */
+/** The path in the page's text. */
 export async function saidPath(page: Page): Promise<Path & Readonly<{ last: string }>> {
   const [leaf = '', ...lines] = await page.locator('[data-path] li').allTextContents()
   const last = lines.pop() ?? ''
@@ -38,7 +38,7 @@ export async function saidPath(page: Page): Promise<Path & Readonly<{ last: stri
   return { leaf: leaf.split(' ').at(-1) ?? '', steps, last: last.trim() }
 }
 
-/** Letters of the picture, and where they stand on the page. */
+/** Labels of the picture and their positions. */
 export type Letters = Readonly<{ said: string; left: number; right: number; top: number; bottom: number }>
 
 export const lettersIn = (page: Page): Promise<readonly Letters[]> =>
@@ -52,7 +52,7 @@ export const lettersIn = (page: Page): Promise<readonly Letters[]> =>
 const middleOf = ({ left, right }: Letters): number => (left + right) / 2
 export const inPicture = (hash: string): string => `${hash.slice(0, 8)}…`
 
-/** The hashes of the picture from the event up: what was made stands in the middle, and beside it the rest. */
+/** Hashes of the picture from the event up: computed ones in the middle, siblings beside them. */
 export async function drawnPath(page: Page): Promise<Path> {
   const hashes = (await lettersIn(page))
     .filter(({ said }) => /^[\w+/]{8}…$/.test(said))
@@ -71,17 +71,17 @@ export async function drawnPath(page: Page): Promise<Path> {
   return { leaf: leaf ?? '', steps }
 }
 
-/** A path with its hashes as the picture has them. */
+/** A path with its hashes shortened as in the picture. */
 export const cut = ({ leaf, steps }: Path): Path => ({
   leaf: inPicture(leaf),
   steps: steps.map(([beside, side, made]) => [inPicture(beside), side, inPicture(made)]),
 })
 
-/** Whether letters stand on others. */
+/** Whether labels overlap. */
 export const overlap = (one: Letters, other: Letters): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 type Text = Readonly<{
   textContent: string
   getBoundingClientRect(): Readonly<{ left: number; right: number; top: number; bottom: number }>

@@ -16,7 +16,7 @@ const MODULE = /\/assets\/verify-signature\.[0-9a-f]+\.js/
 const MODULE_BYTES_MAX = 6.8 * 1024
 const PROVED = ['done', 'done'] as const
 const FILE = { name: 'file.csv', mimeType: 'text/csv', buffer: Buffer.from('of nobody') }
-/** An address without https that is no loopback: a browser gives its pages no `crypto.subtle`. */
+/** An `http:` origin that is not loopback, where browsers have no `crypto.subtle`. */
 const PLAIN = 'http://data.example'
 
 let service: ModelService
@@ -38,7 +38,7 @@ after(async () => {
 
 const urlOf = (path: string): string => `http://127.0.0.1:${service.port()}${path}`
 
-/** How a browser comes to have no Ed25519: what is done before the page is opened, and where it is opened. */
+/** Ways to take Ed25519 from a browser: a script before the page, or the page's origin. */
 const WAYS: readonly (readonly [
   how: string,
   address: () => string,
@@ -66,7 +66,7 @@ function withoutSubtle(page: Page): Promise<unknown> {
   })
 }
 
-/** The service at an address without https. */
+/** The service at an `http:` origin. */
 async function servePlain(page: Page): Promise<void> {
   await page.route(`${PLAIN}/**`, async (route) => {
     const url = urlOf(route.request().url().slice(PLAIN.length))
@@ -76,7 +76,7 @@ async function servePlain(page: Page): Promise<void> {
 
 type Prepared = BrowserPage & Readonly<{ asked: readonly string[] }>
 
-/** A page prepared before it is opened, with the addresses that it asked for. */
+/** A prepared page, with the addresses that it requested. */
 async function see(url: string, prepare: (page: Page) => Promise<unknown>): Promise<Prepared> {
   const sight = await browser.see('about:blank')
   const asked: string[] = []
@@ -88,7 +88,7 @@ async function see(url: string, prepare: (page: Page) => Promise<unknown>): Prom
 
 const modulesIn = (asked: readonly string[]): number => asked.filter((path) => MODULE.test(path)).length
 
-/** The checkpoint as a relay alters it: R, S, and what is signed. */
+/** Alterations of the checkpoint by a relay: of R, of S, and of the signed text. */
 const LIES: readonly (readonly [from: RegExp, to: string])[] = [
   [/(— \S+ .{20})..../, '$1AAAA'],
   [/(— \S+ .{60})..../, '$1AAAA'],
@@ -97,7 +97,7 @@ const LIES: readonly (readonly [from: RegExp, to: string])[] = [
 
 suite('a browser that', () => {
   for (const [how, address, prepare] of WAYS) {
-    test(`${how} checks a signature by the module, which it loads once and only then`, async () => {
+    test(`${how} checks a signature with the module, which it loads on demand and once`, async () => {
       await using sight = await see(`${address()}/verify?seq=42`, prepare)
       const { page, asked } = sight
       assert.equal(modulesIn(asked), 0)
@@ -136,7 +136,7 @@ suite('a browser that', () => {
     )
   })
 
-  test('has Ed25519 never asks for the module', async () => {
+  test('has Ed25519 never requests the module', async () => {
     await using sight = await see(urlOf('/verify?seq=42'), async () => {})
     assert.deepEqual(await check(sight.page, 'event'), PROVED)
     assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'done'])
@@ -149,7 +149,7 @@ suite('a browser that', () => {
     ['is no script', (route: Route) => route.fulfill({ contentType: 'text/javascript', body: '<' })],
     ['holds something else', (route: Route) => route.fulfill({ contentType: 'text/javascript', body: '' })],
   ] as const) {
-    test(`has no Ed25519 says that the signature is not checked, where the module ${what}`, async () => {
+    test(`has no Ed25519 says that the signature is not checked if the module ${what}`, async () => {
       await using sight = await see(urlOf('/verify?seq=42'), async (page) => {
         await withoutSubtle(page)
         await page.route(MODULE, answer)
@@ -159,7 +159,7 @@ suite('a browser that', () => {
     })
   }
 
-  test('runs the verifier from a disk says that it brings no Ed25519, and loads nothing', async () => {
+  test('runs the saved verifier says that it has no Ed25519, and loads nothing', async () => {
     const path = join(folder, 'daybook-verify.html')
     await writeFile(path, await (await service.get('/verify/daybook-verify.html')).text())
     await using sight = await see(pathToFileURL(path).href, withoutSubtle)
@@ -176,7 +176,7 @@ suite('a browser that', () => {
 })
 
 suite('the module that checks signatures', () => {
-  test('is small, kept for ever, and no script of the page', async () => {
+  test('is small, immutable, and no script of the page', async () => {
     const page = await (await service.get('/verify')).text()
     const [path = ''] = MODULE.exec(page) ?? []
     assert.doesNotMatch(page, new RegExp(`(?:src|href)="${path}`))
@@ -188,7 +188,7 @@ suite('the module that checks signatures', () => {
   })
 })
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 declare const isSecureContext: boolean
 declare const SubtleCrypto: Readonly<{
   prototype: { importKey: (...asked: unknown[]) => Promise<unknown> }

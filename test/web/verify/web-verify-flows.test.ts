@@ -18,7 +18,7 @@ let service: ModelService
 let browser: Browser
 let told = 0
 
-/** Publishes one after another; the seq of the first is that of the log's next event. */
+/** Publishes drafts one after another, from the log's next seq. */
 const tell = (drafts: readonly Omit<ModelDraft, 'ref'>[]): Promise<void> =>
   publish(
     service,
@@ -52,13 +52,13 @@ before(async () => {
     { type: 'pool', kind: 'top_up', ...OF_CONTEST, kots: '300' },
     { type: 'contest', kind: 'closed', ...OF_CONTEST },
     { type: 'prize', kind: 'winner', ...OF_CONTEST, kots: '100' },
-    // 9 and 10, which May takes back.
+    // 9 and 10, which May corrects.
     { type: 'payout', kind: 'winner', ...OF_CONTEST, kots: '30.5', tx: tx() },
     { type: 'payout', kind: 'refund', ...OF_CONTEST, kots: '20', tx: tx() },
   ])
   service.setNow(Date.UTC(2026, 4, 5))
   await tell([
-    // 11 to 14: of a payout of May its own file says what it was.
+    // 11 to 14: the file of May has the payout that it corrects.
     { type: 'payout', kind: 'winner', ...OF_CONTEST, kots: '44.000000001', tx: tx() },
     { type: 'payout', kind: 'loyalty', kots: '12', tx: tx(), details: { month: '2026-04' } },
     { type: 'burn', kind: 'platform_income', kots: '3.25' },
@@ -89,7 +89,7 @@ suite('the check of a month', () => {
     ['2026-04', { spentOnPlay: '7.000000000', paidInPrizes: '30.500000000', burned: '0.000000000' }],
     ['2026-05', { spentOnPlay: '-7.000000000', paidInPrizes: '13.500000001', burned: '1.000000009' }],
   ] as const) {
-    test(`sums up what moved in ${month}, corrections too, and holds it against the flows`, async () => {
+    test(`adds up the movements of ${month} with corrections, and compares them with the flows`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const marks = await checkMonth(sight.page, month)
       const steps = await stepsOf(sight.page, 'month')
@@ -101,7 +101,7 @@ suite('the check of a month', () => {
     })
 
     for (const [figure, amount] of Object.entries(sums)) {
-      test(`fails flows that say another ${figure} of ${month}`, async () => {
+      test(`fails if the flows have another ${figure} of ${month}`, async () => {
         await using sight = await browser.see(urlOf('/verify'))
         const { page } = sight
         const query = `from=${month}-01&to=${month === '2026-04' ? '2026-05' : '2026-06'}-01&bucket=day`
@@ -116,7 +116,7 @@ suite('the check of a month', () => {
     }
   }
 
-  test('fails one of which the log of now did not grow, though its own key has signed both', async () => {
+  test('fails if the present log does not extend the month, though its key signed both', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
     const path = '/api/v1/log/tile/0/000.p/20'

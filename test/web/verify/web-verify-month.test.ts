@@ -12,7 +12,7 @@ import { openModelService } from '../../stage/model-service.ts'
 
 let service: ModelService
 let browser: Browser
-/** The checkpoint of the fifth of May, signed as well as any other. */
+/** The valid checkpoint of the fifth of May. */
 let earlier = ''
 before(async () => {
   service = await openModelService(Date.UTC(2026, 3, 20))
@@ -49,10 +49,10 @@ async function checkMonth(page: Page, month: string): Promise<readonly string[]>
   return check(page, 'month')
 }
 
-/** What a relay shows for May in place of what is there. */
-type Shown = Readonly<{ manifest: Partial<ArchiveManifest>; lines?: readonly string[] | undefined }>
+/** What a relay serves for May instead of the real files. */
+type ServedMonth = Readonly<{ manifest: Partial<ArchiveManifest>; lines?: readonly string[] | undefined }>
 
-async function show(page: Page, { manifest, lines }: Shown): Promise<void> {
+async function show(page: Page, { manifest, lines }: ServedMonth): Promise<void> {
   const file = lines && gzipSync(lines.map((line) => `${line}\n`).join(''))
   const sha256 = file && createHash('sha256').update(file).digest('hex')
   const gzip = file && { gzip: { bytes: file.length, sha256 } }
@@ -61,7 +61,7 @@ async function show(page: Page, { manifest, lines }: Shown): Promise<void> {
   if (file) await page.route(`**${ADDRESS}/2026-05.jsonl.gz`, (route) => route.fulfill({ body: file }))
 }
 
-const cutTo = (lines: readonly string[]): Shown => {
+const cutTo = (lines: readonly string[]): ServedMonth => {
   const seqs = lines.map((line) => (JSON.parse(line) as { seq: number }).seq)
   const [firstSeq = 0, lastSeq = 0] = [seqs.at(0), seqs.at(-1)]
   return { lines, manifest: { firstIndex: firstSeq - 1, firstSeq, lastSeq, events: lines.length } }
@@ -69,7 +69,7 @@ const cutTo = (lines: readonly string[]): Shown => {
 
 suite('the check of a month', () => {
   for (const month of ['2026-04', '2026-05', '2026-06', '2026-07']) {
-    test(`finds every event of ${month}, by those before and after it`, async () => {
+    test(`finds every event of ${month}, by the events before and after it`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const marks = await checkMonth(sight.page, month)
       assert.ok(!marks.includes('failed'), await stepsOf(sight.page, 'month'))
@@ -79,7 +79,7 @@ suite('the check of a month', () => {
     })
   }
 
-  const lies: readonly (readonly [what: string, lie: () => Promise<Shown>])[] = [
+  const lies: readonly (readonly [what: string, lie: () => Promise<ServedMonth>])[] = [
     [
       'is declared empty',
       async () => ({ lines: [], manifest: { firstIndex: null, firstSeq: null, lastSeq: null, events: 0 } }),
@@ -127,7 +127,7 @@ suite('the check of a month', () => {
     })
   }
 
-  test('fails nothing where no later event is signed yet, and says so', async () => {
+  test('fails nothing if no later event is signed yet, and says so', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { checkpoint } = await manifestOf('2026-07')
     await sight.page.route('**/log/checkpoint', (route) => route.fulfill({ body: checkpoint }))
@@ -137,14 +137,14 @@ suite('the check of a month', () => {
     assert.match(await stepsOf(sight.page, 'month'), /has no event #511 yet/)
   })
 
-  test('fails a month whose log of now did not grow out of it', async () => {
+  test('fails a month that the present log does not extend', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     await sight.page.route('**/log/tile/0/001', replacedTile)
     assert.deepEqual((await checkMonth(sight.page, '2026-07')).slice(-2), STOPPED)
   })
 
   for (const month of ['2026-01', '2026-08', '2026-09', '2099-12']) {
-    test(`says of ${month} that it is not closed, and fails nothing`, async () => {
+    test(`says that ${month} is not closed, and fails nothing`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       assert.deepEqual(await checkMonth(sight.page, month), ['not checked'])
       assert.match(await stepsOf(sight.page, 'month'), /not closed yet/)

@@ -11,7 +11,7 @@ import { check, replaced, stepsOf } from './checked-page.ts'
 import type { PageStage } from '../../stage/page-stage.ts'
 import { openPageStage } from '../../stage/page-stage.ts'
 
-/** The payout of the stage's story, and an event that names no transaction. */
+/** The payout of the stage's story, and an event without a transaction. */
 const [PAYOUT, PLAY] = ['10', '4']
 
 const FILE = { name: 'file.csv', mimeType: 'text/csv', buffer: Buffer.from('of nobody') }
@@ -37,14 +37,14 @@ async function savedVerifier(): Promise<string> {
 }
 
 suite('the page of checks', () => {
-  test('names in its commands the site that it is of, before any script', async () => {
+  test('has the URL of its site in its commands, without a script', async () => {
     const page = await (await pages.api.get('/verify')).text()
     assert.doesNotMatch(page, /THIS-SITE/)
     assert.ok(page.includes(`daybook verify ${pages.urlOf('')} --key`))
     assert.ok(page.includes(`curl -sf ${pages.urlOf('/api/v1/log/checkpoint')} `))
   })
 
-  test('shows the key that the server names, and where to compare it', async () => {
+  test('shows the server’s key, and says where to compare it', async () => {
     const { keys } = (await (await pages.api.get('/api/v1/log/keys')).json()) as LogKeys
     await using sight = await pages.see('/verify')
     const text = await sight.page.locator('main').innerText()
@@ -60,7 +60,7 @@ suite('the page of checks', () => {
     assert.equal(label.trim(), 'Key of the log, if you have it from somewhere else (optional)')
   })
 
-  test('offers no check where no script runs, but the commands', async () => {
+  test('offers only the commands without a script', async () => {
     await using sight = await pages.see('/verify', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('[data-checks] :visible').count(), 0)
@@ -76,7 +76,7 @@ suite('the check of a payment', () => {
     ['on the page', async () => pages.urlOf('/verify')],
     ['from a disk', savedVerifier],
   ] as const) {
-    test(`${where} proves its event, and leads to those who show the chain`, async () => {
+    test(`${where} proves its event, and links the explorers`, async () => {
       await using sight = await pages.browser.see(await open())
       const { page } = sight
       await page.locator('input[name=payment]').fill(PAYOUT)
@@ -100,7 +100,7 @@ suite('the check of a payment', () => {
     })
   }
 
-  test('leads nowhere by a transaction that the log does not name', async () => {
+  test('links no explorer for a transaction that the log does not name', async () => {
     await using sight = await pages.see('/verify')
     const { page } = sight
     await page.route(`**/events/${PAYOUT}`, replaced('transaction-0001', 'transaction-0002'))
@@ -111,7 +111,7 @@ suite('the check of a payment', () => {
 })
 
 suite('the saved verifier', () => {
-  test('begins with the address that it was saved from, and asks nobody without one', async () => {
+  test('starts with the address that it was saved from, and requests nothing without one', async () => {
     await using sight = await pages.browser.see(await savedVerifier())
     const { page } = sight
     const base = page.locator('input[name=base]')

@@ -22,7 +22,7 @@ import { TEST_KEY } from '../../story/signing.ts'
 const EVENTS = 301
 const ORIGIN = 'daybook.test/model'
 const NARROW = { width: 320, height: 640 }
-/** As high as the smallest letters of the pages stand. */
+/** Height of the smallest letters of the pages, in pixels. */
 const LETTERS_PX_MIN = 12
 
 let service: ModelService
@@ -43,7 +43,7 @@ after(async () => {
 const urlOf = (path: string): string => `http://127.0.0.1:${service.port()}${path}`
 const textOf = async (path: string): Promise<string> => (await service.get(`/api/v1/${path}`)).text()
 
-/** The path of an event by the receipt that the log gives. */
+/** Path of an event by its receipt. */
 async function receivedPath(seq: number): Promise<Path> {
   const [head = ''] = (await textOf(`log/proof/${seq}`)).split('\n\n')
   const proof = head.split('\n').slice(2)
@@ -72,7 +72,7 @@ const isShown = (page: Page): Promise<boolean> => page.locator('[data-path]').is
 
 suite('the picture of the path', () => {
   for (const seq of [1, 42, 256, EVENTS - 1, EVENTS]) {
-    test(`shows every hash from event #${seq} to the root, as its receipt leads there`, async () => {
+    test(`shows every hash from event #${seq} to the root, as in its receipt`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       assert.equal(await isShown(page), false)
@@ -100,7 +100,7 @@ suite('the picture of the path', () => {
     ['event', '**/events/42', replaced('1.000000000', '2.000000000')],
     ['tree', '**/log/tile/0/000', altered((tile) => Buffer.from(tile).fill(7, 0, 32))],
   ] as const) {
-    test(`shows where an altered ${what} leads: beside the root that is signed`, async () => {
+    test(`shows a root that differs from the signed one for an altered ${what}`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       await page.route(address, lie)
@@ -118,7 +118,7 @@ suite('the picture of the path', () => {
     })
   }
 
-  test('is gone while nothing was hashed: the event is still to come, a tile is none, or the signature failed', async () => {
+  test('is hidden if nothing was hashed: for a future event, a missing tile or a failed signature', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
     await checkEvent(page, 42)
@@ -136,7 +136,7 @@ suite('the picture of the path', () => {
     assert.equal(await isShown(page), false)
   })
 
-  test('has no tick where the signature was not checked, and says so', async () => {
+  test('has no tick if the signature was not checked, and says so', async () => {
     await using sight = await browser.see('about:blank')
     const { page } = sight
     await page.addInitScript(() => {
@@ -152,7 +152,7 @@ suite('the picture of the path', () => {
     assert.deepEqual(cut(await receivedPath(42)), await drawnPath(page))
   })
 
-  test('is the same in the verifier that is saved', async () => {
+  test('is the same in the saved verifier', async () => {
     const path = join(folder, 'daybook-verify.html')
     await writeFile(path, await (await service.get('/verify/daybook-verify.html')).text())
     const drawn: string[] = []
@@ -173,7 +173,7 @@ suite('the picture of the path', () => {
 
 const hashOf = (name: string): Uint8Array => createHash('sha256').update(name).digest()
 
-/** A log of nearly 2^24 events as far as one of them needs it: every hash of its tiles is of a name. */
+/** Parts of a log of nearly 2^24 events that one event needs. Its hashes are made from names. */
 async function showLong(page: Page): Promise<Path & Readonly<{ seq: number }>> {
   const [size, index] = [2 ** 24 - 3, 2 ** 23 + 12_345]
   const seq = index + 1
@@ -200,7 +200,7 @@ suite('the picture of a path of 24 steps', () => {
     { viewport: { width: 1280, height: 900 } },
   ]
   for (const look of looks) {
-    test(`can be read and is open to everyone: ${JSON.stringify(look)}`, async () => {
+    test(`is legible and accessible: ${JSON.stringify(look)}`, async () => {
       await using sight = await browser.see(urlOf('/verify'), { ...look, bypassCSP: true })
       const { page } = sight
       const { seq, ...path } = await showLong(page)
@@ -218,7 +218,7 @@ suite('the picture of a path of 24 steps', () => {
         const over = letters.slice(at + 1).filter((other) => overlap(one, other))
         assert.deepEqual(over, [], one.said)
       }
-      // The list beside the picture is shut where it would stand below it.
+      // The list is closed if it is below the picture.
       assert.equal(await page.locator('[data-path] ol').isVisible(), width > 1_000)
       await assertNoViolations(page)
     })

@@ -8,7 +8,7 @@ import { verifyEd25519 as verifyByRuntime } from '../../tlog/example.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 
 const { p, n } = Point.CURVE()
-/** The bit of a point's last byte that is the sign of its x. */
+/** Sign bit of x in a point's last byte. */
 const SIGN = 1n << 255n
 
 const bytesOf = (value: bigint): Uint8Array =>
@@ -17,15 +17,15 @@ const numberOf = (bytes: Uint8Array): bigint =>
   bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n)
 const concat = (...parts: readonly Uint8Array[]): Uint8Array => Buffer.concat(parts)
 
-/** A point whose order is eight: what it is added to is another point with nearly the same signatures. */
+/** A point of order eight. Added to another point, it gives one with nearly the same signatures. */
 const TORSION = Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')
-/** A secret of a key, and one of a signature. */
+/** Secrets of a key and of a signature. */
 const [SECRET, NONCE] = [12_345_678_901_234_567_890n, 98_765_432_109_876_543_210n]
 const [KEY, R] = [Point.BASE.multiply(SECRET), Point.BASE.multiply(NONCE)]
 
 type Claim = Readonly<{ key: Uint8Array; message: Uint8Array; signature: Uint8Array }>
 
-/** What somebody signs who holds the secret and may choose the bytes of the key and of R; k is the hash of all. */
+/** Signs with the secret and with chosen bytes of the key and of R; k is the hash of all. */
 function signed(
   key: Uint8Array,
   r: Uint8Array,
@@ -45,7 +45,7 @@ function signed(
 const byTheRules = (k: bigint): bigint => (NONCE + k * SECRET) % n
 const good = signed(KEY.toBytes(), R.toBytes(), 'good', byTheRules)
 
-/** The first of these claims for which k is a multiple of eight, or for which it is not. */
+/** The first claim whose k is, or is not, a multiple of eight. */
 function first(isMultiple: boolean, claim: (text: string) => Claim & Readonly<{ k: bigint }>): Claim {
   for (let count = 0; ; count += 1) {
     const found = claim(`claim ${count}`)
@@ -53,7 +53,7 @@ function first(isMultiple: boolean, claim: (text: string) => Claim & Readonly<{ 
   }
 }
 
-/** One whose last byte is zero, without it: the number that it stands for is the same. */
+/** A number without its last byte, which is zero. */
 function short(): Claim {
   for (let count = 0; ; count += 1) {
     const { signature, ...claim } = signed(KEY.toBytes(), R.toBytes(), `short ${count}`, byTheRules)
@@ -122,7 +122,7 @@ suite('the Ed25519 that a page brings', () => {
     })
   }
 
-  test('takes whatever the runtime has signed, and nothing of it once a bit is another', async () => {
+  test('takes signatures of the runtime, and refuses them with one bit changed', async () => {
     const { privateKey, publicKey } = TEST_KEY
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(), async (message, bit) => {

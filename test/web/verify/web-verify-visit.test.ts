@@ -31,7 +31,7 @@ after(async () => {
 const urlOf = (path: string): string => `http://127.0.0.1:${service.port()}${path}`
 const newest = async (): Promise<string> => (await service.get('/api/v1/log/checkpoint')).text()
 
-/** The tree of now as a log of this name and of another key shows it. */
+/** The present tree, signed by a log of this name with another key. */
 async function showOther(page: Page, origin: string, statedBy: SigningKey | null): Promise<void> {
   const [, size = '', root = ''] = (await newest()).split('\n')
   const [note, vkey] = signedBy(OTHER_KEY, origin, `${origin}\n${size}\n${root}\n`)
@@ -73,7 +73,7 @@ suite('the check since the last visit', () => {
   })
 
   for (const origin of ['other.test/log', ORIGIN]) {
-    test(`says loudly that the address showed a log of another key before, named ${origin} now`, async () => {
+    test(`warns that the address had a log with another key before, now named ${origin}`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       await check(page, 'visit')
@@ -91,7 +91,7 @@ suite('the check since the last visit', () => {
     ['the key of before', TEST_KEY, ['done', 'done', 'done']],
     ['itself', OTHER_KEY, ['done', ...STOPPED]],
   ] as const) {
-    test(`takes a new key as the log’s by the statement of ${by}: ${marks.join(', ')}`, async () => {
+    test(`accepts a new key by the statement of ${by}: ${marks.join(', ')}`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       await check(page, 'visit')
@@ -101,8 +101,8 @@ suite('the check since the last visit', () => {
   }
 })
 
-suite('a visit of a browser', () => {
-  test('without Ed25519 keeps nothing unsigned, and accuses nobody by it', async () => {
+suite('a visit by a browser', () => {
+  test('without Ed25519 stores nothing unchecked, and fails nothing by it', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
     await page.addInitScript(() => {
@@ -126,7 +126,7 @@ suite('a visit of a browser', () => {
     '\n',
     'd k\n',
   ]) {
-    test(`takes ${JSON.stringify(text)} for no visit that was kept`, async () => {
+    test(`takes ${JSON.stringify(text)} as no stored visit`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       await keep(page, ORIGIN, text)
@@ -136,7 +136,7 @@ suite('a visit of a browser', () => {
     })
   }
 
-  test('that may keep nothing says so, and fails nothing', async () => {
+  test('without storage says so, and fails nothing', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     await sight.page.addInitScript(() => {
       Object.defineProperty(globalThis, 'localStorage', {
@@ -151,9 +151,9 @@ suite('a visit of a browser', () => {
   })
 })
 
-suite('an answer that is not had', () => {
+suite('a missing answer', () => {
   for (const status of [429, 503]) {
-    test(`is not checked and accuses nobody: ${status}, with the seconds to wait`, async () => {
+    test(`fails nothing and shows the seconds to wait: ${status}`, async () => {
       await using sight = await browser.see(urlOf('/verify?seq=4'))
       await sight.page.route('**/api/v1/events/4', (route) =>
         route.fulfill({ status, headers: { 'retry-after': '30' }, body: '{}' }),
@@ -163,13 +163,13 @@ suite('an answer that is not had', () => {
     })
   }
 
-  test('is not checked and accuses nobody where nobody answers', async () => {
+  test('fails nothing if there is no response', async () => {
     await using sight = await browser.see(urlOf('/verify?seq=4'))
     await sight.page.route('**/api/v1/log/checkpoint', (route) => route.abort())
     assert.deepEqual(await check(sight.page, 'event'), ['not checked'])
   })
 
-  test('is asked for anew once it was altered on its way', async () => {
+  test('is requested again after it was altered on its way', async () => {
     let isAltering = true
     await using relay = await openAltering((path) => isAltering && path.includes('/tile/0/'))
     await using sight = await browser.see(`${relay.url}/verify?seq=4`)
@@ -179,7 +179,7 @@ suite('an answer that is not had', () => {
   })
 })
 
-/** What stands between a browser and the service and alters some of the answers, under the headers that they had. */
+/** A proxy between browser and service that alters some answers and keeps their headers. */
 async function openAltering(
   alters: (path: string) => boolean,
 ): Promise<AsyncDisposable & Readonly<{ url: string }>> {
@@ -205,7 +205,7 @@ async function openAltering(
   }
 }
 
-/** As the scripts run within the page see it. */
+/** The page's global object, for scripts that run in the page. */
 declare const localStorage: Readonly<{
   getItem(name: string): string | null
   setItem(name: string, text: string): void

@@ -69,14 +69,14 @@ suite('the page of checks', () => {
     ['signature', '**/log/checkpoint', replaced(/(— \S+ .{20})..../, '$1AAAA'), STOPPED],
   ]
   for (const [what, address, lie, steps] of lies) {
-    test(`finds out that the ${what} was altered`, async () => {
+    test(`detects that the ${what} was altered`, async () => {
       await using sight = await browser.see(urlOf('/verify?seq=42'))
       await sight.page.route(address, lie)
       assert.deepEqual(await check(sight.page, 'event'), steps)
     })
   }
 
-  test('takes the key that the reader gives, and no other', async () => {
+  test('uses only the key that the reader gives', async () => {
     await using sight = await browser.see(urlOf('/verify?seq=42'))
     const keys = (await (await service.get('/api/v1/log/keys')).json()) as { keys: { vkey: string }[] }
     const vkey = keys.keys[0]?.vkey ?? ''
@@ -87,7 +87,7 @@ suite('the page of checks', () => {
     assert.deepEqual(await check(sight.page, 'event'), STOPPED)
   })
 
-  test('hashes a whole month onto the months before it', async () => {
+  test('hashes a whole month after the months before it', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
     await page.locator('input[name=month]').fill('2026-05')
@@ -103,7 +103,7 @@ suite('the page of checks', () => {
     assert.deepEqual(await check(page, 'month'), ['done', ...STOPPED])
   })
 
-  test('proves that an event names a file as that of a loyalty run, and fails another file', async () => {
+  test('proves that an event names the file of a loyalty run, and fails another file', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
     const chosen = page.locator('form[data-check=file] input')
@@ -120,7 +120,7 @@ suite('the page of checks', () => {
     ['of another file', 301, STOPPED],
     ['of another kind', 42, STOPPED],
   ] as const) {
-    test(`does not believe that a run names a file, by an event ${what}`, async () => {
+    test(`does not accept an event ${what} as proof of a run's file`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       const forged = Buffer.from('forged')
@@ -135,7 +135,7 @@ suite('the page of checks', () => {
     })
   }
 
-  test('is open to everyone with its steps shown', async () => {
+  test('is accessible with its steps shown', async () => {
     await using sight = await browser.see(urlOf('/verify?seq=42'), { bypassCSP: true })
     await check(sight.page, 'event')
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -147,8 +147,8 @@ suite('the page of checks', () => {
   })
 })
 
-suite('the verifier that is saved', () => {
-  test('is one small file, and runs from a disk against the log', async () => {
+suite('the saved verifier', () => {
+  test('is one small file, and checks the log from a disk', async () => {
     const answer = await fetch(urlOf('/verify/daybook-verify.html'))
     assert.match(
       answer.headers.get('content-disposition') ?? '',
