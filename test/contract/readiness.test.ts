@@ -203,7 +203,7 @@ suite('a service with few open files', () => {
           assert.equal((await node.publish([draft])).status, 200)
         }
         assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
-        assert.match(node.stderr(), /as many connections as allowed are open/)
+        assert.match(node.stderr(), /the limit of connections is reached/)
         for (const socket of sockets) socket.destroy()
         assert.equal((await node.end('SIGTERM')).code, 0)
       } finally {

@@ -46,7 +46,7 @@ export async function auditWhole(
       progress.at(state.checked, state.events)
       if (state.done) return state.fault
       await turn()
-      if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing is said of the log')
+      if (world.stop.aborted) throw new CommandError(1, 'stopped before the whole log was checked')
     }
   } finally {
     progress.end()

@@ -11,7 +11,7 @@ export function openDropReport(log: Logger, monotonicMs: () => number, connectio
     dropped += 1
     const nowMs = monotonicMs()
     if (nowMs < nextMs) return
-    log.warn({ dropped, connectionsMax }, 'as many connections as allowed are open: further ones are closed')
+    log.warn({ dropped, connectionsMax }, 'the limit of connections is reached: further ones are closed')
     dropped = 0
     nextMs = nowMs + REPORT_MS
   }

@@ -33,6 +33,6 @@ function acquire(words: Int32Array, at: number): void {
   for (let sleeps = 0; Atomics.exchange(words, at, AWAITED) !== FREE;) {
     if (Atomics.wait(words, at, AWAITED, SLEEP_MS) === 'timed-out') sleeps += 1
     if (sleeps === SLEEPS_MAX)
-      throw new Error(`a lock in shared memory was not let go in ${SLEEPS_MAX * SLEEP_MS} ms`)
+      throw new Error(`a lock in shared memory was not released within ${SLEEPS_MAX * SLEEP_MS} ms`)
   }
 }
