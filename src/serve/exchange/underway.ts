@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { RequestTally } from './request-tally.ts'
+import type { RequestTally } from '../metrics/request-tally.ts'
 
 /** Milliseconds after which an ordinary answer that is not taken is given up, or a second later. */
 export const ANSWER_MS_MAX = 30_000
