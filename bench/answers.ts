@@ -15,7 +15,7 @@ import type { BenchSettings } from './stage/report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
 import { startBenchService } from './stage/service.ts'
 
-/** How long every answer takes that is in no cache, and how that grows with the log. */
+/** Measures uncached answers in process and over HTTP, on a small and a large log. */
 
 const settings = benchSettings(join(tmpdir(), 'daybook-bench'))
 process.stdout.write(`${await answers(settings)}\n`)
@@ -65,7 +65,7 @@ async function answers({ store, events, runs }: BenchSettings): Promise<string> 
   ].join('\n')
 }
 
-/** A question's timing, and the length of its longest answer. */
+/** Timing of a question, and the length of its longest answer in characters. */
 type Answered = Timing & Readonly<{ chars: number }>
 
 function inProcess(data: string, runs: number): readonly Answered[] {
@@ -84,7 +84,7 @@ function inProcess(data: string, runs: number): readonly Answered[] {
   )
 }
 
-/** Null where every drawing has the same address: the second answer would come out of the cache. */
+/** Null when all drawings have the same address, because HTTP would answer the second one from the cache. */
 async function overHttp(data: string, runs: number): Promise<readonly (Timing | null)[]> {
   const asked = withReader(data, (_reader, log) => log)
   await using service = await startBenchService(data)

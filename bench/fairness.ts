@@ -17,7 +17,10 @@ import { askedOf } from './stage/questions.ts'
 import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './stage/report.ts'
 import { startBenchService } from './stage/service.ts'
 
-/** How long a stranger waits while others use all of their allowance at once. Linux only: it needs many addresses. */
+/**
+ * Measures how long one caller waits while others use their whole allowance at once. Linux only: it needs many
+ * addresses.
+ */
 
 const HELP = `node bench/fairness.ts [--store DIR] [--events N] [--full] [--only WORDS] [--no-answers]
 
@@ -27,17 +30,20 @@ const HELP = `node bench/fairness.ts [--store DIR] [--events N] [--full] [--only
   --only WORDS   attacks whose name holds these words
   --no-answers   without the processor time of single answers
 `
-/** Requests of one address in a minute; pages have ten times as many. It is the default of a service. */
+/** Requests of one address per minute, the default of a service. Pages have ten times as many. */
 const RATE_LIMIT = 60
-/** A stranger waits at most so long in 99 of 100, or so many times its own quiet wait, whichever is more. */
+/**
+ * Goals for the 99th percentile of the stranger's wait: milliseconds, or a multiple of its wait on an idle service. The
+ * larger one counts.
+ */
 const GOAL_MS = 50
 const GOAL_QUIET = 20
-/** Times the goal where many addresses attack. */
+/** Factor of the goal when many addresses attack. */
 const GOAL_MANY = 10
 const ASK_EVERY_MS = 50
-/** Addresses of the stranger: none of them asks more than 40 times a minute. */
+/** Addresses of the stranger. None of them sends more than 40 requests per minute. */
 const STRANGERS = 30
-/** The attack begins this long after the stranger's first question. */
+/** Delay of the attack after the stranger's first request. */
 const LEAD_MS = 300
 const FIRST_PAGE_MS_MAX = 60_000
 
@@ -103,7 +109,7 @@ async function rowOf(attack: Attack, data: string, asked: Asked): Promise<string
   const { port } = service
   const ask = (forMs: number, first: number): Promise<Waited> =>
     stranger({ port, forMs, waitMs: slices.waitMs }, first, questionsOf(asked))
-  // A service that has been asked pages before. The first of all waits for the scripts of pages, which are bundled once.
+  // Asks for pages first, because the first request for a page waits until the islands are bundled.
   await stranger({ port, forMs: slices.warmMs, waitMs: FIRST_PAGE_MS_MAX }, 1, pastPages(asked))
   const quiet = share((await ask(slices.quietMs, 2)).took, 0.99)
   const [{ took, unanswered }, attacked] = await Promise.all([
@@ -129,7 +135,7 @@ function answersOf({ byStatus, bytes }: Attacked): string {
   return counts.length === 0 ? '' : `${counts.join(', ')}, ${(bytes / 2 ** 20).toFixed(0)} MiB`
 }
 
-/** Asks from addresses that nobody else has; `first` keeps those of one slice from those of another. */
+/** Sends requests from addresses that no other slice uses. `first` is the slice's own part of the address. */
 function stranger(
   slice: Pick<StrangerPlan, 'port' | 'forMs' | 'waitMs'>,
   first: number,
@@ -145,7 +151,7 @@ function questionsOf({ events }: Asked): readonly string[] {
   return pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
 }
 
-/** Pages of many moments: each is made, and by both threads. */
+/** Pages of many moments, so that no page is cached and both answer threads work. */
 function pastPages({ from, to }: Asked): readonly string[] {
   return Array.from(
     { length: 1_000 },
@@ -169,7 +175,7 @@ async function begin(attack: Attack, port: number, asked: Asked): Promise<Attack
   return await run<Attacked>('fairness/fairness-load.ts', plan)
 }
 
-/** Runs a script of this folder with a plan, and gives what it tells. */
+/** Runs a script of this folder with a plan as its input, and returns its parsed output. */
 async function run<T>(script: string, plan: object): Promise<T> {
   const path = new URL(script, import.meta.url).pathname
   const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] })

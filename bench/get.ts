@@ -16,17 +16,17 @@ import { benchSettings, sayBuilding, SMALL_EVENTS, table, thousands } from './st
 import type { BenchService } from './stage/service.ts'
 import { startBenchService } from './stage/service.ts'
 
-/** What the processor spends on an answer: an event and a page, beside those that others would serve them with. */
+/** Measures the processor time of an answer (an event, a page), and that of other servers for the same bytes. */
 
-/** Slices of each candidate, by turns; the first is not counted. */
+/** Slices of each candidate, in turns. The first is not counted. */
 const SLICES = 9
-/** Processor time of one slice: long beside the hundredth of a second in which it is counted. */
+/** Processor time of one slice. It is long in comparison with the clock tick of 10 ms. */
 const SLICE_US = 400_000
 const WARM_UP_REQUESTS = 2_000
 const EVENTS = 1_000
 const PAGES = 20
 const PAGE_EVENTS = 1_000
-/** As many requests as the allowance can be set to: it counts each, and refuses none. */
+/** The largest rate limit, so that every request is counted and none is refused. */
 const RATE_LIMIT = '10000'
 
 const { store, events } = benchSettings(join(tmpdir(), 'daybook-bench'))
@@ -49,7 +49,7 @@ async function gets(): Promise<string> {
 
 type Row = string[]
 
-/** A store of its own: nobody may serve a directory beside another, and an allowance counts the same over any log. */
+/** Copies the store, because one data directory has one service. The allowance costs the same on any log. */
 function smallCopy(): Disposable & Readonly<{ data: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-get-'))
   const copy = join(directory, 'data')
@@ -63,7 +63,7 @@ function smallCopy(): Disposable & Readonly<{ data: string }> {
 async function smallRows(service: BenchService): Promise<readonly Row[]> {
   const hot = asked(hotEvents(events))
   const prepared: Prepared[] = []
-  // One by one: an address has 256 connections at most.
+  // In sequence, because one address may have 256 connections at most.
   for (const { path } of hot) prepared.push(await prepare(service.port, path))
   await using bare = await nodePeer('bare', prepared)
   await using nginx = await nginxPeer(prepared)
@@ -92,7 +92,7 @@ async function pageRows(service: BenchService): Promise<readonly Row[]> {
   ])
 }
 
-/** By themselves, and last: what they leave in memory is a cost that the peers do not have. */
+/** Runs last and alone, because it fills the service's memory, which the peers do not have to do. */
 async function onceRows(service: BenchService): Promise<readonly Row[]> {
   return [
     ...(await compare(candidate('event, each once', service, oneByOne(eventOf)), [])),
@@ -102,9 +102,9 @@ async function onceRows(service: BenchService): Promise<readonly Row[]> {
 
 type Candidate = Readonly<{
   name: string
-  /** Undefined where it is not installed. */
+  /** Undefined if not installed. */
   server: Readonly<{ port: number; pids: readonly number[] }> | undefined
-  /** What so many requests ask; fewer are gone round. */
+  /** Targets of this many requests. A shorter list is repeated. */
   targets: (requests: number) => readonly Target[]
 }>
 
@@ -121,7 +121,7 @@ function peer(name: string, server: Peer | undefined, wanted: readonly Target[])
   return { name, server, targets: () => wanted }
 }
 
-/** Daybook's cost, and that of each other beside it; a goal is how many times the other's it may be. */
+/** Rows of Daybook's cost and of each peer's. A goal is the largest allowed ratio of Daybook's cost to the peer's. */
 async function compare(
   ours: Candidate,
   others: readonly (Candidate & Readonly<{ goal: number | null }>)[],
@@ -147,7 +147,7 @@ async function compare(
   })
 }
 
-/** As many requests as take a slice's time, found while the code of the server is warmed up. */
+/** Number of requests that fills a slice. Finding it also warms up the server. */
 async function requestsOfSlice(one: Candidate): Promise<number> {
   let cost = 0
   for (
@@ -171,7 +171,7 @@ async function costOf({ server, targets }: Candidate, requests: number): Promise
   return (cpu() - began) / requests
 }
 
-/** A target to be read from the log: what the answer must be, made of the log's own lines. */
+/** Target made from the log's lines, with the expected body. */
 type Wanted = (snapshot: Snapshot) => Target
 
 function eventOf(seq: number): Wanted {
@@ -210,7 +210,9 @@ function asked(wanted: readonly Wanted[], directory: string = data): readonly Ta
   }
 }
 
-/** Others at each call: a step that shares no factor with the number of places comes to each of them once. */
+/**
+ * Gives different targets at each call. The step shares no factor with the number of places, so it reaches each once.
+ */
 function oneByOne(of: (place: number) => Wanted): (requests: number) => readonly Target[] {
   const places = events - 2 * PAGE_EVENTS
   const step = 7919

@@ -14,18 +14,18 @@ import { askedOf, questions } from './stage/questions.ts'
 import type { BenchSettings } from './stage/report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
 
-/** How much longer an answer that is in no cache takes on a log a hundred times as long. */
+/** Measures how uncached answers slow down on a log a hundred times as long. */
 
 const GOAL = 1.5
-/** Turns before the first that counts: compiled code is what a service runs. */
+/** Uncounted first runs, so that the code is compiled. */
 const WARM_UP = 20
-/** Milliseconds of one question's turns, once there are enough of them. */
+/** Time limit of one question's runs, applied after `ENOUGH` runs. */
 const BUDGET_MS = 2_000
 const ENOUGH = 30
 const READ_BYTES = 1 << 22
 
 type Log = Readonly<{ reader: LogReader; asked: Asked }>
-/** Of one question on one log: the median of the time in ms, and the mean length in characters. */
+/** Median time in ms and mean length in characters of one question on one log. */
 type Cost = Readonly<{ time: number; chars: number }>
 
 const settings = benchSettings(join(tmpdir(), 'daybook-bench'))
@@ -65,7 +65,7 @@ function openLog(store: string, events: number): Log {
   return { reader, asked: reader.snapshot(askedOf) }
 }
 
-/** Reads a file to its end, after which the system has it in memory where there is room. */
+/** Reads a file to its end, so that the system caches it if it has room. */
 function readThrough(path: string): void {
   const file = openSync(path, 'r')
   const chunk = new Uint8Array(READ_BYTES)
@@ -73,7 +73,7 @@ function readThrough(path: string): void {
   closeSync(file)
 }
 
-/** The list of unpaid prizes a page at a time: its length is bounded, however many there are. */
+/** A page of the unpaid prizes, whose length has a limit. */
 function payoutsPage(): Question {
   return {
     name: 'payouts, 100',
@@ -86,7 +86,7 @@ function payoutsPage(): Question {
   }
 }
 
-/** Asks both logs by turns, each time with the same seed. */
+/** Asks both logs in turns, with the same seed. */
 function costsOf(question: Question, [small, large]: readonly [Log, Log], runs: number): [Cost, Cost] {
   const turns = [small, large].map((log) => {
     return { log, random: randomOf(question.name), times: [] as number[], chars: 0 }

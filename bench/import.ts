@@ -11,8 +11,8 @@ import { msOf } from '../src/protocol/moment.ts'
 import { importFiles } from '../src/publish/import/import.ts'
 import { TEST_KEY } from '../test/story/signing.ts'
 
-// Drafts a second of `daybook import`, from the first byte read to the last fsync, beside a bare loop that reads
-// the same file and inserts its lines through node:sqlite: no rules, no books, no archive, no second thread.
+// Measures drafts per second of `daybook import`, from the first byte read to the last fsync. The peer is a bare loop
+// that inserts the same lines through node:sqlite: no rules, books, archive or second thread.
 
 const HELP = `node bench/import.ts [--drafts 500000] [--rounds 3] [--file F --chain opaque]
 
@@ -62,7 +62,7 @@ type Bare = Readonly<{
   kots?: string
 }>
 
-/** The peer: one table, one transaction without journal, three indexes built last, one fsync. */
+/** The peer: one table, one transaction without a journal, three indexes built last, one fsync. */
 async function measurePeer(file: string, path: string): Promise<Measured> {
   const began = performance.now()
   const db = new DatabaseSync(path)
@@ -112,7 +112,7 @@ async function run(): Promise<void> {
     for (let round = 0; round < Number(values.rounds); round++) {
       const data = join(folder, 'data')
       imports.push(await measureImport(file, data))
-      // Of the whole process: before the peer's first run it is the import's alone.
+      // Memory of the whole process. Before the peer's first run only the import has used it.
       if (round === 0) peakMiB = process.resourceUsage().maxRSS / 1024
       await rm(data, { recursive: true })
       const peer = join(folder, 'peer.db')

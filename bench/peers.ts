@@ -11,12 +11,12 @@ import { ms, table } from './stage/report.ts'
 const YEAR_MS = 365 * DAY_MS
 const RUNS = 3
 
-/** One question, asked of Daybook's totals and of the events themselves. */
+/** A question answered from Daybook's totals and from the events. */
 type Duel = Readonly<{ name: string; ours(): unknown; theirs(): unknown }>
 
 /**
- * The same questions in SQL over the table of events of the same store: what a service does that keeps the log
- * and no totals. SQL has the advantage: it sums in floating point and makes no JSON of it.
+ * The same questions in SQL over the `events` table of the same store, as in a service without totals. SQL has the
+ * advantage: it sums in floating point and writes no JSON.
  */
 export function peersTable(reader: LogReader, db: DatabaseSync, to: Ms): string {
   const rows = duels(reader, db, to).map(({ name, ours, theirs }) => {

@@ -20,23 +20,23 @@ import { share } from './stage/measure.ts'
 import { pageNames, readWal, shapeOf } from './publish/publish-wal.ts'
 import { benchSettings, sayBuilding, table, thousands } from './stage/report.ts'
 
-/** What a commit of one event writes into the write-ahead log, by the kind of event, on a log that has grown. */
+/** Measures what a commit of one event writes to the write-ahead log, by kind of event, on a large log. */
 
-/** Bytes of a commit's frames. */
+/** Goal in bytes of a commit's frames. */
 const GOAL_BYTES = 24 * 1024
-/** Times that a contest is taken at random, in which events of each kind are published one after the other. */
+/** Rounds. Each takes a random contest and publishes events of each kind in it. */
 const ROUNDS = 1_500
-/** As many before any counts: what an import leaves has no room in any page, and each is split once. */
+/** Uncounted first rounds. An import leaves full pages, and each page is split once. */
 const WARM_UP_ROUNDS = ROUNDS
-/** The pause between two commits on average: one in three begins a minute, and with it a row of the prefix totals. */
+/** Mean pause between two commits. One commit in three begins a minute, and so writes a row of prefix totals. */
 const PACE_MS = 20_000
-/** A prize; of some, payouts take a third each. */
+/** Amount of a prize. Some payouts pay a third of one. */
 const PRIZE_KOTS = 90
 
 type Body = Readonly<Record<string, unknown>>
-/** One event of a commit of its own, and what it is called in the table. */
+/** An event for a commit of its own, and its name in the table. */
 type Step = Readonly<{ name: string; body: Body }>
-/** A commit by what it published: the pages that it wrote. */
+/** The name of a commit's event, and the pages that the commit wrote. */
 type Written = Readonly<{ name: string; pages: readonly number[] }>
 
 const settings = benchSettings(join(tmpdir(), 'daybook-bench'))
@@ -54,11 +54,11 @@ function kinds(store: string, events: number): string {
   }
 }
 
-/** Publishes event after event, each in a commit of its own, and reads what the commits wrote. */
+/** Publishes events, each in a commit of its own, and reads the pages that the commits wrote. */
 function publishAll(directory: string): Readonly<{ frameBytes: number; written: readonly Written[] }> {
   const { paying, running, at } = contestsOf(directory)
   const db = openForWriting(storePath(directory))
-  // Every frame stays until it is read; the disk is not what is measured.
+  // Turns off checkpoints, so that every frame can be read. The disk is not measured.
   db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
   const appender = openAppender(db, testSigner(db))
   const random = randomOf('publish kinds')
@@ -90,7 +90,7 @@ function close(db: DatabaseSync): void {
   db.close()
 }
 
-/** The contests of the log that pay and that run, and the moment of its last event. */
+/** Contests of the log that are paying and running, and the moment of the last event. */
 function contestsOf(
   directory: string,
 ): Readonly<{ paying: readonly ContestId[]; running: readonly ContestId[]; at: Ms }> {
@@ -104,7 +104,7 @@ function contestsOf(
   return of
 }
 
-/** Publishes drafts in commits of their own, and gives their seqs. */
+/** Publishes drafts, each in its own commit, and returns their seqs. */
 function openPublish(appender: Appender, from: Ms, random: Random): (body: Body) => Seq {
   let at: number = from
   return (body) => {
@@ -120,7 +120,7 @@ function openPublish(appender: Appender, from: Ms, random: Random): (body: Body)
   }
 }
 
-/** What is published of one contest; it is told the seq of each event. */
+/** Events of one round. `yield` returns the seq of each. */
 function* storyOf(
   contests: Readonly<{ paying: ContestId; running: ContestId }>,
   random: Random,
@@ -129,7 +129,7 @@ function* storyOf(
   const of = { contestId: contests.paying }
   const tx = (): string => base58.encode(random.bytes(64))
   const play = { type: 'play', kind: 'vote', contestId: contests.running, kots: `${random.between(1, 9)}.25` }
-  // Not always as many: pages fill at a pace of their own, and no kind is to meet each that is full.
+  // The number of plays varies, so that full pages are met by all kinds of event.
   for (let plays = random.between(0, 5); plays > 0; plays--) yield { name: 'play', body: play }
   const played: Seq = yield { name: 'play', body: play }
   yield { name: 'pool', body: { type: 'pool', kind: 'top_up', ...of, kots: '1000.5' } }

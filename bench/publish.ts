@@ -15,7 +15,7 @@ import type { WalRound } from './publish/publish-wal.ts'
 import { pageNames, readWal, shapeOf } from './publish/publish-wal.ts'
 import { table, thousands } from './stage/report.ts'
 
-/** What a durable publish costs beside a bare loop that writes the same lines to a file and syncs it. */
+/** Measures a durable publish, and a bare loop that writes the same lines to a file and syncs it. */
 
 const HELP = `node bench/publish.ts [--disk DIR] [--rounds 5]
 
@@ -26,16 +26,16 @@ const PUBLISHERS = 32
 const BATCH = 100
 const SLICE_MS = 800
 const WARM_UP_MS = 1_500
-/** Commits of one event are looked at in slices so short that the log is seldom begun anew within one. */
+/** Slices of single-event commits are short, so that the write-ahead log is seldom reset within one. */
 const COMMITS_SLICE_MS = 150
 const COMMITS_SLICES = 20
-/** What commits most often write is said, this many forms of it. */
+/** Number of most frequent page sets to print. */
 const SHAPES = 6
-/** The bare loop goes round these: as many lines as there are events then, or so. */
+/** Published lines that the bare loop repeats. */
 const LINES = 2_000
 const GOALS = { single: 0.7, batch: 0.15, commitBytes: 24 * 1024, walBytes: 64 * 1024 * 1024 }
 
-/** One turn: what the bare loop and the service did just after each other. */
+/** One turn: the bare loop, then the service. */
 type Turn = Readonly<{ floor: Floor | null; own: Published; cpuMs: number }>
 type Floor = Readonly<{ syncs: number; lines: number; longestMs: number }>
 
@@ -74,7 +74,7 @@ async function run(disk: string, rounds: number): Promise<string> {
   }
 }
 
-/** The bare loop, compiled; null where there is no compiler. */
+/** The compiled bare loop; null without a compiler. */
 function buildFloor(directory: string): ((drafts: number) => Floor) | null {
   const path = join(directory, 'floor')
   const source = new URL('publish/publish-floor.c', import.meta.url).pathname
@@ -91,7 +91,7 @@ function buildFloor(directory: string): ((drafts: number) => Floor) | null {
   }
 }
 
-/** Writes lines that were published, for the bare loop. */
+/** Writes published lines to a file, for the bare loop. */
 function writeLines(data: string, path: string): void {
   const reader = openReader(data, null)
   const lines = reader.snapshot(({ head, line }) =>
@@ -113,7 +113,7 @@ async function turn(
   return { floor: bare, own, cpuMs: service.cpuMs() - before }
 }
 
-/** What commits of one event write: the pages of each in the write-ahead log, and in all, checkpoints included. */
+/** Writes of single-event commits: the pages of each in the write-ahead log, and all bytes with checkpoints. */
 type Commits = Readonly<{ frameBytes: number; pages: readonly (readonly number[])[]; allBytes: number }>
 
 async function commitsOfOne(service: PublishNode): Promise<Commits> {
@@ -128,7 +128,7 @@ async function commitsOfOne(service: PublishNode): Promise<Commits> {
     const round = readWal(service.walPath)
     rounds.set(round.salt, round)
   }
-  // The batches of before are in the first round too.
+  // The first round also contains earlier commits, which are skipped.
   const pages = [...rounds.values()].flatMap(({ salt, commits }) =>
     salt === before.salt ? commits.slice(before.commits.length) : commits,
   )

@@ -18,15 +18,15 @@ import { benchSettings, ms, sayBuilding, table, thousands } from './stage/report
 import type { BenchService } from './stage/service.ts'
 import { startBenchService } from './stage/service.ts'
 
-/** What `/flows` over a year by day costs, beside the same question in SQL over the events. */
+/** Measures `/flows` over a year by day, and the same question in SQL over the events. */
 
 const GOAL = 0.03
 const DAYS = 365
 const ROUNDS = 5
-/** Answers of a turn: so many of ours that ticks of 10 ms are fine enough to count their processor time. */
+/** Answers in a turn. Daybook gives enough of them to measure processor time in ticks of 10 ms. */
 const OWN_TURN = 60
 const PEER_TURN = 4
-/** Compiled code is what a service runs. */
+/** Uncounted first answers, so that the code is compiled. */
 const WARM_UP = 300
 const TICK_MS = 10
 
@@ -94,7 +94,7 @@ function amountOf(text: string): bigint {
 
 type Windows = Readonly<{ draw(): Window }>
 
-/** A year that begins on any day of the log, no two the same: none of the answers is in a cache. */
+/** A year that begins on another day each time, so that no answer is cached. */
 function openWindows(data: string): Windows {
   const reader = openReader(data, null)
   const [first, last] = reader.snapshot(({ head, books }) => [books.firstAtMs ?? 0, head.atMs ?? 0])
@@ -111,7 +111,7 @@ function openWindows(data: string): Windows {
   }
 }
 
-/** Both have the same figures for every day; the peer has no row for a day without events. */
+/** Asserts that both have the same figures for every day. The peer has no row for a day without events. */
 async function assertSame(ours: SqlPeer, peer: SqlPeer, window: Window): Promise<void> {
   const [own, theirs] = [await ours.ask(window), await peer.ask(window)]
   const byDay = new Map(theirs.map((day) => [day.atMs, day]))

@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util'
 import { FULL_EVENTS, machine, QUICK_EVENTS, SMALL_EVENTS } from './stage/report.ts'
 
 /**
- * Runs the benches, each in a process of its own that prints Markdown. The quick run takes some minutes and only
- * prints; `--full` takes many, on a log of five million events, and writes what it found to `bench/RESULTS.md`.
+ * Runs the benches, each in a process that prints Markdown. The quick run takes some minutes and only prints. `--full`
+ * takes much longer, uses a log of five million events, and writes `bench/RESULTS.md`.
  */
 
 type Bench = Readonly<{ script: string; flags: (large: Large) => readonly string[]; when: 'always' | 'full' }>
@@ -74,18 +74,18 @@ function sized({ store, events, runs }: Large): readonly string[] {
   return ['--store', store, '--events', events, '--runs', runs]
 }
 
-/** What a bench prints is a section; plain lines become one. */
+/** The output of a bench as a section. Plain lines become one. */
 function sectionOf(script: string, printed: string): string {
   if (printed.startsWith('#')) return printed
   return [`## ${script}`, '', '```', printed.trimEnd(), '```', ''].join('\n')
 }
 
-/** Growth is measured to a log a hundred times as long as the small one. */
+/** The large log of the growth bench is a hundred times as long as the small one. */
 function grown({ store }: Large): readonly string[] {
   return ['--store', store, '--events', String(100 * SMALL_EVENTS), '--runs', '60']
 }
 
-/** What a bench prints; it tells its progress on the side. Throws when it fails. */
+/** The output of a bench; its progress goes to standard error. Throws when it fails. */
 async function run(path: string, flags: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [path, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [printed, [code]] = await Promise.all([buffer(child.stdout), once(child, 'exit')])

@@ -10,11 +10,11 @@ import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from '
 import type { Memory } from './stage/service.ts'
 import { startBenchService } from './stage/service.ts'
 
-/** How long a service takes from its start to its first answer, and what it holds and reads, by size of the log. */
+/** Measures the time from start to first answer, and the memory and reads of a service, by size of the log. */
 
 const START_MS_MAX = 2_000
 const STARTS = 5
-/** Drawings of each question that stand between "after the start" and "after questions". */
+/** Drawings of each question between the measurements "after the start" and "after questions". */
 const QUESTIONS_EACH = 20
 
 const settings = benchSettings(join(tmpdir(), 'daybook-bench'))

@@ -18,13 +18,13 @@ import { testSigner } from '../test/story/signing.ts'
 import { measure } from './stage/measure.ts'
 import { ms, table, thousands } from './stage/report.ts'
 
-/** What lists of contests and prizes cost to read, and what rare commits cost: of a segment, of a month, of a hold. */
+/** Measures lists of contests and prizes, and rare commits: the end of a segment, the end of a month, a hold. */
 
 const RUNS = 40
 const START = Date.UTC(2026, 0, 1)
 const SEGMENT_SEQS = 4_096
 const CONTESTS = 10_000
-/** Prizes of the large contest, each on terms of its own, and of a small one. */
+/** Prizes of the large contest and of the small one, each prize with its own terms. */
 const LARGE = 50_000
 const SMALL = 110
 const PAGE_ROWS = 100
@@ -43,7 +43,7 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** Builds a store in `folder` with the events that `tell` tells. */
+/** Builds a store in `folder` with the events of `tell`. */
 function build(folder: string, tell: (say: (told: Told, at?: number) => void) => void): string {
   const data = join(directory, folder)
   createStore(storePath(data), { origin: 'localhost/costs', chain: 'opaque', simulated: true })
@@ -162,7 +162,7 @@ function archiveCosts(folder: string): readonly Row[] {
   ]
 }
 
-/** What one commit takes and writes right after a start. */
+/** Time and bytes of one commit right after a start. */
 function writing(
   data: string,
   publish: (commit: (told: readonly Told[], at: number) => void) => void,

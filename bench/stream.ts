@@ -12,20 +12,20 @@ import { memoryOf, openCrowd, writeBodies } from './stream/stream-crowd.ts'
 import type { Figures, Goal } from './stream/stream-goals.ts'
 import { goalRow } from './stream/stream-goals.ts'
 
-/** What a delivered event costs the streams, beside what a user would pick instead and beside a bare loop. */
+/** Measures the cost of a delivered event, and that of other stream servers and of a bare loop. */
 
-/** A crowd of one size, and the paces that all candidates are given in turn. */
+/** A number of subscribers, and the rates of events, for all candidates in turn. */
 type Scene = Readonly<{
   subscribers: number
   eventsPerSecond: readonly number[]
   floods: boolean
   idles: boolean
-  /** Whether its figures have goals. */
+  /** Whether the figures have goals. */
   held: boolean
 }>
 
 const QUICK: readonly Scene[] = [
-  // What the publishing costs, with hardly any delivery: so much of each event falls on a larger crowd together.
+  // Measures the publishing cost with a single delivery. A larger crowd shares this cost.
   { subscribers: 1, eventsPerSecond: [50], floods: false, idles: false, held: false },
   { subscribers: 1_000, eventsPerSecond: [50, 300], floods: true, idles: false, held: true },
 ]
@@ -33,12 +33,12 @@ const FULL: readonly Scene[] = [
   ...QUICK,
   { subscribers: 10_000, eventsPerSecond: [5, 30], floods: false, idles: true, held: true },
 ]
-/** Files that a process needs beside the sockets of its subscribers. */
+/** File descriptors of a process in addition to its subscribers' sockets. */
 const FILES_BESIDE = 1_000
-/** Garbage of ten thousand handshakes is collected only when there is nothing else to do. */
+/** Wait for the garbage collector after ten thousand handshakes. It runs only when the process is idle. */
 const IDLE_MS = 20_000
 const FLOOD_MS = 1_000
-/** A publisher of Daybook sends many drafts at once; the others take one event in a request. */
+/** Events in one publish request. Only Daybook accepts more than one. */
 const FLOOD_BATCH = { drafts: 200, lines: 1 } as const
 const FLOOD_WINDOW = { drafts: 2_000, lines: 100 } as const
 
@@ -98,7 +98,7 @@ async function streams(scenes: readonly Scene[]): Promise<string> {
   }
 }
 
-/** A line of the report: what each candidate was measured at, and what it is held to. */
+/** A line of the report: the measured figures of the candidates, and Daybook's goals. */
 type Measured = Readonly<{ name: string; digits: number; of: Figures; goals: readonly Goal[] }>
 
 async function sceneFigures(scene: Scene, folder: string, load: string): Promise<readonly Measured[]> {
@@ -122,7 +122,7 @@ async function sceneFigures(scene: Scene, folder: string, load: string): Promise
     const name = `memory of an idle subscriber, ${thousands(subscribers)} of them, KiB`
     measured.push({ name, digits: 1, of: idle, goals: [{ most: 24 }] })
   }
-  // First, so that all that is compiled as it is used is so before what comes slowly.
+  // The flood comes first, so that the code is compiled before slow paces are measured.
   if (scene.floods) {
     const slices = await inTurn(crowds, flood)
     const name = `deliveries a second, thousands, as fast as it goes: ${thousands(subscribers)} subscribers`
@@ -161,7 +161,7 @@ function flood(crowd: Crowd): Promise<Slice> {
 
 type Slices = ReadonlyMap<CandidateName, readonly Slice[]>
 
-/** Slices of all candidates, one after the other, round after round; the first of each only warms up. */
+/** Runs slices of all candidates in turn, in several rounds. The first round only warms up. */
 async function inTurn(crowds: readonly Crowd[], slice: (crowd: Crowd) => Promise<Slice>): Promise<Slices> {
   const slices = new Map<CandidateName, Slice[]>(crowds.map(({ candidate }) => [candidate.name, []]))
   for (let round = 0; round <= rounds; round++) {
@@ -177,7 +177,7 @@ function medians(slices: Slices, figure: (slice: Slice) => number): Figures {
   return Object.fromEntries([...slices].map(([name, of]) => [name, share(of.map(figure), 0.5)]))
 }
 
-/** How many files a process of this one may open. */
+/** Limit of open files for this process and its children. */
 function filesMax(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
 }

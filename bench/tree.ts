@@ -15,9 +15,9 @@ import { bigDrafts } from './stage/big-drafts.ts'
 import { share } from './stage/measure.ts'
 import { table } from './stage/report.ts'
 
-// What the signed tree costs a publisher: the same drafts into a log with it and into one without, by turns.
+// Measures the cost of the signed tree: appends the same drafts to a log with it and to one without, in turns.
 
-/** Slices of one kind of commits; the median counts. */
+/** Slices of each commit size. The median counts. */
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' } } })
 const ROUNDS = Number(values.rounds)
 const GOAL = 1.3
@@ -33,7 +33,7 @@ const KINDS: readonly Commits[] = [
   { name: 'as an import appends: no sync, one signature', durable: false, events: 10_000, commits: 1 },
 ]
 
-/** A log that knows no tree: leaves of zeros, and nothing is hashed or signed. */
+/** A tree writer that does nothing: leaves of zeros, no hashes, no signatures. */
 const noTree = (): TreeWriter => ({
   add: () => ({ leaf: new Uint8Array(HASH_BYTES), completed: [] }),
   root: () => new Uint8Array(HASH_BYTES),
@@ -59,7 +59,7 @@ function run(): string {
     const ratios: Record<'wall' | 'cpu', number[]> = { wall: [], cpu: [] }
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      // By turns, so that what the machine does otherwise meets both.
+      // In turns, so that other load of the machine affects both.
       const order = round % 2 === 0 ? candidates : candidates.toReversed()
       const measured = new Map(order.map((candidate) => [candidate, slice(candidate, kind)]))
       const [own, bare] = candidates.map((candidate) => measured.get(candidate) ?? { wall: 0, cpu: 0 })

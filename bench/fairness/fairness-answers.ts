@@ -9,22 +9,22 @@ import type { BenchService } from '../stage/service.ts'
 import { startBenchService } from '../stage/service.ts'
 import { threadCpu } from '../stage/thread-cpu.ts'
 
-/** How long the idle service is looked at before each answer. */
+/** Time for which the idle service is measured before each answer. */
 const IDLE_MS = 300
-/** Goals: milliseconds of an answer on the serving loop, more for each row that it reads, and of one step. */
+/** Goals in milliseconds: of an answer on the serving loop, of each row that it reads, and of one step. */
 const ANSWER_MS = 5
 const ROW_MS = 0.01
 const STEP_MS = 10
-/** As many answers of one kind as are asked in one round, where they differ. */
+/** Different answers of one kind in each round. */
 const DRAWINGS = 5
 
 type Costly = Readonly<{
   name: string
-  /** Rows or buckets that it reads. */
+  /** Rows or buckets that the answer reads. */
   rows: number
-  /** Addresses of the same kind, asked first: compiled code is what a service runs. */
+  /** Addresses of the same kind, requested first, so that the code is compiled. */
   warm: readonly string[]
-  /** Different addresses, each asked once for all: none is in a cache. */
+  /** Different addresses, each requested once per round, so that none is cached. */
   paths: readonly string[]
 }>
 
@@ -91,15 +91,18 @@ function flowsAnswer(number: number, asked: Asked): string {
   return `/api/v1${flowsPage(number + 100, asked)}`
 }
 
-/** What one answer took: on the main thread, which serves, on other threads, and KiB; or how long another waited. */
+/**
+ * Cost of one answer: ms on the main thread and on other threads, and KiB; or the longest wait of another request, in
+ * ms.
+ */
 type Cost = Readonly<{ loop: number; elsewhere: number; kib: number; step: number }>
 
-/** The table of what each answer costs; every round starts a service with empty caches. */
+/** Table of the cost of each answer. Every round starts a service with empty caches. */
 export async function answerCosts(data: string, asked: Asked, rounds: number): Promise<string> {
   const answers = costlyAnswers(asked)
   const costs = answers.map((): Cost[] => [])
   for (let round = 0; round < rounds; round++) {
-    // Another request beside it would count on the same thread: time and waits are measured in rounds of their own.
+    // A second request would count on the same thread, so processor time and waits are measured in separate rounds.
     for (const measure of [costOf, stepOf]) {
       await using service = await startBenchService(data)
       for (const path of answers.flatMap(({ warm }) => warm)) await take(service.port, path)
@@ -146,7 +149,7 @@ async function costOf({ pid, port }: BenchService, path: string): Promise<Cost> 
   const spent = await spentBy(pid, async () => {
     bytes = await take(port, path)
   })
-  // The audit of the log and other work in the background goes on meanwhile.
+  // Subtracts the background work, such as the audit of the log.
   const share_ = spent.wallMs / idle.wallMs
   return {
     loop: Math.max(0, spent.main - share_ * idle.main),
@@ -156,7 +159,7 @@ async function costOf({ pid, port }: BenchService, path: string): Promise<Cost> 
   }
 }
 
-/** Processor time of a process's threads while something lasts, and how long that was. */
+/** Processor time of a process's threads during the work, and the duration of the work. */
 async function spentBy(pid: number, work: () => Promise<unknown>) {
   const [before, beganMs] = [threadCpu(pid), performance.now()]
   await work()
@@ -164,7 +167,7 @@ async function spentBy(pid: number, work: () => Promise<unknown>) {
   return { main: after.main - before.main, others: after.others - before.others, wallMs }
 }
 
-/** Asks a small answer again and again while the other is made: the slowest of them waited for the longest step. */
+/** Requests a small answer repeatedly while the other is made. The slowest of them waited for the longest step. */
 async function stepOf({ port, ask }: BenchService, path: string): Promise<Cost> {
   const ended = new AbortController()
   const taken = take(port, path).finally(() => ended.abort())
@@ -178,7 +181,7 @@ async function stepOf({ port, ask }: BenchService, path: string): Promise<Cost> 
   return { loop: Number.NaN, elsewhere: Number.NaN, kib: Number.NaN, step }
 }
 
-/** Takes an answer as a browser does, and tells its length; throws when it is not 200. */
+/** Reads an answer as a browser does, and returns its length in bytes; rejects unless the status is 200. */
 function take(port: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'accept-encoding': 'gzip' }

@@ -2,13 +2,13 @@ import { MINUTE_MS } from '../../src/protocol/moment.ts'
 import { OWING } from '../stage/owing-store.ts'
 import type { Asked } from '../stage/questions.ts'
 
-/** How an attacker uses its connections. */
+/** Use of a connection by an attacker. */
 export type Way =
-  /** All requests at once, and no byte of an answer is read. */
+  /** All requests at once. The answers are not read. */
   | 'unread'
-  /** All requests at once, and the answers are read. */
+  /** All requests at once. The answers are read. */
   | 'pipelined'
-  /** The next request after the answer to the former one. */
+  /** Each request after the answer to the one before it. */
   | 'in turn'
 
 /** Requests that addresses send within their allowance, to slow down everybody else. */
@@ -17,20 +17,20 @@ export type Attack = Readonly<{
   workers: number
   addresses: number
   connectionsEach: number
-  /** Requests of one connection at most. */
+  /** Maximal number of requests on one connection. */
   requests: number
   way: Way
-  /** The target of a request; no two numbers have the same one, but where there is one alone. */
+  /** Target of a request. Different numbers give different targets, unless the attack has a single one. */
   path(number: number, asked: Asked): string
   host?(number: number): string
 }>
 
-/** The allowance of pages is 600 in a minute: a few are left over. */
+/** Requests for pages in one attack: a few less than the allowance of 600 per minute. */
 const PAGES = 590
 const WIDEST_MINUTES = 1_440
 const PAGE_ROWS = 10_000
 
-/** Spreads numbers over a span: a step that shares no factor with it comes to each place once. */
+/** Spreads numbers over a span. The step shares no factor with the span, so it reaches each place once. */
 function placeOf(number: number, span: number): number {
   return (number * 7_919) % Math.max(1, span)
 }
@@ -42,7 +42,7 @@ export function flowsPage(number: number, { from, to }: Asked): string {
   return `/flows?bucket=minute&from=${start}&to=${start + WIDEST_MINUTES * MINUTE_MS}`
 }
 
-/** Patterns of nearly the whole log, in a time zone that is no multiple of 15 minutes ahead. */
+/** Patterns of nearly the whole log, in a time zone whose offset is no multiple of 15 minutes. */
 export function patternsPage(number: number, { from, to }: Asked): string {
   return `/patterns?from=${from}&to=${to - number * MINUTE_MS}&tz=${15 * ((number % 100) - 50) + 1 + (number % 14)}`
 }
@@ -65,7 +65,7 @@ function costliest(number: number, asked: Asked): string {
   return COSTLIEST[number % COSTLIEST.length]?.(number, asked) ?? '/'
 }
 
-/** The attacks that the goals are of. */
+/** The measured attacks. */
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'pages of minutes, pipelined and never read',

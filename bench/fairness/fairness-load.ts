@@ -4,18 +4,18 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Way } from './fairness-attacks.ts'
 
-// An attack, in a process of its own: its plan comes as JSON on the standard input, what was answered goes out as JSON
-// after `forMs`. Nothing is waited for longer than that.
+// Runs an attack in its own process. Reads the plan as JSON from standard input, and prints the counts as JSON after
+// `forMs`. Waits for no answer beyond that.
 
 export type AttackPlan = Readonly<{
   port: number
   forMs: number
   way: Way
-  /** The source address of each connection, and its requests as they are sent. */
+  /** Source address of each connection, and its requests as sent. */
   connections: readonly Readonly<{ address: string; requests: readonly string[] }>[]
 }>
 
-/** What came back. */
+/** Counts of the answers. */
 export type Attacked = Readonly<{
   answers: number
   byStatus: Readonly<Record<string, number>>
@@ -29,7 +29,7 @@ const plan = JSON.parse(await text(process.stdin)) as AttackPlan
 const sockets = await Promise.all(
   plan.connections.map(async ({ address, requests }) => {
     const socket = connect({ port: plan.port, host: '127.0.0.1', localAddress: address, noDelay: true })
-    // A server may end an attack as it likes.
+    // A server may close an attacker's connection in any way.
     socket.on('error', () => undefined)
     await Promise.race([once(socket, 'connect'), once(socket, 'close')])
     return { socket, requests }
@@ -61,11 +61,11 @@ function begin(socket: Socket, requests: readonly string[]): void {
   else socket.write(requests.join(''))
 }
 
-/** Takes the bytes of a connection and calls back after each whole answer. */
+/** Parses the bytes of a connection and calls back after each complete answer. */
 function reader(answered: () => void): (chunk: Buffer) => void {
-  /** Bytes that are not a whole head or a whole length of a chunk yet. */
+  /** Bytes of an incomplete head, or of an incomplete chunk length. */
   let held: Buffer = Buffer.alloc(0)
-  /** Bytes of the body, or of its chunk, that are still to come. */
+  /** Remaining bytes of the body, or of its chunk. */
   let left = 0
   let isChunked = false
   let inBody = false
@@ -87,7 +87,7 @@ function reader(answered: () => void): (chunk: Buffer) => void {
         const at = held.indexOf('\r\n')
         if (at < 0) return
         const bytes = Number.parseInt(held.toString('latin1', 0, at), 16)
-        // The line end of a chunk belongs to it; that of the last one ends the answer.
+        // A chunk includes its line end. The line end of the last chunk ends the answer.
         if (bytes === 0 && held.byteLength < at + 4) return
         held = held.subarray(at + (bytes === 0 ? 4 : 2))
         if (bytes === 0) end()

@@ -1,21 +1,21 @@
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-// A stranger, in a process of its own: asks at fixed moments, each time over a new connection, and tells how long each
-// answer took. Its plan comes as JSON on the standard input. An answer that is late does not delay the next question.
+// Runs a stranger in its own process. It sends requests at fixed moments, each over a new connection, and prints the
+// time of each answer. Reads the plan as JSON from standard input. A late answer does not delay the next request.
 
 export type StrangerPlan = Readonly<{
   port: number
   everyMs: number
   forMs: number
-  /** An answer that has not come by then is not waited for. */
+  /** Time limit of an answer. */
   waitMs: number
-  /** Used in turn, so that each stays within its allowance. */
+  /** Addresses, used in turn, so that each stays within its allowance. */
   addresses: readonly string[]
   paths: readonly string[]
 }>
 
-/** Milliseconds of each answer; what was not answered with 200 counts as `waitMs`. */
+/** Milliseconds of each answer. An answer that is late or not 200 counts as `waitMs`. */
 export type Waited = Readonly<{ took: readonly number[]; unanswered: number }>
 
 const plan = JSON.parse(await text(process.stdin)) as StrangerPlan
@@ -36,7 +36,7 @@ const waited: Waited = {
 }
 process.stdout.write(JSON.stringify(waited))
 
-/** Settles with the milliseconds to the end of the answer; undefined without a 200 in time. */
+/** Resolves with the milliseconds to the end of the answer; undefined if it is late or not 200. */
 function ask(number: number): Promise<number | undefined> {
   const { port, waitMs } = plan
   const localAddress = plan.addresses[number % plan.addresses.length]

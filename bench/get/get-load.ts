@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 
-/** One address, with the bytes that its answer's body must be. */
+/** An address and the expected body of its answer. */
 export type Target = Readonly<{ path: string; body: Buffer }>
 
-/** Callers, each with an address of its own and one connection that waits for each answer. */
+/** Callers. Each has its own address and one connection, and waits for each answer. */
 export const CALLERS = 16
 
 /**
- * Asks `requests` times, going round the targets, and compares every body with what it must be. Throws at the first
- * answer that is another.
+ * Sends `requests` requests, repeating the targets in order, and compares every body with the expected one. Rejects at
+ * the first difference.
  */
 export async function load(port: number, targets: readonly Target[], requests: number): Promise<void> {
   const asked = targets.map(({ path, body }) => ({ request: requestOf(path), path, body }))
@@ -21,7 +21,7 @@ export async function load(port: number, targets: readonly Target[], requests: n
 
 let addresses = 0
 
-/** Others for each load, so that no allowance is ever used up. */
+/** Different addresses for each load, so that no allowance is used up. */
 function nextAddress(): string {
   const number = addresses++ % 60_000
   return `127.0.${1 + Math.floor(number / 250)}.${1 + (number % 250)}`
@@ -33,7 +33,7 @@ function requestOf(path: string): Buffer {
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nUser-Agent: bench\r\n\r\n`)
 }
 
-/** One caller: takes an answer, asks the next, and connects again whenever the server says that it closes. */
+/** One caller: sends the next request after each answer, and reconnects when the server announces that it closes. */
 async function call(port: number, localAddress: string, draw: () => Asked | undefined): Promise<void> {
   let going = true
   while (going) {
@@ -44,12 +44,12 @@ async function call(port: number, localAddress: string, draw: () => Asked | unde
   }
 }
 
-/** Settles with whether there is more to ask on another connection. */
+/** Resolves with whether targets are left for another connection. */
 function talk(socket: Socket, draw: () => Asked | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let asked: Asked | undefined
     let closing = false
-    /** Of the body; -1 while the head is not whole. */
+    /** Bytes of the body; -1 until the head is complete. */
     let taken = -1
     let head: Buffer = Buffer.alloc(0)
     const ask = (): void => {
@@ -89,7 +89,7 @@ function talk(socket: Socket, draw: () => Asked | undefined): Promise<boolean> {
   })
 }
 
-/** Whether the connection ends with this answer; throws unless it is a 200 of the right length. */
+/** Whether the connection closes after this answer. Throws unless it is a 200 of the expected length. */
 function readHead(head: string, { path, body }: Asked): boolean {
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   if (!head.startsWith('HTTP/1.1 200 ') || Number(length) !== body.byteLength) {

@@ -5,8 +5,8 @@ import Fastify from 'fastify'
 import postgres from 'postgres'
 import type { Prepared } from './get-peers.ts'
 
-// The peers that run on Node, in a process of their own: `bare`, `fastify` or `fastify-postgres`, then the file of what
-// is to be answered, then the directory of PostgreSQL's socket. Each prints its port.
+// Peers that run on Node, in their own process. Arguments: `bare`, `fastify` or `fastify-postgres`, the file of
+// prepared answers, and the directory of PostgreSQL's socket. Prints the port.
 
 const [kind = '', file = '', socketDirectory = ''] = process.argv.slice(2)
 const prepared: readonly Prepared[] = JSON.parse(readFileSync(file, 'utf8'))
@@ -43,7 +43,7 @@ const page = {
   },
 } as const
 
-/** The same bytes and headers for each address, looked up and written: the least that node:http does. */
+/** Looks up bytes and headers and writes them: the least that node:http can do. */
 function bare(): void {
   const answers = new Map(
     prepared.map(({ path, headers, body }) => [path, { headers: headers.flat(), body: Buffer.from(body) }]),
@@ -62,7 +62,7 @@ function bare(): void {
   })
 }
 
-/** What a framework's documentation shows: a route with schemas, an object in memory, headers of the route. */
+/** Route as in the framework's documentation: schemas, an object in memory, and headers of the route. */
 async function fastify(): Promise<void> {
   const app = Fastify({ logger: false })
   const events = new Map(
@@ -87,7 +87,7 @@ async function fastify(): Promise<void> {
   await listen(app)
 }
 
-/** The same framework before a database: rows of the page are read, and written through a schema. */
+/** Fastify with a database: reads the rows of a page and writes them through a schema. */
 async function fastifyPostgres(): Promise<void> {
   const app = Fastify({ logger: false })
   const sql = postgres({ host: socketDirectory, database: 'postgres', username: 'bench', max: 4 })
@@ -142,7 +142,7 @@ async function fastifyPostgres(): Promise<void> {
   await listen(app)
 }
 
-/** The headers of the route: all but those that are of one answer only. */
+/** Headers of a route, without those that belong to a single answer. */
 function headersOf(): Record<string, string> {
   return Object.fromEntries((prepared[0]?.headers ?? []).filter(([name]) => name !== 'Content-Length'))
 }

@@ -10,21 +10,21 @@ import { dirname, join } from 'node:path'
 import type { Sql } from 'postgres'
 import { startPostgres } from '../stage/postgres.ts'
 
-/** An answer as Daybook gave it: the headers that are its own, and the body as text. */
+/** An answer of Daybook: its own headers, and the body as text. */
 export type Prepared = Readonly<{
   path: string
   headers: readonly (readonly [string, string])[]
   body: string
 }>
 
-/** A server in processes of its own; `pids` are those whose processor time an answer costs. */
+/** A server in separate processes. Processor time is measured over `pids`. */
 export type Peer = AsyncDisposable & Readonly<{ name: string; port: number; pids: readonly number[] }>
 
-/** Headers that a server writes by itself, of this connection or this moment. */
+/** Headers that a server writes by itself, for the connection or the moment. */
 const OWN = new Set(['Date', 'Connection', 'Keep-Alive'])
 const WAIT_MS = 10_000
 
-/** Takes an answer from Daybook, for the others to give. */
+/** Fetches an answer from Daybook, for the peers to serve. */
 export function prepare(port: number, path: string): Promise<Prepared> {
   return new Promise((resolve, reject) => {
     request({ port, host: '127.0.0.1', path }, (response) => {
@@ -44,7 +44,7 @@ export function prepare(port: number, path: string): Promise<Prepared> {
   })
 }
 
-/** A handler of node:http, or Fastify, that answers what is prepared. */
+/** A server on node:http or Fastify that serves the prepared answers. */
 export async function nodePeer(kind: 'bare' | 'fastify', prepared: readonly Prepared[]): Promise<Peer> {
   return node(kind, prepared, [])
 }
@@ -67,7 +67,7 @@ async function node(kind: string, prepared: readonly Prepared[], rest: readonly 
   }
 }
 
-/** nginx with one worker, which has the answers as files; undefined where it is not installed. */
+/** nginx with one worker that serves the answers as files; undefined if not installed. */
 export async function nginxPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
   if (!isInstalled('nginx')) return undefined
   const directory = mkdtempSync(join(tmpdir(), 'daybook-nginx-'))
@@ -77,7 +77,7 @@ export async function nginxPeer(prepared: readonly Prepared[]): Promise<Peer | u
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, body)
   }
-  // The worker has another user than the one who starts it.
+  // The worker runs as another user than the master process, so it needs access.
   spawnSync('chmod', ['-R', 'a+rX', directory])
   const port = await freePort()
   writeFileSync(join(directory, 'nginx.conf'), nginxSettings(directory, port, prepared[0]?.headers ?? []))
@@ -100,12 +100,12 @@ export async function nginxPeer(prepared: readonly Prepared[]): Promise<Peer | u
   }
 }
 
-/** `/api/v1/events?after=7` is the file `/api/v1/events.after.7`. */
+/** File of an address: `/api/v1/events?after=7` is `/api/v1/events.after.7`. */
 function fileOf(path: string): string {
   return path.replace(/\?after=(\d+)$/, '.after.$1')
 }
 
-/** What its own documentation advises for files that do not change, and the same headers. */
+/** Settings that nginx's documentation recommends for files that do not change, with Daybook's headers. */
 function nginxSettings(directory: string, port: number, headers: Prepared['headers']): string {
   const given = new Set(['Content-Type', 'Content-Length', 'ETag'])
   const added = headers
@@ -127,7 +127,9 @@ http {
 `
 }
 
-/** Fastify that reads pages from PostgreSQL, both counted; undefined where PostgreSQL 15 is not installed. */
+/**
+ * Fastify that reads pages from PostgreSQL; both processes are measured. Undefined if PostgreSQL 15 is not installed.
+ */
 export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-postgres-'))
   const server = await startPostgres(directory, ['shared_buffers=128MB'])
@@ -159,7 +161,7 @@ type Line = Readonly<{
   tx: string | null
 }>
 
-/** Puts the events of the pages into a table, with the index that a page needs. */
+/** Inserts the events of the pages into a table with the index that a page needs. */
 async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
   await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
     at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
@@ -170,7 +172,7 @@ async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
     })
     await sql`INSERT INTO events ${sql(rows)}`
   }
-  // So that there is an event after the last page.
+  // Adds an event after the last page, so that this page has a next one.
   await sql`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`
   await sql`VACUUM ANALYZE events`
 }
@@ -188,7 +190,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Tries until it holds; throws what went wrong last when it never does. */
+/** Retries until it succeeds; throws the last error at the time limit. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + WAIT_MS
   for (;;) {

@@ -10,7 +10,7 @@ import type { Loaded } from './publish-thread.ts'
 import { runLoad } from './publish-thread.ts'
 import { ms, table } from '../stage/report.ts'
 
-/** Whether readers slow the writer down, and whether the writer stalls a reader. */
+/** Measures whether readers slow the writer down, and whether the writer delays a reader. */
 
 const HELP = `node bench/publish/publish-beside.ts [--disk DIR] [--rounds 4]
 
@@ -58,7 +58,7 @@ async function run(disk: string, rounds: number): Promise<string> {
 
 type Turns = Readonly<Record<'askIdle' | 'askBeside' | 'publishAlone' | 'publishBeside', Loaded[]>>
 
-/** A history to page through: as many events as fit into a few seconds. */
+/** Events that the readers page through, published within a few seconds. */
 async function fill(service: PublishNode): Promise<void> {
   using publishers = await connectPublishers(service.doorPort, service.token, PUBLISHERS, 'fill')
   await publishers.send(openingDrafts(Date.now()))

@@ -1,11 +1,11 @@
 /*
- * The bare loop that durable publishing is held against: it appends lines to a file and calls fdatasync after each
- * write, and does nothing else.
+ * The bare loop with which durable publishing is compared. It appends lines to a file and calls fdatasync after each
+ * write.
  *
  *   publish-floor FILE LINES_FILE LINES_PER_SYNC MILLISECONDS
  *
- * The lines of LINES_FILE are written over and over. Prints the number of fdatasyncs, of lines, the seconds it took
- * and the longest one in milliseconds.
+ * Writes the lines of LINES_FILE repeatedly. Prints the number of fdatasyncs, the number of lines, the seconds, and the
+ * longest fdatasync in milliseconds.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static void fail(const char *what) {
   exit(1);
 }
 
-/* The whole file in memory; the caller keeps it until the end. */
+/* Reads a whole file into memory. The caller never frees it. */
 static char *whole(const char *path, size_t *length) {
   struct stat state;
   int fd = open(path, O_RDONLY);

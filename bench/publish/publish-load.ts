@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 
-/** What a round of publishing came to: requests and drafts that were acknowledged, and how long each request took. */
+/** Result of a round of publishing: acknowledged requests and drafts, and the time of each request. */
 export type Published = Readonly<{
   requests: number
   drafts: number
@@ -10,21 +10,21 @@ export type Published = Readonly<{
   latenciesMs: readonly number[]
 }>
 
-/** Publishers with a connection each, which they keep; a next request goes out when the last is acknowledged. */
+/** Publishers with one kept connection each. Each sends its next request after the last is acknowledged. */
 export type Publishers = Disposable &
   Readonly<{
-    /** Publishes at full speed for so long, so many drafts a request. Throws when a draft is not published. */
+    /** Publishes at full speed for `forMs`. Rejects when a draft is not published. */
     publish(draftsPerRequest: number, forMs: number): Promise<Published>
     /** Sends drafts as one request. */
     send(drafts: readonly unknown[]): Promise<void>
   }>
 
-/** Contests that take part: a platform has several that run at once. */
+/** Number of running contests. */
 const CONTESTS = 64
 
 /**
- * Connects to the door of a service, where the contests are to be there already (`openingDrafts`). `name` tells their
- * refs from those of other publishers.
+ * Connects to the door of a service that already has the contests of `openingDrafts`. `name` is the prefix of the refs
+ * and must be unique.
  */
 export async function connectPublishers(
   port: number,
@@ -65,7 +65,7 @@ export async function connectPublishers(
   }
 }
 
-/** The drafts that begin the contests. */
+/** Drafts that schedule and open the contests. */
 export function openingDrafts(now: number): readonly unknown[] {
   const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString()
   return Array.from({ length: CONTESTS }, (_, index) => index + 1).flatMap((contestId) => [
@@ -129,7 +129,7 @@ async function openPublisher(port: number, token: string, name: string): Promise
   }
 }
 
-/** Whether an answer with a length is there to its end. */
+/** Whether the text holds a complete answer. Needs a `Content-Length`. */
 function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return false

@@ -6,24 +6,24 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { storePath } from '../../src/log/store/store.ts'
 
-/** A service in a process of its own, as an operator starts it, with its door. */
+/** A service with its door in a separate process, as an operator starts it. */
 export type PublishNode = AsyncDisposable &
   Readonly<{
     port: number
     doorPort: number
     token: string
-    /** Processor time of all its threads so far, in ms, as fine as the system's clock ticks. */
+    /** Processor time of all its threads so far, in ms, in steps of the system's clock tick. */
     cpuMs(): number
-    /** Bytes that it has made the system write to its disks so far. */
+    /** Bytes that it has written to disks so far. */
     writtenBytes(): number
     walPath: string
     walBytes(): number
   }>
 
-/** Milliseconds of a tick in which Linux counts processor time. */
+/** Milliseconds of Linux's tick for processor time. */
 const TICK_MS = 10
 
-/** Starts `daybook serve` without a limit of requests on a data directory, which may be empty. */
+/** Starts `daybook serve` without a rate limit on a data directory, which may be empty. */
 export async function startPublishNode(data: string): Promise<PublishNode> {
   const main = new URL('../../src/main.ts', import.meta.url).pathname
   const flags = [
@@ -62,7 +62,7 @@ export async function startPublishNode(data: string): Promise<PublishNode> {
   }
 }
 
-/** The ports that the service says it listens on; throws what it said when it ended instead. */
+/** Ports that the service reports; throws its output when it ends early. */
 async function portsOf(child: ChildProcess): Promise<readonly [port: number, doorPort: number]> {
   if (child.stderr === null) throw new Error('the service has no output')
   const said: string[] = []

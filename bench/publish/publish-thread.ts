@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { connectPublishers } from './publish-load.ts'
 
-/** What a thread of load does until its time is over. */
+/** Work of a load thread for `forMs`. */
 export type Load = Readonly<{ forMs: number }> &
   (
     | Readonly<{
@@ -14,19 +14,19 @@ export type Load = Readonly<{ forMs: number }> &
         drafts: number
         name: string
       }>
-    /** Readers that page through the whole log, each with a connection of its own, and begin again at its end. */
+    /** Readers that page through the whole log in a loop, each on its own connection. */
     | Readonly<{ is: 'page'; port: number; readers: number; limit: number }>
-    /** One reader who asks for the newest figures, so many times a second. */
+    /** One reader that requests the newest figures every `everyMs`. */
     | Readonly<{ is: 'ask'; port: number; path: string; everyMs: number }>
   )
 
-/** How long each request took, in ms. */
+/** Time of each request in ms. */
 export type Loaded = Readonly<{ latenciesMs: readonly number[] }>
 
-/** Milliseconds after its time in which a load must have ended. */
+/** Grace period in ms in which a load must end. */
 const LATE_MS = 10_000
 
-/** Runs a load in a thread of its own, so that no load waits for another. Throws when it does not end in time. */
+/** Runs a load in its own thread, so that no load delays another. Throws when it does not end in time. */
 export async function runLoad(load: Load): Promise<Loaded> {
   const thread = new Worker(new URL(import.meta.url), { workerData: load })
   try {
@@ -50,7 +50,7 @@ async function page({ port, readers, limit, forMs }: Load & { is: 'page' }): Pro
   const latenciesMs: number[] = []
   const read = async (reader: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    // Each at another place, as readers are who came at other times.
+    // Each reader begins at another place, as real readers do.
     let after = reader * limit
     while (performance.now() < endMs) {
       const { body, ms } = await take(port, `/api/v1/events?after=${after}&limit=${limit}`, agent)
@@ -70,7 +70,7 @@ async function ask({ port, path, everyMs, forMs }: Load & { is: 'ask' }): Promis
   const latenciesMs: number[] = []
   const began = performance.now()
   for (let turn = 0; turn * everyMs < forMs; turn++) {
-    // From the moment at which it was due: an answer that comes late does not hide that the next was asked late.
+    // Counted from the planned moment, so that a late answer does not hide the delay of the next request.
     const dueMs = began + turn * everyMs
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))

@@ -4,22 +4,22 @@ import type { DatabaseSync } from 'node:sqlite'
 import { DAY_MS } from '../../src/protocol/moment.ts'
 import { startPostgres } from '../stage/postgres.ts'
 
-/** A window of whole days, and what it is asked for: for each day what was spent, paid and burned, in billionths. */
+/** A window of whole days, and its answer: spent, paid and burned on each day, in billionths. */
 export type Window = Readonly<{ fromMs: number; toMs: number }>
 export type Day = Readonly<{ atMs: number; spent: bigint; paid: bigint; burned: bigint }>
 
-/** A database that has the events in a table; it answers and tells what processor time that took. */
+/** A database with the events in a table. It answers, and reports its processor time. */
 export type SqlPeer = AsyncDisposable &
   Readonly<{
     name: string
     ask(window: Window): Promise<readonly Day[]>
-    /** Processor time of all threads that answer so far, in ms. */
+    /** Processor time so far of all threads that answer, in ms. */
     cpuMs(): number
   }>
 
 const CHUNK_CHARS = 1 << 20
 
-/** Writes the events as CSV, a few at a time: what a database is filled from. */
+/** Writes the events as CSV in batches, to fill a database. */
 export function writeEvents(store: DatabaseSync, path: string): void {
   const rows = store
     .prepare(
@@ -40,7 +40,7 @@ export function writeEvents(store: DatabaseSync, path: string): void {
   closeSync(file)
 }
 
-/** What moved, in SQL: a correction counts with its own amount, which is minus that of the event it corrects. */
+/** Flows in SQL. A correction counts with its own amount, the negative of the corrected event's. */
 const SUMS = [
   ['spent', `type = 'play' OR (type = 'correction' AND kind = 'play')`],
   ['paid', `type = 'payout' AND kind NOT IN ('loyalty', 'refund')`],
@@ -55,7 +55,7 @@ function question(day: string, bounds: readonly [from: string, to: string]): str
     WHERE at_ms >= ${bounds[0]} AND at_ms < ${bounds[1]} GROUP BY day ORDER BY day`
 }
 
-/** DuckDB in this process; it may use every processor. */
+/** DuckDB in this process, on all processors. */
 export async function duckdb(csv: string): Promise<SqlPeer> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', { memory_limit: '4GB' })
@@ -85,7 +85,7 @@ async function rowsOf(connection: DuckDBConnection, sql: string, { fromMs, toMs 
   return reader.getRowObjects()
 }
 
-/** All in one process, so that its processor time is that of the answer; more would take more of it in all. */
+/** Uses one process, whose processor time is then that of the answer. Parallel workers would use more in total. */
 const SETTINGS = [
   'shared_buffers=1GB',
   'work_mem=64MB',
@@ -94,7 +94,7 @@ const SETTINGS = [
   'max_wal_size=8GB',
 ]
 
-/** PostgreSQL on a socket; undefined where it is not installed. */
+/** PostgreSQL on a socket; undefined if not installed. */
 export async function postgresql(csv: string, directory: string): Promise<SqlPeer | undefined> {
   const server = await startPostgres(directory, SETTINGS)
   if (server === undefined) return undefined
@@ -124,7 +124,7 @@ function daysOf(rows: Rows): readonly Day[] {
   }))
 }
 
-/** Of a decimal as text, whatever zeros it ends with. */
+/** Billionths of a decimal text with any number of trailing zeros. */
 function billionthsOf(value: unknown): bigint {
   const [whole = '0', decimals = ''] = String(value).split('.')
   return BigInt(whole + decimals.padEnd(9, '0'))

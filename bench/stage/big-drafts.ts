@@ -6,21 +6,21 @@ import { busyness } from '../../sim/rhythm.ts'
 import { DAY_MS, formatAt, HOUR_MS, monthOf, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 
-/** What a draft says; the store that is built gives it its ref. */
+/** A draft without its ref and moment. */
 export type DraftBody = Omit<ImportDraft, 'ref' | 'at'>
 
-/** A draft as JSON, with the moment at which it is published. */
+/** A draft as JSON, and the moment at which it is published. */
 type TimedDraft = Readonly<{ ms: Ms; draft: DraftBody }>
 
 type BigDraftsSettings = Readonly<{ seed: string; from: Ms; to: Ms; count: number }>
 
-/** Drafts of one round, which has twelve contests: some 10,000 contests in five million events. */
+/** Drafts of one round of twelve contests: five million events have some 10,000 contests. */
 const ROUND_DRAFTS = 6_000
-/** The first round is longer, so that one contest has a ledger of a thousand payouts and more. */
+/** Drafts of the longer first round, so that one contest has a ledger of over a thousand payouts. */
 const FIRST_ROUND_SHARE = 25
 const CONTESTS_OF_ROUND_MAX = 1_000
 const CORRECT_EVERY = 2_000
-/** Chance may make the stretch a little longer than it should be: this keeps it inside. */
+/** Margin for random pauses, so that the last draft is before `to`. */
 const SPAN_SHARE = 0.99
 const KINDS = [
   ['vote', 50],
@@ -31,9 +31,9 @@ const KINDS = [
 ] as const
 
 /**
- * Drafts of a busy platform in the order of their moments, about `count` over `[from, to)`: a day has its rhythm,
- * plays are of five kinds, every round leaves a contest that runs and one that still owes, prizes have terms,
- * plays are corrected now and then, and each month has its loyalty reward.
+ * Drafts of a busy platform in order of time, about `count` over `[from, to)`. Activity follows the time of day. Plays
+ * have five kinds. Every round leaves one running contest and one that owes prizes. Prizes have terms, some plays are
+ * corrected, and each month has a loyalty reward.
  */
 export function* bigDrafts(settings: BigDraftsSettings): Generator<TimedDraft, undefined> {
   const { from, to, count, seed } = settings
@@ -72,7 +72,7 @@ function meanBusyness(): number {
 
 type LastPlay = Readonly<{ seq: number; draft: DraftBody }>
 
-/** Round after round for ever; a round ends in the middle, so that its newest contests stay as they are. */
+/** Endless rounds. Each is cut, so that its newest contests stay open. */
 function* rounds({ from, to, count, seed }: BigDraftsSettings, random: Random): Generator<DraftBody> {
   for (let round = 0; ; round++) {
     const length = round === 0 ? Math.max(ROUND_DRAFTS, Math.floor(count / FIRST_ROUND_SHARE)) : ROUND_DRAFTS
@@ -88,7 +88,7 @@ function* rounds({ from, to, count, seed }: BigDraftsSettings, random: Random): 
   }
 }
 
-/** The draft with what depends on its moment: planned times, terms of a prize, a kind of play. */
+/** The draft with its moment's values: planned times, terms of a prize, a kind of play. */
 function withTerms(draft: DraftBody, ms: Ms, random: Random): DraftBody {
   const later = (days: number): string => formatAt(msOf(ms + days * DAY_MS))
   switch (`${draft.type}/${draft.kind}`) {
@@ -117,7 +117,7 @@ function correctionOf({ seq, draft }: LastPlay): DraftBody {
   return { ...draft, type: 'correction', kind: 'play', kots: `-${draft.kots}`, details: { corrects: seq } }
 }
 
-/** The reward of a month that is over: planned, computed, paid. */
+/** Loyalty reward of the month before: planned, computed, paid. */
 function loyaltyOf(month: string, ms: Ms): readonly DraftBody[] {
   const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
   const kots = '250.000000000'

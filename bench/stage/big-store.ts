@@ -9,20 +9,20 @@ import { draftDigest, parseDraft } from '../../src/publish/admission/grammar.ts'
 import { bigDrafts } from './big-drafts.ts'
 import { TEST_KEY, testSigner } from '../../test/story/signing.ts'
 
-/** Three whole years: as long as the longest range of `/patterns`, and long enough for every week and month table. */
+/** Three whole years: the longest range of `/patterns`, and enough for every table of weeks and months. */
 const FROM = Date.UTC(2023, 9, 1)
 const TO = Date.UTC(2026, 9, 1)
 
-/** Raised when the drafts change, so that a store made before is not taken for one of today. */
+/** Version of the drafts. A new version replaces older stores. */
 const DRAFTS_VERSION = 1
-/** A store with other tables is not taken for one of today either. */
+/** Digest of the tables. A new schema replaces older stores. */
 const TABLES_DIGEST: string = hash('sha256', TABLES).slice(0, 8)
-/** Events between two writes of what was appended. */
+/** Events between two writes to the store. */
 const KEEP_EVERY = 2_000
 
 /**
- * The data directory of a log of `count` events under `directory`; built when it is not there, else as it was
- * left. `report` is told how many events are in, now and then.
+ * Data directory of a log of `count` events under `directory`; built if it does not exist. `report` gets the number of
+ * events so far.
  */
 export function bigStore(directory: string, count: number, report: (events: number) => void): string {
   const data = join(directory, `events-${count}-v${DRAFTS_VERSION}-${TABLES_DIGEST}`)
@@ -31,7 +31,7 @@ export function bigStore(directory: string, count: number, report: (events: numb
   rmSync(building, { recursive: true, force: true })
   mkdirSync(building, { recursive: true })
   build(storePath(building), count, report)
-  // A service finds the key of a data directory beside it.
+  // A service looks for the key beside its data directory.
   writeFileSync(`${data}.key`, TEST_KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   renameSync(building, data)
   return data

@@ -1,12 +1,12 @@
 /**
- * What was measured of one question, in milliseconds. `cpu` is the processor time of the calling thread in all but
- * the slowest hundredth: what the machine did for others meanwhile is not in it. Null where others did the work.
+ * Times of one question in milliseconds. `cpu` is the 99th percentile of the calling thread's processor time, without
+ * work of other processes; null when other threads did the work.
  */
 export type Timing = Readonly<{ median: number; p99: number; max: number; cpu: number | null }>
 
 /**
- * A goal is held by all but the slowest hundredth: the very slowest tells more of the machine than of us. `busy`
- * is what would have held it on a machine that did nothing else.
+ * Verdict on a goal for the 99th percentile, since the slowest 1% depend on the machine. `busy` means that the goal
+ * would be met on an idle machine.
  */
 export function verdict(goalMs: number, own: Timing, http: Timing | null): 'OK' | 'busy' | 'OVER' {
   if (own.p99 <= goalMs && (http === null || http.p99 <= goalMs)) return 'OK'
@@ -22,15 +22,15 @@ function timingOf(samples: readonly number[], cpuSamples: readonly number[] = []
   }
 }
 
-/** The sample below which a share of all lies. */
+/** The sample at a quantile from 0 to 1. */
 export function share(samples: readonly number[], part: number): number {
   const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
 
 /**
- * Times calls of what `prepare` gives: at most `runs`, and no more than fit into a second and a half once there are
- * enough. What `prepare` does itself is not counted, nor are the first calls.
+ * Times calls of the functions that `prepare` returns: at most `runs`, and at most 1.5 s after the first ones. Neither
+ * `prepare` nor the warm-up calls count.
  */
 export function measure(runs: number, prepare: () => () => unknown): Timing {
   const meter = openMeter(runs)
@@ -45,7 +45,7 @@ export function measure(runs: number, prepare: () => () => unknown): Timing {
   return meter.timing()
 }
 
-/** The same of calls that take their time elsewhere. */
+/** Times asynchronous calls, without processor time. */
 export async function measureAsync(runs: number, prepare: () => () => Promise<unknown>): Promise<Timing> {
   const meter = openMeter(runs)
   while (meter.goesOn()) {
@@ -57,9 +57,9 @@ export async function measureAsync(runs: number, prepare: () => () => Promise<un
   return meter.timing()
 }
 
-/** Calls before the first that counts: compiled code is what a service runs. */
+/** Uncounted first calls, so that the code is compiled. */
 const WARM_UP = 10
-/** Milliseconds of one question's calls, once there are enough of them. */
+/** Time limit of one question's calls, applied after a minimum of calls. */
 const BUDGET_MS = 1_500
 const ENOUGH = 20
 

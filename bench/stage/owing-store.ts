@@ -8,7 +8,7 @@ import { testSigner } from '../../test/story/signing.ts'
 import type { DraftBody } from './big-drafts.ts'
 import { bigStore } from './big-store.ts'
 
-/** Contests that owe prizes, each prize with terms of its own. Their ids are above all that a big store has. */
+/** Contests that owe prizes, each with its own terms. Their ids are above those of a big store. */
 export const OWING = {
   most: { contestId: 9_000_001, prizes: 50_000 },
   some: { contestId: 9_000_002, prizes: 2_000 },
@@ -16,13 +16,13 @@ export const OWING = {
 } as const
 export const OWED_PRIZES: number = Object.values(OWING).reduce((sum, { prizes }) => sum + prizes, 0)
 
-/** In the future for some years: what waits for its date is what calendars list. */
+/** Some years ahead, so that calendars list the dates. */
 const UNLOCKS_FROM = Date.UTC(2030, 0, 1)
-/** Raised when the drafts change. */
+/** Version of the drafts. */
 const DRAFTS_VERSION = 1
 const KEEP_EVERY = 2_000
 
-/** Data directory of a big store whose newest events are contests with many open prizes; built when it is not there. */
+/** Data directory of a big store that ends with contests that have many open prizes; built if it does not exist. */
 export function owingStore(directory: string, count: number, report: (events: number) => void): string {
   const big = bigStore(directory, count, report)
   const data = `${big}-owing-v${DRAFTS_VERSION}`
@@ -41,7 +41,7 @@ function append(path: string): void {
   const db = openForWriting(path)
   const appender = openAppender(db, testSigner(db))
   appender.begin()
-  // A moment later than the last event: the log goes on in order.
+  // A moment after the last event, since moments never go back.
   const ms = msOf((appender.head().atMs ?? 0) + MINUTE_MS)
   for (const draft of drafts(ms)) {
     const ref = `owing-${appender.head().seq + 1}`

@@ -8,24 +8,23 @@ import postgres from 'postgres'
 const BINARIES = '/usr/lib/postgresql/15/bin'
 const WAIT_MS = 10_000
 const LOOK_MS = 50
-/** Milliseconds of a tick in which Linux counts processor time. */
+/** Milliseconds of Linux's tick for processor time. */
 const TICK_MS = 10
 
 /** A server on a Unix socket, with one connection. */
 type PostgresServer = AsyncDisposable &
   Readonly<{
     sql: postgres.Sql
-    /** Where its socket is. */
+    /** Directory of the socket. */
     host: string
-    /** The process that answers connections by others that it starts. */
+    /** Process id of the server, which starts one process per connection. */
     pid: number
-    /** Processor time of the process that answers the connection, in ms. */
+    /** Processor time of the process that serves the connection, in ms. */
     cpuMs(): number
   }>
 
 /**
- * Starts PostgreSQL on an empty directory of its own under `directory`, with settings such as `jit=off`; undefined where
- * it is not installed.
+ * Starts PostgreSQL on a new directory under `directory`, with settings such as `jit=off`; undefined if not installed.
  */
 export async function startPostgres(
   directory: string,
@@ -71,10 +70,10 @@ export async function startPostgres(
   }
 }
 
-/** Reached by its socket only, and as fast as it can be: what it keeps is thrown away. */
+/** Socket only, and tuned for speed: its data is thrown away. */
 const SETTINGS = ['-c', 'listen_addresses=', '-c', 'fsync=off']
 
-/** The process behind the connection, once the server is there. */
+/** Process id behind the connection, once the server accepts one. */
 async function backendOf(sql: postgres.Sql): Promise<number> {
   const endMs = performance.now() + WAIT_MS
   for (;;) {

@@ -20,10 +20,10 @@ import { archiveIndex } from '../../src/serve/archive/month-list.ts'
 import { formatBundlePath, formatTilePath, TILE_WIDTH } from '../../src/tlog/tile.ts'
 import type { Random } from '../../sim/random.ts'
 
-/** The log that is asked. */
+/** Extent of the log under measurement. */
 export type Asked = Readonly<{ from: Ms; to: Ms; events: number; contests: readonly ContestId[] }>
 
-/** What there is to ask about. */
+/** Reads the extent of a log. */
 export function askedOf({ head, books }: Snapshot): Asked {
   if (books.firstAtMs === null || head.atMs === null) throw new Error('the log has no events')
   const all = books.contests({ statuses: null, after: null, limit: ROWS_MAX })
@@ -31,14 +31,14 @@ export function askedOf({ head, books }: Snapshot): Asked {
   return { from: books.firstAtMs, to: head.atMs, events: head.seq, contests: ids }
 }
 
-/** One drawing of a question: its address, and the same computed from a snapshot, to the answer's text. */
+/** One drawing of a question: its address, and a function that computes the answer's text from a snapshot. */
 type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
 
 export type Question = Readonly<{
   name: string
-  /** Milliseconds; the specification's own where it names one, else ours. */
+  /** Goal in ms: that of the specification, else one of ours. */
   goalMs: number
-  /** Whether every drawing has another address: only then does HTTP compute each answer. */
+  /** Whether all drawings have different addresses. Only then does HTTP compute each answer. */
   distinct: boolean
   draw(random: Random, asked: Asked): Drawn
 }>
@@ -50,11 +50,11 @@ const WIDTHS: Readonly<Record<Bucket, number>> = {
   week: WEEK_MS,
 }
 const GOAL_MS = 20
-/** Where local time is no multiple of 15 minutes ahead, a year. */
+/** Goal for a year in a time zone whose offset is no multiple of 15 minutes. */
 const ODD_ZONE_YEAR_MS = 100
-/** An answer of ten thousand rows: for each row what the longest range has for each of its buckets. */
+/** Goal for ten thousand rows, in proportion to that of the longest range. */
 const LONG_ANSWER_MS: number = (GOAL_MS * ROWS_MAX) / BUCKETS_MAX
-/** A receipt: a few tiles and some hundreds of hashes. */
+/** Goal for a receipt, which takes a few tiles and some hundreds of hashes. */
 const RECEIPT_MS = 2
 const NOTHING = new Uint8Array(0)
 const YEAR_MS = 365 * DAY_MS
@@ -185,7 +185,7 @@ function drawn(path: string, answer: (snapshot: Snapshot, now: Ms) => unknown): 
   return {
     url: `/api/v1${path}`,
     compute(snapshot) {
-      // The head is the present: no range reaches ahead of it, whatever the clock of the machine says.
+      // The head is the present, so that no range ends in the future.
       const body = answer(snapshot, snapshot.head.atMs ?? msOf(0))
       return typeof body === 'string' ? body : JSON.stringify(body)
     },
@@ -197,7 +197,7 @@ function summaryAt(random: Random, { from, to }: Asked): Drawn {
   return drawn(`/summary?at=${at}`, ({ books }, now) => given(summary(books, at, now)))
 }
 
-/** A range of buckets: from one to as many as an answer may have, short ones as often as long ones. */
+/** A range of one to the most buckets of an answer. The logarithm of the number is uniform. */
 function rangeOf(path: 'flows' | 'funds', bucket: Bucket, longest: boolean): Question['draw'] {
   return (random, { from, to }) => {
     const width = WIDTHS[bucket]
@@ -280,7 +280,7 @@ function contestsOf(status: string | undefined): Question['draw'] {
   }
 }
 
-/** As many rows as there are, each time with another address. */
+/** A limit near the maximum, different each time, so that each address is new. */
 function nearlyAll(random: Random): number {
   return random.between(ROWS_MAX - 1_000, ROWS_MAX)
 }

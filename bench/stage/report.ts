@@ -1,16 +1,16 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 
-/** What every bench takes from its command line. */
+/** Settings from a bench's command line. */
 export type BenchSettings = Readonly<{
-  /** Where big stores are kept between runs. */
+  /** Directory of big stores, kept between runs. */
   store: string
   /** Events of the large store. */
   events: number
   runs: number
 }>
 
-/** Reads the flags of one bench; without them it is the quick one. */
+/** Parses the flags of a bench. The default is the quick run. */
 export function benchSettings(directory: string): BenchSettings {
   const { values } = parseArgs({
     options: {
@@ -24,10 +24,10 @@ export function benchSettings(directory: string): BenchSettings {
 
 export const QUICK_EVENTS = 1_000_000
 export const FULL_EVENTS = 5_000_000
-/** What the large store is held against: the same questions cost nearly the same there. */
+/** Events of the small store, with which the large one is compared. */
 export const SMALL_EVENTS = 100_000
 
-/** A table in Markdown that is also legible as it stands: the first column to the left, numbers to the right. */
+/** A Markdown table that is also legible as text: the first column to the left, numbers to the right. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -38,7 +38,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return [line(header), line(rule), ...rows.map(line)].join('\n')
 }
 
-/** Milliseconds with three significant digits or so. */
+/** Milliseconds with about three significant digits. */
 export function ms(value: number): string {
   return value.toFixed(value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0)
 }
@@ -47,14 +47,14 @@ export function thousands(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-/** The machine and the versions that a result is of. */
+/** The machine and the versions of a result. */
 export function machine(sqliteVersion: string): string {
   const models = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   return `${models.length} × ${models[0]?.model ?? 'unknown'}, ${memory} GiB; Node ${process.versions.node}, SQLite ${sqliteVersion}; load ${(loadavg()[0] ?? 0).toFixed(1)} at the beginning`
 }
 
-/** Says how far a store is that is being built, on the side. */
+/** Reports the progress of building a store on standard error. */
 export function sayBuilding(count: number): (events: number) => void {
   return (events) => {
     if (events % 500_000 === 0)

@@ -5,25 +5,25 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { createInterface } from 'node:readline'
 
-/** A service in a process of its own, as an operator starts it, and a client that keeps one connection. */
+/** A service in a separate process, as an operator starts it, and a client with one kept connection. */
 export type BenchService = AsyncDisposable &
   Readonly<{
-    /** Milliseconds from the start of the process to the whole of its first answer. */
+    /** Milliseconds from the start of the process to the end of its first answer. */
     firstAnswerMs: number
     pid: number
     port: number
-    /** Takes a whole answer; throws when it is not 200. */
+    /** Reads a whole answer; rejects unless the status is 200. */
     ask(url: string): Promise<Buffer>
     memory(): Memory | null
   }>
 
-/** Of a process, in MiB, and what it has read by system calls so far; only Linux tells. */
+/** Memory of a process in MiB, and MiB that it has read by system calls. Linux only. */
 export type Memory = Readonly<{ own: number; mapped: number; readMiB: number }>
 
-/** A service that has not stopped by then is still busy with what it was asked. */
+/** Time limit of a stop. A late service is still busy. */
 const STOP_MS_MAX = 5_000
 
-/** Starts `daybook serve` on a data directory; by default without a limit of requests and with one worker. */
+/** Starts `daybook serve` on a data directory, by default without a rate limit and with one worker. */
 export async function startBenchService(data: string, rateLimit = 'off', workers = 1): Promise<BenchService> {
   const main = new URL('../../src/main.ts', import.meta.url).pathname
   const ports = ['--port', '0', '--publish-port', '0']
@@ -68,7 +68,7 @@ export async function startBenchService(data: string, rateLimit = 'off', workers
   }
 }
 
-/** The address on which the service says that it listens; throws what it said when it ended instead. */
+/** The address that the service reports; throws its output when it ends early. */
 async function addressOf(child: ChildProcess): Promise<string> {
   const said: string[] = []
   if (child.stderr === null) throw new Error('the service has no output')

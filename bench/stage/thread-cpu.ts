@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Milliseconds of processor time of a process: on its main thread, and on all others. Linux only. */
+/** Milliseconds of processor time of a process's main thread, and of its other threads. Linux only. */
 type ThreadCpu = Readonly<{ main: number; others: number }>
 
 const NS_PER_MS = 1e6
@@ -17,7 +17,7 @@ export function threadCpu(pid: number): ThreadCpu {
   return { main, others }
 }
 
-/** The first number is the time on a processor; a thread that has just ended has none. */
+/** The first number is the processor time. A thread that has ended has none. */
 function runMs(path: string): number {
   try {
     return Number(readFileSync(path, 'utf8').split(' ')[0]) / NS_PER_MS

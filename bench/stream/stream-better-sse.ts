@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import { createChannel, createSession } from 'better-sse'
 
-/** What a user of better-sse writes: a channel, a session for each who asks, and a broadcast for each line posted. */
+/** The example of better-sse: a channel, a session for each subscriber, and a broadcast for each posted line. */
 
 const channel = createChannel()
 let published = 0
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    // The line is JSON as it comes: it is not made into JSON again.
+    // The line is JSON already.
     void createSession(request, response, { serializer: String }).then((session) => channel.register(session))
     return
   }

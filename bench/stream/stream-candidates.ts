@@ -7,18 +7,18 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** A server of streams in processes of its own, and how to publish into it. */
+/** A stream server in separate processes, and the requests that subscribe and publish. */
 export type Candidate = AsyncDisposable &
   Readonly<{
     name: CandidateName
-    /** The process that serves; the publisher's half may be a thread of it. */
+    /** Process that serves the streams. */
     pid: number
     port: number
     subscribe: string
     publishPort: number
-    /** A request without its length and the end of its head. */
+    /** Publish request without `Content-Length`, the end of the head, and the body. */
     publishHead: string
-    /** Whether it takes drafts, and many in one request, or lines one by one. */
+    /** `drafts` takes many in one request, `lines` takes one. */
     takes: 'drafts' | 'lines'
   }>
 
@@ -30,9 +30,9 @@ const TOKEN = 'a-token-of-the-bench-that-is-long-enough-0123456789'
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so'
 const PORT_TRIES = 50
 /** Connections that nginx opens for itself. */
-const CONNECTIONS_BESIDE = 128
+const NGINX_CONNECTIONS = 128
 
-/** Starts a candidate, its files in `folder`; null when what it needs is not installed. */
+/** Starts a candidate with its files in `folder`; null if it is not installed. */
 export async function startCandidate(
   name: CandidateName,
   folder: string,
@@ -48,7 +48,7 @@ export async function startCandidate(
   return startListening(name, process.execPath, [siblingOf(script)])
 }
 
-/** The program made of a C file beside this one; null without a compiler. */
+/** Compiles a C file of this folder; null without a compiler. */
 export function compiled(name: string, folder: string): string | null {
   const program = join(folder, name)
   if (existsSync(program)) return program
@@ -73,7 +73,7 @@ async function startDaybook(folder: string, subscribers: number): Promise<Candid
     [...process.execArgv, siblingOf('../../src/main.ts'), ...words, ...ports, ...limits],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   )
-  const [port, publishPort] = await portsSaid(child, child.stderr, 2)
+  const [port, publishPort] = await reportedPorts(child, child.stderr, 2)
   return {
     name: 'Daybook',
     pid: pidOf(child),
@@ -95,11 +95,11 @@ async function startListening(
   words: readonly string[],
 ): Promise<Candidate> {
   const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [port = 0] = await portsSaid(child, child.stdout, 1)
+  const [port = 0] = await reportedPorts(child, child.stdout, 1)
   return peer(name, child, pidOf(child), port)
 }
 
-/** One worker, since Daybook's streams are served by one thread; messages are kept, so that nobody misses one. */
+/** Uses one worker, because one thread serves Daybook's streams. Keeps messages, so that no subscriber misses one. */
 async function startNchan(folder: string, subscribers: number): Promise<Candidate | null> {
   if (!existsSync(NCHAN)) return null
   const prefix = join(folder, 'nginx')
@@ -125,11 +125,11 @@ function nchanConfig(port: number, subscribers: number): string {
   return `load_module ${NCHAN};
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile ${2 * subscribers + CONNECTIONS_BESIDE};
+worker_rlimit_nofile ${2 * subscribers + NGINX_CONNECTIONS};
 pid nginx.pid;
 error_log stderr error;
-# More than are used: from the last sixteenth on, nginx closes those that seem idle.
-events { worker_connections ${2 * subscribers + CONNECTIONS_BESIDE}; }
+# Above the need, because nginx closes idle connections when less than a sixteenth is free.
+events { worker_connections ${2 * subscribers + NGINX_CONNECTIONS}; }
 http {
   access_log off;
   client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
@@ -169,8 +169,12 @@ function postOf(path: string, headers: string): string {
   return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}`
 }
 
-/** The ports of the addresses that a process says it listens on; throws with what it said when it ends or is late. */
-async function portsSaid(child: ChildProcess, output: Readable, count: number): Promise<readonly number[]> {
+/** Reads the ports that a process reports; throws its output when it ends or is late. */
+async function reportedPorts(
+  child: ChildProcess,
+  output: Readable,
+  count: number,
+): Promise<readonly number[]> {
   const said: string[] = []
   const ports: number[] = []
   const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
@@ -180,7 +184,7 @@ async function portsSaid(child: ChildProcess, output: Readable, count: number): 
     if (port !== undefined) ports.push(Number(port))
     if (ports.length < count) continue
     clearTimeout(late)
-    // What it says from here on is read and dropped, so that a full pipe never stops it.
+    // Drops the rest of the output, so that a full pipe never blocks the process.
     output.resume()
     return ports
   }
@@ -188,7 +192,7 @@ async function portsSaid(child: ChildProcess, output: Readable, count: number): 
   throw new Error(`${child.spawnfile} did not start: ${said.join('\n')}`)
 }
 
-/** A port that nobody has at present: nginx does not say which one it was given. */
+/** A free port. nginx does not report a port that the system chooses. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -13,31 +13,31 @@ export type Slice = Readonly<{
   published: number
   deliveries: number
   ms: number
-  /** How long what was published took beyond that to reach everyone. */
+  /** Milliseconds from the last publish until every subscriber has every event. */
   drainedMs: number
-  /** From the moment at which an event was to be published until a subscriber has it, in milliseconds. */
+  /** Milliseconds from the planned moment of an event until a subscriber has it. */
   p50: number
   p99: number
   /** Seconds of processor time of the candidate, user and system. */
   cpuSeconds: number
 }>
 
-/** Subscribers of one candidate and its publisher, in a process of their own. */
+/** Subscribers of one candidate and its publisher, in a separate process. */
 export type Crowd = AsyncDisposable &
   Readonly<{
     candidate: Candidate
-    /** Publishes one event after the other on a schedule. Throws when one was lost, repeated or refused. */
+    /** Publishes one event at a time on a schedule. Rejects when one is lost, repeated or refused. */
     pace(eventsPerSecond: number, ms: number): Promise<Slice>
-    /** Publishes as fast as it goes, `batch` in a request, with at most `window` on their way. */
+    /** Publishes as fast as possible, `batch` events per request, with at most `window` undelivered. */
     flood(batch: number, window: number, ms: number): Promise<Slice>
   }>
 
-/** Events that the publisher of one crowd may publish; a slice that would need more ends earlier. */
+/** Events that the publisher may publish in all. A slice that needs more ends early. */
 const EVENTS_MAX = 300_000
-/** Of `/proc/<pid>/stat`; Linux gives all processes this unit whatever the kernel's own tick. */
+/** Ticks of `/proc/<pid>/stat`, the same on every Linux kernel. */
 const TICKS_PER_SECOND = 100
 
-/** Opens all subscribers and settles when each has the head of its answer. */
+/** Opens all subscribers. Resolves when each has the head of its answer. */
 export async function openCrowd(
   program: string,
   folder: string,
@@ -83,7 +83,7 @@ export async function openCrowd(
   }
 }
 
-/** Writes what is published: drafts of the simulator, and the same events as the lines that Daybook makes of them. */
+/** Writes the bodies to publish: drafts of the simulator, and the lines that Daybook makes of them. */
 export function writeBodies(folder: string): void {
   const from = msOf(Date.UTC(2026, 9, 1))
   const drafts: string[] = []
@@ -100,9 +100,9 @@ export function writeBodies(folder: string): void {
   writeFileSync(join(folder, 'lines'), `${lines.join('\n')}\n`)
 }
 
-/** Seconds of processor time that a process has used with all its threads. */
+/** Seconds of processor time of a process with all its threads. */
 function cpuSecondsOf(pid: number): number {
-  // The name of a program may hold spaces and brackets: what counts stands behind the last of them.
+  // The program's name may contain spaces and brackets, so the fields are read after its last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }

@@ -1,6 +1,6 @@
 /*
- * The floor that the stream's bench measures from: one loop, one send() per subscriber and event, and nothing else. What
- * it costs is what the kernel takes. It keeps no log, checks nothing, and waits for whoever does not read. Linux only.
+ * The lower bound of the stream bench: one loop with one send() per subscriber and event. Its cost is that of the
+ * kernel. It keeps no log, checks nothing, and blocks on a subscriber that does not read. Linux only.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ static void fan_out(const char *body, size_t length) {
     if (send(subscribers[i], chunk, (size_t)size, MSG_NOSIGNAL) < 0) subscribers[i--] = subscribers[--count];
 }
 
-/* Answers every whole request among what a connection has sent. */
+/* Answers every complete request that a connection has sent. */
 static void take(int fd) {
   if (inputs[fd] == NULL) inputs[fd] = malloc(INPUT);
   ssize_t got = recv(fd, inputs[fd] + held[fd], INPUT - 1 - held[fd], MSG_DONTWAIT);

@@ -1,12 +1,12 @@
 import type { CandidateName } from './stream-candidates.ts'
 
-/** What each candidate was measured at, as far as it is installed. */
+/** Figure of each installed candidate. */
 export type Figures = Readonly<Partial<Record<CandidateName, number>>>
 
-/** What Daybook's figure is held to: a bound of its own, or of its ratio to another's. */
+/** Bound of Daybook's figure, or of its ratio to another candidate's. */
 export type Goal = Readonly<({ most: number } | { least: number }) & { to?: CandidateName }>
 
-/** The row of one goal: its words, the figure or ratio, the bound, and whether it is held. */
+/** Report row of a goal: its name, the figure or ratio, the bound, and whether it is met. */
 export function goalRow(name: string, goal: Goal, of: Figures): string[] {
   const { to } = goal
   const [bound, sign] = 'most' in goal ? [goal.most, '≤'] : [goal.least, '≥']

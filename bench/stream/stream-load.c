@@ -1,16 +1,16 @@
 /*
- * The subscribers and the publisher of the stream's bench, in one process with one clock, so light that it can
- * outrun every candidate. Each subscriber checks that it sees every seq once and in order; its latency is counted from
- * the moment at which the event was to be published. Linux only.
+ * The subscribers and the publisher of the stream bench, in one process with one clock. It is faster than every
+ * candidate. Each subscriber checks that it sees every seq once and in order. Latency counts from the planned moment
+ * of the event. Linux only.
  *
  *   stream-load PORT SUBSCRIBERS REQUEST PUBLISH_PORT PUBLISH_HEAD BODIES
  *
- * REQUEST is a whole request, PUBLISH_HEAD one without its length and last line; BODIES is a file of lines, the
- * first of which becomes the event with seq 1. Says `ready`, then runs one command of its input at a time, and prints
- * one line of JSON for each:
+ * REQUEST is a whole request, PUBLISH_HEAD a head without its length and last line. BODIES is a file of lines; the
+ * first becomes the event with seq 1. Prints `ready`, then runs one command of its input at a time, and prints a line
+ * of JSON for each:
  *
  *   pace EVENTS_PER_SECOND MILLISECONDS         one event at a time, on a schedule
- *   flood BATCH WINDOW MILLISECONDS             as fast as it goes with at most WINDOW events on their way
+ *   flood BATCH WINDOW MILLISECONDS             as fast as possible with at most WINDOW undelivered events
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { READ_BYTES = 1 << 18, CARRY = 48, SOCKETS_OF_ADDRESS = 10, OPENING_MAX = 100, BUCKET_NS = 10000, BUCKETS = 1 << 22 };
-/* How long a slice may take to deliver what it has published. */
+/* Time limit for the delivery of a slice's events. */
 static const int64_t DRAIN_NS = 20LL * 1000000000;
 
 struct subscriber { int fd; int open; int64_t next; int carried; char carry[CARRY]; };
@@ -39,7 +39,7 @@ static char scratch[CARRY + READ_BYTES];
 static char **bodies;
 static int bodies_count;
 static int64_t *published_at;
-static int64_t published; /* the last seq handed to the publisher's socket */
+static int64_t published; /* the last seq written to the publisher's socket */
 
 static int publisher, publish_port;
 static const char *publish_head;
@@ -60,7 +60,7 @@ static int64_t now_ns(void) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Ten connections come from one address, since a service may allow an address no more. */
+/* Ten connections per address, because a service may allow no more. */
 static int connect_from(int index, int port) {
   int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
   if (fd < 0) die("socket");
@@ -79,7 +79,7 @@ static void watch(int fd, uint32_t events, int index, int change) {
   if (epoll_ctl(polling, change, fd, &event) < 0) die("epoll_ctl");
 }
 
-/* An event's line begins with its seq and its type; what else has a seq is no event. */
+/* An event's line begins with its seq and its type. Other lines with a seq are no events. */
 static void take_event(struct subscriber *who, int64_t seq, int64_t at) {
   if (seq < who->next) { repeated++; return; }
   if (seq > who->next) lost += seq - who->next;
@@ -90,7 +90,7 @@ static void take_event(struct subscriber *who, int64_t seq, int64_t at) {
   latencies[bucket < 0 ? 0 : bucket >= BUCKETS ? BUCKETS - 1 : bucket]++;
 }
 
-/* No line holds a second brace, so that looking for one passes over most bytes many at a time. */
+/* A line has one opening brace only, so memchr skips most bytes fast. */
 static char *next_line(char *from, char *end) {
   while ((from = memchr(from, '{', (size_t)(end - from))) != NULL) {
     if (end - from < 7) return NULL;
@@ -124,7 +124,7 @@ static void read_subscriber(struct subscriber *who) {
     rest = digit;
   }
   long keep = end - rest;
-  /* Without a beginning of a line in it, the last bytes of the stretch are all that may become one. */
+  /* Without a line's beginning, only the last bytes can be a part of one. */
   if (keep > 6 && next_line(rest, end) == NULL) { rest = end - 6; keep = 6; }
   if (keep > CARRY) { fprintf(stderr, "a line's beginning is too long\n"); exit(1); }
   memcpy(who->carry, rest, (size_t)keep);
@@ -142,7 +142,7 @@ static void flush_publisher(void) {
   watch(publisher, pending_size > 0 ? EPOLLIN | EPOLLOUT : EPOLLIN, count, EPOLL_CTL_MOD);
 }
 
-/* Every answer must be one of success; bodies hold no status line. */
+/* Every answer must be a success. Bodies contain no status line. */
 static void read_publisher(void) {
   memcpy(scratch, answer_carry, (size_t)answer_carried);
   ssize_t got = read(publisher, scratch + answer_carried, READ_BYTES);
@@ -181,7 +181,7 @@ static int publish(int batch, int64_t due) {
   return 1;
 }
 
-/* A connection for each slice: between them a service may take an idle one away. */
+/* A new connection for each slice, because a service may close an idle one. */
 static void open_publisher(void) {
   publisher = connect_from(count + SOCKETS_OF_ADDRESS, publish_port);
   fcntl(publisher, F_SETFL, O_NONBLOCK);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { createServer } from 'node:http'
 
-/** The least that this runtime takes: one write per subscriber and event of bytes framed once, and nothing else. */
+/** The least that Node can do: for each event one write of the same bytes per subscriber. */
 
 const sockets: Socket[] = []
 let published = 0
