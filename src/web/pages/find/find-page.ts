@@ -1,10 +1,10 @@
-import type { Parameter } from '../../protocol/parameters.ts'
-import { DAY_MS, parseMonth, parseQueryTime } from '../../protocol/moment.ts'
-import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
-import type { Page, View } from '../frame/page.ts'
-import { NOT_FINAL, findTransaction } from './events/transaction-route.ts'
+import type { Parameter } from '../../../protocol/parameters.ts'
+import { DAY_MS, parseMonth, parseQueryTime } from '../../../protocol/moment.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { NOT_FINAL, findTransaction } from '../events/transaction-route.ts'
 
 /** Maximum characters of a query. A transaction's URL at an explorer fits. */
 const QUERY_CHARS_MAX = 300

@@ -1,10 +1,10 @@
-import type { Status } from '../../protocol/resources.ts'
-import { countHtml, eventLink } from '../markup/amount-html.ts'
-import type { Html, Part } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
-import { momentOf, momentOrNone } from '../markup/moment-html.ts'
-import type { EndpointPage } from '../frame/page.ts'
-import type { AnswerTable } from '../markup/table.ts'
+import type { Status } from '../../../protocol/resources.ts'
+import { countHtml, eventLink } from '../../markup/amount-html.ts'
+import type { Html, Part } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
+import type { EndpointPage } from '../../frame/page.ts'
+import type { AnswerTable } from '../../markup/table.ts'
 
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {

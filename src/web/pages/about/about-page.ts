@@ -1,9 +1,9 @@
-import type { EventTypes } from '../../protocol/resources.ts'
-import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
-import type { Html } from '../markup/html.ts'
-import { html, jsonBlock } from '../markup/html.ts'
-import type { Page, View } from '../frame/page.ts'
-import { PAGE_NOTICE } from '../markup/site.ts'
+import type { EventTypes } from '../../../protocol/resources.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html, jsonBlock } from '../../markup/html.ts'
+import type { Page, View } from '../../frame/page.ts'
+import { PAGE_NOTICE } from '../../markup/site.ts'
 
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {
