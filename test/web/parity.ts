@@ -22,9 +22,9 @@ function alternateOf(page: string): string | undefined {
  * - `data-expr` on an element: its text is the value of the expression.
  * - `data-at` on an element: JSON pointers, separated by spaces. The element has their values in this order. For an
  *   object or a list it may have any values in it. `/a|/b` is the first that is not null, `/a?` is optional.
- * - `data-list` on a table: it has a row for each element of the list, in the list's order and no more than
- *   `data-most`; or in any order, when rows say by `data-row` which element they are of. `data-field` on a column's
- *   head says which fields stand in its cells, like `data-at`; `*` is the row's own key.
+ * - `data-list` on a table: it has a row for each element of the list, in the list's order and at most `data-most`
+ *   rows. Rows with `data-row`, the pointer of their element, may be in any order. `data-field` on a column's head has
+ *   the fields of its cells, like `data-at`; `*` is the row's own key.
  * - `data-chrome` on an element: it has nothing from the answers.
  *
  * No other element may have a digit. A picture's text may have any value of the answers; the tests of charts check its

@@ -23,10 +23,10 @@ after(() => stage[Symbol.asyncDispose]())
 
 const textOf = async (path: string, from = stage): Promise<string> => (await from.get(path)).text()
 
-type Named = Readonly<{ loc: string; lastmod: string | null }>
+type SitemapUrl = Readonly<{ loc: string; lastmod: string | null }>
 
 /** Entries of a sitemap, which must be valid XML. */
-function namedIn(sitemap: string): readonly Named[] {
+function namedIn(sitemap: string): readonly SitemapUrl[] {
   const [declaration = '', ...rest] = sitemap.split('\n')
   assert.equal(declaration, '<?xml version="1.0" encoding="UTF-8"?>')
   const [, set] = elementsIn(parseMarkup(rest.join('\n')))

@@ -65,7 +65,7 @@ function tagOf({ origin, id }: LogIdentity): string {
   return `tag:${host},${YEAR}:${origin.slice(host.length)}/${id}`
 }
 
-/** What all entries of a feed share. */
+/** Settings that all entries of a feed share. */
 type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
 
 /** Names of the events' contests. */

@@ -52,7 +52,7 @@ export type ValueSchema = Readonly<{
 }>
 
 /** One media type of an answer. */
-export type Media = Readonly<{
+type Media = Readonly<{
   schema?: ValueSchema
   /** Schema of the parts of a stream. */
   'x-itemSchema'?: unknown
@@ -62,7 +62,7 @@ export type Media = Readonly<{
 type ApiResponse = Readonly<{ content?: Readonly<Record<string, Media>> }>
 
 /** Captured answer. `summary` is its request, `GET /api/v1/…`. */
-export type ApiExample = Readonly<{ summary: string; value: unknown }>
+type ApiExample = Readonly<{ summary: string; value: unknown }>
 
 export function endpointsOf({ paths }: ApiDocument): readonly DocumentedEndpoint[] {
   return Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))

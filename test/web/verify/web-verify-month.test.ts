@@ -49,7 +49,7 @@ async function checkMonth(page: Page, month: string): Promise<readonly string[]>
   return check(page, 'month')
 }
 
-/** What a relay serves for May instead of the real files. */
+/** Files that a relay serves for May instead of the real ones. */
 type ServedMonth = Readonly<{ manifest: Partial<ArchiveManifest>; lines?: readonly string[] | undefined }>
 
 async function show(page: Page, { manifest, lines }: ServedMonth): Promise<void> {

@@ -119,7 +119,7 @@ function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html 
   </p>`
 }
 
-/** When the last unpaid prize becomes available; or the totals by state, if not all were read. */
+/** Date of the last unpaid prize, or totals by state if not all prizes were read. */
 function lastAvailable(payouts: LinkedAnswer<Payouts> | null, token: string): Html | null {
   const { unpaid = [], now, next } = payouts?.answer ?? {}
   if (payouts !== null && next !== null) return howMuchWaits(payouts, token)
