@@ -14,14 +14,14 @@ import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
 
-/** Everything that was asked before the log is read: one passage through it serves all of it. */
+/** Everything that is asked before the log is read, so that one pass through the log checks all of it. */
 export type CollectedAnswers = Readonly<{
   served: ServedCheckpoint
-  /** Events that were signed or counted by what was answered before the checkpoint. */
+  /** Number of events that earlier answers and checkpoints cover. */
   covered: number
   figures: CollectedFigures
   samples: Samples
-  /** Null when the archive's own list or manifests are wrong. */
+  /** Null when the list of months or a manifest is wrong. */
   months: readonly ListedMonth[] | null
 }>
 
@@ -35,7 +35,7 @@ export type AskAllSettings = Readonly<{
 
 /**
  * Asks a service for its figures between two checkpoints, so that the second covers all of them. `savedSize` is the
- * largest size that was saved earlier. A checkpoint that cannot be believed rejects with a `WrongError`.
+ * largest size of the saved checkpoints. Rejects with a `WrongError` when a checkpoint cannot be verified.
  */
 export async function askLive(
   settings: AskAllSettings,
@@ -53,7 +53,7 @@ export async function askLive(
   return { served, covered, figures, samples, months: await monthsOf(source, list) }
 }
 
-/** What a folder holds: its checkpoint, or that of its last manifest, and the answers that lie there. */
+/** Reads a folder: its checkpoint, or that of its last manifest, and the saved answers. */
 export async function askFolder(
   settings: AskAllSettings,
   trust: Trust,
@@ -98,7 +98,7 @@ async function monthsOf(source: Source, list: Checklist): Promise<readonly Liste
   }
 }
 
-/** `SHA256SUMS` says what the manifests say; a month may have closed in between. */
+/** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month, which closed meanwhile. */
 async function checkSums(source: Source, months: readonly ListedMonth[], list: Checklist): Promise<void> {
   const place = 'archive/SHA256SUMS'
   const body = await source.read(place)
@@ -107,6 +107,6 @@ async function checkSums(source: Source, months: readonly ListedMonth[], list: C
   const isLacking =
     source.is === 'folder' && months.some(({ closed, manifest }) => closed && manifest === null)
   if (!isLacking && !text.startsWith(sha256SumsOf(months))) {
-    list.wrong('archive', { place, what: 'does not say what the manifests say' })
+    list.wrong('archive', { place, what: 'contradicts the manifests' })
   }
 }

@@ -35,22 +35,22 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
   [
     'swaps two events',
     withLines(open, ([a = '', b = '', ...rest]) => [b, a, ...rest]),
-    /^log \| seq \d+: is missing: seq \d+ stands in its place$/,
+    /^log \| seq \d+: is missing: seq \d+ is in its place$/,
   ],
   [
     'leaves an event out',
     withLines(open, ([, ...rest]) => rest),
-    /^log \| seq \d+: is missing: seq \d+ stands in its place$/,
+    /^log \| seq \d+: is missing: seq \d+ is in its place$/,
   ],
   [
     'repeats an event',
     withLines(open, ([a = '', ...rest]) => [a, a, ...rest]),
-    /^log \| seq \d+: seq \d+ stands in its place$/,
+    /^log \| seq \d+: seq \d+ is in its place$/,
   ],
   [
     'says another amount',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kots":"(?!0\.)\d/, '"kots":"9'))),
-    /^root \| log\/checkpoint: its root is not that of the \d+ entries: seq \d+ was signed otherwise$/,
+    /^root \| log\/checkpoint: its root is not that of the \d+ entries: seq \d+ differs from the signed one$/,
   ],
   [
     'says another kind',
@@ -63,7 +63,7 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
       open,
       edited((line) => line.replace(/}$/, ',"player":1}')),
     ),
-    /^log \| seq \d+: the line has not exactly the eight keys in their order$/,
+    /^log \| seq \d+: the line does not have exactly the eight keys in order$/,
   ],
   [
     'orders the keys otherwise',
@@ -71,7 +71,7 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
       open,
       edited((line) => line.replace(/^\{("seq":\d+),("type":"[a-z]+")/, '{$2,$1')),
     ),
-    /^log \| seq \d+: the line has not exactly the eight keys in their order$/,
+    /^log \| seq \d+: the line does not have exactly the eight keys in order$/,
   ],
   [
     'writes a space',
@@ -79,7 +79,7 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
       open,
       edited((line) => line.replace(',', ', ')),
     ),
-    /^log \| seq \d+: the line is no JSON object, written without spaces$/,
+    /^log \| seq \d+: the line is not a JSON object without spaces$/,
   ],
   [
     'writes `at` for another moment than `atMs`',
@@ -99,12 +99,12 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
     withLines(`${open}.details`, (lines) =>
       lines.map((line, index) => (index === 0 ? line.replace(/"seq":\d+/, '"seq":1') : line)),
     ),
-    /^log \| the details of seq 1: are of no event of this month$/,
+    /^log \| the details of seq 1: belong to no event of this month$/,
   ],
   [
     'ends a file early',
     (path, body) => (path === `archive/${open}.jsonl.gz` ? body?.subarray(0, -9) : body),
-    /^archive \| archive\/.*: is no whole gzip file$/,
+    /^archive \| archive\/.*: is not a complete gzip file$/,
   ],
   [
     'takes a month away',
@@ -176,7 +176,7 @@ suite('a service that', () => {
     )
     assert.match(
       findingLines(found).join('\n'),
-      /^events \| events\?after=\d+&limit=100: seq \d+ is not as in the archive/,
+      /^events \| events\?after=\d+&limit=100: seq \d+ differs from the archive/,
     )
   })
 
@@ -192,7 +192,7 @@ suite('a service that', () => {
     )
     assert.match(
       findingLines(await auditOf(log, missing)).join('\n'),
-      /^events \| log\/proof\/\d+: is no receipt/,
+      /^events \| log\/proof\/\d+: is not a receipt/,
     )
   })
 

@@ -166,7 +166,7 @@ suite('a figure that is altered on its way', async () => {
       path === 'schedule' ? Buffer.from(text(body).replace('{', '{"secret-name":1,')) : body,
     )
     assert.deepEqual(findingLines(added), [
-      'schedule | schedule: a field that is not known is not what the log says',
+      'schedule | schedule: an unknown field is not what the log says',
     ])
   })
 
@@ -180,8 +180,8 @@ suite('a figure that is altered on its way', async () => {
 
   test('is found where an endpoint is gone, or answers no JSON', async () => {
     const gone = await auditOf(log, (path, body) => (path === 'payouts' ? undefined : body))
-    assert.deepEqual(findingLines(gone), ['unpaid prizes | payouts: is not there'])
+    assert.deepEqual(findingLines(gone), ['unpaid prizes | payouts: is missing'])
     const broken = await auditOf(log, (path, body) => (path === 'payouts' ? Buffer.from('<html>') : body))
-    assert.deepEqual(findingLines(broken), ['unpaid prizes | payouts: is no JSON'])
+    assert.deepEqual(findingLines(broken), ['unpaid prizes | payouts: is not JSON'])
   })
 })

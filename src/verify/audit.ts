@@ -19,31 +19,31 @@ import {
 } from './verdicts.ts'
 
 /**
- * `chance` gives 0 inclusive to 1 exclusive: it picks out the moments and pages that are held against the log. `now` is
- * the clock here.
+ * Settings of an audit. `chance` returns numbers from 0 inclusive to 1 exclusive, and selects moments and pages to
+ * compare. `now` is the local clock.
  */
 export type AuditSettings = AskAllSettings &
   Readonly<{
     own: OwnKeys
-    /** Checkpoints kept at earlier visits. */
+    /** Checkpoints saved by earlier runs. */
     saved: readonly SavedNote[]
     signal: AbortSignal
   }>
 
-/** What an audit found. `keep` is a checkpoint worth saving: there is none when anything about it is wrong. */
+/** Result of an audit. `keep` is the checkpoint to save; null when anything about it is wrong. */
 export type Audit = Readonly<{
   checks: readonly Check[]
-  /** What has to be told besides. */
+  /** Further notes for the user. */
   notes: readonly string[]
   evidence: readonly Evidence[]
   keep: Readonly<{ origin: string; size: number; note: Uint8Array; vkeys: readonly string[] }> | null
 }>
 
 /**
- * Verifies everything that a log publishes from what it publishes: signature, root, consistency with every checkpoint
- * that was saved, archive, lines, and every figure, which is computed anew. Rejects only when the source cannot be
- * read or the signal is aborted; whatever is wrong is in the answer. Memory grows with contests, prizes,
- * payouts and corrections, by 34 bytes for any other event, and by the files of one month.
+ * Verifies everything that a log publishes: signature, root, consistency with every saved checkpoint, archive, lines, and
+ * every figure, which is recomputed. Faults are in the result. Rejects only when the source cannot be read or the signal
+ * is aborted. Memory grows with contests, prizes, payouts and corrections, by 34 bytes for any other event, and by the
+ * files of one month.
  */
 export async function audit(settings: AuditSettings): Promise<Audit> {
   const { source, primitives, own, saved } = settings
@@ -80,7 +80,7 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   return { checks: list.checks(), notes: earlier.notes, evidence, keep }
 }
 
-/** What everything else rests on: when it is wrong, nothing else is looked at. */
+/** Runs a step that all others need. Null when it finds a fault, which ends the audit. */
 async function orNull<Value>(list: Checklist, work: () => Promise<Value>): Promise<Value | null> {
   try {
     return await work()

@@ -59,7 +59,7 @@ suite('a checkpoint that was saved', () => {
   test('and that grew to the size of the present one with another past shows a FORK', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, size)] })
     assert.deepEqual(findingLines(found), [
-      `consistency | saved-${size}: FORK: the first ${size} events were others when it was signed`,
+      `consistency | saved-${size}: FORK: the first ${size} events differ from those that it signed`,
     ])
     assert.equal(found.keep, null)
     assert.deepEqual(Object.keys(found.evidence[0]?.files ?? {}), [
@@ -112,7 +112,7 @@ suite('a checkpoint that was saved', () => {
     const other = newKey('elsewhere.example/log')
     const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other)] })
     assert.deepEqual(findingLines(found), [])
-    assert.match(found.notes.join(), /1 saved checkpoints are of other logs than daybook\.example\/log/)
+    assert.match(found.notes.join(), /1 saved checkpoints belong to other logs than daybook\.example\/log/)
     const named = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other, true)] })
     assert.deepEqual(findingLines(named), ['consistency | saved-4: the checkpoint is of another log'])
   })
@@ -132,7 +132,7 @@ suite('a checkpoint that was saved', () => {
     )
     assert.match(
       kept.notes.join(),
-      /saved-9 is of 9 events of another log, .*: this one goes on from its first 6/,
+      /saved-9 covers 9 events of a former log, .*: this log continues its first 6/,
     )
     const forked = await auditOf(log, change, { saved: [saved(otherPast, 5, before)] })
     assert.match(findingLines(forked).join('\n'), /saved-5: FORK/)
@@ -155,7 +155,7 @@ const REWRITES: Readonly<Record<string, (entries: readonly Entry[], at: number) 
   'another genesis': (entries) => entries.slice(1),
 }
 
-/** An event at another's moment: moments never go back. */
+/** An event at another's moment: moments in order. */
 const atMomentOf = (entry: Entry, { event }: Entry): Entry => ({
   ...entry,
   event: { ...entry.event, atMs: event.atMs },

@@ -9,17 +9,17 @@ import { openRecomputedAnswers } from './replay/recomputed-answers.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
 import { openReplayTree } from './replay/replay-tree.ts'
 
-/** What came of one passage through the log. */
+/** Result of one pass through the log. */
 export type ReadLog = Readonly<{
   tree: ReplayTree
-  passage: RecomputedAnswers
-  /** Why reading ended before the checkpoint's size; null when it did not. */
+  recomputed: RecomputedAnswers
+  /** Fault that ended reading before the size of the checkpoint, or null. */
   broken: Finding | null
-  /** The first entry that cannot be posted; what follows it is in no figure. */
+  /** First entry that cannot be posted, or null. No later entry is in any figure. */
   misfit: Finding | null
 }>
 
-/** Reads the log up to the checkpoint, once: each entry goes into the tree, the books and past what was answered. */
+/** Reads the log up to the checkpoint, once. Each entry goes to the tree, the books and the samples. */
 export async function readLog(
   settings: AskAllSettings & Readonly<{ signal: AbortSignal }>,
   { served, months, figures, samples }: CollectedAnswers,
@@ -34,7 +34,7 @@ export async function readLog(
     samples.tree?.size ?? size,
     size,
   ])
-  const passage = openRecomputedAnswers(figures.answers)
+  const recomputed = openRecomputedAnswers(figures.answers)
   let misfit: Finding | null = null
 
   function take({ entry, leaf }: PublishedEntry): void {
@@ -42,7 +42,7 @@ export async function readLog(
     samples.pass(entry.event, leaf)
     if (misfit !== null) return
     try {
-      passage.add(entry)
+      recomputed.add(entry)
     } catch (error) {
       misfit = findingOf(error)
     }
@@ -54,9 +54,9 @@ export async function readLog(
       for (const entry of entries) take(entry)
       onProgress('reading', tree.size(), size)
     }
-    return { tree, passage, broken: null, misfit }
+    return { tree, recomputed, broken: null, misfit }
   } catch (error) {
     signal.throwIfAborted()
-    return { tree, passage, broken: findingOf(error), misfit }
+    return { tree, recomputed, broken: findingOf(error), misfit }
   }
 }

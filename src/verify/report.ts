@@ -1,7 +1,7 @@
 import type { Audit } from './audit.ts'
 import type { Check } from './questions/check.ts'
 
-/** Findings of one check that are told one by one. */
+/** Most findings of one check that are printed. */
 const FINDINGS_MAX = 3
 
 const MARKS: Readonly<Record<'plain' | 'drawn', Readonly<Record<Check['is'], string>>>> = {
@@ -14,7 +14,7 @@ const NOT_PROVED = [
   'For the last, compare checkpoints with others; payments can be looked up on their chain by tx.',
 ]
 
-/** Whether all is well: nothing is wrong, and the log itself was checked whole under a signature. */
+/** Whether nothing is wrong, and the whole log was checked against a signature. */
 export function isVerified({ checks }: Pick<Audit, 'checks'>): boolean {
   const isOf = (name: Check['name']): Check['is'] | undefined =>
     checks.find((check) => check.name === name)?.is
@@ -24,7 +24,7 @@ export function isVerified({ checks }: Pick<Audit, 'checks'>): boolean {
   )
 }
 
-/** The report on one screen; `drawn` for a terminal that may show signs and colours. */
+/** Report of one screen; `drawn` for a terminal with symbols and colours. */
 export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: string): string {
   const wide = Math.max(...audit.checks.map(({ name }) => name.length))
   const lines = audit.checks.flatMap((check) => checkLines(check, wide, style))
@@ -37,8 +37,8 @@ function checkLines(
   wide: number,
   style: 'plain' | 'drawn',
 ): readonly string[] {
-  const told = is === 'not checked' ? `not checked: ${says}` : is === 'wrong' ? '' : says
-  const first = `${MARKS[style][is]} ${name.padEnd(wide)}  ${told}`.trimEnd()
+  const text = is === 'not checked' ? `not checked: ${says}` : is === 'wrong' ? '' : says
+  const first = `${MARKS[style][is]} ${name.padEnd(wide)}  ${text}`.trimEnd()
   const shown = findings.slice(0, FINDINGS_MAX).map(({ place, what }) => `${place}: ${what}`)
   const more = findings.length - shown.length
   const all = more > 0 ? [...shown, `and ${more} more`] : shown

@@ -13,17 +13,17 @@ import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { openTrusted } from './trust.ts'
 
-/** Events of a page that is picked out, and such pages. */
+/** Events of a sampled page, and number of random pages. */
 const PAGE_EVENTS = 100
 const PAGES = 3
 
-/** Lines that other addresses than the archive have shown, to be held against the log's as they go by. */
+/** Lines from other addresses than the archive, to be compared with those of the log. */
 export type Samples = Readonly<{
   pages: number
   wrong: Finding[]
-  /** The tree that the receipt leads to, signed by a trusted key; null when none was asked for or it is wrong. */
+  /** Signed tree of the sampled receipt; null when none was asked for, or when it is wrong. */
   tree: Readonly<{ place: string; size: number; root: Hash }> | null
-  /** Takes the next event with its leaf; what an address showed in its place is counted or wrong. */
+  /** Compares the next event, with its leaf, with the samples of it. */
   pass(event: DaybookEvent, leaf: Uint8Array): void
 }>
 
@@ -35,7 +35,7 @@ type SampledReceipt = Readonly<{
   proof: readonly Hash[]
 }>
 
-/** Asks for the newest page of events, for pages that chance picks, and for one event alone and its receipt. */
+/** Asks for the newest page of events, random pages, one random event and one random receipt. */
 export async function askSamples(
   { source, chance, primitives }: Readonly<{ source: Source; chance: () => number; primitives: Primitives }>,
   trust: Trust,
@@ -90,14 +90,14 @@ export async function askSamples(
       if (event.seq === receipted?.seq) wrong.push(...receiptFindings(receipted, leaf, primitives))
       for (const { path, line } of shown.get(event.seq) ?? []) {
         if (line !== formatEvent(event))
-          wrong.push({ place: path, what: `seq ${event.seq} is not as in the archive` })
+          wrong.push({ place: path, what: `seq ${event.seq} differs from the archive` })
       }
       shown.delete(event.seq)
     },
   }
 }
 
-/** The lines on a page: contiguous from `first`, or backwards where that is null. */
+/** Lines of a page: contiguous from `first`, or descending when it is null. */
 function linesOf(
   path: string,
   body: Uint8Array | undefined,
@@ -106,10 +106,10 @@ function linesOf(
 ): readonly Readonly<{ seq: number; line: string }>[] {
   const events = body === undefined ? undefined : objectsOf(readObject(path, body)['events'])
   if (events === undefined) throw new WrongError(path, 'lacks its events')
-  // The log may have grown since its size was told.
+  // The log may have grown since its size was read.
   const least = Math.min(PAGE_EVENTS, size)
   if (events.length < least || events.length > PAGE_EVENTS)
-    throw new WrongError(path, `has not ${least} events`)
+    throw new WrongError(path, `does not have ${least} events`)
   return events.map((event, index) => {
     const seq = jsonInteger(event['seq'])
     const before = jsonInteger(events[index - 1]?.['seq'])
@@ -128,7 +128,7 @@ async function askReceipt(
   const place = `log/proof/${seq}`
   const receipt = parseReceipt((await source.read(place)) ?? new Uint8Array(0))
   if (!receipt.ok || receipt.value.index !== seq - 1)
-    throw new WrongError(place, 'is no receipt of this event')
+    throw new WrongError(place, 'is not a receipt of this event')
   const { checkpoint } = await openTrusted(place, formatUtf8(receipt.value.checkpoint), trust, primitives)
   return { seq, place, size: checkpoint.size, root: checkpoint.root, proof: receipt.value.proof }
 }
@@ -145,7 +145,7 @@ function receiptFindings(
     : [{ place, what: 'does not lead from the archive’s entry to its root' }]
 }
 
-/** Nothing was picked out: a folder has no pages. */
+/** Samples of a folder, which has no pages: none. */
 export function noSamples(): Samples {
   return { pages: 0, wrong: [], tree: null, pass: () => undefined }
 }

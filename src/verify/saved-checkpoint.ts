@@ -8,27 +8,27 @@ import type { ReplayTree } from './replay/replay-tree.ts'
 import type { Trust } from './trust.ts'
 import { openListed } from './trust.ts'
 
-/** A signed note that was kept, and what it is called where it lies. */
+/** Saved signed note, with the name of its file. */
 export type SavedNote = Readonly<{
   name: string
   note: Uint8Array
-  /** Whether it must be of this log: one that was named, not found in a directory. */
+  /** Whether the user named the file, so that it must belong to this log; false for files found in a folder. */
   named: boolean
 }>
 
-/** A checkpoint that a key of this log has signed, earlier. */
+/** Saved checkpoint that a key of this log has signed. */
 type SavedCheckpoint = SavedNote & Readonly<{ checkpoint: Checkpoint }>
 
 export type OpenedSaved = Readonly<{
   checkpoints: readonly SavedCheckpoint[]
   wrong: readonly Finding[]
-  /** What has to be told of checkpoints of other logs. */
+  /** Notes for the user about checkpoints of other logs. */
   notes: readonly string[]
 }>
 
 /**
- * The saved checkpoints that this log's entries must agree with. Those of other logs are told apart: a log that was
- * restored from an older copy is another log, and says of which it goes on.
+ * Saved checkpoints that must agree with the entries of this log. Checkpoints of other logs are set apart: a log that was
+ * restored from an older copy is another log, which names the former one.
  */
 export async function openSaved(
   saved: readonly SavedNote[],
@@ -47,11 +47,11 @@ export async function openSaved(
     else notes.push(lossNote(one.name, opened.value, trust))
   }
   if (others > 0)
-    notes.push(`${others} saved checkpoints are of other logs than ${trust.origin}, and were not compared`)
+    notes.push(`${others} saved checkpoints belong to other logs than ${trust.origin}, and were not compared`)
   return { checkpoints, wrong, notes }
 }
 
-/** Of a log that this one goes on from, the events up to the loss are in this one. */
+/** Whether the events of a checkpoint are in this log: those of a former log are, up to the loss. */
 function isInLog({ origin, size }: Checkpoint, trust: Trust): boolean {
   const former = trust.formerLogs.find((log) => log.origin === origin)
   return origin === trust.origin || (former !== undefined && size <= former.size)
@@ -59,10 +59,10 @@ function isInLog({ origin, size }: Checkpoint, trust: Trust): boolean {
 
 function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Trust): string {
   const kept = formerLogs.find((log) => log.origin === origin)?.size ?? 0
-  return `${name} is of ${size} events of another log, ${origin}: this one goes on from its first ${kept}, and gave up the rest`
+  return `${name} covers ${size} events of a former log, ${origin}: this log continues its first ${kept} events, and the others were lost`
 }
 
-/** Files that show someone else what was found, by name. */
+/** Files, by name, that prove a finding to others. */
 export type Evidence = Readonly<{ origin: string; name: string; files: Readonly<Record<string, Uint8Array>> }>
 
 export type History = Readonly<{
@@ -71,7 +71,7 @@ export type History = Readonly<{
   evidence: Evidence | null
 }>
 
-/** Whether the tree that is served now grew from the one that was saved. The tree has the served entries. */
+/** Compares a saved checkpoint with the served one: consistent, fork or rollback. `tree` has the served entries. */
 export function historyOf(
   saved: SavedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
@@ -86,7 +86,7 @@ export function historyOf(
   const recomputed = size === now.size ? now.root : tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root))
     return { is: 'consistent', finding: null, evidence: null }
-  const what = `FORK: the first ${size} events were others when it was signed`
+  const what = `FORK: the first ${size} events differ from those that it signed`
   const proof = size === 0 || size === now.size ? [] : tree.proof(size, now.size)
   return withEvidence('fork', saved, served, what, [
     ...(recomputed === undefined ? [] : [recomputed]),
@@ -102,8 +102,8 @@ function withEvidence(
   hashes: readonly Uint8Array[],
 ): History {
   const [earlier, now] = [saved.checkpoint.size, served.checkpoint.size]
-  const explained = EXPLANATIONS[is](earlier, now)
-  const lines = [...explained, ...hashes.map(formatBase64)].map((line) => `${line}\n`).join('')
+  const explanation = EXPLANATIONS[is](earlier, now)
+  const lines = [...explanation, ...hashes.map(formatBase64)].map((line) => `${line}\n`).join('')
   const evidence = {
     origin: served.checkpoint.origin,
     name: `${is}-${earlier}-${now}`,
@@ -120,17 +120,15 @@ const EXPLANATIONS: Readonly<
   Record<'fork' | 'rollback', (earlier: number, now: number) => readonly string[]>
 > = {
   fork: (earlier, now) => [
-    `Both checkpoints are signed by the log; one is of ${earlier} events, the other of ${now}, and they exclude each other.`,
+    `The log signed both checkpoints, one for ${earlier} events and one for ${now}, and they contradict each other.`,
     ...(earlier === now
-      ? [
-          'They have the same size and different roots: the two notes are the whole proof. The root that is served:',
-        ]
+      ? ['They have the same size and different roots: the two notes are the whole proof. The served root:']
       : [
           `The first hash below is the root over the first ${earlier} served entries, which is not the saved root.`,
           `The others are the consistency proof (RFC 6962, 2.1.2) from it to the served root.`,
         ]),
   ],
   rollback: (earlier, now) => [
-    `The log signed ${earlier} events, and shows ${now} now: it was shortened, or an old copy of it is shown.`,
+    `The log signed ${earlier} events and now has ${now}: it was shortened, or an old copy of it is served.`,
   ],
 }

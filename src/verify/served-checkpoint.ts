@@ -8,28 +8,28 @@ import type { KeyList, Trust, TrustBasis } from './trust.ts'
 import { openTrusted, readKeyList, trustOf } from './trust.ts'
 import { formatUtf8 } from '../tlog/text.ts'
 
-/** A checkpoint that a trusted key has signed, with its note as it was served. */
+/** Checkpoint that a trusted key has signed, with its note as served. */
 export type ServedCheckpoint = Readonly<{
   checkpoint: Checkpoint
   note: Uint8Array
   signers: readonly string[]
 }>
 
-/** The keys that one comes with, as vkeys: given now, which count first, or kept from earlier visits. */
+/** The user's own keys as vkeys: given now, which come first, or kept by earlier runs. */
 export type OwnKeys = Readonly<{ given: readonly string[]; keptOf(origin: string): readonly string[] }>
 
-/** Times that a node whose checkpoint lags behind what was answered is asked, and the wait between. */
+/** Most requests to a node whose checkpoint is behind its answers, and the wait between them. */
 const LAG_ATTEMPTS = 5
 const LAG_MS = 1_000
 
 const PLACE = 'log/checkpoint'
 
-/** Whom to believe: what the log says of its keys, held against one's own. A folder may have no list of keys. */
+/** Reads the keys of the log, and checks them against the user's own. A folder may lack the list of keys. */
 export async function askTrust(source: Source, own: OwnKeys, primitives: Primitives): Promise<Trust> {
   const body = await source.read('log/keys')
   const list = body === undefined ? ownKeyList(source, own, primitives) : readKeyList(body, primitives)
   const origins = [list.origin, ...list.formerLogs.map((log) => log.origin)]
-  // A log that goes on from another after a loss mostly has its key, under another name.
+  // A log that continues another after a loss usually has the same key, under another name.
   const kept = origins.map(own.keptOf).find((vkeys) => vkeys.length > 0) ?? []
   const basis: TrustBasis = own.given.length > 0 ? 'given' : kept.length > 0 ? 'kept' : 'served'
   const trusted = { basis, vkeys: basis === 'given' ? own.given : kept }
@@ -39,13 +39,13 @@ export async function askTrust(source: Source, own: OwnKeys, primitives: Primiti
 function ownKeyList(source: Source, own: OwnKeys, { sha256 }: Primitives): KeyList {
   const keys = own.given.flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
   const [first] = keys
-  if (source.is === 'service') throw new WrongError('log/keys', 'is not there')
-  if (first === undefined) throw new WrongError('log/keys', 'is not there: give the key of the log')
+  if (source.is === 'service') throw new WrongError('log/keys', 'is missing')
+  if (first === undefined) throw new WrongError('log/keys', 'is missing: give the key of the log')
   const listed = keys.map((key) => ({ key, fromSize: 0, toSize: null, statement: null }))
   return { origin: first.name, keys: listed, formerLogs: [] }
 }
 
-/** The newest checkpoint, which covers at least so many events: nodes that lag are given a little time. */
+/** Reads the newest checkpoint. It should cover `coversSize` events; a node that is behind gets a few seconds. */
 export async function askCheckpoint(
   source: Source,
   trust: Trust,
@@ -54,7 +54,7 @@ export async function askCheckpoint(
 ): Promise<ServedCheckpoint> {
   for (let attempt = 1; ; attempt++) {
     const note = await source.read(PLACE)
-    if (note === undefined) throw new WrongError(PLACE, 'is not there')
+    if (note === undefined) throw new WrongError(PLACE, 'is missing')
     const served = await openServed(PLACE, note, trust, primitives)
     if (served.checkpoint.size >= coversSize || attempt >= LAG_ATTEMPTS || source.is === 'folder')
       return served
@@ -62,15 +62,14 @@ export async function askCheckpoint(
   }
 }
 
-/** In a folder without the newest checkpoint: that of the last month with a manifest. */
+/** Checkpoint of the last manifest, for a folder without the newest checkpoint. */
 export async function checkpointOfMonths(
   months: readonly ListedMonth[],
   trust: Trust,
   primitives: Primitives,
 ): Promise<ServedCheckpoint> {
   const last = months.findLast(({ manifest }) => manifest !== null)?.manifest
-  if (last === undefined || last === null)
-    throw new WrongError(PLACE, 'is not there, and no manifest of a month')
+  if (last === undefined || last === null) throw new WrongError(PLACE, 'is missing, and so is every manifest')
   return openServed(`archive/${last.month}.json`, formatUtf8(last.checkpoint), trust, primitives)
 }
 

@@ -12,30 +12,30 @@ import type { JsonObject } from './reading/json-values.ts'
 import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 
-/** Where the first key comes from that everything else is trusted by. */
+/** Origin of the first trusted key: given by the user, kept from an earlier run, or served by the log. */
 export type TrustBasis = 'given' | 'kept' | 'served'
 
-/** A key that the log lists; a retired one signs trees up to `toSize`. */
+/** Key that the log lists. A retired key signs trees up to `toSize`. */
 export type KeyRange = ChainKey & Readonly<{ toSize: number | null }>
 
-/** What `/log/keys` says; nothing of it is proved. */
+/** Content of `/log/keys`, before any check of its statements. */
 export type KeyList = Readonly<{
   origin: string
-  /** Those of former logs too, each under its log's own name. */
+  /** Keys of this log and of former logs, each with the name of its log. */
   keys: readonly KeyRange[]
   formerLogs: readonly FormerLogSize[]
 }>
 
-/** A log that this one goes on from, after a loss: its first `size` events are in this one, and no later ones. */
+/** Former log that this one continues after a loss. Its first `size` events are in this one. */
 export type FormerLogSize = Readonly<{ origin: string; size: number }>
 
-/** Keys of the longest list that is read. */
+/** Most keys of a list. */
 const KEYS_MAX = 256
 
 const PLACE = 'log/keys'
 const malformed = (what: string): WrongError => new WrongError(PLACE, what)
 
-/** Reads the list of keys; one that is not well formed is wrong. */
+/** Parses the list of keys. Throws a `WrongError` when it is malformed. */
 export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha256'>): KeyList {
   const list = readObject(PLACE, body)
   const origin = jsonString(list['origin'])
@@ -51,9 +51,10 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
     const fromSize = jsonInteger(key['fromSize'])
     const toSize = key['toSize'] === null ? null : jsonInteger(key['toSize'])
     if (parsed === undefined || fromSize === undefined || toSize === undefined) {
-      throw malformed('a key is not well formed')
+      throw malformed('a key is malformed')
     }
-    if (parsed.type !== 'ed25519' || !origins.has(parsed.name)) throw malformed('a key is of another log')
+    if (parsed.type !== 'ed25519' || !origins.has(parsed.name))
+      throw malformed('a key belongs to another log')
     return { key: parsed, fromSize, toSize, statement: jsonString(key['statement']) ?? null }
   })
   return { origin, keys: listed, formerLogs }
@@ -62,24 +63,24 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
 function formerLog(log: JsonObject): FormerLogSize {
   const origin = jsonString(log['origin'])
   const size = jsonInteger(log['size'])
-  if (origin === undefined || size === undefined) throw malformed('a former log is not well formed')
+  if (origin === undefined || size === undefined) throw malformed('a former log is malformed')
   return { origin, size }
 }
 
-/** Whom to believe about a log. */
+/** Keys by which a log is verified. */
 export type Trust = Readonly<{
   origin: string
   basis: TrustBasis
-  /** The keys that follow from what is trusted. */
+  /** Keys that follow from the trusted ones by signed statements. */
   keys: readonly KeyRange[]
-  /** Every key listed, retired ones too: what they signed once can still be held against the tree. */
+  /** All listed keys, with retired ones, whose old checkpoints can still be compared with the tree. */
   listed: readonly KeyRange[]
   formerLogs: readonly FormerLogSize[]
 }>
 
 /**
- * The keys that follow from those trusted, through statements by which an older key names a newer one. Without any
- * key of one's own, those that the log lists are taken, which proves little. A trusted key that is not listed is wrong.
+ * Keys that follow from the trusted ones by statements in which an older key names a newer one. Without trusted keys, the
+ * keys that the log lists are used, which proves little. Throws a `WrongError` when a trusted key is not listed.
  */
 export async function trustOf(
   list: KeyList,
@@ -95,7 +96,7 @@ export async function trustOf(
   const ownKeys = own.map(({ key }) => key)
   const found = [...own, ...(await verifyKeyChain(ownKeys, others, primitives.verifyEd25519))]
   if (trusted.basis === 'served' && found.length < candidates.length) {
-    throw malformed('a statement does not hold: no older key has named the newer one')
+    throw malformed('a statement is invalid: no older key has named the newer one')
   }
   return {
     origin: list.origin,
@@ -107,8 +108,8 @@ export async function trustOf(
 }
 
 /**
- * The listed keys that the trusted ones stand for. A key of this log must be listed for ever; one of a log that this one
- * goes on from counts when it is listed under this log's name too, and one of them must be.
+ * Listed keys that are equal to the trusted ones. A key of this log must stay listed. A key of a former log counts when
+ * it is listed with the name of this log too. One key at least must be found.
  */
 function listedTrustedKeys(
   list: KeyList,
@@ -131,7 +132,7 @@ function listedTrustedKeys(
 const NO_KEY = new Uint8Array(0)
 const UNLISTED = 'the key that you trust is not among the keys of this log'
 
-/** The checkpoint in a note that a trusted key has signed, which signs trees of that size. */
+/** Opens a note that a trusted key has signed, if the key signs trees of its size. Throws a `WrongError` otherwise. */
 export async function openTrusted(
   place: string,
   note: Uint8Array,
@@ -142,7 +143,7 @@ export async function openTrusted(
   const opened = await openCheckpoint(note, trusted, verifyEd25519)
   if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
   const { checkpoint, signed } = opened.value
-  if (checkpoint.extensions.length > 0) throw new WrongError(place, 'says more than origin, size and root')
+  if (checkpoint.extensions.length > 0) throw new WrongError(place, 'has more than origin, size and root')
   const inTime = keys.some(
     ({ key, fromSize, toSize }) =>
       signed.some((line) => line.key === key) &&
@@ -154,8 +155,8 @@ export async function openTrusted(
 }
 
 /**
- * The checkpoint in a note that any listed key has signed, of this log or of one that it goes on from: what was signed
- * long ago, or under a name that the log had before.
+ * Checkpoint of this log or of a former one, in a note that any listed key has signed. For old checkpoints, also of
+ * retired keys.
  */
 export async function openListed(
   note: Uint8Array,
@@ -164,11 +165,11 @@ export async function openListed(
 ): Promise<Verdict<Checkpoint>> {
   const parsed = parseNote(note)
   if (!parsed.ok) return parsed
-  const said = parseCheckpoint(parsed.value.text)
-  if (said === undefined) return doubted('checkpoint-malformed')
-  if (said.origin !== origin && !formerLogs.some((log) => log.origin === said.origin))
+  const stated = parseCheckpoint(parsed.value.text)
+  if (stated === undefined) return doubted('checkpoint-malformed')
+  if (stated.origin !== origin && !formerLogs.some((log) => log.origin === stated.origin))
     return doubted('other-origin')
-  const keys = listed.map(({ key }) => key).filter(({ name }) => name === said.origin)
-  const opened = await openCheckpoint(note, { origin: said.origin, keys, witnesses: [] }, verifyEd25519)
+  const keys = listed.map(({ key }) => key).filter(({ name }) => name === stated.origin)
+  const opened = await openCheckpoint(note, { origin: stated.origin, keys, witnesses: [] }, verifyEd25519)
   return opened.ok ? proved(opened.value.checkpoint) : opened
 }

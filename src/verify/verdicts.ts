@@ -24,12 +24,13 @@ const BASES: Readonly<Record<TrustBasis, string>> = {
   served: 'a key from the same server, which proves little: give --key',
 }
 
+/** Reports who signed the checkpoint, and why the key is trusted. */
 export function judgeSignature(list: Checklist, { served }: CollectedAnswers, { basis }: Trust): void {
   const { checkpoint, signers } = served
   list.right('signature', `${checkpoint.size} events, signed by ${signers.join(' and ')} (${BASES[basis]})`)
 }
 
-/** The lines and the root over all of them. Where the root differs, the tiles tell from which entry on. */
+/** Judges the lines and the root. When the root differs, the tiles show the first entry that differs. */
 export async function judgeLog(
   list: Checklist,
   source: Source,
@@ -44,7 +45,7 @@ export async function judgeLog(
     list.unchecked('root', UNREAD)
     return
   }
-  list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments never go back`)
+  list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments in order`)
   const recomputed = tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root)) {
     list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
@@ -60,11 +61,11 @@ export async function judgeLog(
 
 function rangeText({ from, to }: EntryRange): string {
   return to - from === 1
-    ? `seq ${to} was signed otherwise`
-    : `one of seqs ${from + 1} to ${to} is the first that was signed otherwise`
+    ? `seq ${to} differs from the signed one`
+    : `the first that differs from the signed one is in seqs ${from + 1} to ${to}`
 }
 
-/** Every closed month: its files' digests were held while they were read; here its root and signed checkpoint. */
+/** Judges the closed months: their roots and checkpoints. Their digests were checked while their files were read. */
 export async function judgeArchive(
   list: Checklist,
   { served, months }: CollectedAnswers,
@@ -104,16 +105,16 @@ async function manifestFinding(
     : { place, what: 'its checkpoint is not signed for its root' }
 }
 
-/** Every figure that was asked for. */
+/** Judges every figure that was asked for. */
 export function judgeFigures(
   list: Checklist,
   source: Source,
   { figures }: CollectedAnswers,
-  { passage }: ReadLog,
+  { recomputed }: ReadLog,
 ): void {
-  const left = passage.left()
+  const left = recomputed.left()
   for (const name of FIGURE_CHECKS) {
-    const result = passage.results.get(name)
+    const result = recomputed.results.get(name)
     const mine = left.filter(({ check }) => check === name)
     const absent = figures.absent.filter(({ check }) => check === name).length
     const wrong = figures.wrong.filter(({ check }) => check === name).map(({ finding }) => finding)
@@ -134,7 +135,7 @@ function figureSays(name: FigureCheck, answers: number): string {
   return answers === 1 ? 'recomputed' : `${answers} answers recomputed`
 }
 
-/** Other addresses of the same lines. */
+/** Judges the same lines at other addresses. */
 export function judgeSamples(
   list: Checklist,
   source: Source,
@@ -144,17 +145,17 @@ export function judgeSamples(
   for (const finding of samples.wrong) list.wrong('events', finding)
   const recomputed = tree.rootAt(samples.tree?.size ?? 0)
   if (samples.tree !== null && recomputed !== undefined && !isSame(recomputed, samples.tree.root))
-    list.wrong('events', { place: samples.tree.place, what: 'is signed for another history' })
+    list.wrong('events', { place: samples.tree.place, what: 'is signed for other entries' })
   if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
   else if (broken !== null) list.unchecked('events', UNREAD)
   else
     list.right(
       'events',
-      `${samples.pages} pages picked out are the archive’s lines, and a receipt leads to the root`,
+      `${samples.pages} sampled pages have the lines of the archive, and a receipt leads to the root`,
     )
 }
 
-/** Every checkpoint that was saved, held against the tree over what is served now. */
+/** Judges every saved checkpoint against the tree of the log as it is served now. */
 export function judgeHistory(
   list: Checklist,
   { served, covered }: CollectedAnswers,

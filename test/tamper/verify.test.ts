@@ -163,7 +163,7 @@ suite('daybook verify', () => {
     assert.equal(forked.code, 1)
     assert.match(
       forked.stdout,
-      new RegExp(`^WRONG consistency .*FORK: the first ${size} events were others when it was signed$`, 'm'),
+      new RegExp(`^WRONG consistency .*FORK: the first ${size} events differ from those that it signed$`, 'm'),
     )
     const evidence = readdirSync(saved).find((name) => name.includes('-fork-')) ?? ''
     assert.deepEqual(readdirSync(join(saved, evidence)), [
@@ -192,7 +192,7 @@ suite('daybook verify', () => {
     assert.equal(wrong.code, 1)
     assert.match(
       wrong.stdout,
-      /^WRONG archive +archive\/\d{4}-\d{2}\.jsonl\.gz: its SHA-256 is not the manifest’s$/m,
+      /^WRONG archive +archive\/\d{4}-\d{2}\.jsonl\.gz: its SHA-256 is not that of its manifest$/m,
     )
   })
 
@@ -236,7 +236,7 @@ suite('daybook verify', () => {
     mkdirSync(empty)
     const found = await daybook('verify', empty)
     assert.equal(found.code, 1)
-    assert.match(found.stdout, /^WRONG signature +log\/keys: is not there: give the key of the log$/m)
+    assert.match(found.stdout, /^WRONG signature +log\/keys: is missing: give the key of the log$/m)
   })
 })
 

@@ -13,47 +13,48 @@ import { asOfSeq, CHECK_OF, publishedIn, wholeIn } from './question.ts'
 import type { VerifyQuestion, LogExtent } from './range-questions.ts'
 import { SUMMARY_QUESTION } from './range-questions.ts'
 
-/** Pages of one list that are read at most. */
+/** Most pages of one list. */
 const PAGES_MAX = 10_000
 
+/** Published answers, with those that are wrong or absent. */
 export type CollectedFigures = Readonly<{
   answers: readonly PublishedAnswer[]
   /** Answers that cannot be recomputed, whatever the log says. */
   wrong: readonly Readonly<{ check: FigureCheck; finding: Finding }>[]
-  /** The addresses that a folder does not have. */
+  /** Addresses that a folder lacks. */
   absent: readonly Readonly<{ check: FigureCheck; path: string }>[]
 }>
 
-/** What a question needs to be asked: chance decides which moments and contests are picked out. */
+/** Settings for asking. `chance` selects moments and contests. */
 export type AskFiguresSettings = Readonly<{
   source: Source
   chance: () => number
-  /** The present by the clock here. */
+  /** Local clock. */
   now: () => Ms
-  /** Told after each answer, with how many are still to come as far as is known. */
+  /** Called after each answer, with the known number of answers still to come. */
   onAnswer(left: number): void
 }>
 
 /** Asks for every figure; nothing is compared yet, so that one pass through the log serves all of them. */
-export async function askFigures(asking: AskFiguresSettings): Promise<CollectedFigures> {
-  const { source, chance } = asking
-  const asked = openFigureCollector(asking)
-  const now = await asked.ask(SUMMARY_QUESTION, 1)
+export async function askFigures(settings: AskFiguresSettings): Promise<CollectedFigures> {
+  const { source, chance } = settings
+  const collector = openFigureCollector(settings)
+  const now = await collector.ask(SUMMARY_QUESTION, 1)
   const extent =
     source.is === 'folder' || now === null
       ? null
-      : await asked.trying('summary', () => extentOf(source, publishedIn(now)))
-  const contests = asked.possible(await asked.askPages(CONTEST_PAGES, 1))
+      : await collector.trying('summary', () => extentOf(source, publishedIn(now)))
+  const contests = collector.contestsIn(await collector.askPages(CONTEST_PAGES, 1))
   const known = { source, chance, extent, contests, picked: contests[Math.floor(chance() * contests.length)] }
   for (const endpoint of keysOf(FIGURE_QUESTIONS)) {
-    const made = await asked.trying(CHECK_OF[endpoint], async () => FIGURE_QUESTIONS[endpoint](known))
+    const made = await collector.trying(CHECK_OF[endpoint], async () => FIGURE_QUESTIONS[endpoint](known))
     const questions = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
     for (const [index, one] of questions.entries()) {
       const left = questions.length - index
-      await ('page' in one ? asked.askPages(one, left) : asked.ask(one, left))
+      await ('page' in one ? collector.askPages(one, left) : collector.ask(one, left))
     }
   }
-  return asked.figures
+  return collector.figures
 }
 
 /** A folder holds the answers to questions without parameters. No file name is defined for any other. */
@@ -63,12 +64,12 @@ function isInFolder(question: VerifyQuestion | QuestionPages): boolean {
 
 type FigureCollector = Readonly<{
   figures: CollectedFigures
-  /** The answer, once it is held; null when there is none that could be recomputed. */
+  /** Asks one question; null when there is no answer that can be recomputed. */
   ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null>
   askPages(pages: QuestionPages, left: number): Promise<readonly PublishedAnswer[]>
-  /** The contests whose ledgers are worth asking for: more than there are events are made up. */
-  possible(listed: readonly PublishedAnswer[]): readonly number[]
-  /** What is wrong on the way is noted of the check, and gives null. */
+  /** Contests of a list. Empty, with a finding, when it has more contests than there are events. */
+  contestsIn(listed: readonly PublishedAnswer[]): readonly number[]
+  /** Runs `work`. A fault becomes a finding of the check, and the result is null. */
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
 
@@ -91,7 +92,7 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
     return trying(check, async () => {
       const body = await source.read(path)
       onAnswer(left)
-      if (body === undefined && source.is === 'service') throw new WrongError(path, 'is not there')
+      if (body === undefined && source.is === 'service') throw new WrongError(path, 'is missing')
       if (body === undefined) {
         absent.push({ check, path })
         return null
@@ -117,11 +118,11 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
       if (Number.isNaN(after) || cursors.has(after)) break
     }
     const { check, path } = page(null)
-    wrong.push({ check, finding: { place: path, what: 'its pages lead to no end' } })
+    wrong.push({ check, finding: { place: path, what: 'its pages never end' } })
     return pages
   }
 
-  function possible(listed: readonly PublishedAnswer[]): readonly number[] {
+  function contestsIn(listed: readonly PublishedAnswer[]): readonly number[] {
     const ids = [...new Set(listed.flatMap(contestIds))]
     if (ids.length <= Math.max(0, ...listed.map(({ seq }) => seq))) return ids
     wrong.push({
@@ -131,7 +132,7 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
     return []
   }
 
-  return { figures: { answers, wrong, absent }, ask, askPages, possible, trying }
+  return { figures: { answers, wrong, absent }, ask, askPages, contestsIn, trying }
 }
 
 function publishedAnswerOf(
@@ -149,16 +150,16 @@ function publishedAnswerOf(
   }
 }
 
-/** How far a service's clock may be from the one here: what is payable depends on the present that it states. */
+/** Most milliseconds between the clocks of the service and of this machine. Payable prizes depend on the present. */
 const CLOCK_MS_MAX: number = 10 * MINUTE_MS
 
 function checkPresent(answer: PublishedAnswer, now: Ms): void {
   const stated = wholeIn(answer.path, publishedIn(answer), 'now', 'atMs')
   if (Math.abs(stated - now) <= CLOCK_MS_MAX) return
-  throw new WrongError(answer.path, 'its `now` is more than ten minutes from the clock here')
+  throw new WrongError(answer.path, 'its `now` is more than ten minutes from the local clock')
 }
 
-/** Between which moments the log has events; null for one without. */
+/** Extent of the log; null for a log without events. */
 async function extentOf(source: Source, now: JsonObject): Promise<LogExtent | null> {
   const seq = asOfSeq('summary', now)
   if (seq === 0) return null
@@ -166,16 +167,16 @@ async function extentOf(source: Source, now: JsonObject): Promise<LogExtent | nu
   const [event] = objectsOf(first['events']) ?? []
   const firstMs = momentOf('events?limit=1', jsonInteger(event?.['atMs']))
   const lastMs = momentOf('summary', wholeIn('summary', now, 'asOf', 'atMs'))
-  if (firstMs > lastMs) throw new WrongError('summary', 'asOf lies before the first event')
+  if (firstMs > lastMs) throw new WrongError('summary', 'asOf is before the first event')
   return { firstMs, lastMs, seq }
 }
 
 function momentOf(path: string, ms: number | undefined): Ms {
-  if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'has no moment where one must be')
+  if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'lacks a moment')
   return msOf(ms)
 }
 
-/** The numbers of the contests on a page; what is none of a contest is found when the page is recomputed. */
+/** Ids of the contests on a page. Rows without an id are found when the page is recomputed. */
 function contestIds(answer: PublishedAnswer): readonly number[] {
   const rows = objectsOf(publishedIn(answer)['contests']) ?? []
   return rows.flatMap((row) => (jsonInteger(row['id']) ?? 0) || [])

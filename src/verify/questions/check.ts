@@ -2,7 +2,7 @@ import type { Finding } from '../reading/finding.ts'
 import type { FigureCheck } from './question.ts'
 import { FIGURE_CHECKS } from './question.ts'
 
-/** Everything that is verified, in the order in which it is reported. */
+/** Names of all checks, in the order of the report. */
 export const CHECKS: readonly CheckName[] = [
   'signature',
   'root',
@@ -15,16 +15,16 @@ export const CHECKS: readonly CheckName[] = [
 
 export type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events'
 
-/** What came of one check. What is absent or could not be reached is not checked, and never taken for right. */
+/** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
 export type Check = Readonly<{
   name: CheckName
   is: 'right' | 'wrong' | 'not checked'
-  /** What was checked, or why not. */
+  /** Text for the report: what was checked, or why it was not. */
   says: string
   findings: readonly Finding[]
 }>
 
-/** Gathers what comes of each check; what is never said of one leaves it not checked. */
+/** Collects the results of the checks. A check without a result is `not checked`. */
 export type Checklist = Readonly<{
   right(name: CheckName, says: string): void
   unchecked(name: CheckName, why: string): void
@@ -33,23 +33,24 @@ export type Checklist = Readonly<{
   checks(): readonly Check[]
 }>
 
+/** Opens a checklist without results. */
 export function openChecklist(): Checklist {
-  const said = new Map<CheckName, Check>()
+  const results = new Map<CheckName, Check>()
   const checkOf = (name: CheckName): Check =>
-    said.get(name) ?? { name, is: 'not checked', says: 'it did not come so far', findings: [] }
+    results.get(name) ?? { name, is: 'not checked', says: 'an earlier check failed', findings: [] }
   return {
     right(name, says) {
       const { is, findings } = checkOf(name)
-      said.set(name, { name, is: is === 'wrong' ? is : 'right', says, findings })
+      results.set(name, { name, is: is === 'wrong' ? is : 'right', says, findings })
     },
     unchecked(name, why) {
       const { is, says, findings } = checkOf(name)
-      if (is !== 'wrong') said.set(name, { name, is: 'not checked', says: why, findings })
-      else said.set(name, { name, is, says, findings })
+      if (is !== 'wrong') results.set(name, { name, is: 'not checked', says: why, findings })
+      else results.set(name, { name, is, says, findings })
     },
     wrong(name, finding) {
       const { is, says, findings } = checkOf(name)
-      said.set(name, {
+      results.set(name, {
         name,
         is: 'wrong',
         says: is === 'not checked' ? '' : says,

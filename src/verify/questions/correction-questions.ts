@@ -6,10 +6,10 @@ import { isJsonObject, objectsOf, readObject, jsonInteger } from '../reading/jso
 import type { VerifyQuestion } from './range-questions.ts'
 import type { Source } from '../reading/source.ts'
 
-/** Corrections that are picked out. */
+/** Number of corrections that are checked. */
 const CORRECTIONS = 3
 
-/** Asks which event took another back, of some that corrections name and of one that chance picks among all. */
+/** Questions about the corrections of a few corrected events, and of one random event. */
 export async function correctionQuestions(
   { source, chance }: Readonly<{ source: Source; chance: () => number }>,
   size: number,
@@ -22,7 +22,7 @@ export async function correctionQuestions(
   return [...new Set([...corrected, any])].map(questionOf)
 }
 
-/** The newest corrections before a seq: which these are is not believed, only asked about. */
+/** Seqs of the newest corrections before a seq. The list is not trusted: it only selects the questions. */
 async function correctionsBefore(source: Source, before: number): Promise<readonly number[]> {
   const path = `events?type=correction&order=desc&before=${before}&limit=${CORRECTIONS}`
   const body = await source.read(path)
@@ -39,7 +39,7 @@ async function correctedBy(source: Source, seq: number): Promise<number> {
 
 function seqIn(path: string, value: unknown): number {
   const seq = jsonInteger(value)
-  if (seq === undefined || seq < 1) throw new WrongError(path, 'names no event where one must be')
+  if (seq === undefined || seq < 1) throw new WrongError(path, 'does not name an event where it must')
   return seq
 }
 

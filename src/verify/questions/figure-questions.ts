@@ -15,14 +15,14 @@ import { CHECK_OF, wholeIn } from './question.ts'
 import type { LogExtent, VerifyQuestion } from './range-questions.ts'
 import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
 
-/** Facts that the summary and the list of contests tell before the other questions are asked. */
+/** Facts from the summary and the list of contests, which are asked for first. */
 type Known = Readonly<{
   source: Source
   chance: () => number
   /** Null in a folder, and for a log without events. */
   extent: LogExtent | null
   contests: readonly number[]
-  /** One contest that chance picks; undefined where there is none. */
+  /** One random contest; undefined when there is none. */
   picked: number | undefined
 }>
 
@@ -70,13 +70,13 @@ function ledgerPages(id: number): QuestionPages {
   )
 }
 
-/** Unpaid prizes depend on the present, which the answer states: a whole minute. */
+/** Question for unpaid prizes. They depend on the present, which the answer states as a whole minute. */
 function payoutQuestion(query: string, asked: Parameters<typeof payouts>[1]): VerifyQuestion {
   return question('payouts', { query }, (books, published) => {
     const now = boundOf(wholeIn(`${pathOf('payouts')}${query}`, published, 'now', 'atMs'))
     return now % MINUTE_MS === 0 && now <= MS_MAX
       ? parsed(payouts(books, asked, now))
-      : refused({ code: 'invalid-parameter', detail: 'now is no whole minute' })
+      : refused({ code: 'invalid-parameter', detail: 'now is not a whole minute' })
   })
 }
 

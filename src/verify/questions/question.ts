@@ -26,12 +26,12 @@ export type FigureCheck = (typeof CHECK_OF)[RecomputedEndpoint]
 export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(Object.values(CHECK_OF))]
 
 /**
- * A published answer that is to be recomputed: as of which seq, before which moments totals are needed for that, and
- * how. `recompute` is given the books as of that seq, and the answer as it was published.
+ * Published answer to recompute as of `seq`. `moments` are those before which totals are needed. `recompute` gets the
+ * books as of that seq, and the published answer.
  */
 export type PublishedAnswer = Readonly<{
   check: FigureCheck
-  /** Below `/api/v1/`, with its query. */
+  /** Path below `/api/v1/`, with its query. */
   path: string
   body: Uint8Array
   seq: number
@@ -39,24 +39,24 @@ export type PublishedAnswer = Readonly<{
   recompute(books: Books, published: JsonObject): Parsed<unknown>
 }>
 
-/** The seq that an answer counts up to. */
+/** Seq up to which an answer counts. */
 export function asOfSeq(path: string, published: JsonObject): number {
   const asOf = published['asOf']
   const seq = isJsonObject(asOf) ? jsonInteger(asOf['seq']) : undefined
-  if (seq === undefined) throw new WrongError(path, 'asOf.seq is not there')
+  if (seq === undefined) throw new WrongError(path, 'asOf.seq is missing')
   return seq
 }
 
-/** A whole number in an answer, or in an object of it. */
+/** Whole number in an answer, at the path `names`. */
 export function wholeIn(path: string, published: JsonObject, ...names: readonly string[]): number {
   let value: unknown = published
   for (const name of names) value = isJsonObject(value) ? value[name] : undefined
   const whole = jsonInteger(value)
-  if (whole === undefined) throw new WrongError(path, `${names.join('.')} is no whole number`)
+  if (whole === undefined) throw new WrongError(path, `${names.join('.')} is not a whole number`)
   return whole
 }
 
-/** The answer again, read from its body: bodies are what is kept of many answers. */
+/** Parses the body of an answer. Many answers are kept, so only their bodies are held in memory. */
 export function publishedIn({ path, body }: Pick<PublishedAnswer, 'path' | 'body'>): JsonObject {
   return readObject(path, body)
 }

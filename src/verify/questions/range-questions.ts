@@ -26,17 +26,17 @@ import type { JsonObject } from '../reading/json-values.ts'
 import type { PublishedAnswer } from './question.ts'
 import { wholeIn } from './question.ts'
 
-/** Past moments at which the summary is recomputed. */
+/** Number of past moments at which the summary is recomputed. */
 export const PAST_MOMENTS = 10
-/** Days of the longest stretch whose patterns are asked for: their hours are kept one by one. */
+/** Most days of a range of patterns: every hour of it is kept in memory. */
 const PATTERN_DAYS = 366
-/** Local time of the patterns that are asked for besides UTC: one whose hours begin at half past. */
+/** Offset in minutes of the second time zone of patterns, in which hours begin at half past. */
 const PATTERN_TZ = 330
 
-/** What is known of the log before the questions: between which moments it has events, and its head's seq. */
+/** Extent of the log: the moments of its first and last event, and the seq of its head. */
 export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
-/** A question, and how its answer is recomputed. Its `seq` is null when the answer counts every event. */
+/** Question with the recomputation of its answer. `seq` is null when the answer counts every event. */
 export type VerifyQuestion = Readonly<{
   check: PublishedAnswer['check']
   path: string
@@ -45,7 +45,7 @@ export type VerifyQuestion = Readonly<{
   recompute: PublishedAnswer['recompute']
 }>
 
-/** The summary now. */
+/** Question for the present summary. */
 export const SUMMARY_QUESTION: VerifyQuestion = {
   check: 'summary',
   path: 'summary',
@@ -54,7 +54,7 @@ export const SUMMARY_QUESTION: VerifyQuestion = {
   recompute: (books) => summary(books, null, MS_MAX),
 }
 
-/** The summary at ten moments of a log's past, one in each tenth of it. */
+/** Questions for the summary at ten random past moments, one in each tenth of the log. */
 export function pastSummaryQuestions(
   stretch: LogExtent | null,
   chance: () => number,
@@ -72,7 +72,7 @@ function pastSummary(at: Ms, seq: number): VerifyQuestion {
   }
 }
 
-/** Before the head's moment, so that what is published meanwhile changes nothing. */
+/** Random moments before that of the head, so that new events change no answer. */
 function pastMoments(stretch: LogExtent | null, chance: () => number): readonly Ms[] {
   if (stretch === null) return []
   const span = stretch.lastMs - stretch.firstMs
@@ -96,7 +96,7 @@ export function rangeQuestions(
   ]
 }
 
-/** The whole past by day or by week, up to the beginning of the bucket of the head; null when there is none. */
+/** Query for the whole past by day or week, up to the bucket of the head; null when the log is too young. */
 function pastQuery({ firstMs, lastMs }: LogExtent): string | null {
   const fitsDays = (lastMs - firstMs) / DAY_MS < BUCKETS_MAX - 1
   const [bucket, width, origin] = fitsDays ? ['day', DAY_MS, 0] : ['week', WEEK_MS, FIRST_MONDAY_MS]
@@ -118,7 +118,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
     seq,
     moments(_, published) {
       const range = rangeIn(published)
-      if (!range.ok) throw new WrongError(path, 'its range is not one that could be asked for')
+      if (!range.ok) throw new WrongError(path, 'its range is invalid')
       return [range.value.fromMs, ...boundsOf(range.value).map(({ toMs }) => toMs)]
     },
     recompute: (books: Books, published: JsonObject): Parsed<unknown> =>
@@ -126,7 +126,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
   }
 }
 
-/** The default range of patterns, and the last year in a local time. */
+/** Questions for the default range of patterns, and for the last year in another time zone. */
 export function patternQuestions(stretch: LogExtent | null): readonly VerifyQuestion[] {
   if (stretch === null) return [patternQuestion('', null)]
   const to = floorTo(stretch.lastMs, MINUTE_MS)
@@ -147,7 +147,7 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
     seq,
     moments(_, published) {
       const span = spanIn(published)
-      if (!span.ok) throw new WrongError(path, 'its range is not one that could be asked for')
+      if (!span.ok) throw new WrongError(path, 'its range is invalid')
       const { fromMs, toMs } = span.value
       const moments: Ms[] = [fromMs, toMs]
       for (let at = floorTo(fromMs, HOUR_MS, -tz * MINUTE_MS); at < toMs; at = boundOf(at + HOUR_MS))
@@ -161,13 +161,13 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
   }
 }
 
-/** Nothing is known of the head where a range is read again: the answer's own end says what the present was. */
+/** Unknown head: the present of a range follows from the end of the answer. */
 const NO_HEAD: Head = { seq: BEFORE_FIRST, atMs: null }
 
-/** The present of an answer whose range ends with the present bucket: just before its end. */
+/** Present moment of an answer whose range ends with the present bucket: just before that end. */
 function presentIn(path: string, published: JsonObject): Ms {
   const toMs = wholeIn(path, published, 'toMs')
-  if (toMs < 1 || toMs > MS_MAX) throw new WrongError(path, 'toMs is no moment')
+  if (toMs < 1 || toMs > MS_MAX) throw new WrongError(path, 'toMs is not a moment')
   return msOf(toMs - 1)
 }
 

@@ -13,7 +13,7 @@ const TABLE: readonly (readonly [published: unknown, recomputed: unknown, place:
   [{ a: {} }, { a: [] }, 'a'],
   [{ a: null }, { a: { b: 1 } }, 'a'],
   [{}, { a: null }, 'a'],
-  [{ a: { b: 1, 'a wallet': 2 } }, { a: { b: 1 } }, 'a, a field that is not known'],
+  [{ a: { b: 1, 'a wallet': 2 } }, { a: { b: 1 } }, 'a, an unknown field'],
   [[], {}, ''],
   [7, {}, ''],
 ]

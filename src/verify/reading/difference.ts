@@ -1,8 +1,8 @@
 import { isJsonObject } from './json-values.ts'
 
 /**
- * Where a published JSON value first differs from the recomputed one: `buckets[3].burned`, or the empty text for the
- * whole; null when they are equal. Only names that are recomputed are repeated.
+ * Path of the first difference between a published JSON value and the recomputed one: `buckets[3].burned`, or the empty
+ * text for the whole value; null when they are equal. Repeats no name from the published value.
  */
 export function difference(published: unknown, recomputed: unknown, place = ''): string | null {
   if (Array.isArray(recomputed)) {
@@ -19,5 +19,5 @@ export function difference(published: unknown, recomputed: unknown, place = ''):
     if (found !== null) return found
   }
   const unknown = Object.keys(published).some((name) => !Object.hasOwn(recomputed, name))
-  return unknown ? `${place === '' ? '' : `${place}, `}a field that is not known` : null
+  return unknown ? `${place === '' ? '' : `${place}, `}an unknown field` : null
 }

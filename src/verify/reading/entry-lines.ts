@@ -12,19 +12,19 @@ import { WrongError } from './finding.ts'
 import type { JsonObject } from './json-values.ts'
 import { isJsonObject, jsonInteger } from './json-values.ts'
 
-/** The keys of every event, in their order. */
+/** Keys of every event, in order. */
 const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
-/** What must come next: the seq after the last, at its moment or later. */
+/** Seq of the next event, and the earliest moment that it may have. */
 export type ExpectedNext = Readonly<{ seq: Seq; notBefore: Ms }>
 
-/** The event in a line; a line that is not what Daybook writes of the next event is wrong. */
+/** Parses the line of the next event. Throws a `WrongError` unless the line is exactly what Daybook writes. */
 export function readEventLine(line: string, next: ExpectedNext): DaybookEvent {
   const place = `seq ${next.seq}`
   const wire = parseLine(line)
-  if (wire === undefined) throw new WrongError(place, 'the line is no JSON object, written without spaces')
+  if (wire === undefined) throw new WrongError(place, 'the line is not a JSON object without spaces')
   if (Object.keys(wire).join() !== EVENT_KEYS.join()) {
-    throw new WrongError(place, 'the line has not exactly the eight keys in their order')
+    throw new WrongError(place, 'the line does not have exactly the eight keys in order')
   }
   const fault = faultOf(wire, next)
   if (fault !== undefined) throw new WrongError(place, fault)
@@ -42,24 +42,24 @@ function faultOf(
   next: ExpectedNext,
 ): string | undefined {
   const found = jsonInteger(seq)
-  if (found === undefined) return 'the seq is no whole number'
-  if (found > next.seq) return `is missing: seq ${found} stands in its place`
-  if (found < next.seq) return `seq ${found} stands in its place`
-  if (typeof type !== 'string' || !isEventType(type)) return 'the type is not known'
-  if (typeof kind !== 'string' || !WORD.test(kind)) return 'the kind is no word'
+  if (found === undefined) return 'the seq is not a whole number'
+  if (found > next.seq) return `is missing: seq ${found} is in its place`
+  if (found < next.seq) return `seq ${found} is in its place`
+  if (typeof type !== 'string' || !isEventType(type)) return 'the type is unknown'
+  if (typeof kind !== 'string' || !WORD.test(kind)) return 'the kind is not a word'
   const ms = jsonInteger(atMs)
-  if (ms === undefined || ms > MS_MAX) return '`atMs` is no moment'
-  if (ms < next.notBefore) return '`at` goes back'
-  if (contestId !== null && (jsonInteger(contestId) ?? 0) === 0) return 'the contest has no number'
-  if (kots !== null && typeof kots !== 'string') return 'the amount is no text'
-  if (tx !== null && typeof tx !== 'string') return 'the transaction is no text'
+  if (ms === undefined || ms > MS_MAX) return '`atMs` is not a moment'
+  if (ms < next.notBefore) return '`at` is earlier than that of the event before'
+  if (contestId !== null && (jsonInteger(contestId) ?? 0) === 0) return 'the contest is not a number'
+  if (kots !== null && typeof kots !== 'string') return 'the amount is not text'
+  if (tx !== null && typeof tx !== 'string') return 'the transaction is not text'
   return undefined
 }
 
-/** A details' line with the seq of its event. */
+/** Line of details with the seq of its event. */
 export type DetailsLine = Readonly<{ seq: Seq; line: string; details: Details }>
 
-/** The details in a line of the details' file. */
+/** Parses a line of a file of details. */
 export function readDetailsLine(place: string, line: string): DetailsLine {
   const wire = parseLine(line)
   const seq = jsonInteger(wire?.['seq'])
@@ -73,7 +73,7 @@ export function readDetailsLine(place: string, line: string): DetailsLine {
     throw new WrongError(place, 'a line is not a seq with its details')
   }
   const own = `the details of seq ${seq}`
-  if (Object.keys(inner).length === 0) throw new WrongError(own, 'say nothing')
+  if (Object.keys(inner).length === 0) throw new WrongError(own, 'are empty')
   try {
     const details = parseDetails(JSON.stringify(inner))
     if (formatDetails(details) === JSON.stringify(knownDetails(inner)))
@@ -88,12 +88,12 @@ const KNOWN: ReadonlySet<string> = new Set(
   DETAILS_FIELDS.flatMap((field) => (MOMENT_FIELDS.has(field) ? [field, `${field}Ms`] : [field])),
 )
 
-/** A newer Daybook may say more: what is not known here is in the leaf, and in no figure. */
+/** Details without unknown fields. A newer Daybook may have more fields: they are in the leaf, and in no figure. */
 function knownDetails(inner: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(inner).filter(([name]) => KNOWN.has(name)))
 }
 
-/** The object in a line that JSON writes just so; undefined for any other text. */
+/** Parses a line that is exactly the JSON of an object; undefined for any other text. */
 function parseLine(line: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(line)

@@ -1,7 +1,7 @@
-/** What is wrong and where: an address, a field, a month, a seq. Nothing of the log's content is in it. */
+/** Fault and its place: an address, a field, a month or a seq. Contains no content of the log. */
 export type Finding = Readonly<{ place: string; what: string }>
 
-/** What was published is wrong, so that reading on would prove nothing. */
+/** Error for published data that is wrong, so that reading on would prove nothing. */
 export class WrongError extends Error {
   override readonly name = 'WrongError'
   readonly finding: Finding
@@ -12,7 +12,7 @@ export class WrongError extends Error {
   }
 }
 
-/** The finding in an error that says that something published is wrong; any other error is thrown on. */
+/** Finding of a `WrongError`; any other error is thrown on. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof WrongError) return error.finding
   throw error

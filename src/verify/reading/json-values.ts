@@ -1,22 +1,23 @@
 import { parseUtf8 } from '../../tlog/text.ts'
 import { WrongError } from './finding.ts'
 
-/** A JSON object from outside: nothing is known of its members. */
+/** JSON object from outside, with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The JSON object in a body; a body that is none is wrong. */
+/** Parses a body as a JSON object. Throws a `WrongError` for any other body. */
 export function readObject(place: string, body: Uint8Array): JsonObject {
   const text = parseUtf8(body)
   let value: unknown
   try {
     value = JSON.parse(text ?? '')
   } catch (cause) {
-    throw new WrongError(place, 'is no JSON', { cause })
+    throw new WrongError(place, 'is not JSON', { cause })
   }
-  if (!isJsonObject(value)) throw new WrongError(place, 'is no JSON object')
+  if (!isJsonObject(value)) throw new WrongError(place, 'is not a JSON object')
   return value
 }
 
+/** Whether a JSON value is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -26,11 +27,12 @@ export function jsonInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
+/** A string; undefined for anything else. */
 export function jsonString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The members of a list that are objects; undefined when it is no list of objects alone. */
+/** An array of objects; undefined for anything else. */
 export function objectsOf(value: unknown): readonly JsonObject[] | undefined {
   return Array.isArray(value) && value.every(isJsonObject) ? value : undefined
 }

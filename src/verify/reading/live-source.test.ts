@@ -85,6 +85,6 @@ suite('a service under its public limit', () => {
     const { source } = stage(600)
     const read: Source['read'] = (path) => source.read(path === 'schedule' ? 'no-such-path' : path)
     const found = await auditOf(log, undefined, { source: { ...source, read } })
-    assert.deepEqual(findingLines(found), ['schedule | schedule: is not there'])
+    assert.deepEqual(findingLines(found), ['schedule | schedule: is missing'])
   })
 })

@@ -5,10 +5,10 @@ import { WrongError } from './finding.ts'
 import { FILE_BYTES_MAX } from './source.ts'
 import type { Source } from './source.ts'
 
-/** Times that a file whose body breaks is asked for at most. */
+/** Most requests of a file whose body breaks off. */
 const FILE_ATTEMPTS_MAX = 4
 
-/** The public files of a service, asked for below its allowance and with patience. */
+/** Source that reads from a service, below its rate limit and with retries. */
 export function openLiveSource(
   ask: Ask,
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
@@ -26,7 +26,7 @@ export function openLiveSource(
         if (status === 404) return undefined
         if (status >= 400 && status !== 429)
           throw new WrongError(path, `is answered with status ${status}`, { cause: error })
-        // What fails before the answer begins was tried again already; only a body that broke is asked for anew.
+        // The client has already retried failures before the answer began. Only a body that broke off is asked for again.
         const broke = /^(?:unreachable|timeout)$/.test(code)
         if (!broke || attempt >= FILE_ATTEMPTS_MAX) throw error
       }

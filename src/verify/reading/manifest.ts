@@ -10,7 +10,7 @@ import type { JsonObject } from './json-values.ts'
 import { isJsonObject, objectsOf, readObject, jsonString, jsonInteger } from './json-values.ts'
 import type { Source } from './source.ts'
 
-/** What is recorded of a closed month, as it was read. */
+/** Manifest of a closed month, as it was published. */
 export type Manifest = Readonly<{
   month: Month
   firstSeq: number | null
@@ -18,20 +18,20 @@ export type Manifest = Readonly<{
   events: number
   size: number
   root: Hash
-  /** The signed note of the tree at the month's end. */
+  /** Signed note of the tree at the end of the month. */
   checkpoint: string
   lines: Digest
   gzip: Digest
   details: Digest & Readonly<{ lines: Digest }>
 }>
 
-/** A month of the archive; the manifest is absent while the month is open, or where a folder lacks it. */
+/** Month of the archive. The manifest is null while the month is open, and where a folder lacks it. */
 export type ListedMonth = Readonly<{ month: Month; closed: boolean; manifest: Manifest | null }>
 
-/** Months of the longest archive that is read: a thousand years. */
+/** Most months of an archive: a thousand years. */
 const MONTHS_MAX = 12_000
 
-/** Every month of the archive, in order, with the manifests of those that are closed. */
+/** Reads the list of months, in order, with the manifests of the closed ones. */
 export async function listMonths(source: Source): Promise<readonly ListedMonth[]> {
   const body = await source.read('archive')
   const rows =
@@ -41,7 +41,7 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
   for (const row of rows) {
     const month = parseMonth(jsonString(row['month']) ?? '')
     const before = months.at(-1)
-    if (month === undefined) throw new WrongError('archive', 'a month is none')
+    if (month === undefined) throw new WrongError('archive', 'a month is malformed')
     if (before !== undefined && nextMonth(before.month) !== month) {
       throw new WrongError('archive', `${month} does not follow ${before.month}`)
     }
@@ -55,7 +55,7 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
   return months
 }
 
-/** In a folder without the list: a month is closed when another follows, or it has its manifest. */
+/** Rows for a folder without the list of months. A month is closed when another follows, or when it has a manifest. */
 async function unlistedRows(source: Source): Promise<readonly JsonObject[] | undefined> {
   const months = await source.months()
   if (months.length === 0) return undefined
@@ -69,22 +69,21 @@ async function readManifest(source: Source, month: Month): Promise<Manifest | nu
   const body = await source.read(place)
   if (body !== undefined) return parseManifest(place, readObject(place, body), month)
   if (source.is === 'folder') return null
-  throw new WrongError(place, 'is not there, though the month is closed')
+  throw new WrongError(place, 'is missing, though the month is closed')
 }
 
 function checkRow(row: JsonObject, expected: ArchiveMonth): void {
   const field = difference(row, expected)
-  if (field !== null)
-    throw new WrongError('archive', `${expected.month}: ${field} is not what follows from the manifests`)
+  if (field !== null) throw new WrongError('archive', `${expected.month}: ${field} contradicts the manifests`)
 }
 
-/** What the archive's list must say of a closed month. */
+/** Row that the list of months must have for a closed month. */
 function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest): ArchiveMonth {
   const digests = { bytes: gzip.bytes, sha256: gzip.sha256, linesSha256: lines.sha256 }
   return { month, state: 'closed', ...filesOf(month), events, firstSeq, lastSeq, ...digests }
 }
 
-/** What it must say of the open one: where it ends is its own word, until it is read. */
+/** Row that the list must have for the open month. Its last seq is believed until the month is read. */
 function openRow(row: JsonObject, month: Month, before: number): ArchiveMonth {
   const lastSeq = jsonInteger(row['lastSeq']) ?? 0
   const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }
@@ -101,7 +100,7 @@ function lastSeqOf(months: readonly ListedMonth[]): number {
 }
 
 function parseManifest(place: string, from: JsonObject, month: Month): Manifest {
-  const malformed = (what: string): WrongError => new WrongError(place, `${what} is not well formed`)
+  const malformed = (what: string): WrongError => new WrongError(place, `${what} is malformed`)
   const whole = (name: string): number => {
     const value = jsonInteger(from[name])
     if (value === undefined) throw malformed(name)
@@ -142,7 +141,7 @@ function parseManifest(place: string, from: JsonObject, month: Month): Manifest 
   }
 }
 
-/** What `SHA256SUMS` must say: the digests of every closed month's files, as `sha256sum -c` reads them. */
+/** Expected content of `SHA256SUMS`: the digests of the files of all closed months, in the format of `sha256sum`. */
 export function sha256SumsOf(months: readonly ListedMonth[]): string {
   return months
     .flatMap(({ manifest }) => manifest ?? [])

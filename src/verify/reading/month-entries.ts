@@ -13,19 +13,20 @@ import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { unpackedLines, unpacked } from './unpacked.ts'
 
-/** An entry as it was published, and the bytes of its leaf. */
+/** Published entry with the bytes of its leaf. */
 export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
 
-/** Where reading stands: changed in place, from month to month. */
+/** Position of the reader, which advances in place from month to month. */
 export type ReadingPosition = { next: ExpectedNext }
 
+/** Position before the first event. */
 export function firstPosition(): ReadingPosition {
   return { next: { seq: nextSeq(BEFORE_FIRST), notBefore: boundOf(0) } }
 }
 
 /**
- * The entries of one month from its two files, some at a time. The digests of a closed month are held against its
- * manifest, and each line against what may come next.
+ * Entries of a month from its two files, in batches. Checks the digests of a closed month against its manifest, and each
+ * line against the one before.
  */
 export async function* monthEntries(
   source: Source,
@@ -40,7 +41,7 @@ export async function* monthEntries(
   const packedEvents = await readFile(source, eventsFile, manifest?.gzip ?? null, primitives)
   const first = place.next.seq
   if (manifest !== null && manifest.firstSeq !== null && manifest.firstSeq !== first) {
-    throw new WrongError(`archive/${month}.json`, `firstSeq is not ${first}, which comes next`)
+    throw new WrongError(`archive/${month}.json`, `firstSeq is not ${first}, the next seq`)
   }
 
   const details = openDetails(
@@ -55,9 +56,9 @@ export async function* monthEntries(
     for (const line of lines) {
       const event = readEventLine(line, place.next)
       if (monthOf(event.atMs) !== month) throw new WrongError(`seq ${event.seq}`, `is not of ${month}`)
-      const said = await details.of(event.seq)
-      const leaf = leafOf(event.seq, line, said?.line ?? null)
-      entries.push({ entry: { event, details: said?.details ?? null }, leaf })
+      const found = await details.of(event.seq)
+      const leaf = leafOf(event.seq, line, found?.line ?? null)
+      entries.push({ entry: { event, details: found?.details ?? null }, leaf })
       place.next = { seq: nextSeq(event.seq), notBefore: event.atMs }
     }
     yield entries
@@ -65,13 +66,13 @@ export async function* monthEntries(
   if (manifest !== null && place.next.seq - first !== manifest.events) {
     throw new WrongError(
       eventsFile,
-      `has ${place.next.seq - first} events, and its manifest says another number`,
+      `has ${place.next.seq - first} events, and its manifest has another number`,
     )
   }
   await details.end(month, manifest !== null ? place.next.seq : null)
 }
 
-/** The bytes of a leaf; what is too long for one is wrong. */
+/** Bytes of a leaf. Throws a `WrongError` when they are too many. */
 export function leafOf(seq: number, line: string, details: string | null): Uint8Array {
   try {
     return formatEntry(line, details)
@@ -87,15 +88,15 @@ async function readFile(
   { sha256 }: Primitives,
 ): Promise<Uint8Array> {
   const file = await source.read(place)
-  if (file === undefined) throw new WrongError(place, 'is not there')
+  if (file === undefined) throw new WrongError(place, 'is missing')
   if (digest === null) return file
-  if (file.length !== digest.bytes) throw new WrongError(place, 'has not as many bytes as its manifest says')
+  if (file.length !== digest.bytes) throw new WrongError(place, 'its size is not that of its manifest')
   if (hex.encode(sha256(file)) !== digest.sha256)
-    throw new WrongError(place, 'its SHA-256 is not the manifest’s')
+    throw new WrongError(place, 'its SHA-256 is not that of its manifest')
   return file
 }
 
-/** The unpacked bytes, which are held against the digest of the lines when they have all been taken. */
+/** Unpacked bytes of a file. After the last piece their digest is checked. */
 async function* checkedPieces(
   place: string,
   file: Uint8Array,
@@ -111,14 +112,15 @@ async function* checkedPieces(
   }
   if (digest === null) return
   if (bytes !== digest.bytes || hex.encode(running.digest()) !== digest.sha256) {
-    throw new WrongError(place, 'the SHA-256 of its lines is not the manifest’s')
+    throw new WrongError(place, 'the SHA-256 of its lines is not that of its manifest')
   }
 }
 
-/** The details' lines beside the events: each is asked for once its event has come. */
+/** Reader of the lines of details, in step with the events. */
 type DetailsReader = Readonly<{
+  /** Details of an event; null when it has none. Seqs must ascend. */
   of(seq: number): Promise<DetailsLine | null>
-  /** Nothing may be left before `end`; null in an open month, whose two files may have grown apart. */
+  /** Checks that no details are left. `end` is null in an open month, whose file of details may be longer. */
   end(month: Month, end: number | null): Promise<void>
 }>
 
@@ -139,8 +141,7 @@ function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsR
     const line = lines[at++]
     if (line === undefined) return
     pending = readDetailsLine(place, line)
-    if (pending.seq <= last)
-      throw new WrongError(`the details of seq ${pending.seq}`, 'do not come after those before them')
+    if (pending.seq <= last) throw new WrongError(`the details of seq ${pending.seq}`, 'are out of order')
     last = pending.seq
   }
 
@@ -149,7 +150,7 @@ function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsR
       if (pending === null) await advance()
       if (pending === null || pending.seq > seq) return null
       if (pending.seq < seq)
-        throw new WrongError(`the details of seq ${pending.seq}`, 'are of no event of this month')
+        throw new WrongError(`the details of seq ${pending.seq}`, 'belong to no event of this month')
       const found = pending
       pending = null
       return found

@@ -1,10 +1,10 @@
 import type { Sha256 } from '../../tlog/hash.ts'
 import type { VerifyEd25519 } from '../../tlog/signature.ts'
 
-/** SHA-256 of bytes that come piece by piece. */
+/** SHA-256 of bytes that arrive in pieces. */
 export type RunningSha256 = Readonly<{ update(bytes: Uint8Array): void; digest(): Uint8Array }>
 
-/** What a runtime brings to the proofs: nothing here comes from the service that is verified. */
+/** Cryptographic functions of the runtime. None of them comes from the service that is verified. */
 export type Primitives = Readonly<{
   sha256: Sha256
   openSha256(): RunningSha256

@@ -1,17 +1,17 @@
-/** Bytes of the largest public file that is read: each is held whole, one month at a time. */
+/** Most bytes of a public file. A file is held in memory as a whole, one month at a time. */
 export const FILE_BYTES_MAX: number = 1024 ** 3
 
-/** Where the public files come from: a service, or a folder that mirrors its paths. */
+/** Source of the public files: a service, or a folder with its paths. */
 export type Source = Readonly<{
-  /** A service answers any question as of now; a folder has what was put there. */
+  /** A service answers every question now. A folder has the files that were saved in it. */
   is: 'service' | 'folder'
   /**
-   * The body at a path below `/api/v1/`, its query included; undefined where there is nothing. Rejects with a
-   * `WrongError` when there is another answer than a body, and with another error when the source cannot be read.
+   * Body at a path with query below `/api/v1/`; undefined when there is none. Rejects with a `WrongError` for an error
+   * status, and with another error when the source cannot be read.
    */
   read(path: string): Promise<Uint8Array | undefined>
-  /** The months of which a folder has a file, ascending, should it lack the list of them; none of a service. */
+  /** Months that have a file in a folder, ascending, for a folder without the list of months; empty for a service. */
   months(): Promise<readonly string[]>
-  /** Waits before something is asked once more; a folder has nothing to wait for. */
+  /** Waits before a question is repeated. A folder does not wait. */
   pause(ms: number): Promise<void>
 }>

@@ -25,18 +25,18 @@ suite('the lines of a packed file', () => {
 
   const good = gzipSync('a line\n')
   const table: readonly (readonly [what: string, file: Uint8Array, says: RegExp])[] = [
-    ['no gzip file', Buffer.from('a line\n'), /is no whole gzip file/],
-    ['an empty file', new Uint8Array(0), /is no whole gzip file/],
-    ['one that is cut off', good.subarray(0, -1), /is no whole gzip file/],
-    ['one with bytes behind it', Buffer.concat([good, Buffer.from('x')]), /is no whole gzip file/],
+    ['no gzip file', Buffer.from('a line\n'), /is not a complete gzip file/],
+    ['an empty file', new Uint8Array(0), /is not a complete gzip file/],
+    ['one that is cut off', good.subarray(0, -1), /is not a complete gzip file/],
+    ['one with bytes behind it', Buffer.concat([good, Buffer.from('x')]), /is not a complete gzip file/],
     [
       'one whose checksum is wrong',
       good.with(good.length - 6, (good.at(-6) ?? 0) ^ 1),
-      /is no whole gzip file/,
+      /is not a complete gzip file/,
     ],
-    ['one whose last line does not end', gzipSync('a line'), /a last line that does not end/],
-    ['one that is no UTF-8', gzipSync(Uint8Array.of(0xff, 10)), /is no UTF-8/],
-    ['one that ends within a character', gzipSync(Uint8Array.of(0xe2, 0x82)), /is no UTF-8/],
+    ['one whose last line does not end', gzipSync('a line'), /a last line without a line feed/],
+    ['one that is not UTF-8', gzipSync(Uint8Array.of(0xff, 10)), /is not UTF-8/],
+    ['one that ends within a character', gzipSync(Uint8Array.of(0xe2, 0x82)), /is not UTF-8/],
     ['a line without an end', gzipSync(Buffer.alloc(4_000_000, 'x')), /a line that is too long/],
   ]
   for (const [what, file, says] of table) {

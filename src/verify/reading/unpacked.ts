@@ -1,7 +1,7 @@
 import { ENTRY_BYTES_MAX } from '../../tlog/entries.ts'
 import { WrongError } from './finding.ts'
 
-/** The bytes of a gzip file, unpacked piece by piece; what is no whole gzip member, and nothing else, is wrong. */
+/** Unpacked bytes of a gzip file, in pieces. Rejects unless the file is exactly one complete gzip member. */
 export async function* unpacked(place: string, file: Uint8Array): AsyncGenerator<Uint8Array> {
   const pieces = new Blob([new Uint8Array(file)]).stream().pipeThrough(new DecompressionStream('gzip'))
   const reader = pieces.getReader()
@@ -13,13 +13,13 @@ export async function* unpacked(place: string, file: Uint8Array): AsyncGenerator
     }
   } catch (cause) {
     if (cause instanceof WrongError) throw cause
-    throw new WrongError(place, 'is no whole gzip file', { cause })
+    throw new WrongError(place, 'is not a complete gzip file', { cause })
   } finally {
     await reader.cancel().catch(() => undefined)
   }
 }
 
-/** The lines in unpacked bytes, without their line feeds, those of each piece together. Every line ends. */
+/** Lines of unpacked bytes without line feeds, in one batch for each piece. The last line must end too. */
 export async function* unpackedLines(
   place: string,
   pieces: AsyncIterable<Uint8Array>,
@@ -29,18 +29,18 @@ export async function* unpackedLines(
   for await (const piece of pieces) {
     const lines = (rest + decode(place, () => decoder.decode(piece, { stream: true }))).split('\n')
     rest = lines.pop() ?? ''
-    // What follows may never end: no more of it is held than a line may have.
+    // A line may never end, so its length is limited.
     if (rest.length > ENTRY_BYTES_MAX) throw new WrongError(place, 'has a line that is too long')
     yield lines
   }
   rest += decode(place, () => decoder.decode())
-  if (rest !== '') throw new WrongError(place, 'has a last line that does not end')
+  if (rest !== '') throw new WrongError(place, 'has a last line without a line feed')
 }
 
 function decode(place: string, text: () => string): string {
   try {
     return text()
   } catch (cause) {
-    throw new WrongError(place, 'is no UTF-8', { cause })
+    throw new WrongError(place, 'is not UTF-8', { cause })
   }
 }

@@ -9,12 +9,12 @@ import type { Source } from './source.ts'
 import { nextSeq } from '../../protocol/seq.ts'
 import { parseUtf8 } from '../../tlog/text.ts'
 
-/** Events that may be missing at the archive's end: the details of each are a request of their own. */
+/** Most events that are read one by one after the end of the archive: each needs a request for its details. */
 const TAIL_EVENTS_MAX = 200
 
 /**
- * The first `size` entries of the log, some at a time: month by month from the archive and, where a node's archive lags
- * behind the checkpoint, one by one. Anything that is not what must come next is wrong.
+ * First `size` entries of the log, in batches: month by month from the archive, then one by one where the archive of a
+ * node is behind the checkpoint. Throws a `WrongError` at the first entry that cannot come next.
  */
 export async function* entriesOf(
   source: Source,
@@ -26,7 +26,7 @@ export async function* entriesOf(
   const left = (): number => size - place.next.seq + 1
   for (const month of months) {
     if (left() < 0) return
-    // A month is read to its end, where its digests are held against it, though the checkpoint may end within it.
+    // A month is read to its end, where its digests are checked, even if the checkpoint ends before.
     for await (const entries of monthEntries(source, month, place, primitives)) {
       const tooMany = Math.min(entries.length, Math.max(0, -left()))
       yield entries.slice(0, entries.length - tooMany)
@@ -43,13 +43,13 @@ async function tail(
   const after = place.next.seq - 1
   const missing = `seq ${place.next.seq}`
   if (count > TAIL_EVENTS_MAX)
-    throw new WrongError(missing, 'is missing, and what follows: the archive ends before')
+    throw new WrongError(missing, 'and later ones are missing: the archive ends before')
   const address = `events?after=${after}&limit=${count}`
   const body = await source.read(address)
   if (body === undefined)
     throw new WrongError(missing, 'is missing: the archive ends before the checkpoint does')
   const events = objectsOf(readObject(address, body)['events'])
-  if (events?.length !== count) throw new WrongError(missing, 'or one soon after it is missing')
+  if (events?.length !== count) throw new WrongError(missing, 'or one of the next is missing')
   const entries: PublishedEntry[] = []
   for (const wire of events) {
     const line = JSON.stringify(wire)
@@ -57,11 +57,12 @@ async function tail(
     const detailsAddress = `events/${event.seq}/details`
     const text = parseUtf8((await source.read(detailsAddress)) ?? new Uint8Array(0)) ?? ''
     const none = `{"seq":${event.seq},"details":null}`
-    const said = text === none ? null : readDetailsLine(detailsAddress, text)
-    if (said !== null && said.seq !== event.seq) throw new WrongError(detailsAddress, 'is of another event')
+    const found = text === none ? null : readDetailsLine(detailsAddress, text)
+    if (found !== null && found.seq !== event.seq)
+      throw new WrongError(detailsAddress, 'belongs to another event')
     entries.push({
-      entry: { event, details: said?.details ?? null },
-      leaf: leafOf(event.seq, line, said?.line ?? null),
+      entry: { event, details: found?.details ?? null },
+      leaf: leafOf(event.seq, line, found?.line ?? null),
     })
     place.next = { seq: nextSeq(event.seq), notBefore: event.atMs }
   }

@@ -8,7 +8,7 @@ import type { EventType } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 
-/** Events of one slab of columns. */
+/** Events in one slab of columns. */
 const SLAB_EVENTS = 65_536
 
 type Slab = Readonly<{
@@ -19,24 +19,25 @@ type Slab = Readonly<{
   counts: Float64Array
 }>
 
-/** What a name stands for: the type, the kind, and whether the event has an amount and a contest. */
+/** Type and kind of an event, and whether it has an amount. */
 type Name = Readonly<{ type: EventType; kind: string; hasAmount: boolean }>
 
 /**
- * What a correction has to know of the event that it cancels, in 34 bytes an event: transactions and what was said
- * beyond count and month are not kept.
+ * Fields of events that a correction of them needs, in 34 bytes for each event. Of the details only count and month are
+ * kept, and transactions are not.
  */
 type EventColumns = Readonly<{
-  /** Adds the next entry: its seq follows. */
+  /** Adds the next entry, with the next seq. */
   add(entry: Entry): void
   entry(seq: Seq): Entry | undefined
 }>
 
+/** Opens empty columns. */
 export function openEventColumns(): EventColumns {
   const slabs: Slab[] = []
   const names: Name[] = []
   const codes = new Map<string, number>()
-  // Few amounts pass 64 bits, and few events speak of a month.
+  // Few amounts need more than 64 bits, and few events have a month.
   const largeAmounts = new Map<Seq, Amount>()
   const months = new Map<Seq, Month>()
   let count = 0

@@ -49,7 +49,7 @@ function treeOf(size: number, changed: number | null): ReplayTree {
   return tree
 }
 
-suite('the first entry that was signed otherwise', () => {
+suite('the first entry that differs from the signed one', () => {
   for (const size of [1, 2, 255, 256, 257, 512, 700, 66_000]) {
     test(`is found among ${size}, to 256 entries at most`, async () => {
       const source = tilesOf(size)

@@ -6,12 +6,12 @@ import { findingOf } from '../reading/finding.ts'
 import type { Source } from '../reading/source.ts'
 import type { ReplayTree } from './replay-tree.ts'
 
-/** The entries, from the index `from` to before `to`, among which the first one lies that was signed otherwise. */
+/** Range of entry indexes, `[from, to)`, which contains the first entry that differs from the signed one. */
 export type EntryRange = Readonly<{ from: number; to: number }>
 
 /**
- * Where a tree over published entries first differs from the one that was signed, by the signed one's tiles: from the
- * top down, a tile a level. Null where the tiles are not to be had, or differ nowhere. Only a hint: tiles are not proved.
+ * First difference between the tree of the published entries and the signed tree, found by the served tiles from the top
+ * down, one tile for each level. Null when tiles are missing or do not differ. Only a hint: the tiles are not proved.
  */
 export async function firstDifference(
   source: Source,
@@ -25,25 +25,25 @@ export async function firstDifference(
     const width = widthAt(size, level, index)
     const own = tree.hashesOf({ level, index, width })
     const first = index * TILE_WIDTH
-    // Of full tiles of leaves nothing is kept: the difference is somewhere under this one.
+    // Full tiles of leaves are not kept, so the difference is somewhere in this one.
     if (own === undefined) return spanOf(level, first, width, size)
     const signed = await servedTile(source, { level, index, width })
     if (signed === undefined) return null
     const found = own.findIndex((hash, at) => !isSame(hash, signed[at] ?? new Uint8Array(0)))
     if (level === 0) return found < 0 ? null : spanOf(0, first + found, 1, size)
-    // Where no full subtree differs, what is not under one yet does.
+    // No full subtree differs, so the difference is in the entries after them.
     index = first + (found < 0 ? width : found)
     if (widthAt(size, level - 1, index) === 0) return null
   }
 }
 
-/** Hashes of a level as the entries that are under them. */
+/** Entries below some hashes of a level. */
 function spanOf(level: number, first: number, width: number, size: number): EntryRange {
   const under = TILE_WIDTH ** level
   return { from: first * under, to: Math.min(size, (first + width) * under) }
 }
 
-/** The hashes of a tile that is served; undefined where there is none of that width. */
+/** Hashes of a served tile; undefined when there is none of that width. */
 async function servedTile(source: Source, tile: Tile): Promise<readonly Hash[] | undefined> {
   try {
     const bytes = await source.read(`log/${formatTilePath(tile)}`)

@@ -8,22 +8,19 @@ import type { FigureCheck, PublishedAnswer } from '../questions/question.ts'
 import { publishedIn } from '../questions/question.ts'
 import { openReplayBooks } from './replay-books.ts'
 
-/** What came of recomputing the answers of one kind. */
+/** Result of one check: the number of answers recomputed, and the findings. */
 type CheckResult = { answers: number; wrong: Finding[] }
 
-/**
- * The passage of the log's entries by the answers that were published: each is recomputed as soon as the entry that
- * it counts up to has come.
- */
+/** Published answers that are recomputed while the log is read: each after the entry up to which it counts. */
 export type RecomputedAnswers = Readonly<{
   /** Throws a `WrongError` when the entry does not fit the books; nothing can be recomputed after it. */
   add(entry: Entry): void
   results: ReadonlyMap<FigureCheck, CheckResult>
-  /** The answers that count events which have not come. */
+  /** Answers that count events after the last entry added. */
   left(): readonly PublishedAnswer[]
 }>
 
-/** `answers` may be in any order; those as of no event at all are recomputed at once. */
+/** Opens the recomputation of answers in any order. Those that count no event are recomputed at once. */
 export function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedAnswers {
   const ahead = answers.toSorted((a, b) => b.seq - a.seq)
   const books = openReplayBooks(momentsOf(answers))
@@ -49,7 +46,7 @@ export function openRecomputedAnswers(answers: readonly PublishedAnswer[]): Reco
       try {
         books.add(entry)
       } catch (cause) {
-        throw new WrongError(`seq ${seq}`, 'does not fit the books before it', { cause })
+        throw new WrongError(`seq ${seq}`, 'cannot be posted to the books before it', { cause })
       }
       recomputeAt(seq)
     },
@@ -62,13 +59,13 @@ function* momentsOf(answers: readonly PublishedAnswer[]): Generator<Ms> {
   for (const { moments } of answers) yield* moments
 }
 
-/** Where a published answer differs from the recomputed one. */
+/** Difference between a published answer and the recomputed one; null when they agree. */
 function findingIn(answer: PublishedAnswer, books: Books): Finding | null {
   const place = answer.path
   try {
     const published = publishedIn(answer)
     const recomputed = answer.recompute(books, published)
-    if (!recomputed.ok) return { place, what: 'says what the log does not know' }
+    if (!recomputed.ok) return { place, what: 'cannot be computed from the log' }
     const field = difference(published, recomputed.value)
     if (field === null) return null
     return { place, what: `${field === '' ? 'the answer' : field} is not what the log says` }

@@ -8,20 +8,21 @@ import { apply, openFold, settled } from '../../project/fold/fold.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
 import { openReplayShelf } from './replay-shelf.ts'
 
-/** Entries after which the fold's changes are put on its shelf. */
+/** Entries after which the changes of the fold are moved to its shelf. */
 const BATCH_ENTRIES = 256
 
 /**
- * The books of a log that goes by entry by entry, kept at no other place than where something will be asked: the
- * moments are named before the first entry, and the totals before each are copied as it is passed.
+ * Books of a log that is read once, entry by entry. Totals are kept for named moments only: the moments are given before
+ * the first entry, and the totals before each are copied when the log reaches it.
  */
 type ReplayBooks = Readonly<{
   /** Adds the next entry; throws when it cannot be posted, and then nothing more can be added. */
   add(entry: Entry): void
-  /** The books as of the last entry added, until the next one is; totals only before the moments named. */
+  /** Books as of the last entry, valid until the next one is added. They have totals before the named moments only. */
   books(): Books
 }>
 
+/** Opens empty books, with the moments before which totals will be needed. */
 export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
   const ahead = [...new Set(moments)].toSorted((a, b) => b - a)
   const passed = new Map<Ms, AsOfTotals>()
@@ -54,7 +55,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
     if (firstAtMs === null || ms <= firstAtMs) return NONE
     if (head.atMs !== null && ms > head.atMs) return totalsNow()
     const found = passed.get(ms)
-    assert(found !== undefined, `the totals before ${ms} were to be kept`)
+    assert(found !== undefined, `the totals before ${ms} are kept`)
     return found
   }
 
@@ -74,7 +75,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
         totals: totalsNow,
         totalsBefore,
         totalsBeforeEach: (bounds) => bounds.map(totalsBefore),
-        // No week is settled here: every hour is asked for by itself, another way to the same sums.
+        // No sums of weeks are kept here. Every hour is computed, which gives the same sums in another way.
         weekStridedActivity: () => undefined,
         ...kept.listings,
       }

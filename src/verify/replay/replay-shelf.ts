@@ -14,20 +14,20 @@ import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
 import { openEventColumns } from './event-columns.ts'
 
-/** What of the books is kept as of the head alone. */
+/** Parts of the books that are kept as of the head only. */
 type Listings = Pick<
   Books,
   'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
 >
 
 /**
- * What the fold looks up, of a log of any length: contests, prizes, payouts, prices, loyalty months and corrections, and of every
- * event what a correction asks. Its listings are as of what was put last, and change with it.
+ * Shelf in memory, from which the fold reads contests, prizes, payouts, prices, loyalty months, corrections, and the
+ * fields of events that a correction needs. The listings are as of the last `put`.
  */
 type ReplayShelf = Readonly<{
   shelf: Shelf
   listings: Listings
-  /** Keeps the changes of the fold. */
+  /** Applies the changes of the fold. */
   put(changes: Changes): void
 }>
 
@@ -53,7 +53,7 @@ export function openReplayShelf(): ReplayShelf {
   return {
     shelf: {
       entry: events.entry,
-      // Admission asks these; a fold never does.
+      // Only admission uses these two, not the fold.
       correctionOf: () => undefined,
       restatementOf: () => undefined,
       contest: (id) => contests.get(id),
@@ -75,7 +75,7 @@ export function openReplayShelf(): ReplayShelf {
         keepPayout(entry)
       }
       for (const [seq, price] of changes.prices) prices.set(seq, price)
-      // A cancelled price holds never again: a correction is corrected by nothing.
+      // A cancelled price stays cancelled, because corrections cannot be corrected.
       for (const [seq, by] of changes.corrections) {
         prices.delete(seq)
         corrections.set(seq, { by, restatement: null })
@@ -97,7 +97,7 @@ type Lots = Readonly<{
   lot(seq: Seq): Lot | undefined
   open(contestId: ContestId, kind: string): readonly Lot[]
   hold(contestId: ContestId, kind: string): Hold | undefined
-  /** Every open lot of a contest, or of all, by seq, as it stands under its hold. */
+  /** Open lots of a contest, or of all contests, by seq, with their review holds applied. */
   allOpen(contestId: ContestId | null): readonly Lot[]
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]

@@ -7,24 +7,25 @@ import type { Tile } from '../../tlog/tile.ts'
 import { formatTile, TILE_WIDTH } from '../../tlog/tile.ts'
 
 /**
- * The tree over entries that go by one by one. It keeps the roots at the sizes named before, and of the tiles what
- * proofs between those sizes are made of: an eighth of a byte an entry, and a tile for each size.
+ * Tree over entries that are read one by one. It keeps the roots at the named sizes, and the hashes for proofs between
+ * them: an eighth of a byte for each entry, and a tile for each size.
  */
 export type ReplayTree = Readonly<{
   size(): number
   add(leaf: Uint8Array): void
-  /** The root of the first `size` entries: of a size that was named, once it is reached, or of the present one. */
+  /** Root of the first `size` entries, for a named size that is reached, and for the present size. */
   rootAt(size: number): Hash | undefined
-  /** The hashes of a tile; undefined of one of leaves that is under no size that was named. */
+  /** Hashes of a tile; undefined for a tile of leaves without a named size in it. */
   hashesOf(tile: Tile): readonly Hash[] | undefined
-  /** That the tree of the larger size grew from the other; both were named, and are reached, and from 1. */
+  /** Consistency proof between two named sizes that are reached, from 1. */
   proof(from: number, to: number): readonly Hash[]
 }>
 
+/** Opens an empty tree, with the sizes whose roots will be needed. */
 export function openReplayTree(hasher: TreeHasher, sizes: Iterable<number>): ReplayTree {
   const frontier = emptyFrontier()
   const named = new Set(sizes)
-  // The proof from a size reads the tile that its last leaf is in, and the one that its next leaf is in.
+  // A proof from a size reads the tile of its last leaf, and that of the next leaf.
   const keptTiles = new Set([...named].flatMap((size) => [tileOf(size - 1), tileOf(size)]))
   const roots = new Map<number, Hash>(named.has(0) ? [[0, hasher.empty]] : [])
   const tiles = new Map<number, Hash[]>()
