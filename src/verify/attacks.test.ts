@@ -19,7 +19,7 @@ const linesIn = (file: Uint8Array | undefined): string[] =>
     .slice(0, -1)
 const packed = (lines: readonly string[]): Uint8Array => gzipSync(lines.map((line) => `${line}\n`).join(''))
 
-/** The open month with other lines: no digest of it is recorded, so that the lines themselves must tell. */
+/** Open month with other lines. It has no digests, so the fault must be found in the lines. */
 const withLines =
   (file: string, change: (lines: string[]) => readonly string[]): Change =>
   (path, body) =>
@@ -30,7 +30,7 @@ const edited =
   (lines: string[]): readonly string[] =>
     lines.map((line, index) => (index === 1 ? edit(line) : line))
 
-/** Attacks, each with what is said of it. */
+/** Attacks, each with the finding that it must give. */
 const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[] = [
   [
     'swaps two events',
@@ -48,14 +48,14 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
     /^log \| seq \d+: seq \d+ is in its place$/,
   ],
   [
-    'says another amount',
+    'changes an amount',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kots":"(?!0\.)\d/, '"kots":"9'))),
     /^root \| log\/checkpoint: its root is not that of the \d+ entries: seq \d+ differs from the signed one$/,
   ],
   [
-    'says another kind',
+    'changes a kind',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kind":"/, '"kind":"z'))),
-    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries.*|log \| seq \d+: does not fit.*)$/,
+    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries.*|log \| seq \d+: cannot be posted.*)$/,
   ],
   [
     'adds a ninth key',
@@ -92,7 +92,7 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
   [
     'leaves out the details of an event',
     withLines(`${open}.details`, ([, ...rest]) => rest),
-    /^(?:root \| |log \| seq \d+: does not fit)/,
+    /^(?:root \| |log \| seq \d+: cannot be posted)/,
   ],
   [
     'gives details to an event of another seq',
@@ -113,16 +113,16 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
   ],
 ]
 
-suite('a service that', () => {
+suite('an attack is found when a service', () => {
   for (const [what, change, says] of ATTACKS) {
-    test(`${what} is found out`, async () => {
+    test(what, async () => {
       const found = await auditOf(log, change)
       assert.ok(!isVerified(found))
       assert.match(findingLines(found).join('\n'), new RegExp(says.source, 'm'))
     })
   }
 
-  test('flips any byte of any file of the archive, or of the log, is found out', async () => {
+  test('flips any byte of any file of the archive or of the log', async () => {
     const paths = ['archive', 'archive/SHA256SUMS', 'log/checkpoint']
     for (const month of months.slice(0, 2)) {
       paths.push(`archive/${month}.jsonl.gz`, `archive/${month}.details.jsonl.gz`, `archive/${month}.json`)
@@ -147,7 +147,7 @@ suite('a service that', () => {
     )
   })
 
-  test('changes a digest in a manifest is found out', async () => {
+  test('changes a digest in a manifest', async () => {
     for (const field of ['gzip', 'lines', 'details']) {
       const found = await auditOf(log, (path, body) => {
         if (path !== `archive/${closed}.json`) return body
@@ -159,7 +159,7 @@ suite('a service that', () => {
     }
   })
 
-  test('records another root for a month is found out, and the month is named', async () => {
+  test('changes the root of a month; the finding names the month', async () => {
     const found = await auditOf(log, (path, body) => {
       if (path !== `archive/${closed}.json`) return body
       const manifest = JSON.parse(text(body))
@@ -170,7 +170,7 @@ suite('a service that', () => {
     assert.match(findingLines(found).join('\n'), new RegExp(place))
   })
 
-  test('shows a page of events otherwise than the archive is found out', async () => {
+  test('serves a page of events that differs from the archive', async () => {
     const found = await auditOf(log, (path, body) =>
       path.startsWith('events?after') ? Buffer.from(text(body).replace('"kots":"', '"kots":"1')) : body,
     )
@@ -180,7 +180,7 @@ suite('a service that', () => {
     )
   })
 
-  test('hands out a receipt that does not lead to the root is found out', async () => {
+  test('serves a receipt that does not lead to the root', async () => {
     const altered: Change = (path, body) =>
       path.startsWith('log/proof/')
         ? Buffer.from(text(body).replace(/\n[^\n]{43}=\n/, `\n${'A'.repeat(43)}=\n`))
@@ -196,23 +196,23 @@ suite('a service that', () => {
     )
   })
 
-  test('answers with more events than it has signed is found out', async () => {
+  test('answers with more events than it has signed', async () => {
     const fewer = RICH_LOG.slice(0, -1)
     const found = await auditOf(log, (path, body) =>
       path === 'log/checkpoint' ? Buffer.from(checkpointOver(fewer, fewer.length, log.key)) : body,
     )
     assert.match(findingLines(found).join('\n'), /consistency \| log\/checkpoint: ROLLBACK/)
   })
+})
 
-  test('is behind with its archive is asked for the events that are missing, one by one', async () => {
-    const asked: string[] = []
-    const change: Change = (path, body) => {
-      asked.push(path)
-      if (path !== `archive/${open}.jsonl.gz`) return body
-      return packed(linesIn(body).slice(0, -2))
-    }
-    const found = await auditOf(log, change)
-    assert.deepEqual(findingLines(found), [])
-    assert.ok(asked.includes(`events/${RICH_LOG.length}/details`))
-  })
+test('an archive that is behind the checkpoint is completed event by event', async () => {
+  const asked: string[] = []
+  const change: Change = (path, body) => {
+    asked.push(path)
+    if (path !== `archive/${open}.jsonl.gz`) return body
+    return packed(linesIn(body).slice(0, -2))
+  }
+  const found = await auditOf(log, change)
+  assert.deepEqual(findingLines(found), [])
+  assert.ok(asked.includes(`events/${RICH_LOG.length}/details`))
 })

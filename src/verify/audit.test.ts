@@ -10,7 +10,7 @@ import { MINUTE_MS, msOf } from '../protocol/moment.ts'
 import { FIGURE_CHECKS } from './questions/question.ts'
 import { isVerified } from './report.ts'
 
-/** The same JSON with one value of it changed: the one that `pick` falls on; and where it stands. */
+/** The same JSON with one value changed, which `pick` selects, and the path of the value. */
 function altered(json: unknown, pick: number): Readonly<{ value: unknown; path: string }> {
   const paths: (readonly string[])[] = []
   const walk = (value: unknown, path: readonly string[]): void => {
@@ -39,8 +39,8 @@ function otherThan(value: unknown): unknown {
 
 const text = (body: Uint8Array | undefined): string => Buffer.from(body ?? []).toString()
 
-suite('an audit of a log that is right', () => {
-  test('finds it right, whatever is in it', async () => {
+suite('an audit of a correct log', () => {
+  test('finds nothing wrong, whatever events it has', async () => {
     await fc.assert(
       fc.asyncProperty(randomLogs, fc.nat(99), async (entries, chance) => {
         const found = await auditOf(publicLog(entries), undefined, { chance: () => chance / 100 })
@@ -51,7 +51,7 @@ suite('an audit of a log that is right', () => {
     )
   })
 
-  test('checks everything, but a history that it does not know', async () => {
+  test('checks everything except the history, without saved checkpoints', async () => {
     const { checks } = await auditOf(publicLog(RICH_LOG))
     const unchecked = checks.filter(({ is }) => is !== 'right').map(({ name }) => name)
     assert.deepEqual(unchecked, ['consistency'])
@@ -115,7 +115,7 @@ suite('an audit holds every endpoint to its row in the table', async () => {
   })
 })
 
-suite('a figure that is altered on its way', async () => {
+suite('a changed figure', async () => {
   const log = publicLog(RICH_LOG)
   const asked = new Set<string>()
   await auditOf(log, (path, body) => {
@@ -148,7 +148,7 @@ suite('a figure that is altered on its way', async () => {
     })
   }
 
-  test('is named by its endpoint and field, and its value is not repeated', async () => {
+  test('is named by its endpoint and field, without its value', async () => {
     const found = await auditOf(log, (path, body) =>
       path === 'summary'
         ? Buffer.from(text(body).replace(/"treasury":"[^"]*"/, '"treasury":"123456.000000000"'))
@@ -157,7 +157,7 @@ suite('a figure that is altered on its way', async () => {
     assert.deepEqual(findingLines(found), ['summary | summary: treasury is not what the log says'])
   })
 
-  test('is found where a field is left out or added', async () => {
+  test('is found when a field is removed or added', async () => {
     const left = await auditOf(log, (path, body) =>
       path === 'schedule' ? Buffer.from(text(body).replace(/"opens":\[.*\],"closes"/, '"closes"')) : body,
     )
@@ -165,12 +165,10 @@ suite('a figure that is altered on its way', async () => {
     const added = await auditOf(log, (path, body) =>
       path === 'schedule' ? Buffer.from(text(body).replace('{', '{"secret-name":1,')) : body,
     )
-    assert.deepEqual(findingLines(added), [
-      'schedule | schedule: an unknown field is not what the log says',
-    ])
+    assert.deepEqual(findingLines(added), ['schedule | schedule: an unknown field is not what the log says'])
   })
 
-  test('is found where it counts from another present than the clock here', async () => {
+  test('is found when its present differs from the local clock', async () => {
     const found = await auditOf(log, undefined, { now: () => msOf(log.now + 11 * MINUTE_MS) })
     assert.match(
       findingLines(found).join(),
@@ -178,7 +176,7 @@ suite('a figure that is altered on its way', async () => {
     )
   })
 
-  test('is found where an endpoint is gone, or answers no JSON', async () => {
+  test('is found when an endpoint is missing or its answer is not JSON', async () => {
     const gone = await auditOf(log, (path, body) => (path === 'payouts' ? undefined : body))
     assert.deepEqual(findingLines(gone), ['unpaid prizes | payouts: is missing'])
     const broken = await auditOf(log, (path, body) => (path === 'payouts' ? Buffer.from('<html>') : body))

@@ -9,8 +9,8 @@ import type { Source } from './reading/source.ts'
 
 const key = newKey()
 
-suite('a log that grows while it is asked', () => {
-  test('is right, over the ends of minutes, months and whatever else an event may end', async () => {
+suite('a log that grows during an audit', () => {
+  test('is found correct, also when an event ends a minute or a month', async () => {
     await fc.assert(
       fc.asyncProperty(
         randomLogs,

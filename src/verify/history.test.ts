@@ -19,7 +19,7 @@ import type { SavedNote } from './saved-checkpoint.ts'
 const key = newKey()
 const size = RICH_LOG.length
 const log = publicLog(RICH_LOG, key)
-/** Another past: the third event spent more than it did. */
+/** Another history: the third event has a larger amount. */
 const otherPast: readonly Entry[] = RICH_LOG.map((entry, index) =>
   index === 2 ? { ...entry, event: { ...entry.event, tx: 'another' } } : entry,
 )
@@ -28,7 +28,7 @@ function saved(entries: readonly Entry[], at: number, by: LogKey = key, named = 
   return { name: `saved-${at}`, note: Buffer.from(checkpointOver(entries, at, by)), named }
 }
 
-/** What `log/keys` says: the rows of the keys, and the logs before this one. */
+/** Body of `log/keys`, with the keys and the former logs. */
 const listing =
   (keys: readonly object[], formerLogs: readonly object[] = []): Change =>
   (path, body) =>
@@ -48,7 +48,7 @@ const row = ({ vkey }: LogKey, fields: object = {}): object => ({
 const consistencyOf = ({ checks }: Audit): string | undefined =>
   checks.find(({ name }) => name === 'consistency')?.says
 
-suite('a checkpoint that was saved', () => {
+suite('a saved checkpoint', () => {
   test('agrees with the log that grew from it, at every size', async () => {
     const every = Array.from({ length: size + 1 }, (_, at) => saved(RICH_LOG, at))
     const found = await auditOf(log, undefined, { saved: every })
@@ -56,7 +56,7 @@ suite('a checkpoint that was saved', () => {
     assert.match(consistencyOf(found) ?? '', new RegExp(`grew from ${size + 1} checkpoints`))
   })
 
-  test('and that grew to the size of the present one with another past shows a FORK', async () => {
+  test('of the present size with another history shows a FORK', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, size)] })
     assert.deepEqual(findingLines(found), [
       `consistency | saved-${size}: FORK: the first ${size} events differ from those that it signed`,
@@ -69,7 +69,7 @@ suite('a checkpoint that was saved', () => {
     ])
   })
 
-  test('of a size before the fork shows none', async () => {
+  test('of a size before the fork shows nothing', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, 2)] })
     assert.deepEqual(findingLines(found), [])
   })
@@ -94,7 +94,7 @@ suite('a checkpoint that was saved', () => {
     }
   })
 
-  test('of more events than there are now shows a ROLLBACK, which is no fork', async () => {
+  test('of more events than the log has now shows a ROLLBACK, not a FORK', async () => {
     const shorter = publicLog(RICH_LOG.slice(0, -5), key)
     const found = await auditOf(shorter, undefined, { saved: [saved(RICH_LOG, size)] })
     assert.deepEqual(findingLines(found), [
@@ -108,7 +108,7 @@ suite('a checkpoint that was saved', () => {
     assert.deepEqual(findingLines(found), ['consistency | saved-4: no known key has signed the note'])
   })
 
-  test('of another log is told, and is wrong when it was named', async () => {
+  test('of another log is noted, and is wrong when the user named it', async () => {
     const other = newKey('elsewhere.example/log')
     const found = await auditOf(log, undefined, { saved: [saved(RICH_LOG, 4, other)] })
     assert.deepEqual(findingLines(found), [])
@@ -117,7 +117,7 @@ suite('a checkpoint that was saved', () => {
     assert.deepEqual(findingLines(named), ['consistency | saved-4: the checkpoint is of another log'])
   })
 
-  test('of a log that this one goes on from is compared up to the loss, and told beyond it', async () => {
+  test('of a former log is compared up to the loss, and noted beyond it', async () => {
     const before = newKey(`${ORIGIN}/before`)
     const change = listing(
       [row(before, { toSize: 6 }), row(key, { fromSize: 6 })],
@@ -139,7 +139,7 @@ suite('a checkpoint that was saved', () => {
   })
 })
 
-/** What an operator, or a thief of the key, could do to the past, and sign. */
+/** Changes of the history that an operator, or a thief of the key, could sign. */
 const REWRITES: Readonly<Record<string, (entries: readonly Entry[], at: number) => readonly Entry[]>> = {
   'nothing at all': (entries) => entries,
   'more events': (entries) => [...entries, ...entries.slice(-1)],
@@ -155,7 +155,7 @@ const REWRITES: Readonly<Record<string, (entries: readonly Entry[], at: number) 
   'another genesis': (entries) => entries.slice(1),
 }
 
-/** An event at another's moment: moments in order. */
+/** An event at the moment of another, so that moments stay in order. */
 const atMomentOf = (entry: Entry, { event }: Entry): Entry => ({
   ...entry,
   event: { ...entry.event, atMs: event.atMs },
@@ -164,12 +164,12 @@ const atMomentOf = (entry: Entry, { event }: Entry): Entry => ({
 const renumbered = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry, index) => ({ ...entry, event: { ...entry.event, seq: seqOf(index + 1) } }))
 
-suite('a past that was rewritten and signed with the same key', () => {
+suite('a history that was rewritten and signed with the same key', () => {
   for (const [what, rewrite] of Object.entries(REWRITES)) {
-    test(`is found out when, and only when, it is not what was saved: ${what}`, async () => {
+    test(`is found if, and only if, it differs from the saved checkpoint: ${what}`, async () => {
       await fc.assert(
         fc.asyncProperty(randomLogs, fc.nat(), fc.nat(), async (random, at, upTo) => {
-          // Corrections would name other events once seqs move.
+          // Corrections would name other events after seqs change.
           const honest = renumbered(random.filter(({ event }) => event.type !== 'correction'))
           fc.pre(honest.length > 1)
           const past = renumbered(rewrite(honest, at % honest.length))
@@ -208,7 +208,7 @@ suite('a key', () => {
     (path, body) =>
       changes.reduce((found, change) => change(path, found), body)
 
-  test('that was given is believed, and said to be', async () => {
+  test('from the user is trusted, and named in the report', async () => {
     const { checks } = await auditOf(log)
     assert.match(
       checks[0]?.says ?? '',
@@ -216,13 +216,13 @@ suite('a key', () => {
     )
   })
 
-  test('that the same server gives proves little, and it is said', async () => {
+  test('from the same server proves little, which the report says', async () => {
     const found = await auditOf(log, undefined, { own: { given: [], keptOf: () => [] } })
     assert.ok(isVerified(found))
     assert.match(found.checks[0]?.says ?? '', /from the same server, which proves little/)
   })
 
-  test('that was kept at an earlier visit is held against the one that is served', async () => {
+  test('from an earlier run is compared with the served one', async () => {
     const own = { given: [], keptOf: () => [newKey().vkey] }
     const found = await auditOf(log, undefined, { own })
     assert.deepEqual(findingLines(found), [
@@ -234,12 +234,12 @@ suite('a key', () => {
     )
   })
 
-  test('that has not signed the checkpoint is found out', async () => {
+  test('that has not signed the checkpoint is reported', async () => {
     const found = await auditOf(log, signedBy(next))
     assert.deepEqual(findingLines(found), ['signature | log/checkpoint: no known key has signed the note'])
   })
 
-  test('follows from an older one that states it', async () => {
+  test('is trusted when a statement of an older key names it', async () => {
     const rows = [
       row(key, { toSize: 6, state: 'retired' }),
       row(next, { fromSize: 6, statement: statement(6, key, next) }),
@@ -249,7 +249,7 @@ suite('a key', () => {
     assert.deepEqual(found.keep?.vkeys, [key.vkey, next.vkey])
   })
 
-  test('of a log that this one goes on from counts when it is the same under this log’s name', async () => {
+  test('of a former log counts when it is listed under the name of this log', async () => {
     const formerName = `${ORIGIN}/former`
     const former = { ...key, key: verifierKey(PRIMITIVES.sha256, formerName, 'ed25519', key.key.publicKey) }
     const vkey = formatVkey(former.key)
@@ -266,7 +266,7 @@ suite('a key', () => {
     assert.match(findingLines(other).join(), /the key that you trust is not among the keys of this log/)
   })
 
-  test('does not follow from a statement that does not hold', async () => {
+  test('is not trusted by an invalid statement', async () => {
     for (const wrong of [
       null,
       statement(7, key, next),
@@ -280,14 +280,14 @@ suite('a key', () => {
     }
   })
 
-  test('that is retired signs no larger trees', async () => {
+  test('that is retired cannot sign larger trees', async () => {
     const found = await auditOf(log, listing([row(key, { toSize: size - 1, state: 'retired' })]))
     assert.deepEqual(findingLines(found), [
       'signature | log/checkpoint: is signed by a key that does not sign trees of this size',
     ])
   })
 
-  test('beside another that is not known yet does no harm', async () => {
+  test('is valid beside an unknown signature', async () => {
     const found = await auditOf(log, signedBy(key, next))
     assert.deepEqual(findingLines(found), [])
   })

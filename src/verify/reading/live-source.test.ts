@@ -12,7 +12,7 @@ const WINDOW_MS = 60_000
 
 type Sent = { path: string; atMs: number; status: number }
 
-/** A service with an allowance of its own, on a clock that nobody waits for. */
+/** Service with a rate limit, on a simulated clock. */
 function stage(
   requests: number,
   breaks: (path: string) => boolean = () => false,
@@ -51,9 +51,9 @@ function brokenBody(): ReadableStream<Uint8Array> {
   })
 }
 
-suite('a service under its public limit', () => {
+suite('a service with its public rate limit', () => {
   for (const requests of [21, 30]) {
-    test(`of ${requests} requests a minute is verified without one too many`, async () => {
+    test(`of ${requests} requests a minute is verified without exceeding the limit`, async () => {
       const { source, sent } = stage(requests)
       const found = await auditOf(log, undefined, { source })
       assert.deepEqual(findingLines(found), [])
@@ -69,19 +69,19 @@ suite('a service under its public limit', () => {
     })
   }
 
-  test('whose file breaks off is asked for it again', async () => {
+  test('is asked again for a file that breaks off', async () => {
     let times = 0
     const { source } = stage(600, (path) => path.endsWith('.jsonl.gz') && times++ < 2)
     assert.deepEqual(findingLines(await auditOf(log, undefined, { source })), [])
     assert.ok(times > 2)
   })
 
-  test('whose file always breaks off cannot be verified', async () => {
+  test('cannot be verified when a file always breaks off', async () => {
     const { source } = stage(6_000, (path) => path.endsWith('.jsonl.gz'))
     await assert.rejects(auditOf(log, undefined, { source }), { code: 'unreachable' })
   })
 
-  test('that answers with a refusal is wrong there, and only there', async () => {
+  test('is wrong only at the address that it refuses', async () => {
     const { source } = stage(600)
     const read: Source['read'] = (path) => source.read(path === 'schedule' ? 'no-such-path' : path)
     const found = await auditOf(log, undefined, { source: { ...source, read } })

@@ -10,8 +10,8 @@ async function linesIn(file: Uint8Array): Promise<readonly string[]> {
   return lines
 }
 
-suite('the lines of a packed file', () => {
-  test('are those that were packed, however they are cut', async () => {
+suite('the lines of a gzip file', () => {
+  test('are those that were packed, in pieces of any size', async () => {
     const lines = fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ' ')))
     await fc.assert(
       fc.asyncProperty(lines, fc.integer({ min: 1, max: 400 }), async (some, times) => {

@@ -8,7 +8,7 @@ import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { openEventColumns } from './event-columns.ts'
 
-/** What a correction asks of an event. */
+/** Fields of an event that a correction needs. */
 const asked = ({ event, details }: Entry): unknown => ({
   ...event,
   tx: null,
@@ -16,8 +16,8 @@ const asked = ({ event, details }: Entry): unknown => ({
   month: details?.month,
 })
 
-suite('what is kept of every event', () => {
-  test('is what a correction of it asks, whatever the event', () => {
+suite('the columns of events', () => {
+  test('keep the fields that a correction needs, of any event', () => {
     fc.assert(
       fc.property(randomLogs, (entries) => {
         const columns = openEventColumns()
@@ -33,7 +33,7 @@ suite('what is kept of every event', () => {
     )
   })
 
-  test('goes on past any slab, with amounts of any size', () => {
+  test('grow by slabs, and keep amounts of any size', () => {
     const columns = openEventColumns()
     const amountOf = (seq: number): bigint => (seq % 3 === 0 ? 10n ** 27n + BigInt(seq) : BigInt(-seq))
     const count = 70_000

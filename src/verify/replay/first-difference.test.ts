@@ -13,7 +13,7 @@ const hasher = treeHasher(PRIMITIVES.sha256)
 const leaf = (index: number, changed: number | null): Uint8Array =>
   Buffer.from(`${index}${index === changed ? ' otherwise' : ''}`)
 
-/** The tiles of a tree, each level folded from the one below by itself. */
+/** Tiles of a tree, each level computed from the one below without the code under test. */
 function tilesOf(size: number): Source {
   const levels: Hash[][] = [Array.from({ length: size }, (_, index) => hasher.leaf(leaf(index, null)))]
   for (let below = levels[0] ?? []; below.length >= TILE_WIDTH;) {
@@ -51,7 +51,7 @@ function treeOf(size: number, changed: number | null): ReplayTree {
 
 suite('the first entry that differs from the signed one', () => {
   for (const size of [1, 2, 255, 256, 257, 512, 700, 66_000]) {
-    test(`is found among ${size}, to 256 entries at most`, async () => {
+    test(`is found among ${size}, within 256 entries`, async () => {
       const source = tilesOf(size)
       for (const index of new Set(
         [0, 1, size >> 1, size - 2, size - 1].filter((at) => at >= 0 && at < size),
@@ -64,7 +64,7 @@ suite('the first entry that differs from the signed one', () => {
     })
   }
 
-  test('is not looked for where the tiles are those of the entries, or not there', async () => {
+  test('is null when the tiles agree with the entries, or are missing', async () => {
     assert.equal(await firstDifference(tilesOf(700), treeOf(700, null), 700), null)
     const none: Source = { ...tilesOf(700), read: async () => undefined }
     assert.equal(await firstDifference(none, treeOf(700, 3), 700), null)

@@ -13,7 +13,7 @@ type CheckResult = { answers: number; wrong: Finding[] }
 
 /** Published answers that are recomputed while the log is read: each after the entry up to which it counts. */
 export type RecomputedAnswers = Readonly<{
-  /** Throws a `WrongError` when the entry does not fit the books; nothing can be recomputed after it. */
+  /** Throws a `WrongError` when the entry cannot be posted. Nothing can be recomputed after it. */
   add(entry: Entry): void
   results: ReadonlyMap<FigureCheck, CheckResult>
   /** Answers that count events after the last entry added. */
