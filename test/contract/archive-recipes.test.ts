@@ -7,8 +7,8 @@ import { suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plain } from '../web/page-tree.ts'
 
-suite('the ways to use the archive that its page shows', () => {
-  test('sum in DuckDB, over the files of the months, what the events say was paid', async () => {
+suite('the recipes on the archive page', () => {
+  test('sum the same payments from the month files in DuckDB as the events', async () => {
     await using stage = await openApiStage()
     const page = await (await stage.get('/archive')).text()
     const [sql] = /SELECT[^;]+;/.exec(plain(page)) ?? []

@@ -6,7 +6,7 @@ import { assertDescribed, assertStreamPartDescribed } from '../stage/described.t
 
 const COMMON = { 'daybook-log': '0a'.repeat(16), 'cache-control': 'no-store' }
 
-/** An example as it is answered, or as nearly as a test says. */
+/** An answer made of an example, with the changes of a test. */
 function answerOf(
   id: string,
   change: Partial<DescribedAnswer> & Readonly<{ also?: object }> = {},
@@ -25,8 +25,8 @@ const withHeaders = (...more: readonly (readonly [string, string])[]): Headers =
     ...more.map(([...pair]) => pair),
   ])
 
-suite('an answer that is held against the OpenAPI document', () => {
-  test('passes as it is described', () => {
+suite('an answer compared with the OpenAPI document', () => {
+  test('passes when it fits the description', () => {
     assertDescribed(answerOf('summary'))
     assertDescribed(answerOf('problem', { status: 400 }))
     assertDescribed(answerOf('summary', { headers: withHeaders(['daybook-seq', '7'], ['etag', 'W/"1"']) }))
@@ -77,7 +77,7 @@ suite('an answer that is held against the OpenAPI document', () => {
     test(`fails by ${name}`, () => assert.throws(() => assertDescribed(answer), reason))
   }
 
-  test('is not asked about addresses outside the API', () => {
+  test('is not checked for addresses outside the API', () => {
     assertDescribed(answerOf('summary', { target: '/', status: 204 }))
   })
 })
@@ -86,7 +86,7 @@ suite('a part of a stream', () => {
   const line = JSON.stringify(EXAMPLES.find((example) => example.of === 'event')?.value)
   const position = '{"seq":1,"head":2,"live":false,"at":"2026-10-01T00:00:00.000Z","atMs":1790812800000}'
 
-  test('passes as it is described, in both framings', () => {
+  test('passes when it fits the description, in both framings', () => {
     assertStreamPartDescribed({ retry: '3000' })
     assertStreamPartDescribed({ id: '64', data: line })
     assertStreamPartDescribed({ event: 'position', id: '1', data: position })

@@ -19,7 +19,7 @@ import { TEST_KEY } from '../story/signing.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const LINTER = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
-/** Answers that are bytes or a description themselves. */
+/** Endpoints whose answers are bytes or descriptions. */
 const WITHOUT_EXAMPLE = new Set(['logTile', 'logEntries', 'openapi', 'asyncapi', 'eventTypes'])
 const OPENAPI_BYTES_MAX = 200 * 1024
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
@@ -40,7 +40,7 @@ suite('a description', () => {
   })
   const textOf = async (path: string): Promise<string> => (await fetch(`${service?.url}${path}`)).text()
 
-  /** What a linter of other people finds in a document; its own strictest rules but those named. */
+  /** Findings of the linter in a document, under its strictest rules except for those named. */
   async function problemsOf(path: string, without: readonly string[]): Promise<readonly unknown[]> {
     const file = join(folder, path.split('/').at(-1) ?? '')
     await writeFile(file, await textOf(path))
@@ -53,8 +53,8 @@ suite('a description', () => {
     return (JSON.parse(stdout) as { problems: readonly unknown[] }).problems
   }
 
-  test('of the API is an OpenAPI document in which a linter finds nothing, examples included', async () => {
-    // It does not look into extensions, where the parts of a stream are described.
+  test('of the API is an OpenAPI document that passes a linter, with its examples', async () => {
+    // The linter ignores extensions, in which the parts of a stream are described.
     assert.deepEqual(await problemsOf('/api/v1/openapi.json', ['no-unused-components']), [])
   })
 
@@ -63,12 +63,12 @@ suite('a description', () => {
     assert.ok(length < OPENAPI_BYTES_MAX, `${length} bytes`)
   })
 
-  test('of the stream is an AsyncAPI document in which a linter finds nothing', async () => {
-    // Of AsyncAPI it cannot tell that no key is needed from that nothing is said of keys.
+  test('of the stream is an AsyncAPI document that passes a linter', async () => {
+    // In AsyncAPI the linter cannot distinguish "no key needed" from a missing statement about keys.
     assert.deepEqual(await problemsOf('/api/v1/asyncapi.json', ['security-defined']), [])
   })
 
-  test('of the stream is what the authors of AsyncAPI ask of one', async () => {
+  test('of the stream passes the parser of the AsyncAPI project', async () => {
     const ajv = new Ajv({ strict: false, allErrors: true })
     addFormats.default(ajv)
     const { schemasWithoutId } = require('@asyncapi/specs') as {
@@ -80,14 +80,14 @@ suite('a description', () => {
     assert.ok(!validate({ ...document, channels: { events: { adress: '/api/v1/stream' } } }), 'it looks')
   })
 
-  test('says of both that the data is informational only', async () => {
+  test('says that the data is informational only', async () => {
     for (const path of ['/api/v1/openapi.json', '/api/v1/asyncapi.json']) {
       assert.match(await textOf(path), /informational only: it is not advice, a forecast or an offer/)
     }
   })
 })
 
-suite('what language models are told', () => {
+suite('/llms.txt', () => {
   let service: Service | undefined
   before(async () => {
     service = await startService({ drafts: SAMPLE, options: [] })
@@ -109,7 +109,7 @@ suite('what language models are told', () => {
     }
   })
 
-  test('links to nothing that is not there, and names no address of the API that does not exist', async () => {
+  test('has no broken link, and names only addresses of the API that exist', async () => {
     const text = await (await fetch(`${service?.url}/llms.txt`)).text()
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
     assert.ok(links.length > 15)
@@ -125,7 +125,7 @@ suite('what language models are told', () => {
     )
   })
 
-  test('costs nothing of the allowance', async () => {
+  test('does not count against the allowance', async () => {
     const response = await fetch(`${service?.url}/llms.txt`)
     assert.equal(response.headers.get('ratelimit'), null)
     await response.text()
@@ -151,7 +151,7 @@ suite('an example of the OpenAPI document', () => {
     })
   }
 
-  test('is there for every answer that can be read, and for a problem', () => {
+  test('exists for every readable answer, and for a problem', () => {
     const shown = new Set(EXAMPLES.map((example) => example.of))
     const wanted = ENDPOINTS.map(({ id }) => id).filter((id) => !WITHOUT_EXAMPLE.has(id))
     assert.deepEqual(

@@ -12,7 +12,7 @@ import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { GOLDEN, SAMPLE } from '../stage/places.ts'
 
-/** Every type and every reserved kind, corrections of all that can be corrected. */
+/** Events of every type and every reserved kind, with a correction of each correctable one. */
 const DRAFTS = join(GOLDEN, 'drafts.jsonl')
 
 type Schema = Readonly<{
@@ -23,7 +23,7 @@ type Schema = Readonly<{
   }>[]
 }>
 
-/** What a stranger makes of the schemas alone: a validator of events, and one of the details of each. */
+/** Validators made from the schemas alone: one of events, and one of each type's details. */
 type Judge = Readonly<{
   event(event: object): string | null
   details(event: PublicEvent, details: unknown): string | null
@@ -62,7 +62,7 @@ for (const [name, drafts] of [
   ['the sample', SAMPLE],
   ['the golden month', DRAFTS],
 ] as const) {
-  suite(`the schemas of events, taken from a service of ${name}`, () => {
+  suite(`the event schemas of a service of ${name}`, () => {
     let service: Service | undefined
     let judge: Judge
     let entries: readonly PublicEntry[] = []
@@ -73,7 +73,7 @@ for (const [name, drafts] of [
     })
     after(async () => service?.[Symbol.asyncDispose]())
 
-    test('are those of the catalogue, each at the address that it names', async () => {
+    test('are at the addresses that the catalogue names', async () => {
       const base = service?.url ?? ''
       const { types } = await get<EventTypes>(base, '/api/v1/event-types')
       assert.deepEqual(
@@ -86,7 +86,7 @@ for (const [name, drafts] of [
       }
     })
 
-    test('take every event and its details', () => {
+    test('accept every event and its details', () => {
       assert.ok(entries.length > 50)
       for (const { event, details } of entries) {
         assert.equal(judge.event(event), null, JSON.stringify(event))
@@ -94,7 +94,7 @@ for (const [name, drafts] of [
       }
     })
 
-    test('take nothing that differs from an event', () => {
+    test('reject an event with a changed field', () => {
       for (const { event } of entries.slice(0, 600)) {
         const { tx: _, ...seven } = event
         const others: readonly object[] = [
@@ -109,7 +109,7 @@ for (const [name, drafts] of [
           { ...event, contestId: event.contestId === null ? 1 : null },
           { ...event, tx: '0x' },
         ]
-        // Corrections may be of what has an amount or a contest, and of what has none.
+        // A correction may be of an event with or without an amount, and with or without a contest.
         const free = event.type === 'correction' ? [6, 8] : []
         for (const [index, other] of others.entries()) {
           const isTaken = judge.event(other) === null
@@ -118,7 +118,7 @@ for (const [name, drafts] of [
       }
     })
 
-    test('take no details that lack what the type demands, or say more', () => {
+    test('reject details with a missing or an extra field', () => {
       for (const { event, details } of entries) {
         if (details === null) continue
         assert.notEqual(judge.details(event, { ...details, memo: 'more' }), null)

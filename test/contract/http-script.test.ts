@@ -28,7 +28,7 @@ suite('a script of the public contract', () => {
     return ask(base, step, captures)
   }
 
-  test('is named by its sentences, or by its request', () => {
+  test('is named after its sentences, or else after its request', () => {
     const steps = parseScript('# One.\n# Two.\nGET /a\ncode == 200\n\nHEAD /b?c=$d\nX-Wish: w\n')
     assert.deepEqual(
       steps.map((step) => step.name),
@@ -37,23 +37,23 @@ suite('a script of the public contract', () => {
     assert.deepEqual(steps[1]?.headers, { 'X-Wish': 'w' })
   })
 
-  test('is refused when it holds a line that means nothing', () => {
+  test('is refused when a line has no meaning', () => {
     assert.throws(() => parseScript('GET /a\ncode is 200'), /does not understand: code is 200/)
     assert.throws(() => parseScript('code == 200'), /does not understand/)
   })
 
-  test('sends its path as it is written, and what it captured', async () => {
+  test('sends its path unchanged, with captured values', async () => {
     const answer = await answerTo('GET /a//../%2e?x=$v\nX-Wish: $v', new Map([['v', 'seven']]))
     assert.equal(answer.headers['x-seen'], '/a//../%2e?x=seven')
     assert.match(answer.body.toString(), /"wish":"seven"/)
   })
 
-  test('hangs up on an answer without end once it has what it waits for', async () => {
+  test('closes an endless answer when the awaited text has arrived', async () => {
     const answer = await answerTo('GET /stream\nuntil list')
     assert.equal(answer.code, 200)
   })
 
-  test('holds every kind of line, and fails with what was there instead', async () => {
+  test('checks every kind of line, and reports the actual value of a failed one', async () => {
     const answer = await answerTo('GET /a')
     const captures = new Map<string, string>()
     for (const [holds, fails] of [

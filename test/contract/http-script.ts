@@ -4,14 +4,14 @@ import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { request as requestTls } from 'node:https'
 
-/** One request of a script, with what must hold of its answer. */
+/** One request of a script, and the checks of its answer. */
 export type Step = Readonly<{
-  /** The sentence above the request; the request itself where there is none. */
+  /** The sentence above the request, or else the request itself. */
   name: string
   method: string
   target: string
   headers: Readonly<Record<string, string>>
-  /** For an answer that does not end: hang up once the body holds this text. */
+  /** Text of an endless answer at which the connection is closed. */
   until: string | null
   checks: readonly string[]
 }>
@@ -27,7 +27,7 @@ const CHECK =
   /^(?:capture (?<name>\w+) = )?(?<part>code|header|body|json|sha256)(?: (?<path>[^"=\s]\S*))??(?: (?<test>==|!=|contains|matches|absent)(?: (?<value>.*))?)?$/
 const ANSWER_MS_MAX = 30_000
 
-/** Reads a script: sentences after `#`, a request, its header lines, and checks. Throws on any other line. */
+/** Parses a script: sentences after `#`, a request, its header lines, and checks. Throws on any other line. */
 export function parseScript(text: string): readonly Step[] {
   const steps: { -readonly [K in keyof Step]: Step[K] }[] = []
   let sentence: string[] = []
@@ -62,7 +62,7 @@ const filled = (text: string, captures: Captures): string =>
     return value
   })
 
-/** Sends the request as it is written, without normalising its path, and reads the answer. */
+/** Sends the request without normalising its path, and reads the answer. */
 export async function ask(base: string, step: Step, captures: Captures): Promise<Answer> {
   const { protocol, hostname, port } = new URL(base)
   const send = protocol === 'https:' ? requestTls : request
@@ -116,14 +116,14 @@ function partOf(answer: Answer, part: string, path: string): string | undefined 
   return answer.body.toString()
 }
 
-/** Holds one line of a script against the answer; captures what the line asks to capture. */
+/** Checks an answer against one line of a script, and captures the value that the line names. */
 export function check(line: string, answer: Answer, captures: Captures): void {
   const { name, part = '', path = '', test, value = '' } = CHECK.exec(line)?.groups ?? {}
   const actual = partOf(answer, part, path)
   const wanted = filled(value, captures)
   const shown = `${line}\n  wanted: ${wanted}\n  was: ${actual?.slice(0, 500)}\n  code: ${answer.code}`
   if (name !== undefined) {
-    // With `matches` the first group is captured, otherwise all of it.
+    // `matches` captures its first group, other checks the whole value.
     const captured = test === 'matches' ? new RegExp(wanted, 'u').exec(actual ?? '')?.[1] : actual
     assert.ok(captured !== undefined, shown)
     captures.set(name, captured)

@@ -10,7 +10,7 @@ import { startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
 
 const FOLDER = join(import.meta.dirname, 'http')
-/** The scripts hold for any Daybook; by default they run against one that serves the sample. */
+/** The scripts apply to any Daybook. By default they run against one that serves the sample. */
 const ELSEWHERE = process.env['HTTP_SCRIPT_URL']
 
 suite('the public contract', () => {
@@ -26,7 +26,7 @@ suite('the public contract', () => {
       for (const step of parseScript(readFileSync(join(FOLDER, file), 'utf8'))) {
         test(step.name, async () => {
           const answer = await ask(ELSEWHERE ?? service?.url ?? '', step, captures)
-          if (ELSEWHERE === undefined) holdAnswer(step.method, answer)
+          if (ELSEWHERE === undefined) assertAnswer(step.method, answer)
           for (const line of step.checks) check(line, answer, captures)
         })
       }
@@ -41,7 +41,7 @@ suite('the allowance of one address', { skip: ELSEWHERE !== undefined }, () => {
   })
   after(async () => service?.[Symbol.asyncDispose]())
 
-  test('is sixty requests in any minute, whatever their answer; the next is told when to come back', async () => {
+  test('is sixty requests in any minute, of any status; a refusal says when to retry', async () => {
     const base = service?.url ?? ''
     const targets = ['/api/v1/status', '/api/v1/nothing-here', '/api/v1/events?limit=0', '/api/v1/events/1']
     for (let asked = 0; asked < 60; asked += 1) {
@@ -54,7 +54,7 @@ suite('the allowance of one address', { skip: ELSEWHERE !== undefined }, () => {
           new RegExp(`^"default";r=${59 - asked};t=\\d+$`, 'u'),
         )
       }
-      // An immutable answer says nothing of the allowance: a cache would repeat it to others.
+      // An immutable answer does not state the allowance, because caches repeat the answer to others.
       if (asked % targets.length === 3) assert.equal(answer.headers.get('ratelimit'), null)
       await answer.arrayBuffer()
     }
@@ -68,20 +68,20 @@ suite('the allowance of one address', { skip: ELSEWHERE !== undefined }, () => {
     assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After ${seconds}`)
   })
 
-  test('is not used up by a preflight, nor by pages', async () => {
+  test('does not count preflights or pages', async () => {
     const base = service?.url ?? ''
     assert.equal((await fetchDescribed(`${base}/api/v1/status`, { method: 'OPTIONS' })).status, 204)
     assert.notEqual((await fetchDescribed(`${base}/`)).status, 429)
   })
 
-  test('of the tiles is one of its own', async () => {
+  test('of the tiles is separate', async () => {
     assert.notEqual((await fetchDescribed(`${service?.url}/api/v1/log/tile/0/000`)).status, 429)
   })
 })
 
-function holdAnswer(method: string, { target, code, headers, body }: Answer): void {
+function assertAnswer(method: string, { target, code, headers, body }: Answer): void {
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
-  // What was asked for in a coding is held by whoever asks for it without.
+  // The text of a compressed answer is not checked, because this client does not decompress.
   const isPlain = headers['content-encoding'] === undefined
   assertDescribed({
     method,

@@ -21,7 +21,7 @@ import { TEST_KEY } from '../story/signing.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const WIDTH = 116
-/** Writes the examples anew: for a change of the format that is meant. */
+/** Rewrites the examples, after an intended change of the format. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const protocol = textOf('PROTOCOL.md')
@@ -48,7 +48,7 @@ suite('the protocol names', () => {
     assert.equal(named.length, ENDPOINTS.length)
   })
 
-  test('every parameter with its form and its default', () => {
+  test('every parameter with its form and default', () => {
     for (const name of new Set(ENDPOINTS.flatMap(({ parameters }) => parameters.map((each) => each.name)))) {
       assert.ok(
         rowsOf(name).some((row) => row.split('|').length === 5),
@@ -64,7 +64,7 @@ suite('the protocol names', () => {
     })
   }
 
-  test('every limit as the code has it', () => {
+  test('every limit with its value in the code', () => {
     const kib = 1024
     const told: readonly (readonly [row: RegExp, limit: number])[] = [
       [/^\| Requests of one address .*$/m, bounds.ALLOWANCE_REQUESTS],
@@ -119,25 +119,25 @@ const blocks = blocksOf(protocol)
 const examples = blocks.filter(({ before: line }) => REQUEST.test(line))
 const targetOf = ({ before: line }: Block): string => REQUEST.exec(line)?.[1] ?? ''
 
-/** What is another at each asking: the log's id, the build, and the present. */
-const PASSING = new Set(['log', 'logId', 'version', 'now', 'ageMs'])
+/** Fields that change with each request or build: the log's id, the version, and the present. */
+const CHANGING = new Set(['log', 'logId', 'version', 'now', 'ageMs'])
 
-/** Holds an example against an answer: the same keys in the same order, lists as far as the example goes. */
-function hold(example: unknown, answer: unknown, place: string): void {
+/** Asserts that an answer has the keys of the example in the same order, and equal values. Lists may be longer. */
+function assertLike(example: unknown, answer: unknown, place: string): void {
   if (Array.isArray(example)) {
     assert.ok(Array.isArray(answer) && answer.length >= example.length, `${place} is a list`)
-    for (const [index, each] of example.entries()) hold(each, answer[index], `${place}[${index}]`)
+    for (const [index, each] of example.entries()) assertLike(each, answer[index], `${place}[${index}]`)
   } else if (Object(example) === example) {
     assert.deepEqual(Object.keys(Object(answer)), Object.keys(Object(example)), `the keys of ${place}`)
     for (const [key, each] of Object.entries(Object(example))) {
-      if (!PASSING.has(key)) hold(each, Reflect.get(Object(answer), key), `${place}.${key}`)
+      if (!CHANGING.has(key)) assertLike(each, Reflect.get(Object(answer), key), `${place}.${key}`)
     }
   } else {
     assert.equal(answer, example, place)
   }
 }
 
-/** The answer with every list cut to its first element, as an example shows it. */
+/** The answer with every list cut to its first element, as in an example. */
 function shortened(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.slice(0, 1).map(shortened)
   if (Object(answer) !== answer) return answer
@@ -165,7 +165,7 @@ suite('an example of the protocol', () => {
         : await (await fetchDescribed(`${service?.url}${target}`)).text()
       answers.set(target, answer)
       if (UPDATES) return
-      if (example.language === 'json') hold(JSON.parse(example.text), JSON.parse(answer), 'the answer')
+      if (example.language === 'json') assertLike(JSON.parse(example.text), JSON.parse(answer), 'the answer')
       else
         assert.equal(
           withoutVariable(answer.replaceAll('\r\n', '\n').trimEnd()),
@@ -174,7 +174,7 @@ suite('an example of the protocol', () => {
     })
   }
 
-  test('is there for every answer in JSON but the catalogue and the description', () => {
+  test('exists for every JSON answer except for the catalogue and the descriptions', () => {
     const shown = examples.map((example) => targetOf(example).split('?')[0] ?? '')
     for (const { id, path, answer } of ENDPOINTS) {
       if (answer.includes('/') || ['eventTypes', 'openapi', 'asyncapi'].includes(id)) continue
@@ -195,8 +195,8 @@ suite('an example of the protocol', () => {
     )
   })
 
-  // The last: from here on the log holds more than the sample.
-  test('of a draft is published, and answered as it says, however often it is sent', async () => {
+  // Runs last, because it adds an event to the sample.
+  test('of a draft is published, and gets the shown answer every time it is sent', async () => {
     const at = blocks.findIndex(({ before: line }) => line === '`POST /publish`')
     const [draft, answer] = [blocks[at]?.text ?? '', blocks[at + 1]?.text ?? '']
     for (const status of ['published', 'duplicate']) {

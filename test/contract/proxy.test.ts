@@ -26,7 +26,7 @@ async function freePort(): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : 0
 }
 
-suite('the nginx of docs/operating.md', { skip: skipWithout('nginx') }, () => {
+suite('the nginx configuration of docs/operating.md', { skip: skipWithout('nginx') }, () => {
   let folder = ''
   let service: Service
   let base = ''
@@ -58,7 +58,7 @@ http { access_log off; ${paths}\n${site}\n}`
     end = async () => {
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'close')
     }
-    // Tried again until it listens.
+    // Retries until nginx listens.
     await run('curl', ['-sk', '--retry', '50', '--retry-connrefused', '--retry-delay', '1', `${base}/livez`])
   })
   after(async () => {
@@ -72,22 +72,22 @@ http { access_log off; ${paths}\n${site}\n}`
     return (await run('curl', words)).stdout
   }
 
-  test('hands on the stream as it comes', async () => {
+  test('passes on the stream without buffering', async () => {
     const words = ['-skN', '-H', 'Accept: application/x-ndjson', `${base}/api/v1/stream?last=1`]
     const child = spawn('curl', words, { stdio: ['ignore', 'pipe', 'ignore'] })
-    // The stream goes on: what is buffered would never arrive.
+    // The stream stays open, so buffered bytes would never arrive.
     const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
     assert.match(String(first), /\{"/)
     child.kill()
     await once(child, 'close')
   })
 
-  test('keeps what never changes', async () => {
+  test('caches immutable answers', async () => {
     assert.match(await head('/api/v1/events/1', '203.0.113.1'), /^x-cache: MISS/im)
     assert.match(await head('/api/v1/events/1', '203.0.113.2'), /^x-cache: HIT/im)
   })
 
-  test('says for whom it asks, so that one caller uses up nothing of another', async () => {
+  test('forwards the address of each caller, so that each has its own allowance', async () => {
     const asked: string[] = []
     for (let number = 0; number <= LIMIT; number++) asked.push(await head('/api/v1/summary', '203.0.113.3'))
     assert.match(asked[0] ?? '', /^HTTP\/1\.1 200/)
@@ -97,7 +97,7 @@ http { access_log off; ${paths}\n${site}\n}`
 })
 
 suite('the units of docs/operating.md', () => {
-  test('are units of systemd', { skip: skipWithout('systemd-analyze') }, async () => {
+  test('are valid for systemd', { skip: skipWithout('systemd-analyze') }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'daybook-units-'))
     try {
       const names = ['daybook.service', 'daybook-backup.service', 'daybook-backup.timer']

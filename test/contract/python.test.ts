@@ -13,7 +13,7 @@ import { SAMPLE } from '../stage/places.ts'
 
 const SAMPLE_EVENTS = 2_187
 
-/** Publishes a deposit and answers its seq. */
+/** Publishes a deposit and returns its seq. */
 async function deposit(service: Service, ref: string): Promise<number> {
   const response = await fetch(`${service.door}/publish`, {
     method: 'POST',
@@ -34,14 +34,14 @@ async function paidIn(service: Service): Promise<string> {
 suite('the example in Python', { skip: skipWithout('python3') }, () => {
   const [example, ...others] = blocksOf(textOf('docs/python.md'))
 
-  test('is one, of the standard library alone', () => {
+  test('needs the standard library only', () => {
     assert.equal(example?.language, 'python')
     assert.equal(others.length, 0)
     const modules = [...(example?.text ?? '').matchAll(/^(?:import|from) (\w+)/gm)].map(([, name]) => name)
     assert.deepEqual([...new Set(modules)], ['http', 'json', 'time', 'urllib'])
   })
 
-  test('adds up what was paid, exactly, then says each new event once, also when its stream is cut', async () => {
+  test('sums payments exactly, then prints each new event once, across a broken connection', async () => {
     await using service = await startService({ drafts: SAMPLE })
     await using relay = await openRelay(service.url)
     const text = (example?.text ?? '').replace('http://127.0.0.1:8080', relay.url)

@@ -13,9 +13,9 @@ import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
 
-/** What a change of state may take until it is told. */
-const TOLD_MS_MAX = 1_000
-/** What a slow machine may take besides. */
+/** Time limit within which a change of state is reported. */
+const REPORT_MS_MAX = 1_000
+/** Extra time for a slow machine. */
 const SLACK_MS = 1_500
 const LOOK_MS = 20
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
@@ -32,7 +32,7 @@ function readyz({ text }: Asked): Readyz {
   return JSON.parse(text) as Readyz
 }
 
-/** Asks until the answer is as it is wanted; how long that took. */
+/** Asks until the answer is as wanted; resolves with the time that it took. */
 async function askUntil(url: string, isWanted: (asked: Asked) => boolean): Promise<number> {
   const began = performance.now()
   for (;;) {
@@ -44,7 +44,7 @@ async function askUntil(url: string, isWanted: (asked: Asked) => boolean): Promi
   }
 }
 
-/** Runs a service on a folder of its own; `fail` makes one of its threads fail. */
+/** Runs a service in a temporary folder. `fail` makes one of its threads fail. */
 async function withNode(
   options: readonly string[],
   run: (node: NodeProcess, fail: (fault: string) => void) => Promise<void>,
@@ -62,7 +62,7 @@ async function withNode(
   }
 }
 
-/** One request on a connection that is kept, so that the next is on the same one. */
+/** Sends one request over a connection that is kept for the next one. */
 async function askOn(agent: Agent, url: string): Promise<Asked & Readonly<{ closes: boolean }>> {
   const [response] = await once(request(url, { agent }).end(), 'response')
   let text = ''
@@ -70,19 +70,19 @@ async function askOn(agent: Agent, url: string): Promise<Asked & Readonly<{ clos
   return { status: response.statusCode, text, closes: response.headers['connection'] === 'close' }
 }
 
-/** Ends a service by itself: what it ended with. */
+/** Waits for a service to end by itself, and resolves with its exit code. */
 async function ended(node: NodeProcess): Promise<number | null> {
   if (node.child.exitCode === null) await once(node.child, 'close')
   return node.child.exitCode
 }
 
-/** Behind a proxy idle connections are kept for longer than this test takes. */
+/** With a trusted proxy, idle connections outlive this test. */
 const KEEPING = ['--trust-proxy', '192.0.2.1']
 const OPTIONS: readonly (readonly string[])[] = process.platform === 'linux' ? [[], ['--workers', '2']] : [[]]
 
 for (const options of OPTIONS) {
   suite(`a service ${options.join(' ')}`, () => {
-    test('is ready, for readers and for publishers, and refuses other questions', () =>
+    test('is ready for readers and publishers, and refuses other parameters', () =>
       withNode(options, async ({ door, publish }) => {
         const sound = { store: true, serving: true, accepting_publishes: true }
         await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
@@ -97,7 +97,7 @@ for (const options of OPTIONS) {
         assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
       }))
 
-    test('that is told to stop says so within a second, on the connections that it has and on the private port', () =>
+    test('reports a stop within a second, on open connections and on the private port', () =>
       withNode([...options, '--drain', '8', ...KEEPING], async (node) => {
         const { url, door } = node
         await node.publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
@@ -110,7 +110,7 @@ for (const options of OPTIONS) {
         for (const stream of streams) await stream.until(() => stream.positions().length > 0)
         const stopped = node.end('SIGTERM')
         const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
-        assert.ok(toldMs < TOLD_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
+        assert.ok(toldMs < REPORT_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
         const { ready, checks } = readyz(await ask(`${door}/readyz`))
         assert.deepEqual(
           [ready, checks],
@@ -135,7 +135,7 @@ for (const options of OPTIONS) {
         for (const stream of streams) stream.socket.destroy()
       }))
 
-    test('whose collector fails answers the scrape with 500, says why, and goes on', () =>
+    test('with a failing metric answers /metrics with 500, reports the reason, and goes on', () =>
       withNode(options, async ({ door, stderr, publish }, fail) => {
         const threads = options.length === 0 ? ['main'] : ['main', 'front']
         for (const thread of threads) {
@@ -149,7 +149,7 @@ for (const options of OPTIONS) {
         assert.equal((await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)
       }))
 
-    test('with a thread that does not answer names it within its time limit', () =>
+    test('names a thread that does not answer within the time limit', () =>
       withNode(options, async ({ door }, fail) => {
         const [fault, name] =
           options.length === 0 ? ['block-main', 'main thread'] : ['block-front', 'serving thread 2']
@@ -166,7 +166,7 @@ for (const options of OPTIONS) {
       }))
 
     for (const thread of options.length === 0 ? ['main', 'writer'] : ['front']) {
-      test(`ends with a report when nothing waited for a failure in its ${thread} thread, and drains first`, () =>
+      test(`reports an unhandled failure in its ${thread} thread, drains and ends`, () =>
         withNode([...options, '--drain', '2'], async (node, fail) => {
           using stream = await openClient(Number(new URL(node.url).port))
           await stream.until(() => stream.positions().length === 1)

@@ -19,7 +19,7 @@ import { startService } from '../stage/service.ts'
 import { grow, hasher, naiveRoot, verifyEd25519 } from '../tlog/example.ts'
 import { SAMPLE } from '../stage/places.ts'
 
-// Everything here is done from public answers alone, with the pure functions of `tlog` and nothing of the store.
+// These tests use public answers and the pure functions of `tlog`, and nothing of the store.
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
@@ -51,7 +51,7 @@ suite('the files of the tree', () => {
     }
   })
 
-  test('hold in their bundles the very bytes that are hashed', async () => {
+  test('have bundles of the exact hashed bytes', async () => {
     for (const tile of tilesOf(leaves.length)) {
       if (tile.level > 0) continue
       const found = parseEntries(await bytesOf(get, `/log/${formatBundlePath(tile)}`), tile.width)
@@ -60,7 +60,7 @@ suite('the files of the tree', () => {
     }
   })
 
-  test('are signed by a listed key at whatever size the log has, and grow with it', async () => {
+  test('are signed by a listed key at every size, and grow with the log', async () => {
     await using own = await startService({ chain: 'opaque' })
     const ask = getOf(() => own)
     const trusted = await trustedBy(ask)
@@ -78,7 +78,7 @@ suite('the files of the tree', () => {
       const grown = (await entriesOf(ask)).map((entry) => hasher.leaf(entry))
       assert.deepEqual(Buffer.from(checkpoint.root), Buffer.from(naiveRoot(grown)))
     }
-    // Every partial tile that was signed is still there.
+    // Every partial tile of a signed tree remains.
     for (const width of [1, 2, 3]) {
       assert.equal((await bytesOf(ask, `/log/tile/0/000.p/${width}`)).length, 32 * width)
     }
@@ -96,7 +96,7 @@ suite('the files of the tree', () => {
     }
   })
 
-  test('never change, but for what follows the head', async () => {
+  test('never change, except for the newest', async () => {
     const width = leaves.length % 256
     const index = String((leaves.length - width) / 256).padStart(3, '0')
     for (const path of [
@@ -127,7 +127,7 @@ suite('the files of the tree', () => {
     }
   })
 
-  test('are compressed where that pays, and hashes are not', async () => {
+  test('are compressed if they are bundles, and plain if they are tiles', async () => {
     const codings = { 'accept-encoding': 'gzip' }
     const coded = await get('/log/tile/entries/000', codings)
     assert.equal(coded.headers.get('content-encoding'), 'gzip')
@@ -174,7 +174,7 @@ suite('the files of the tree', () => {
     '/log/tile/entries/999',
     '/log/tile/0/%30%30%30',
   ]) {
-    test(`are not at ${path}`, async () => {
+    test(`do not exist at ${path}`, async () => {
       const response = await get(path)
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('cache-control'), 'no-store')
@@ -184,7 +184,7 @@ suite('the files of the tree', () => {
   }
 
   for (const seq of ['0', '01', '9007199254740991', '9007199254740992', 'x', '-1', '1.0']) {
-    test(`have no proof of event ${seq}`, async () => {
+    test(`have no receipt of event ${seq}`, async () => {
       const response = await get(`/log/proof/${seq}`, { 'if-none-match': '*' })
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('cache-control'), 'no-store')
@@ -192,7 +192,7 @@ suite('the files of the tree', () => {
     })
   }
 
-  test('take no parameter, answer HEAD without a body, and a preflight', async () => {
+  test('refuse parameters, answer HEAD without a body, and answer a preflight', async () => {
     for (const path of [
       '/log/checkpoint',
       '/log/keys',
@@ -216,7 +216,7 @@ suite('the files of the tree', () => {
     }
   })
 
-  test('are what the archive says of each month, of which every file has its digest', async () => {
+  test('agree with the archive on each month and on the digest of each file', async () => {
     const sums = (await bytesOf(get, '/archive/SHA256SUMS')).toString()
     const folder = mkdtempSync(join(tmpdir(), 'daybook-sums-'))
     try {
@@ -254,7 +254,7 @@ suite('the allowance of the tiles', () => {
   })
   after(async () => service?.[Symbol.asyncDispose]())
 
-  test('is 600 of their own, and what is no tile costs one too', async () => {
+  test('is 600 separate requests, and a missing tile counts too', async () => {
     for (let asked = 0; asked < 600; asked++) {
       const response = await get(asked % 2 === 0 ? '/log/tile/0/000' : '/log/tile/0/999')
       assert.equal(response.status, asked % 2 === 0 ? 200 : 404)

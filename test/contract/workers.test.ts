@@ -6,7 +6,7 @@ import { startService } from '../stage/service.ts'
 import type { Service } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
 
-/** Asks on a connection of its own, so that the kernel may hand it to any of the threads. */
+/** Sends a request over a new connection, which the kernel may give to any thread. */
 function statusOf(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { agent: false }, (response) => {
@@ -26,7 +26,7 @@ async function publish({ door, token }: Service, ref: string, tx?: string): Prom
   return drafts[0]?.seq ?? 0
 }
 
-/** The seqs of a live stream's events, as they come. */
+/** Seqs of a live stream's events, as they arrive. */
 async function* seqsOf(url: string, signal: AbortSignal): AsyncGenerator<number> {
   const response = await fetch(url, { headers: { accept: 'application/x-ndjson' }, signal })
   let rest = ''
@@ -49,7 +49,7 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
     assert.equal(codes.filter((code) => code === 429).length, 90)
   })
 
-  test('answer on each of them what any has streamed', async () => {
+  test('each answer every event that any of them has streamed', async () => {
     await using service = await startService({
       drafts: SAMPLE,
       options: ['--workers', '3', '--rate-limit', 'off'],
@@ -67,7 +67,7 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
     ended.abort()
   })
 
-  test('find on each of them what any has published by its transaction', async () => {
+  test('each find a new event by its transaction', async () => {
     await using service = await startService({
       drafts: SAMPLE,
       options: ['--workers', '3', '--rate-limit', 'off'],

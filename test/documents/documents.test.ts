@@ -22,7 +22,7 @@ const dependencies = Object.entries({
 })
 
 suite('every document', () => {
-  test('links to what is there', () => {
+  test('links to files that exist', () => {
     const dead = DOCUMENTS.flatMap((path) =>
       linksOf(textOf(path))
         .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
@@ -31,7 +31,7 @@ suite('every document', () => {
     assert.deepEqual(dead, [])
   })
 
-  test('links to headings that are there', () => {
+  test('links to headings that exist', () => {
     const dead = DOCUMENTS.flatMap((path) =>
       [...textOf(path).matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)]
         .filter(([, target = '', slug = '']) => {
@@ -43,7 +43,7 @@ suite('every document', () => {
     assert.deepEqual(dead, [])
   })
 
-  test('names only files that are there', () => {
+  test('names only files that exist', () => {
     const dead = DOCUMENTS.filter((path) => !path.startsWith('docs/decisions/')).flatMap((path) =>
       [...textOf(path).matchAll(/`((?:src|sim|test|bench|package|docs)\/[\w./-]+)`/g)]
         .filter(([, named = '']) => !existsSync(join(ROOT, named)))
@@ -52,7 +52,7 @@ suite('every document', () => {
     assert.deepEqual(dead, [])
   })
 
-  test('that says what is promised says that it is informational only', () => {
+  test('for readers says that the data is informational only', () => {
     for (const path of ['README.md', 'PROTOCOL.md']) {
       assert.match(textOf(path), /informational only\. It is not advice, a forecast or an offer\./, path)
     }
@@ -119,7 +119,7 @@ suite('the decisions', () => {
     }
   })
 
-  test('say their context, choice, cost and what would reverse them', () => {
+  test('have a context, a choice, a cost, and a condition of reversal', () => {
     for (const path of DECISIONS) {
       for (const part of ['Context.', 'Choice.', 'Cost.', 'What would reverse it.']) {
         assert.ok(textOf(path).includes(`**${part}**`), `${path}: ${part}`)
@@ -127,7 +127,7 @@ suite('the decisions', () => {
     }
   })
 
-  test('have a sentence for every dependency', () => {
+  test('mention every dependency', () => {
     const all = DECISIONS.map(textOf).join('\n')
     for (const [name] of dependencies) assert.ok(all.includes(`\`${name}\``), name)
   })
@@ -148,7 +148,7 @@ suite('the dependencies', () => {
     }
     for (const [path, { integrity, optional, hasInstallScript }] of Object.entries(locked.packages)) {
       if (path === '') continue
-      // Packages of other platforms are in the lock by name: npm wants them there and installs none of them.
+      // The lockfile names packages of other platforms, because npm requires it, and installs none of them.
       const isOfAnotherPlatform = optional === true && !existsSync(join(ROOT, path))
       assert.ok(integrity !== undefined || isOfAnotherPlatform, `${path} has an integrity`)
       assert.notEqual(hasInstallScript, true, `${path} runs nothing when it is installed`)
@@ -166,7 +166,7 @@ suite('the dependencies', () => {
   })
 })
 
-suite('what the operator reads', () => {
+suite('docs/operating.md', () => {
   const operating = textOf('docs/operating.md')
 
   test('names every metric and no other', () => {
@@ -191,7 +191,7 @@ suite('ARCHITECTURE.md', () => {
     }
   })
 
-  test('names only files that are there', () => {
+  test('names only files that exist', () => {
     const rooms = ['', 'src/', 'src/publish/', 'src/command/']
     for (const [, path = ''] of textOf('ARCHITECTURE.md').matchAll(/`([a-z-]+(?:\/[a-z-]+)*\.ts)`/g)) {
       assert.ok(
@@ -202,7 +202,7 @@ suite('ARCHITECTURE.md', () => {
   })
 })
 
-test('no file of the project names a place on one machine', () => {
+test('no file of the project names a path of one machine', () => {
   const place = /(?:^|[\s"'`(=])\/(?:home|root|Users|work|opt|mnt)\/\w|[A-Z]:\\\\?Users/m
   const text = FILES.filter((path) => /\.(?:ts|json|md|txt|jsonl)$/.test(path) || path === '.ci/run')
   assert.deepEqual(

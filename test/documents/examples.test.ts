@@ -20,14 +20,14 @@ const START = (JSON.parse(textOf('package.json')) as { scripts: { start: string 
 
 const run = promisify(execFile)
 
-/** The documents whose shell blocks run here, each with the kinds of blocks that it has. */
+/** Documents whose shell blocks run here, and the kinds of blocks in each. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['start', 'sample'],
   'docs/reading.md': ['sample'],
   'docs/publishing.md': ['import', 'serve', 'own'],
 }
 
-/** A shell block after `<!-- run: KIND -->`; `beside` is the kind, which says what the block needs beside it. */
+/** A shell block after `<!-- run: KIND -->`; `beside` is the kind, which says what the block needs. */
 type ShellBlock = Readonly<{ beside: string; text: string; at: number }>
 
 function shellBlocksOf(document: string): readonly ShellBlock[] {
@@ -51,14 +51,14 @@ suite('the examples', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** A service on the history that an earlier block has written. */
+  /** A service with the history that an earlier block has written. */
   async function serveOwn(): Promise<Service> {
     own ??= await startService({ drafts: join(folder, 'history.jsonl'), chain: 'opaque' })
     await writeFile(join(folder, 'data', 'publish-token'), `${own.token}\n`)
     return own
   }
 
-  /** Runs a block as a reader would, in its own folder, against the addresses of the tests. */
+  /** Runs a block as a reader would, in its own folder, with the test's addresses. */
   async function shell(text: string, service: Service | undefined): Promise<string> {
     const script = text
       .replaceAll('npm run -s daybook --', COMMAND)
@@ -69,7 +69,7 @@ suite('the examples', () => {
     return stdout + stderr
   }
 
-  /** Runs a block that ends only when it is stopped, on free ports, and sends it one request. */
+  /** Runs an endless block on free ports, and sends it one request. */
   async function serving(text: string): Promise<void> {
     const script = text.replace('npm ci\nnpm start', START.replace('node src/main.ts', COMMAND))
     const words = ['-euc', `exec ${script.replace('npm run -s daybook --', COMMAND)}`]
@@ -94,14 +94,14 @@ suite('the examples', () => {
   for (const [document, kinds] of Object.entries(DOCUMENTS)) {
     const blocks = shellBlocksOf(document)
 
-    test(`of ${document} are of the expected kinds, and no shell block lacks a kind`, () => {
+    test(`of ${document} have the expected kinds`, () => {
       assert.deepEqual(new Set(blocks.map(({ beside }) => beside)), new Set(kinds))
       const all = blocksOf(textOf(document)).filter(({ language }) => language === 'sh')
       assert.equal(all.length, blocks.length)
     })
 
     for (const { beside, text, at } of blocks) {
-      test(`of ${document}, line ${at}, do what they say: ${text.split('\n')[0]}`, async () => {
+      test(`of ${document}, line ${at}, run: ${text.split('\n')[0]}`, async () => {
         if (beside === 'start' || beside === 'serve') return serving(text)
         const service = beside === 'own' ? await serveOwn() : sample
         const said = await shell(text, service)
@@ -122,7 +122,7 @@ suite('the examples', () => {
     }
   }
 
-  test('import the history that they show', async () => {
+  test('import the shown history', async () => {
     const history = await readFile(join(folder, 'history.jsonl'), 'utf8')
     assert.equal(history.trim().split('\n').length, 4)
   })

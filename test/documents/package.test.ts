@@ -12,7 +12,7 @@ import { openProject } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const SAMPLE_EVENTS = 2_187
-/** What a user writes: the newest event, and how many there are one after the other. */
+/** A user's program: prints the newest event, and counts the events by iteration. */
 const USE = `import { openDaybook } from 'daybook/client'
 export async function use(base) {
   const daybook = openDaybook(base)
@@ -37,7 +37,7 @@ const isOld = (node: string): boolean => {
 }
 const OLD_NODE = PATHS.map((folder) => join(folder, 'node')).find(isOld)
 const TOLD = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' })`
-/** An older Node where this machine has one, else this Node, told that it is older. */
+/** An older Node if this machine has one, else this Node under an older version number. */
 const OLDER: readonly [string, ...string[]] =
   OLD_NODE === undefined
     ? [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(TOLD)}`]
@@ -60,7 +60,7 @@ suite('the package', () => {
   const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
     project.run('npx', '--no-install', 'daybook', ...words)
 
-  test('holds JavaScript, types and documents, and no TypeScript that Node would have to run', () => {
+  test('contains JavaScript, types and documents, and no TypeScript source', () => {
     const sources = project.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
     assert.deepEqual(sources, [])
     for (const path of ['README.md', 'CHANGELOG.md', 'LICENSE', 'package/daybook.cjs']) {
@@ -68,13 +68,13 @@ suite('the package', () => {
     }
   })
 
-  test('brings no Node of its own, and leaves the clone’s manifest as it was', async () => {
+  test('contains no Node, and packing does not change the clone’s manifest', async () => {
     const { stdout } = await project.run('ls', 'node_modules')
     assert.doesNotMatch(stdout, /^node-/m)
     assert.equal(project.manifest, textOf('package.json'))
   })
 
-  test('says its version', async () => {
+  test('prints its version', async () => {
     const { version } = JSON.parse(textOf('package.json')) as { version: string }
     assert.equal((await npx('--version')).stdout, `${version}\n`)
   })
@@ -109,7 +109,7 @@ suite('the package', () => {
     }
   })
 
-  test('has types that a strict compiler takes', async () => {
+  test('has types that pass a strict compiler', async () => {
     await writeFile(join(project.folder, 'typed.ts'), TYPED)
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
     const words = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '']
@@ -118,7 +118,7 @@ suite('the package', () => {
     assert.equal(code, 0, stdout)
   })
 
-  test('tails and verifies a service of its own through npx', async () => {
+  test('serves, tails and verifies through npx', async () => {
     const tailed = await npx('tail', service.url, '--last', '3', '--no-follow')
     assert.equal(tailed.code, 0, tailed.stderr)
     const seqs = tailed.stdout.split('\n').flatMap((line) => /"seq":(\d+)/.exec(line)?.[1] ?? [])
@@ -138,14 +138,14 @@ suite('the package', () => {
     }
   })
 
-  test('demonstrates itself', async () => {
+  test('runs the demonstration', async () => {
     const demo = await project.listen('demo', '--data', 'demo')
     const { simulated } = (await (await fetch(`${demo.url}/api/v1/status`)).json()) as { simulated?: boolean }
     assert.equal(simulated, true)
     assert.equal(await demo.end(), 0)
   })
 
-  test('says in one line what an older Node lacks', async () => {
+  test('refuses an older Node in one line', async () => {
     const bin = join(project.folder, 'node_modules', '.bin', 'daybook')
     const { code, stdout, stderr } = await project.run(...OLDER, bin, 'demo')
     assert.match(stdout + stderr, /^daybook: Node 24\.15 or newer is required; this is Node \d+\.\d+\.\d+\n$/)

@@ -15,7 +15,7 @@ const SAMPLE_EVENTS = 2_187
 type Line = Readonly<{ type: string; at: string; seq: number; kots: string | null }>
 
 suite('the example of README in code', () => {
-  test('sums what was paid, exactly, and follows the log to its head', async () => {
+  test('sums the payments exactly, and follows the log to its head', async () => {
     const [example, ...others] = blocksOf(textOf('README.md')).filter(({ language }) => language === 'ts')
     assert.ok(example !== undefined && others.length === 0, 'there is one')
     await using service = await startService({ drafts: SAMPLE })

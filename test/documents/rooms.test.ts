@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { filesBelow, filesWith, importsOf, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 
-/** The rooms that each room may import, beside itself. */
+/** Rooms that each room may import besides itself. */
 const BORDERS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   tlog: ['protocol'],
@@ -32,14 +32,14 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   main: ['protocol', 'command'],
   sim: ['protocol', 'client'],
 }
-/** The one file of `log` that `serve` and `web` may import. */
+/** The only file of `log` that `serve` and `web` may import. */
 const READING = 'src/log/store/reader.ts'
 /** Rooms that run in any runtime. */
 const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
-/** Where a thread begins, or a page's script: these alone may read what they have around them. */
+/** Entry points of threads and page scripts. Only these may read the globals of their runtime. */
 const isRoot = (path: string): boolean =>
   path === 'src/main.ts' || path.endsWith('-thread.ts') || roomOf(path) === 'web/islands'
-/** Where a client takes the clock, timers and chance of whatever runs it, unless they are handed in. */
+/** Defaults of the client: clock, timers and randomness of the runtime. */
 const SURROUNDINGS = 'src/client/surroundings.ts'
 
 function roomOf(path: string): string {
@@ -49,8 +49,8 @@ function roomOf(path: string): string {
   return top === 'src' ? room.replace(/\.ts$/, '') : top
 }
 
-/** `api` for `src/serve/api/x.ts`; empty for the parts that the ways out share. */
-function wayOut(path: string): string {
+/** `api` for `src/serve/api/x.ts`; empty outside of `api`, `stream` and `archive`. */
+function servedPart(path: string): string {
   return /^src\/serve\/(api|stream|archive)\//.exec(path)?.[1] ?? ''
 }
 
@@ -60,14 +60,14 @@ function whyNot(from: string, to: string): string | null {
   if (to === 'src/log/append.ts' && room !== 'publish' && room !== 'log') return 'only publish may append'
   if ((room === 'serve' || room === 'web') && other === 'log' && to !== READING)
     return `${room} may only read the log`
-  if (wayOut(from) !== '' && wayOut(to) !== '' && wayOut(from) !== wayOut(to)) {
-    return 'ways out may not import each other'
+  if (servedPart(from) !== '' && servedPart(to) !== '' && servedPart(from) !== servedPart(to)) {
+    return 'api, stream and archive may not import each other'
   }
   return null
 }
 
 suite('a room', () => {
-  test('imports only what its room may', () => {
+  test('imports only the rooms that the table allows', () => {
     assert.ok(PRODUCT_SOURCES.length > 100, 'the tree is there')
     const broken = PRODUCT_SOURCES.flatMap((from) =>
       importsOf(from).flatMap((to) => {
@@ -78,7 +78,7 @@ suite('a room', () => {
     assert.deepEqual(broken, [])
   })
 
-  test('would be told from another that it may not import', () => {
+  test('is refused a forbidden import by this check', () => {
     assert.notEqual(whyNot('src/serve/api/event-routes.ts', 'src/log/append.ts'), null)
     assert.notEqual(whyNot('src/serve/api/event-routes.ts', 'src/serve/stream/hub.ts'), null)
     assert.notEqual(whyNot('src/serve/api/root-routes.ts', 'src/publish/door/door.ts'), null)
@@ -89,7 +89,7 @@ suite('a room', () => {
     assert.equal(whyNot('src/publish/door/writer-thread.ts', 'src/log/append.ts'), null)
   })
 
-  test('has a border in the table, and the table of ARCHITECTURE.md names it', () => {
+  test('is in this table and in that of ARCHITECTURE.md', () => {
     const table = textOf('ARCHITECTURE.md')
     for (const room of new Set(PRODUCT_SOURCES.map(roomOf))) {
       assert.ok(room in BORDERS, room)
@@ -97,7 +97,7 @@ suite('a room', () => {
     }
   })
 
-  test('that runs everywhere uses nothing of one runtime, and no clock or chance', () => {
+  test('for any runtime uses no API of Node or browsers, no clock and no randomness', () => {
     const portable = PRODUCT_SOURCES.filter(
       (path) => path.startsWith('src/') && PORTABLE.includes(roomOf(path)),
     )
@@ -110,7 +110,7 @@ suite('a room', () => {
     assert.deepEqual(filesWith(foreign, portable), [SURROUNDINGS])
   })
 
-  test('reads the clock, chance and the process only at the root of a thread', () => {
+  test('reads clock, randomness and process only in the entry point of a thread', () => {
     const ambient =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bprocess\.(?!versions\b)|\bparentPort\b|\bworkerData\b(?=\s*[;,}]\s*from)/
     const files = filesWith(ambient, PRODUCT_SOURCES).filter((path) => !isRoot(path))
@@ -120,7 +120,7 @@ suite('a room', () => {
   })
 })
 
-/** Folders of sources, each with the folders that its files import. */
+/** Folders of sources, and the folders that the files of each import. */
 function folderImports(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
   for (const path of SOURCES.filter((source) => !/^(?:src|sim)\/.*\.test\.ts$/.test(source))) {
@@ -132,7 +132,7 @@ function folderImports(): ReadonlyMap<string, ReadonlySet<string>> {
   return found
 }
 
-/** The way from a folder back to itself along imports; undefined where there is none. */
+/** Path from the folder along imports back to itself; undefined if there is none. */
 function circleFrom(
   start: string,
   imports: ReadonlyMap<string, ReadonlySet<string>>,

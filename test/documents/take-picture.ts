@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openBrowser } from '../stage/browser.ts'
 import { ROOT } from '../stage/places.ts'
 
-// Takes the picture of README anew: `npm start`, then `node test/documents/take-picture.ts`.
+// Takes the picture of README again: `npm start`, then `node test/documents/take-picture.ts`.
 
 const [url = 'http://127.0.0.1:8080/'] = process.argv.slice(2)
 await using browser = await openBrowser()

@@ -6,7 +6,7 @@ import { textOf } from '../stage/document.ts'
 import { exportsOf, filesWith, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
 
-/** Words that say nothing, with what to say instead. */
+/** Words that say nothing, with replacements. */
 const BANNED: Readonly<Record<string, string>> = {
   record: 'event, draft, row',
   item: 'event, row, part',
@@ -20,7 +20,7 @@ const BANNED: Readonly<Record<string, string>> = {
   util: 'the noun that it serves',
 }
 
-/** Names that keep such a word, each with its reason. */
+/** Names that keep such a word, with the reason. */
 const KEPT: Readonly<Record<string, string>> = {
   recordOf: 'makes a Record of the language',
   openDatabase: 'a database is one word',
@@ -47,7 +47,7 @@ function bannedIn(name: string): readonly string[] {
 }
 
 suite('a source', () => {
-  test('is named in kebab-case after what it holds', () => {
+  test('has a kebab-case name that is not vague', () => {
     const form = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:-d)?\.ts$/
     assert.deepEqual(
       SOURCES.filter((path) => !form.test(basename(path))),
@@ -65,12 +65,12 @@ suite('a source', () => {
     assert.deepEqual(long, [])
   })
 
-  test('exports names, and none by default', () => {
-    // The runner takes a reporter's default export.
+  test('has no default export', () => {
+    // The test runner requires a reporter's default export.
     assert.deepEqual(filesWith(/\bexport default\b/, SOURCES), ['test/stage/skips-reporter.ts'])
   })
 
-  test('and what it exports has no name that says nothing', () => {
+  test('and its exports have no vague name', () => {
     const named = SOURCES.flatMap((path) => [
       { path, name: basename(path).replace(/(?:\.test)?(?:-d)?\.ts$/, '') },
       ...exportsOf(path).map((name) => ({ path, name })),
@@ -81,20 +81,20 @@ suite('a source', () => {
     assert.deepEqual(vague, [])
   })
 
-  test('that runs has a file name of its own', () => {
+  test('of the product has a unique file name', () => {
     const named = Map.groupBy([...PRODUCT_SOURCES, 'package/package-manifest.ts'], (path) => basename(path))
     const twice = [...named.values()].filter((paths) => paths.length > 1)
     assert.deepEqual(twice, [])
   })
 
-  test('that runs exports no name that another exports', () => {
+  test('of the product exports only unique names', () => {
     const exported = PRODUCT_SOURCES.flatMap((path) => exportsOf(path).map((name) => ({ path, name })))
     const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([, uses]) => uses.length > 1)
     const told = twice.map(([name, uses]) => `${name}: ${uses.map(({ path }) => path).join(', ')}`)
     assert.deepEqual(told, [])
   })
 
-  test('keeps such a name only where there is one', () => {
+  test('has no outdated exception for a vague name', () => {
     const names = new Set(
       SOURCES.flatMap((path) => [basename(path).replace(/(?:\.test)?\.ts$/, ''), ...exportsOf(path)]),
     )
@@ -104,7 +104,7 @@ suite('a source', () => {
     )
   })
 
-  test('is found out by any word of its names', () => {
+  test('fails for a vague word anywhere in a name', () => {
     assert.deepEqual(bannedIn('userManager'), ['manager'])
     assert.deepEqual(bannedIn('processEvents'), ['proces'])
     assert.deepEqual(bannedIn('dataDirectory'), ['data'])
@@ -124,14 +124,14 @@ suite('the suites', () => {
     assert.deepEqual(run.toSorted(), [...all].toSorted())
   })
 
-  test('skip nothing on CI but real input: what needs a part of the machine says so with skipUnless', () => {
+  test('skip only real input on CI, and test for programs with skipUnless', () => {
     const suites = SOURCES.filter((path) => path.endsWith('.test.ts'))
     const own = filesWith(/\{\sskip\b(?!: skip(?:Unless|Without)\()|\.skip\(/, suites)
-    // Elsewhere is a service of somebody else, which may have another allowance.
+    // `ELSEWHERE` is a service of somebody else, which may have another allowance.
     assert.deepEqual(own, ['test/books/real-input.test.ts', 'test/contract/http.test.ts'])
   })
 
-  test('and all that runs reach no file outside the project', () => {
+  test('and the product name no file outside the project', () => {
     const outside = SOURCES.flatMap((path) => {
       const folders = path.split('/').length - 1
       const ways = [...textOf(path).matchAll(/import\.meta\.dirname((?:, '\.\.')+)|'((?:\.\.\/)+)/g)]

@@ -1,6 +1,6 @@
 /**
- * The oracle's own reading of the public files: an event with its details, and what both together say.
- * Nothing here is shared with the service; every figure of the oracle is a scan of all these entries.
+ * The oracle's own reading of the public files: events and their details. It shares no code with the service. It
+ * computes every figure by a scan of all entries.
  */
 export type PublicEvent = Readonly<{
   seq: number
@@ -39,11 +39,11 @@ export type PublicDetails = Readonly<{
 
 export type PublicEntry = Readonly<{ event: PublicEvent; details: PublicDetails | null }>
 
-/** What an entry does to the figures: itself, or the event that it cancels taken back. */
+/** Effect of an entry on the figures: it adds itself, or it removes the event that it cancels. */
 export type Effect = Readonly<{
   /** The event whose figures move: for a correction, the corrected one. */
   subject: PublicEntry
-  /** The entry that moves them, whose moment counts. */
+  /** The entry whose moment counts. */
   entry: PublicEntry
   /** Billionths, negative for a correction. */
   kots: bigint
@@ -59,52 +59,53 @@ export function billionths(text: string): bigint {
   return BigInt(text.replace('.', ''))
 }
 
-/** The decimal string of billionths. */
+/** Decimal string of billionths. */
 export function decimal(amount: bigint): string {
   const digits = String(amount < 0n ? -amount : amount).padStart(10, '0')
   return `${amount < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`
 }
 
-/** What was known at a moment: all entries at or before it. */
+/** Entries at or before a moment. */
 export function knownAt(book: readonly PublicEntry[], atMs: number): readonly PublicEntry[] {
   return book.filter((entry) => entry.event.atMs <= atMs)
 }
 
-/** The entries as effects, in the order of the log. */
+/** Entries as effects, in the order of the log. */
 export function effects(book: readonly PublicEntry[]): readonly Effect[] {
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry]))
   return book.map((entry) => {
     const kots = entry.event.kots === null ? 0n : billionths(entry.event.kots)
     if (entry.event.type !== 'correction') return { subject: entry, entry, kots, sign: 1 }
     const subject = bySeq.get(entry.details?.corrects ?? 0)
-    if (subject === undefined) throw new Error(`correction ${entry.event.seq} corrects nothing that is known`)
+    if (subject === undefined) throw new Error(`correction ${entry.event.seq} corrects an unknown event`)
     const was = subject.event.kots === null ? 0n : billionths(subject.event.kots)
-    if (kots !== -was) throw new Error(`correction ${entry.event.seq} is not minus what it corrects`)
+    if (kots !== -was)
+      throw new Error(`correction ${entry.event.seq} has not the negative amount of the corrected event`)
     return { subject, entry, kots, sign: -1 }
   })
 }
 
-/** The entries that stand: neither corrections nor cancelled by one. */
-export function standing(book: readonly PublicEntry[]): readonly PublicEntry[] {
+/** Entries that count: neither corrections nor cancelled by one. */
+export function uncancelled(book: readonly PublicEntry[]): readonly PublicEntry[] {
   const cancelled = new Set(book.map((entry) => entry.details?.corrects ?? 0))
   return book.filter((entry) => entry.event.type !== 'correction' && !cancelled.has(entry.event.seq))
 }
 
-/** The sum of the amounts of the effects that a question chooses. */
+/** Sum of the amounts of the chosen effects. */
 export function sum(all: readonly Effect[], chosen: (subject: PublicEvent) => boolean): bigint {
   let total = 0n
   for (const effect of all) if (chosen(effect.subject.event)) total += effect.kots
   return total
 }
 
-/** The number of events that a question chooses, corrected ones taken back. */
+/** Number of the chosen events, without cancelled ones. */
 export function count(all: readonly Effect[], chosen: (subject: PublicEvent) => boolean): number {
   let total = 0
   for (const effect of all) if (chosen(effect.subject.event)) total += effect.sign
   return total
 }
 
-/** The number of plays that a question chooses: each play event counts what its details say, or one. */
+/** Number of the chosen plays. A play event counts as the `count` of its details, or as one. */
 export function plays(all: readonly Effect[], chosen: (subject: PublicEvent) => boolean): number {
   let total = 0
   for (const { subject, sign } of all) {
@@ -123,14 +124,14 @@ export function asOf(
     : { seq: last.event.seq, at: last.event.at, atMs: last.event.atMs }
 }
 
-/** Which entries set an event right: found by looking at every one of them. */
+/** Seqs of the entries that correct and restate an event. */
 export function corrections(book: readonly PublicEntry[], seq: number): object {
   const correctedBy = book.find((entry) => entry.details?.corrects === seq)?.event.seq ?? null
   const restatedBy = book.find((entry) => entry.details?.restates === seq)?.event.seq ?? null
   return { asOf: asOf(book), seq, correctedBy, restatedBy }
 }
 
-/** The last price that stands, or null before the first. */
+/** The last price that is not cancelled; null before the first. */
 export function price(book: readonly PublicEntry[]): string | null {
-  return standing(book).findLast((entry) => entry.event.type === 'price')?.details?.price ?? null
+  return uncancelled(book).findLast((entry) => entry.event.type === 'price')?.details?.price ?? null
 }

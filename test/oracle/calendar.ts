@@ -21,7 +21,7 @@ const daysOfMonths = (year: number): readonly number[] => [
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0')
 
-/** `yyyy-mm-ddThh:mm:ss.mmmZ`, by counting years and months from 1970 on the fingers. */
+/** `yyyy-mm-ddThh:mm:ss.mmmZ`, computed by counting years and months from 1970. */
 export function iso(ms: number): string {
   let days = Math.floor(ms / DAY)
   let rest = ms - days * DAY
@@ -64,7 +64,7 @@ export const WIDTH_MS: Readonly<Record<Width, number>> = {
   week: 7 * DAY,
 }
 
-/** The start of the bucket that holds a moment. */
+/** Start of the bucket of a moment. */
 export function bucketStart(ms: number, bucket: Width): number {
   const midnight = Math.floor(ms / DAY) * DAY
   if (bucket === 'week') return midnight - (weekday(ms) - 1) * DAY
@@ -72,13 +72,13 @@ export function bucketStart(ms: number, bucket: Width): number {
   return midnight + Math.floor((ms - midnight) / WIDTH_MS[bucket]) * WIDTH_MS[bucket]
 }
 
-/** The first start of a bucket at or after a moment. */
+/** First start of a bucket at or after a moment. */
 export function bucketEnd(ms: number, bucket: Width): number {
   const start = bucketStart(ms, bucket)
   return start === ms ? ms : start + WIDTH_MS[bucket]
 }
 
-/** Every start of a bucket that the floored and ceiled range holds. */
+/** Starts of all buckets of a range, whose ends are rounded outwards. */
 export function bucketStarts(fromMs: number, toMs: number, bucket: Width): readonly number[] {
   const starts: number[] = []
   for (let at = bucketStart(fromMs, bucket); at < bucketEnd(toMs, bucket); at += WIDTH_MS[bucket]) {

@@ -20,11 +20,11 @@ const API = '/api/v1'
 const DAY = 86_400_000
 const WIDTHS: readonly Width[] = ['minute', 'hour', 'day', 'week']
 
-/** The service and the book that was downloaded from it, with the dice of this run. */
+/** A service, the book downloaded from it, and the random numbers of this run. */
 export type Trial = {
   base: string
   book: readonly PublicEntry[]
-  /** How many times each question that has parameters is asked. */
+  /** Repetitions of each question with parameters. */
   rounds: number
   dice: Dice
 }
@@ -32,7 +32,7 @@ export type Trial = {
 /** A number in [0, below). */
 type Dice = (below: number) => number
 
-/** Dice that fall the same way for the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 export function diceOf(seed: number): Dice {
   let state = seed >>> 0
   return (below) => {
@@ -41,7 +41,7 @@ export function diceOf(seed: number): Dice {
   }
 }
 
-/** Follows `next` to its end and gives every page; `next` may lead at most to a thousand. */
+/** Follows `next` to its end and returns all pages, a thousand at most. */
 async function pagesOf<T extends { next: string | null }>(
   base: string,
   first: string,
@@ -59,7 +59,7 @@ const span = ({ book }: Trial): readonly [number, number] => [
   book.at(-1)?.event.atMs ?? 0,
 ]
 
-/** A moment of the book's time: often one at which something happened, or just before or after. */
+/** A moment within the book: often that of an event, or a millisecond before or after. */
 function someMoment(trial: Trial): number {
   const [first, last] = span(trial)
   const near = trial.book[trial.dice(trial.book.length)]?.event.atMs ?? first
@@ -67,7 +67,7 @@ function someMoment(trial: Trial): number {
   return Math.min(chosen, last)
 }
 
-/** A range of at most so many milliseconds that touches the book. */
+/** A range of limited length that overlaps the book. */
 function someRange(trial: Trial, longest: number): readonly [number, number] {
   const from = someMoment(trial)
   const to = Math.min(from + 1 + trial.dice(longest), Math.max(span(trial)[1], from + 1))
@@ -86,7 +86,7 @@ function testSummary(trial: Trial): void {
 }
 
 function testContests(trial: Trial): void {
-  test('contests, in every status, on one page and on many', async () => {
+  test('contests of every status, on one page and on many', async () => {
     const { base, book } = trial
     const answers = ['', 'upcoming', 'running', 'paying', 'paid', 'closed', 'running,closed']
     for (const asked of answers) {
@@ -137,7 +137,7 @@ function testLoyalty(trial: Trial): void {
 }
 
 function testPayouts(trial: Trial): void {
-  test('unpaid prizes, of all and of each contest, on one page and on many', async () => {
+  test('unpaid prizes of all contests and of each, on one page and on many', async () => {
     const { base, book } = trial
     const all = await get<Payouts>(base, `${API}/payouts`)
     assert.deepEqual(all, payouts(book, all.now.atMs))
@@ -170,7 +170,7 @@ function testSeries(trial: Trial): void {
 }
 
 function testPatterns(trial: Trial): void {
-  test('patterns, in time zones of whole hours and of others', async () => {
+  test('patterns, in time zones of whole hours and others', async () => {
     const { base, book } = trial
     for (let round = 0; round < trial.rounds; round += 1) {
       const tz = [0, 330, -480, 345, -210, 840, -840, trial.dice(1681) - 840][round % 8] ?? 0
@@ -234,7 +234,7 @@ function testPages(trial: Trial): void {
     }
   })
 
-  test('a filter that nothing matches, examined to the end in as few pages as the bound allows', async () => {
+  test('a filter that matches nothing, scanned to the end with the fewest pages', async () => {
     const { base, book } = trial
     let path: string | null = `${API}/events?kind=no_such_kind_at_all`
     let pages = 0
@@ -260,7 +260,7 @@ function testPages(trial: Trial): void {
 }
 
 function testCorrections(trial: Trial): void {
-  test('what became of corrected events, and of others', async () => {
+  test('corrections of corrected and of other events', async () => {
     const { base, book, dice } = trial
     const corrected = book.flatMap((entry) => entry.details?.corrects ?? [])
     const asked = Array.from({ length: trial.rounds }, () => 1 + dice(book.length))
@@ -270,7 +270,7 @@ function testCorrections(trial: Trial): void {
   })
 }
 
-/** Tests of each endpoint that `verify` recomputes: the oracle computes it too. One function may test several. */
+/** Tests of each endpoint that `verify` recomputes. One function may test several. */
 const TESTS: Readonly<Record<RecomputedEndpoint, (trial: Trial) => void>> = {
   summary: testSummary,
   contests: testContests,
@@ -285,7 +285,7 @@ const TESTS: Readonly<Record<RecomputedEndpoint, (trial: Trial) => void>> = {
   eventCorrections: testCorrections,
 }
 
-/** Registers the tests that every answer of the service equals the oracle's, to the last digit. */
+/** Registers tests that compare every answer of the service with the oracle's, exactly. */
 export function testAgainstOracle(trial: Trial): void {
   for (const register of new Set(Object.values(TESTS))) register(trial)
   testPages(trial)

@@ -17,7 +17,7 @@ const ofContest = (book: readonly PublicEntry[], id: number): readonly PublicEnt
 const isMove = (event: PublicEvent, ...kinds: readonly string[]): boolean =>
   event.type === 'contest' && kinds.includes(event.kind)
 
-/** The state that the last moving event of a contest left it in. */
+/** State of a contest after its last event that changes it. */
 export function contestStatus(book: readonly PublicEntry[], id: number): ContestStatus {
   let status: ContestStatus = 'upcoming'
   for (const { event } of ofContest(book, id)) {
@@ -74,7 +74,7 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   }
 }
 
-/** The contests' ids, newest first: by descending seq of `contest/scheduled`. */
+/** Ids of the contests, newest first: by descending seq of `contest/scheduled`. */
 export function contestIds(book: readonly PublicEntry[]): readonly number[] {
   const ids: number[] = []
   for (const { event } of book) {
@@ -83,7 +83,7 @@ export function contestIds(book: readonly PublicEntry[]): readonly number[] {
   return ids
 }
 
-/** `/contests` with everything on one page; `closed` stands for paying and paid. */
+/** `/contests` with all rows on one page. `closed` means paying and paid. */
 export function contests(book: readonly PublicEntry[], statuses?: readonly string[]): Contests {
   const rows = contestIds(book).map((id) => contest(book, id))
   const asked = (row: ContestWire): boolean =>
@@ -126,7 +126,7 @@ function prizeLine(all: readonly Effect[], kind: string): PrizeLine {
   }
 }
 
-/** `/contests/{id}/ledger` with every payout on one page. */
+/** `/contests/{id}/ledger` with all payouts on one page. */
 export function contestLedger(book: readonly PublicEntry[], id: number): ContestLedger {
   const all = effects(ofContest(book, id))
   const isPrizeLine = (event: PublicEvent): boolean => isOwed(event) || isRedeemed(event) || isExpired(event)

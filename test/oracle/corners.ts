@@ -1,7 +1,7 @@
 /**
- * A short history of what rarely happens: corrections of every type, prizes taken away after they were paid,
- * holds on what is half paid, restated events, a cancelled contest, several events in one millisecond.
- * Each row: minute since the start, type/kind, contest, amount, details. Its seq is its place, from 1.
+ * A short history of rare cases: corrections of every type, prizes cancelled after payment, holds on half-paid prizes,
+ * restated events, a cancelled contest, several events in one millisecond. Each row: minute since the start, type/kind,
+ * contest, amount, details. Its position from 1 is its seq.
  */
 type Row = readonly [
   minute: number,
@@ -11,7 +11,7 @@ type Row = readonly [
   details?: Readonly<Record<string, unknown>>,
 ]
 
-/** A Saturday two days before the end of a month, so that a week and a month end within the story. */
+/** A Saturday two days before the end of a month, so that the story crosses the end of a week and of a month. */
 const START_MS = Date.UTC(2025, 7, 30)
 const MINUTE_MS = 60_000
 const DAY = 1440
@@ -82,11 +82,11 @@ const ROWS: readonly Row[] = [
   [6 * DAY, 'correction/payout', 1, '-15', { corrects: 35 }],
 ]
 
-/** 64 bytes in base58: the digit 1 stands for a zero byte, so the last one alone tells them apart. */
+/** 64 bytes in base58. The digit 1 is a zero byte, so only the last byte differs. */
 const transaction = (index: number): string =>
   '1'.repeat(63) + '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(index % 32)
 
-/** The story up to a row as import drafts, one a line. */
+/** Drafts of the rows up to one, in the form of `daybook import`. */
 export function cornerDrafts(rows: number = ROWS.length): string {
   return ROWS.slice(0, rows)
     .map(([minute, name, contestId, kots, details], index) => {
@@ -105,5 +105,8 @@ export function cornerDrafts(rows: number = ROWS.length): string {
     .join('')
 }
 
-/** Rows after which the story is held against the service: a payout given back, a prize taken away, one overpaid, less so, all settled. */
+/**
+ * Rows after which the service is compared: a payout is corrected, a prize is corrected, a prize is overpaid, less so,
+ * all is settled.
+ */
 export const CORNERS: readonly number[] = [33, 34, 36, 57, ROWS.length]

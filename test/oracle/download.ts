@@ -5,7 +5,7 @@ import type { ArchiveIndex } from '../../src/protocol/resources.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
 
-/** The JSON answer at a path of the public API; anything but 200 fails the test with what was said. */
+/** JSON answer at a path of the API. Any status except for 200 fails the test, with the body as message. */
 export async function get<T>(base: string, path: string): Promise<T> {
   const answer = await fetchDescribed(new URL(path, base))
   const body = await answer.text()
@@ -26,7 +26,7 @@ function linesOf(file: Buffer): readonly string[] {
   return text.split('\n').slice(0, -1)
 }
 
-/** The whole book from the month files alone, each held against its digest and its counts. */
+/** The whole book from the month files alone, each checked against its digest and its count. */
 export async function download(base: string): Promise<readonly PublicEntry[]> {
   const { months } = await get<ArchiveIndex>(base, '/api/v1/archive')
   const events: PublicEvent[] = []

@@ -6,7 +6,7 @@ import { contestIds, contestLedger } from './contests.ts'
 import { patterns } from './patterns.ts'
 import { flows } from './series.ts'
 
-/** One line of an import file, as far as figures depend on it. */
+/** Fields of an import line on which figures depend. */
 type DraftLine = Readonly<{
   at: string
   type: string
@@ -18,11 +18,11 @@ type DraftLine = Readonly<{
 }>
 
 const ZERO = '0.000000000'
-/** Minutes ahead of UTC: none, half an hour more than full hours, behind. */
+/** Minutes ahead of UTC: zero, a multiple of half an hour, negative. */
 const ZONES = [0, 330, -480]
 const MOMENTS = ['opensAt', 'closesAt', 'unlocksAt', 'reviewUntil', 'paysAt']
 
-/** The book that a log has after an import of these lines alone. */
+/** Book of a log that has imported these lines only. */
 export function bookOf(drafts: readonly DraftLine[]): readonly PublicEntry[] {
   return drafts.map(({ at, type, kind, contestId = null, kots = null, tx = null, details }, index) => ({
     event: { seq: index + 1, type, kind, at, atMs: Date.parse(at), contestId, kots, tx },
@@ -30,7 +30,7 @@ export function bookOf(drafts: readonly DraftLine[]): readonly PublicEntry[] {
   }))
 }
 
-/** Details with every planned moment in both forms, as they are published. */
+/** Details with every planned moment in both forms, as in a published event. */
 function detailsOf(details: NonNullable<DraftLine['details']>): PublicDetails {
   const moments = MOMENTS.filter((name) => name in details)
   return {
@@ -39,7 +39,7 @@ function detailsOf(details: NonNullable<DraftLine['details']>): PublicDetails {
   }
 }
 
-/** Every figure of a data set, computed by the oracle. */
+/** Figures of a data set, computed by the oracle. */
 export function expectedOf(book: readonly PublicEntry[]): Expected {
   const events = book.map((entry) => entry.event)
   const [first, last] = [events[0], events.at(-1)]
@@ -108,7 +108,7 @@ function cellsOf(
   )
 }
 
-/** Those of a row that are not zero. */
+/** Entries of a row that are not zero. */
 function figuresOf({ spentOnPlay, paidInPrizes, burned }: Required<Figures>): Figures {
   return {
     ...(spentOnPlay === ZERO ? {} : { spentOnPlay }),

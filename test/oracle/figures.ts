@@ -21,7 +21,7 @@ export const PAID_IN_PRIZES: Question = (event) =>
   event.type === 'payout' && event.kind !== 'refund' && event.kind !== 'loyalty'
 const PAID_IN_LOYALTY: Question = named('payout', 'loyalty')
 
-/** For each fund, which events put in and which take out (spec, section 3, the column "from to"). */
+/** Events that add to each fund and that take from it (specification, section 3, column "from to"). */
 export const FUNDS: Readonly<
   Record<
     'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed',
@@ -52,13 +52,13 @@ export const FUNDS: Readonly<
   },
 }
 
-/** What stands in a fund after every entry of the book. */
+/** Balance of a fund after all entries of the book. */
 export function fund(book: readonly PublicEntry[], name: keyof typeof FUNDS): bigint {
   const all = effects(book)
   return sum(all, FUNDS[name].in) - sum(all, FUNDS[name].out)
 }
 
-/** `/summary?at=`: a fold of everything up to that moment. */
+/** `/summary?at=`: a fold of all entries up to that moment. */
 export function summary(book: readonly PublicEntry[], atMs: number = Infinity): Summary {
   const known = knownAt(book, atMs)
   const all = effects(known)

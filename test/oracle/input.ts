@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { ServiceOptions } from '../stage/service.ts'
 
-/** Amounts of a stretch of time; one that is left out is zero. */
+/** Amounts of a bucket. A missing one is zero. */
 export type Figures = Readonly<Partial<Record<'spentOnPlay' | 'paidInPrizes' | 'burned', string>>>
 
-/** One contest at the end of the log; `owed` and `redeemed` are by kind of prize. */
+/** One contest at the end of the log. `owed` and `redeemed` are by kind of prize. */
 export type ExpectedContest = Readonly<{
   status: string
   pool: string
@@ -19,14 +19,14 @@ export type ExpectedContest = Readonly<{
   redeemed: Readonly<Record<string, string>>
 }>
 
-/** What an independent program computed from the drafts: `NAME.expected.json` of a data set. */
+/** Figures that an independent program computed from the drafts: `NAME.expected.json` of a data set. */
 export type Expected = Readonly<{
-  /** The chain to import for; `opaque` where it is left out. */
+  /** Chain of the import; `opaque` by default. */
   chain?: NonNullable<ServiceOptions['chain']>
   events: number
   /** Events with an amount other than zero. */
   nonzero: number
-  /** The moments of the first and the last event. */
+  /** Moments of the first and the last event. */
   first: string
   last: string
   /** By `type/kind`. A kind without amounts has no sum. */
@@ -36,7 +36,7 @@ export type Expected = Readonly<{
   eventsByMonth: Readonly<Record<string, number>>
   /** By id. */
   contests: Readonly<Record<string, ExpectedContest>>
-  /** By the bucket's first moment; buckets of zeros are left out. */
+  /** By the first moment of the bucket. Buckets of zeros are missing. */
   flowsByDay: Readonly<Record<string, Figures>>
   flowsByWeek: Readonly<Record<string, Figures>>
   flowsByHour: Readonly<Record<string, Figures>>
@@ -44,7 +44,7 @@ export type Expected = Readonly<{
   patterns: Readonly<Record<string, Readonly<Record<string, Figures>>>>
 }>
 
-/** A file of drafts in import form, and the figures that a service with these drafts must tell. */
+/** A file of drafts in import form, and the expected figures of a service with these drafts. */
 export type Input = AsyncDisposable & Readonly<{ drafts: string; expected: Expected }>
 
 /** A new folder for a file of drafts, removed by `Symbol.asyncDispose`. */

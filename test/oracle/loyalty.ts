@@ -1,6 +1,6 @@
 import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../src/protocol/resources.ts'
 import type { PublicEntry } from './book.ts'
-import { asOf, billionths, decimal, standing } from './book.ts'
+import { asOf, billionths, decimal, uncancelled } from './book.ts'
 
 function file(entry: PublicEntry | undefined): LoyaltyFile | null {
   if (entry === undefined) return null
@@ -16,9 +16,9 @@ function file(entry: PublicEntry | undefined): LoyaltyFile | null {
   }
 }
 
-/** The months of the loyalty reward, newest first; of each half the last published one that stands. */
+/** Months of the loyalty reward, newest first. Each half is the last one that is not cancelled. */
 export function runs(book: readonly PublicEntry[]): readonly LoyaltyRun[] {
-  const mine = standing(book).filter(
+  const mine = uncancelled(book).filter(
     ({ event, details }) =>
       details?.month !== undefined &&
       (event.type === 'loyalty' || (event.type === 'payout' && event.kind === 'loyalty')),

@@ -80,7 +80,7 @@ suite('the oracle', () => {
     assert.throws(() => billionths('1.0'))
   })
 
-  test('counts days on its own and comes to the same calendar', () => {
+  test('counts days by itself and agrees with the calendar of Date', () => {
     for (let day = -1000; day < 40_000; day += 17) {
       const ms = day * 86_400_000 + 12_345_678
       assert.equal(iso(ms), new Date(ms).toISOString())
@@ -104,7 +104,7 @@ suite('the oracle', () => {
     assert.equal(summary(SMALL, MONDAY - 1).asOf.seq, 0)
   })
 
-  test('shows a contest, its ledger and its place in the listing', () => {
+  test('shows a contest, its ledger and its position in the list', () => {
     const row = contest(SMALL, 7)
     assert.deepEqual([row.status, row.pool, row.entries, row.plays], ['paying', '150.000000000', 5, 5])
     assert.deepEqual([row.prizesOwed, row.prizesRedeemed], ['120.000000000', '40.000000000'])
@@ -121,14 +121,14 @@ suite('the oracle', () => {
   })
 
   test('consumes prizes by when they became available, then by seq', () => {
-    // The second prize is available at once, so it goes first; ten more come from the one that unlocks later.
+    // The second prize is available at once, so it goes first. The other ten come from the prize that unlocks later.
     const rows = payouts(SMALL, MONDAY + 11 * HOUR).unpaid
     assert.deepEqual(figuresOf(rows), ['locked 80'])
     assert.deepEqual(figuresOf(payouts(SMALL, MONDAY + 12 * HOUR).unpaid), ['awaiting_claim 80'])
     assert.deepEqual(payouts(SMALL, MONDAY, 8).unpaid, [])
   })
 
-  test('gives back to the prizes what a corrected payout took of each', () => {
+  test('returns the amounts of a corrected payout to the prizes', () => {
     const book = bookOf(
       [0, 'prize/winner', 1, '10', moment('unlocksAt', 5)],
       [0, 'prize/winner', 1, '10', moment('unlocksAt', 3)],
@@ -140,7 +140,7 @@ suite('the oracle', () => {
     assert.deepEqual(figuresOf(payouts(book, MONDAY + 9 * HOUR).unpaid), ['payable 9', 'payable 10'])
   })
 
-  test('takes what was paid of a corrected prize from the next ones, now or when they come', () => {
+  test('moves payments of a corrected prize to the next prizes, present or future', () => {
     const book = bookOf(
       [0, 'prize/winner', 1, '10'],
       [0, 'prize/winner', 1, '4'],
@@ -154,7 +154,7 @@ suite('the oracle', () => {
     assert.deepEqual(figuresOf(payouts(book, late).unpaid), ['payable 15'])
   })
 
-  test('moves the review of what is unpaid, and of nothing else', () => {
+  test('moves the review of unpaid prizes only', () => {
     const book = bookOf(
       [0, 'prize/winner', 1, '10'],
       [0, 'prize/voter_share', 1, '10'],
@@ -165,7 +165,7 @@ suite('the oracle', () => {
     assert.deepEqual(figuresOf(payouts(book, MONDAY + 8 * HOUR).unpaid), ['payable 10', 'payable 10'])
   })
 
-  test('deals flows and levels into buckets, a correction at its own moment', () => {
+  test('puts flows and levels into buckets, corrections at their own moment', () => {
     const byDay = flows(SMALL, MONDAY + 1, MONDAY + 24 * HOUR + 1, 'day')
     assert.deepEqual(
       byDay.buckets.map((bucket) => [
@@ -202,7 +202,7 @@ suite('the oracle', () => {
     assert.equal(west.byDay[6]?.plays, 5)
   })
 
-  test('pages forwards and backwards and says how far it has looked', () => {
+  test('pages forwards and backwards and states how far it has scanned', () => {
     const page = eventsPage(SMALL, { types: ['play'], limit: 1 })
     assert.deepEqual([page.count, page.scannedTo, page.hasMore], [1, 4, true])
     const rest = eventsPage(SMALL, { types: ['play'], after: 5 })
@@ -215,7 +215,7 @@ suite('the oracle', () => {
     assert.deepEqual([back.scannedTo, back.hasMore], [11, true])
   })
 
-  test('plans what is to come and shows each month of the loyalty reward', () => {
+  test('lists planned contests and each month of the loyalty reward', () => {
     const digest = `sha256:${'0'.repeat(64)}`
     const book = bookOf(
       [0, 'contest/scheduled', 1, null, planned],

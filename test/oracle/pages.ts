@@ -1,6 +1,6 @@
 import type { PublicEntry, PublicEvent } from './book.ts'
 
-/** What a reader of `/events` may ask; a member left out asks nothing. */
+/** Parameters of `/events`. A missing one does not filter. */
 export type PageQuestion = Readonly<{
   after?: number
   fromMs?: number
@@ -19,12 +19,12 @@ export type Page = Readonly<{
   events: readonly PublicEvent[]
   limit: number
   count: number
-  /** Undefined when the range is empty, so that nothing is examined. */
+  /** Undefined when the range is empty. */
   scannedTo: number | undefined
   hasMore: boolean
 }>
 
-/** Entries that one page examines at most. */
+/** Most entries that one page examines. */
 export const EXAMINED_MAX = 20_000
 
 function matches(event: PublicEvent, asked: PageQuestion): boolean {
@@ -35,7 +35,7 @@ function matches(event: PublicEvent, asked: PageQuestion): boolean {
   return true
 }
 
-/** A page of `/events`: examines the range entry by entry until the page is full or the bound is reached. */
+/** A page of `/events`. Examines the range entry by entry until the page is full or the limit is reached. */
 export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): Page {
   const limit = asked.limit ?? 1000
   const range = book
@@ -45,7 +45,7 @@ export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): P
     .filter((event) => asked.toMs === undefined || event.atMs < asked.toMs)
     .filter((event) => asked.before === undefined || event.seq < asked.before)
   if (asked.order === 'desc') range.reverse()
-  // A page of one transaction examines the events that name it and passes over the rest of the range.
+  // A page of one transaction examines only the events that name it.
   const stretch = asked.tx === undefined ? range : range.filter((event) => event.tx === asked.tx)
   const events: PublicEvent[] = []
   let examined = 0
@@ -54,8 +54,7 @@ export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): P
     examined += 1
     if (matches(event, asked)) events.push(event)
   }
-  // A full page ends at its last event, any other at the last one examined: the same entry either way. One of a
-  // transaction that was not stopped has looked through the whole range.
+  // The page ends at the last entry that it examined. An unfilled page of one transaction covers the whole range.
   const isStopped = asked.tx === undefined || events.length === limit || examined === EXAMINED_MAX
   const last = isStopped ? stretch[examined - 1] : range.at(-1)
   const isEnd = last === undefined || last === range.at(-1)

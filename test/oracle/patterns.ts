@@ -7,7 +7,7 @@ import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 const DAYS = [1, 2, 3, 4, 5, 6, 7]
 
-/** The kinds of play whose spending in some cell is not zero, sorted. */
+/** Kinds of play with spending in some cell, sorted. */
 function playKinds(cells: readonly (readonly Effect[])[]): readonly string[] {
   const kinds = new Set<string>()
   for (const { subject } of cells.flat()) if (subject.event.type === 'play') kinds.add(subject.event.kind)
@@ -30,7 +30,7 @@ function figures(pile: readonly Effect[], kinds: readonly string[]): PatternFigu
   }
 }
 
-/** `/patterns`: the effects of the range by local hour of day and day of week; local time = UTC + tz minutes. */
+/** `/patterns`: effects of the range by local hour and day of the week. Local time is UTC + `tz` minutes. */
 export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: number, tz = 0): Patterns {
   const from = bucketStart(fromMs, 'minute')
   const to = bucketEnd(toMs, 'minute')
@@ -44,7 +44,7 @@ export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: num
     HOURS.map((hour) => pile.filter((effect) => isHour(effect, hour)))
   const kinds = playKinds(days.flatMap(({ pile }) => hoursOf(pile)))
   return {
-    // The last event counted is the last one before the range's end: an answer about the past never changes.
+    // Counts events up to the end of the range, so that an answer about the past never changes.
     asOf: asOf(knownAt(book, to - 1)),
     from: iso(from),
     fromMs: from,

@@ -3,17 +3,17 @@ import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
 import { asOf, billionths, decimal } from './book.ts'
 import { iso } from './calendar.ts'
 
-/** One prize event as what can be paid out of it; its terms move when a hold moves them. */
+/** One prize as payouts can take from it. A hold changes its terms. */
 type Lot = {
   readonly prize: PublicEvent
   readonly claim: boolean
   readonly unlocksAtMs: number | null
   reviewUntilMs: number | null
-  /** False once the prize is corrected: nothing can be taken from it any more. */
-  stands: boolean
+  /** False when the prize is corrected, and payouts cannot take from it. */
+  isValid: boolean
 }
 
-/** So much of a payout or an expiry was taken from so much of a lot. */
+/** Amount that a payout or an expiry took from a lot. */
 type Taking = { readonly by: PublicEvent; lot: Lot; kots: bigint }
 
 /** The prizes of one contest and kind. */
@@ -26,14 +26,14 @@ function availableAtMs(lot: Lot): number {
   return lot.unlocksAtMs ?? lot.reviewUntilMs ?? lot.prize.atMs
 }
 
-/** What is left of a lot: negative when it was taken away and something taken from it has no other lot. */
+/** Rest of a lot. Negative when the lot is corrected and no other lot can cover its payments. */
 function left(shelf: Shelf, lot: Lot): bigint {
-  let kots = lot.stands ? billionths(lot.prize.kots ?? '') : 0n
+  let kots = lot.isValid ? billionths(lot.prize.kots ?? '') : 0n
   for (const taking of shelf.takings) if (taking.lot === lot) kots -= taking.kots
   return kots
 }
 
-/** The lots that still hold something, in the order in which they are consumed. */
+/** Lots with a rest, in the order in which payouts take from them. */
 function open(shelf: Shelf): readonly Lot[] {
   return shelf.lots
     .filter((lot) => left(shelf, lot) > 0n)
@@ -42,7 +42,7 @@ function open(shelf: Shelf): readonly Lot[] {
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** Takes from the open lots and says how much found none. */
+/** Takes from the open lots, and returns the amount that they could not cover. */
 function take(shelf: Shelf, by: PublicEvent, kots: bigint): bigint {
   let wanted = kots
   for (const lot of open(shelf)) {
@@ -53,9 +53,9 @@ function take(shelf: Shelf, by: PublicEvent, kots: bigint): bigint {
   return wanted
 }
 
-/** Moves what was taken from corrected prizes to lots that hold something, until either is used up. */
+/** Moves payments of corrected prizes to lots with a rest, as far as these go. */
 function settle(shelf: Shelf): void {
-  for (const taking of shelf.takings.filter((each) => !each.lot.stands)) {
+  for (const taking of shelf.takings.filter((each) => !each.lot.isValid)) {
     const missing = take(shelf, taking.by, taking.kots)
     taking.kots = missing
   }
@@ -68,11 +68,11 @@ function lotOf(prize: PublicEvent, details: PublicDetails | null): Lot {
     claim: details?.claim ?? false,
     unlocksAtMs: details?.unlocksAtMs ?? null,
     reviewUntilMs: details?.reviewUntilMs ?? null,
-    stands: true,
+    isValid: true,
   }
 }
 
-/** One entry put to its shelf. A correction gives back what the corrected payout took, or takes a lot away. */
+/** Applies one entry to its shelf. A correction returns a payout's amounts, or closes a lot. */
 function put(shelf: Shelf, { event, details }: PublicEntry): void {
   const corrected = event.type === 'correction' ? (details?.corrects ?? 0) : null
   if (event.type === 'prize') shelf.lots.push(lotOf(event, details))
@@ -85,12 +85,12 @@ function put(shelf: Shelf, { event, details }: PublicEntry): void {
   }
   if (corrected !== null) {
     shelf.takings = shelf.takings.filter((taking) => taking.by.seq !== corrected)
-    for (const lot of shelf.lots) if (lot.prize.seq === corrected) lot.stands = false
+    for (const lot of shelf.lots) if (lot.prize.seq === corrected) lot.isValid = false
   }
   settle(shelf)
 }
 
-/** The shelves after the whole book, by contest and kind; of one contest alone where it is named. */
+/** Shelves after the whole book, by contest and kind; those of one contest if given. */
 function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<string, Shelf> {
   const all = new Map<string, Shelf>()
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry.event]))
@@ -109,7 +109,7 @@ function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<
 }
 
 function status(lot: Lot, nowMs: number): UnpaidStatus {
-  if (!lot.stands) return 'overpaid'
+  if (!lot.isValid) return 'overpaid'
   if (lot.unlocksAtMs !== null && nowMs < lot.unlocksAtMs) return 'locked'
   if (lot.reviewUntilMs !== null && nowMs < lot.reviewUntilMs) return 'in_review'
   return lot.claim ? 'awaiting_claim' : 'payable'
@@ -125,7 +125,7 @@ function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] 
       if (kots === 0n) continue
       const { contestId: contest, kind } = lot.prize
       const moments = [lot.unlocksAtMs, lot.reviewUntilMs, availableAtMs(lot)]
-      const terms = JSON.stringify([contest, kind, ...moments, lot.claim, lot.stands])
+      const terms = JSON.stringify([contest, kind, ...moments, lot.claim, lot.isValid])
       const row = found.find((each) => each.terms === terms)
       if (row === undefined) found.push({ first: lot, terms, kots })
       else row.kots += kots
@@ -134,7 +134,7 @@ function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] 
   return found.toSorted((a, b) => a.first.prize.seq - b.first.prize.seq)
 }
 
-/** `/payouts` with every row on one page, as it stands at the moment `nowMs` with the whole book known. */
+/** `/payouts` with all rows on one page at the moment `nowMs`, for the whole book. */
 export function payouts(book: readonly PublicEntry[], nowMs: number, contestId?: number): Payouts {
   const totals = { locked: 0n, in_review: 0n, awaiting_claim: 0n, payable: 0n, overpaid: 0n }
   const unpaid = rows(book, contestId).map(({ first, kots }): Unpaid => {

@@ -19,7 +19,7 @@ const flowFigures = (all: readonly Effect[]): FlowFigures => ({
   burned: decimal(sum(all, BURNED)),
 })
 
-/** Each effect in the bucket that its moment falls into. */
+/** Effects in the bucket of their moment. */
 function dealt(
   all: readonly Effect[],
   starts: readonly number[],
@@ -30,19 +30,19 @@ function dealt(
   return piles
 }
 
-/** A bucket is over when an event at or after its end has been published. */
+/** A bucket is complete when an event at or after its end is published. */
 const isOver = (book: readonly PublicEntry[], endMs: number): boolean => {
   const last = book.at(-1)
   return last !== undefined && last.event.atMs >= endMs
 }
 
-/** The entries that can move the price, so that each bucket asks only those. */
+/** Entries that can change the price, so that each bucket reads only those. */
 const priceEntries = (book: readonly PublicEntry[]): readonly PublicEntry[] =>
   book.filter(
     ({ event }) => event.type === 'price' || (event.type === 'correction' && event.kind === 'price'),
   )
 
-/** `/flows`: the movement within each bucket of the range. */
+/** `/flows`: movement within each bucket of the range. */
 export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Flows {
   const used = range(fromMs, toMs, bucket)
   const starts = bucketStarts(fromMs, toMs, bucket)
@@ -58,27 +58,27 @@ export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number
       ...flowFigures(piles.get(atMs) ?? []),
     }
   })
-  // The last event counted is the last one before the range's end: an answer about the past never changes.
+  // Counts events up to the end of the range, so that an answer about the past never changes.
   const counted = knownAt(book, used.toMs - 1)
   return { asOf: asOf(counted), ...used, buckets, totals: flowFigures([...piles.values()].flat()) }
 }
 
-/** `/funds`: what stands at each bucket's end, which is what stands 1 ms before it. */
+/** `/funds`: balances 1 ms before the end of each bucket. */
 export function funds(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Funds {
   const used = range(fromMs, toMs, bucket)
   const starts = bucketStarts(fromMs, toMs, bucket)
   const all = effects(book)
   const before = all.filter((effect) => effect.entry.event.atMs < used.fromMs)
   const piles = dealt(all, starts, bucket)
-  const standing = { treasury: 0n, runningPools: 0n, loyaltyFund: 0n, prizesNotRedeemed: 0n }
+  const balances = { treasury: 0n, runningPools: 0n, loyaltyFund: 0n, prizesNotRedeemed: 0n }
   const names = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
   const move = (pile: readonly Effect[]): FundFigures => {
-    for (const name of names) standing[name] += sum(pile, FUNDS[name].in) - sum(pile, FUNDS[name].out)
+    for (const name of names) balances[name] += sum(pile, FUNDS[name].in) - sum(pile, FUNDS[name].out)
     return {
-      treasury: decimal(standing.treasury),
-      runningPools: decimal(standing.runningPools),
-      loyaltyFund: decimal(standing.loyaltyFund),
-      prizesNotRedeemed: decimal(standing.prizesNotRedeemed),
+      treasury: decimal(balances.treasury),
+      runningPools: decimal(balances.runningPools),
+      loyaltyFund: decimal(balances.loyaltyFund),
+      prizesNotRedeemed: decimal(balances.prizesNotRedeemed),
     }
   }
   move(before)

@@ -18,20 +18,20 @@ import {
 } from '../books/kept-store.ts'
 import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 
-// Makes the kept store of the present schema, and the answers that go with it (README.md beside this file).
+// Makes the kept store of the present schema, and its answers (see README.md beside this file).
 
 type Draft = Readonly<Record<string, unknown>>
-/** What is published in one request, at one moment. */
+/** Drafts of one request, and its moment. */
 type Request = Readonly<{ at: number; drafts: readonly Draft[] }>
 
 const APRIL = Date.UTC(2026, 3, 1)
-/** Drafts of the golden month that are imported; the others are published one by one, so that March closes live. */
+/** Drafts of the golden month to import. The others are published one by one, so that the service closes March. */
 const IMPORTED_FIRST = 41
-/** Plays of April, enough that a segment of its file ends while the month is open. */
+/** Plays of April, enough to end a segment of its file within the month. */
 const PLAYS = 4_100
 const PLAYS_FROM = APRIL + 4 * DAY_MS
 const EVERY_MS = 15_000
-/** Plays that share one minute, more than a chunk of totals has, in requests of so many. */
+/** Plays within one minute, more than a chunk of totals has, and plays of one request. */
 const CROWD = 300
 const CROWD_REQUEST = 100
 const CROWD_AT = Date.UTC(2026, 3, 20, 10, 5)
@@ -44,7 +44,7 @@ function goldenDrafts(): readonly Draft[] {
     .map((line): Draft => JSON.parse(line))
 }
 
-/** A draft as the door takes it: without its moment. */
+/** A draft in the form of the door, without its moment. */
 function asRequest({ at, ...draft }: Draft): Request {
   return { at: Date.parse(String(at)), drafts: [draft] }
 }
@@ -55,7 +55,7 @@ function play(index: number, contestId: number): Draft {
   return { type: 'play', kind, contestId, kots: `${(index % 13) + 1}.${(index % 10) + 1}`, ...count }
 }
 
-/** Two contests of April and their plays: the one ends with open prizes, the other still runs. */
+/** Two contests of April and their plays. One ends with open prizes, the other still runs. */
 function april(): readonly Draft[] {
   const contest = (day: number, kind: string, contestId: number, details?: Draft): Draft => ({
     at: formatAt(msOf(APRIL + day * DAY_MS)),
@@ -84,7 +84,7 @@ function april(): readonly Draft[] {
   ]
 }
 
-/** The prizes of contest 3 in every state that an unpaid one can have, and a crowded minute. */
+/** Prizes of contest 3 in every status of an unpaid prize, and a minute with many events. */
 function afterApril(): readonly Request[] {
   const prize = (kind: string, details?: Draft): Draft => ({
     ref: `prize-${kind}`,
@@ -135,7 +135,7 @@ function afterApril(): readonly Request[] {
   ]
 }
 
-/** What is published after the key has changed for good. */
+/** Events after the key has been changed for good. */
 const LAST: readonly Request[] = [
   {
     at: Date.UTC(2026, 3, 20, 11),
@@ -175,7 +175,7 @@ async function publishAll(
   for (const { at, drafts } of requests) await service.publish(drafts, msOf(at))
 }
 
-/** A log that was imported, published, imported into, and signed by an old key, by both, and by the new one. */
+/** A log that was imported, published, imported into, and signed by an old key, by both keys, and by the new one. */
 async function makeStore(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-make-'))
   const data = join(folder, 'data')
