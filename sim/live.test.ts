@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Ms } from '../src/protocol/moment.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
-import { openAuditor } from './auditor.ts'
+import { openAuditor } from '../test/oracle/draft-auditor.ts'
 import { endlessDrafts, history } from './history.ts'
 import type { HistorySettings } from './history.ts'
 import type { PublishDraft } from './import-draft.ts'
@@ -13,7 +13,7 @@ import { BATCH_MAX, CATCH_UP_MS_MAX, publishOnTime, liveDrafts } from './live.ts
 const FROM = Date.UTC(2026, 8, 14, 10)
 const TO = FROM + 14 * DAY_MS
 const PAST: HistorySettings = { seed: 'live', from: msOf(FROM), to: msOf(TO) }
-/** How late the test's timer wakes. */
+/** Delay with which the timer of the test wakes. */
 const LATE_MS = 7 * SECOND_MS
 const published = [...history(PAST)].length
 

@@ -1,4 +1,4 @@
-import type { CollectedFigures } from './questions/ask-figures.ts'
+import type { AskFiguresSettings, CollectedFigures } from './questions/ask-figures.ts'
 import { askFigures } from './questions/ask-figures.ts'
 import type { Checklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
@@ -69,12 +69,7 @@ export async function askFolder(
   return { served, covered: 0, figures, samples: noSamples(), months }
 }
 
-function figureSettingsOf({
-  source,
-  chance,
-  now,
-  onProgress,
-}: AskAllSettings): Parameters<typeof askFigures>[0] {
+function figureSettingsOf({ source, chance, now, onProgress }: AskAllSettings): AskFiguresSettings {
   let done = 0
   return {
     source,

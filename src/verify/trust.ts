@@ -16,7 +16,7 @@ import type { Primitives } from './reading/primitives.ts'
 export type TrustBasis = 'given' | 'kept' | 'served'
 
 /** Key that the log lists. A retired key signs trees up to `toSize`. */
-export type KeyRange = ChainKey & Readonly<{ toSize: number | null }>
+type KeyRange = ChainKey & Readonly<{ toSize: number | null }>
 
 /** Content of `/log/keys`, before any check of its statements. */
 export type KeyList = Readonly<{
@@ -27,7 +27,7 @@ export type KeyList = Readonly<{
 }>
 
 /** Former log that this one continues after a loss. Its first `size` events are in this one. */
-export type FormerLogSize = Readonly<{ origin: string; size: number }>
+type FormerLogSize = Readonly<{ origin: string; size: number }>
 
 /** Most keys of a list. */
 const KEYS_MAX = 256

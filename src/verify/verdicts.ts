@@ -50,8 +50,8 @@ export async function judgeLog(
   if (recomputed !== undefined && isSame(recomputed, root)) {
     list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
   } else {
-    const stretch = await firstDifference(source, tree, size)
-    const from = stretch === null ? '' : `: ${rangeText(stretch)}`
+    const range = await firstDifference(source, tree, size)
+    const from = range === null ? '' : `: ${rangeText(range)}`
     list.wrong('root', {
       place: 'log/checkpoint',
       what: `its root is not that of the ${size} entries${from}`,

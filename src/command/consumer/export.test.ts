@@ -20,15 +20,15 @@ function monthsOf(counts: readonly number[]): readonly Month[] {
   })
 }
 
-/** What a stretch costs: a file is one request, a page has 10,000 events. */
+/** Requests for a part: one for a file, one for each page of 10,000 events. */
 const requestsOf = ({ month, after, end }: ExportPart): number =>
   month === null ? Math.ceil((end - after) / 10_000) : 1
 
 suite('the parts of an export', () => {
   test('are one request a month for a year of five million events', () => {
-    const stretches = exportParts(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
+    const parts = exportParts(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
     assert.deepEqual(
-      stretches.map(({ month }) => month !== null),
+      parts.map(({ month }) => month !== null),
       Array.from({ length: 12 }, () => true),
     )
   })
@@ -48,16 +48,16 @@ suite('the parts of an export', () => {
         (counts, one, other) => {
           const head = counts.reduce((sum, count) => sum + count, 0)
           const [after = 0, end = 0] = [one % (head + 1), other % (head + 1)].toSorted((a, b) => a - b)
-          const stretches = exportParts(monthsOf(counts), after, end)
+          const parts = exportParts(monthsOf(counts), after, end)
           let place = after
-          for (const stretch of stretches) {
-            assert.equal(stretch.after, place)
-            assert.ok(stretch.end > stretch.after)
-            place = stretch.end
+          for (const part of parts) {
+            assert.equal(part.after, place)
+            assert.ok(part.end > part.after)
+            place = part.end
           }
           assert.equal(place, end)
           // Months that a few pages hold are read together: three pages of each at most, and one for what is left.
-          const requests = stretches.reduce((sum, stretch) => sum + requestsOf(stretch), 0)
+          const requests = parts.reduce((sum, part) => sum + requestsOf(part), 0)
           assert.ok(requests <= 4 * counts.length)
         },
       ),

@@ -1,15 +1,12 @@
 import { styleText } from 'node:util'
 import { groupAmount } from './output-events.ts'
 import { printable } from '../terminal/output.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import type { JsonObject } from '../../verify/reading/json-values.ts'
+import { isJsonObject } from '../../verify/reading/json-values.ts'
 
 /** Formats an answer of the API for a terminal: its single figures as lines, then each list as a table. */
 export function formatAnswer(answer: unknown, drawn: boolean): string {
-  if (!isFields(answer)) return `${cell(answer)}\n`
+  if (!isJsonObject(answer)) return `${cell(answer)}\n`
   const bold = (text: string): string => (drawn ? styleText('bold', text, { validateStream: false }) : text)
   const fields = flat(answer)
   const single = fields.filter(([, value]) => !isTable(value))
@@ -21,20 +18,20 @@ export function formatAnswer(answer: unknown, drawn: boolean): string {
   return [figures, ...tables].filter((part) => part !== '').join('\n')
 }
 
-function isTable(value: unknown): value is readonly Fields[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isFields)
+function isTable(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 }
 
 /** Fields of an object and of the objects inside it, by dotted names. Leaves out `atMs` where there is `at`. */
-function flat(fields: Fields, prefix = ''): readonly (readonly [name: string, value: unknown])[] {
+function flat(fields: JsonObject, prefix = ''): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(fields).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
     if (key.endsWith('Ms') && key.slice(0, -2) in fields) return []
     const name = printable(`${prefix}${key}`)
-    return isFields(value) ? flat(value, `${name}.`) : [[name, value]]
+    return isJsonObject(value) ? flat(value, `${name}.`) : [[name, value]]
   })
 }
 
-function formatTable(rows: readonly Fields[]): string {
+function formatTable(rows: readonly JsonObject[]): string {
   const cells = rows.map((row) => new Map(flat(row).map(([name, value]) => [name, cell(value)])))
   const names = [...new Set(cells.flatMap((row) => [...row.keys()]))]
   const columns = names.map((name) => {

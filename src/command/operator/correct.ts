@@ -6,6 +6,8 @@ import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
 import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
+import type { JsonObject } from '../../verify/reading/json-values.ts'
+import { isJsonObject } from '../../verify/reading/json-values.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -24,8 +26,6 @@ type CorrectSettings = Readonly<{
   restate: string | null
   dryRun: boolean
 }>
-
-type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Cancels a published event with a correction, and publishes its replacement in the same request: both or neither.
@@ -83,7 +83,10 @@ function receiptText(receipt: Readonly<{ status: string; seq: number | null }> |
 }
 
 /** Draft that cancels an event in full. */
-function correctionDraft(event: EventWire, { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>): Fields {
+function correctionDraft(
+  event: EventWire,
+  { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>,
+): JsonObject {
   const amount = event.kots === null ? undefined : parseAmount(event.kots)
   return {
     ref: ref ?? `correction-of-${event.seq}`,
@@ -98,10 +101,10 @@ function correctionDraft(event: EventWire, { ref, reason }: Pick<CorrectSettings
 /** Draft of the replacement: the fields of the event, overridden by the given ones. */
 function restatementDraft(
   { seq, type, kind, contestId, kots, tx }: EventWire,
-  details: Fields,
-  { details: given, ...fields }: Fields,
+  details: JsonObject,
+  { details: given, ...fields }: JsonObject,
   { ref }: Pick<CorrectSettings, 'ref'>,
-): Fields {
+): JsonObject {
   // A published moment is a pair of fields, and a draft has one of them. The event's own `restates` does not apply.
   const own = Object.entries(details).filter(([key]) => key !== 'restates' && !isTwin(key, details))
   const kept = Object.entries({ kind, contestId, kots, tx }).filter(([, value]) => value !== null)
@@ -114,14 +117,14 @@ function restatementDraft(
   }
 }
 
-function isTwin(key: string, details: Fields): boolean {
+function isTwin(key: string, details: JsonObject): boolean {
   return key.endsWith('Ms') && key.slice(0, -2) in details
 }
 
 /** Fields of an event that a replacement may change. */
 const RESTATABLE_FIELDS = ['kind', 'contestId', 'kots', 'tx', 'details']
 
-function parseRestatement(given: string): Fields {
+function parseRestatement(given: string): JsonObject {
   const text = given.trimStart().startsWith('{') ? given : readText(given)
   let fields: unknown
   try {
@@ -129,13 +132,13 @@ function parseRestatement(given: string): Fields {
   } catch (cause) {
     throw new CommandError(2, '--restate is not valid JSON', { cause })
   }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+  if (!isJsonObject(fields)) {
     throw new CommandError(2, '--restate: give a JSON object of the changed fields, such as {"kots":"12.5"}')
   }
   const unknown = Object.keys(fields).find((key) => !RESTATABLE_FIELDS.includes(key))
   if (unknown !== undefined)
     throw new CommandError(2, `--restate may have these fields only: ${RESTATABLE_FIELDS.join(', ')}`)
-  return Object.fromEntries(Object.entries(fields))
+  return fields
 }
 
 function readText(file: string): string {

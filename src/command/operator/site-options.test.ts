@@ -21,7 +21,7 @@ suite('the address of the site', () => {
     ['https://data.example.org/', 'https://data.example.org'],
     ['HTTP://Data.Example.org:8080', 'http://data.example.org:8080'],
   ] as const) {
-    test(`is taken without a slash at its end: ${text}`, () => assert.equal(parse(text), as))
+    test(`is accepted, and loses a slash at its end: ${text}`, () => assert.equal(parse(text), as))
   }
   for (const text of [
     'data.example.org',
@@ -30,11 +30,11 @@ suite('the address of the site', () => {
     'ftp://a.example',
     'x',
   ]) {
-    test(`is refused where it is none: ${text}`, () => assert.throws(() => parse(text), CommanderError))
+    test(`is refused when it is malformed: ${text}`, () => assert.throws(() => parse(text), CommanderError))
   }
 })
 
-suite('an address that the pages link to', () => {
+suite('an address for links on the pages', () => {
   const written: readonly (readonly [which: 'licence' | 'contact', text: string, as: string])[] = [
     ['licence', 'https://licence.example', 'https://licence.example/'],
     ['licence', 'https://lizenz.example/für alle', 'https://lizenz.example/f%C3%BCr%20alle'],
@@ -45,7 +45,7 @@ suite('an address that the pages link to', () => {
     ['contact', 'HTTPS://Example.org/write', 'https://example.org/write'],
   ]
   for (const [which, text, as] of written) {
-    test(`is written as every browser writes it: ${text}`, () => {
+    test(`is encoded as browsers encode it: ${text}`, () => {
       assert.equal(siteFrom(`--${which}`, text)[which], as)
     })
   }
@@ -69,8 +69,8 @@ suite('an address that the pages link to', () => {
   }
 })
 
-suite("an explorer's address", () => {
-  test('is read once: the host that it leads to, and the address as every browser writes it', () => {
+suite('the address of an explorer', () => {
+  test('gives the host for the link text, and the address encoded as browsers encode it', () => {
     const { explorers } = siteFrom(
       '--explorer',
       'https://Bücher.example/tx/{tx}?of={tx}#{tx}',

@@ -3,7 +3,7 @@ import type { FigureCheck } from './question.ts'
 import { FIGURE_CHECKS } from './question.ts'
 
 /** Names of all checks, in the order of the report. */
-export const CHECKS: readonly CheckName[] = [
+const CHECKS: readonly CheckName[] = [
   'signature',
   'root',
   'consistency',
@@ -13,7 +13,7 @@ export const CHECKS: readonly CheckName[] = [
   'events',
 ]
 
-export type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events'
+type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events'
 
 /** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
 export type Check = Readonly<{

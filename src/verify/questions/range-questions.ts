@@ -27,7 +27,7 @@ import type { PublishedAnswer } from './question.ts'
 import { wholeIn } from './question.ts'
 
 /** Number of past moments at which the summary is recomputed. */
-export const PAST_MOMENTS = 10
+const PAST_MOMENTS = 10
 /** Most days of a range of patterns: every hour of it is kept in memory. */
 const PATTERN_DAYS = 366
 /** Offset in minutes of the second time zone of patterns, in which hours begin at half past. */
@@ -56,10 +56,10 @@ export const SUMMARY_QUESTION: VerifyQuestion = {
 
 /** Questions for the summary at ten random past moments, one in each tenth of the log. */
 export function pastSummaryQuestions(
-  stretch: LogExtent | null,
+  extent: LogExtent | null,
   chance: () => number,
 ): readonly VerifyQuestion[] {
-  return pastMoments(stretch, chance).map((at) => pastSummary(at, stretch?.seq ?? 0))
+  return pastMoments(extent, chance).map((at) => pastSummary(at, extent?.seq ?? 0))
 }
 
 function pastSummary(at: Ms, seq: number): VerifyQuestion {
@@ -73,14 +73,14 @@ function pastSummary(at: Ms, seq: number): VerifyQuestion {
 }
 
 /** Random moments before that of the head, so that new events change no answer. */
-function pastMoments(stretch: LogExtent | null, chance: () => number): readonly Ms[] {
-  if (stretch === null) return []
-  const span = stretch.lastMs - stretch.firstMs
+function pastMoments(extent: LogExtent | null, chance: () => number): readonly Ms[] {
+  if (extent === null) return []
+  const span = extent.lastMs - extent.firstMs
   const part = span / PAST_MOMENTS
   const moments = Array.from({ length: PAST_MOMENTS }, (_, index) =>
-    msOf(stretch.firstMs + Math.floor((index + chance()) * part)),
+    msOf(extent.firstMs + Math.floor((index + chance()) * part)),
   )
-  return moments.filter((at) => at < stretch.lastMs)
+  return moments.filter((at) => at < extent.lastMs)
 }
 
 /** Flows or funds: every bucket over its default range, and the longest range of the past that one answer holds. */
@@ -127,12 +127,12 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
 }
 
 /** Questions for the default range of patterns, and for the last year in another time zone. */
-export function patternQuestions(stretch: LogExtent | null): readonly VerifyQuestion[] {
-  if (stretch === null) return [patternQuestion('', null)]
-  const to = floorTo(stretch.lastMs, MINUTE_MS)
-  const from = boundOf(Math.max(floorTo(stretch.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
+export function patternQuestions(extent: LogExtent | null): readonly VerifyQuestion[] {
+  if (extent === null) return [patternQuestion('', null)]
+  const to = floorTo(extent.lastMs, MINUTE_MS)
+  const from = boundOf(Math.max(floorTo(extent.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
   const past = `?from=${from}&to=${to}&tz=${PATTERN_TZ}`
-  return [patternQuestion('', null), ...(from < to ? [patternQuestion(past, stretch.seq)] : [])]
+  return [patternQuestion('', null), ...(from < to ? [patternQuestion(past, extent.seq)] : [])]
 }
 
 function patternQuestion(query: string, seq: number | null): VerifyQuestion {

@@ -2,7 +2,7 @@ import type { Sha256 } from '../../tlog/hash.ts'
 import type { VerifyEd25519 } from '../../tlog/signature.ts'
 
 /** SHA-256 of bytes that arrive in pieces. */
-export type RunningSha256 = Readonly<{ update(bytes: Uint8Array): void; digest(): Uint8Array }>
+type RunningSha256 = Readonly<{ update(bytes: Uint8Array): void; digest(): Uint8Array }>
 
 /** Cryptographic functions of the runtime. None of them comes from the service that is verified. */
 export type Primitives = Readonly<{

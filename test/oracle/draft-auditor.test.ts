@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DAY_MS, msOf } from '../src/protocol/moment.ts'
-import { openAuditor } from './auditor.ts'
-import { history } from './history.ts'
-import type { ImportDraft } from './import-draft.ts'
+import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
+import { openAuditor } from './draft-auditor.ts'
+import { history } from '../../sim/history.ts'
+import type { ImportDraft } from '../../sim/import-draft.ts'
 
 const FROM = Date.UTC(2026, 8, 14)
 const drafts = [...history({ seed: 'auditor', from: msOf(FROM), to: msOf(FROM + 30 * DAY_MS), scale: 0.3 })]
 
-/** The first draft of a name spoiled; null leaves it out. Refs are made anew, so that only the fault shows. */
+/** Drafts with the first one of a name changed, or removed (null). Refs are renumbered, so that this is the only fault. */
 function spoiled(name: string, spoil: (draft: ImportDraft) => ImportDraft | null): readonly ImportDraft[] {
   const index = drafts.findIndex((draft) => `${draft.type}/${draft.kind}` === name)
   const draft = drafts[index]
@@ -35,7 +35,7 @@ suite('the auditor of the tests', () => {
     ['a moment that goes back', 'contest/closed', (draft) => ({ ...draft, at: '2026-09-01T00:00:00.000Z' })],
     ['a price without its price', 'price/usd', ({ details: _details, ...draft }) => draft],
     ['a correction of another amount', 'correction/play', (draft) => ({ ...draft, kots: '-1.000000000' })],
-    ['a restatement of what stands', 'correction/play', () => null],
+    ['a restatement of an event that is not cancelled', 'correction/play', () => null],
     ['a play of no contest', 'play/vote', ({ contestId: _id, ...draft }) => draft],
     ['an empty treasury', 'treasury/deposit', () => null],
   ]

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base'
-import type { ImportDraft } from './import-draft.ts'
+import type { ImportDraft } from '../../sim/import-draft.ts'
 
 /**
  * Checks drafts against the rules of the log, one after the other, and throws at the first that breaks a rule. It shares
