@@ -21,7 +21,7 @@ export function inclusionProof(
   return ranges && rangeRoots(hasher, ranges, size, read)
 }
 
-/** Tiles that `inclusionProof` reads, so that a caller can fetch them first; undefined where it is undefined. */
+/** Tiles that `inclusionProof` reads, so that a caller can fetch them first; undefined if the tree has no such leaf. */
 export function tilesOfInclusion(index: number, size: number): readonly Tile[] | undefined {
   const ranges = inclusionRanges(index, size)
   return ranges && tilesUnder(ranges, size)

@@ -83,7 +83,7 @@ suite('the path of a tile', () => {
     test(`is never ${JSON.stringify(path)}`, () => assert.equal(parseTilePath(path), undefined))
   }
 
-  test('is parsed to what was formatted, for a bundle too', () => {
+  test('is parsed to the tile that was formatted, and for a bundle too', () => {
     fc.assert(
       fc.property(places, fc.nat(63), (place, level) => {
         assert.deepEqual(parseTilePath(formatTilePath({ level, ...place })), { level, ...place })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 /** Asserts that a feed is valid by RFC 5545: lines, folds, and the properties of each entry. */
 export function assertCalendar(feed: string): void {
   const lines = Buffer.from(feed).toString('latin1').split('\r\n')
-  assert.equal(lines.pop(), '', 'the last line ends too')
+  assert.equal(lines.pop(), '', 'the last line ends with CRLF')
   for (const line of lines) {
     assert.ok(line.length <= 75 && !line.includes('\n'), line)
     assert.ok(!Buffer.from(line, 'latin1').toString('utf8').includes('\uFFFD'), 'no fold within a character')

@@ -13,7 +13,7 @@ import { TEST_KEY } from '../story/signing.ts'
 /** A line of an import file, right or wrong. */
 export type Line = Readonly<Record<string, unknown>>
 
-/** The present of all imports. */
+/** Value of the clock in all imports. */
 export const NOW_MS: number = Date.UTC(2026, 5, 1)
 
 /** A folder with files to import and a data directory. */

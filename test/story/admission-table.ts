@@ -68,7 +68,7 @@ export type Row = readonly [
 ]
 
 /** Registers one test for each row. */
-export function holds(rows: readonly Row[]): void {
+export function testAdmission(rows: readonly Row[]): void {
   for (const [name, events, draft, refused] of rows) {
     test(name, () => {
       const refusal = refusalAfter(events, draft)

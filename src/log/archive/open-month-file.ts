@@ -9,7 +9,7 @@ import type { RunningSum } from './gzip-member.ts'
 import { deflateSegment, GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
 import type { Sha256State } from './sha256-state.ts'
-import { beginSha256, decodeSha256, encodeSha256, sha256Of, takeIntoSha256 } from './sha256-state.ts'
+import { beginSha256, decodeSha256, encodeSha256, sha256Of, updateSha256 } from './sha256-state.ts'
 
 /** A segment to be stored. */
 type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: RunningSum }>
@@ -25,7 +25,7 @@ export type OpenMonthFile = {
 /** Begins the file of a new month. */
 export function beginMonthFile(): OpenMonthFile {
   const gzip = beginSha256()
-  takeIntoSha256(gzip, GZIP_HEADER)
+  updateSha256(gzip, GZIP_HEADER)
   return { running: EMPTY_SUM, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
 }
 
@@ -35,15 +35,15 @@ export function extendMonthFile(file: OpenMonthFile, raw: Uint8Array): Segment {
   const start = file.storedBytes
   file.running = addToSum(file.running, raw)
   file.storedBytes += segment.length
-  takeIntoSha256(file.lines, raw)
-  takeIntoSha256(file.gzip, segment)
+  updateSha256(file.lines, raw)
+  updateSha256(file.gzip, segment)
   return { start, bytes: segment, bytesCrc: crc32(segment), running: file.running }
 }
 
 /** Ends the file and gives the digests of its lines and of its bytes. Nothing can be added afterwards. */
 export function endMonthFile(file: OpenMonthFile): Readonly<{ lines: Digest; gzip: Digest }> {
   const trailer = gzipTrailer(file.running)
-  takeIntoSha256(file.gzip, trailer)
+  updateSha256(file.gzip, trailer)
   return {
     lines: { bytes: file.running.bytes, sha256: sha256Of(file.lines) },
     gzip: { bytes: file.storedBytes + trailer.length, sha256: sha256Of(file.gzip) },

@@ -20,7 +20,7 @@ export function beginSha256(): Sha256State {
 }
 
 /** Adds the next bytes to the digest. */
-export function takeIntoSha256(state: Sha256State, bytes: Uint8Array): void {
+export function updateSha256(state: Sha256State, bytes: Uint8Array): void {
   const { words, tail } = state
   const waiting = state.bytes % BLOCK_BYTES
   state.bytes += bytes.length

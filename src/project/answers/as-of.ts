@@ -13,7 +13,7 @@ export function asOf(head: Head): AsOf {
 }
 
 /**
- * Whether all events before `end` are published, which is so once an event at or after `end` exists. The log decides
+ * Whether no further event before `end` can follow, because an event at or after `end` is published. The log decides
  * this, not the clock.
  */
 export function isSettledBefore(head: Head, end: Ms): boolean {

@@ -3,7 +3,7 @@ import { boundOf, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
 import type { Activity } from './books.ts'
 import { addActivity, NO_ACTIVITY, QUARTERS_OF_WEEK, weekOf } from './week-sums.ts'
 
-/** Rows of a past week: D(q) for each of its quarter hours. */
+/** Rows of a past week: for each of its quarter hours q the sum D(q) of ARCHITECTURE.md, "Week-strided sums". */
 type WeekRows = Readonly<{ week: Ms; rows: readonly Activity[] }>
 
 /**

@@ -1,6 +1,6 @@
 import { suite } from 'node:test'
 import type { TableEvent } from '../../../test/story/admission-table.ts'
-import { contest, holds, moved, RUNNING } from '../../../test/story/admission-table.ts'
+import { contest, testAdmission, moved, RUNNING } from '../../../test/story/admission-table.ts'
 import { correcting, month, priced, time } from '../../../test/story/story.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Details } from '../../protocol/details.ts'
@@ -52,11 +52,11 @@ suite('a correction', () => {
       type === 'contest' || type === 'hold'
         ? `details.corrects: an event of type ${type} cannot be corrected: publish a further event`
         : null
-    holds([[`of ${is} is ${refused === null ? 'admitted' : 'refused'}`, whole, draft, refused]])
+    testAdmission([[`of ${is} is ${refused === null ? 'admitted' : 'refused'}`, whole, draft, refused]])
   }
 
   const once = [deposit, correction('treasury', 1)]
-  holds([
+  testAdmission([
     [
       'can correct an event only once',
       once,
@@ -121,7 +121,7 @@ suite('an event that restates', () => {
     ...moved(is, '0', id),
     details: { restates: seqOf(seq) },
   })
-  holds([
+  testAdmission([
     [
       'is admitted in the state of the event that it replaces',
       [...RUNNING, moved('play/entry', '1', 1), { is: 'correction/play', details: correcting(3) }],
@@ -198,7 +198,7 @@ suite('a loyalty run', () => {
   const whole = [of('input'), of('output')]
   const hasInput = "details.month: event 1 has published this month's input"
   const hasOutput = "details.month: event 2 has published this month's output"
-  holds([
+  testAdmission([
     ['publishes its input first', [], of('output'), 'details.month: this month has no input yet'],
     ['publishes its output after its input', [of('input')], of('output'), null],
     [

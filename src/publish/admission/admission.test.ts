@@ -5,7 +5,7 @@ import type { Row, TableEvent } from '../../../test/story/admission-table.ts'
 import {
   contest,
   draftOf,
-  holds,
+  testAdmission,
   moved,
   PAID,
   PAYING,
@@ -25,8 +25,8 @@ import { judgeDraft } from './admission.ts'
 const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PAYING, paid: PAID }
 const STATE_NAMES = ['unplanned', 'upcoming', 'running', 'paying', 'paid'] as const
 
-suite('an event of a contest is admitted', () => {
-  const table: readonly (readonly [is: TableEvent['is'], ...takenIn: string[]])[] = [
+suite('an event of a contest', () => {
+  const table: readonly (readonly [is: TableEvent['is'], ...admittedIn: string[]])[] = [
     ['contest/scheduled', 'unplanned'],
     ['contest/rescheduled', 'upcoming', 'running'],
     ['contest/opened', 'upcoming'],
@@ -43,14 +43,14 @@ suite('an event of a contest is admitted', () => {
     ['payout/refund', 'paying'],
     ['expiry/winner', 'paying'],
   ]
-  for (const [is, ...takenIn] of table) {
+  for (const [is, ...admittedIn] of table) {
     const [type = '', kind = ''] = is.split('/')
     // An amount of zero needs no balance, so that only the order decides.
     const draft = type === 'contest' ? contest(kind) : moved(is, '0', 1)
-    test(`${is} while it is ${takenIn.join(', ')}, and 409 wrong-state otherwise`, () => {
+    test(`such as ${is} is admitted while the contest is ${admittedIn.join(', ')}, else refused with 409 wrong-state`, () => {
       for (const state of STATE_NAMES) {
         const refusal = refusalAfter(STATES[state], draft)
-        assert.equal(refusal === null, takenIn.includes(state), `${is} while ${state}`)
+        assert.equal(refusal === null, admittedIn.includes(state), `${is} while ${state}`)
         if (refusal !== null) assert.equal(refusal.code, 'wrong-state')
       }
     })
@@ -58,35 +58,40 @@ suite('an event of a contest is admitted', () => {
 
   const cancelled = [...UPCOMING, contest('cancelled')]
   const sponsored = [...UPCOMING, moved('pool/sponsor', '5', 1), contest('cancelled')]
-  holds([
+  testAdmission([
     [
-      'in the state of its own contest, not of another',
+      'is judged by the state of its own contest',
       [...RUNNING, contest('scheduled', 2)],
       moved('play/entry', '1', 2),
       'type: this contest is upcoming; play comes while it is running',
     ],
-    ['after its contest was cancelled, as in state paying', cancelled, moved('prize/winner', '0', 1), null],
-    ['to refund the pool of a cancelled contest', sponsored, moved('payout/refund', '5', 1), null],
     [
-      'to set a cancelled contest to paid when all is refunded',
+      'is admitted in a cancelled contest as in the state paying',
+      cancelled,
+      moved('prize/winner', '0', 1),
+      null,
+    ],
+    ['may refund the pool of a cancelled contest', sponsored, moved('payout/refund', '5', 1), null],
+    [
+      'may set a cancelled contest to paid when all is refunded',
       [...sponsored, moved('payout/refund', '5', 1)],
       contest('paid'),
       null,
     ],
     [
-      'but a cancelled contest never opens',
+      'never opens a cancelled contest',
       cancelled,
       contest('opened'),
       'kind: this contest is paying; opened follows upcoming',
     ],
     [
-      'to move closesAt of a running contest',
+      'may move closesAt of a running contest',
       RUNNING,
       { ...contest('rescheduled'), details: { ...TIMES, closesAt: time('2026-12-01') } },
       null,
     ],
     [
-      'but not to move opensAt of a running contest',
+      'may not move opensAt of a running contest',
       RUNNING,
       { ...contest('rescheduled'), details: { ...TIMES, opensAt: time('2026-10-01') } },
       'details.opensAt: a running contest may move its closesAt only',
@@ -94,25 +99,25 @@ suite('an event of a contest is admitted', () => {
   ])
 })
 
-suite('contest/paid is refused', () => {
+suite('contest/paid', () => {
   const funded = [...RUNNING, moved('pool/sponsor', '10', 1), contest('closed')]
   const won = [...funded, moved('prize/winner', '10', 1)]
-  holds([
-    ['while its pool holds something', funded, contest('paid'), 'kind: pool:1 holds 10.000000000'],
+  testAdmission([
+    ['is refused while the pool has a balance', funded, contest('paid'), 'kind: pool:1 holds 10.000000000'],
     [
-      'while a prize of any kind is unpaid',
+      'is refused while a prize of any kind is unpaid',
       [...won, moved('payout/winner', '9.999999999', 1)],
       contest('paid'),
       'kind: unredeemed:1:winner holds 0.000000001',
     ],
     [
-      'while more was paid than won',
+      'is refused while more is paid than won',
       [...won, moved('payout/winner', '10', 1), { is: 'correction/prize', details: correcting(5) }],
       contest('paid'),
       'kind: pool:1 holds 10.000000000',
     ],
     [
-      'until the rest has expired or was returned',
+      'is admitted when the rest has expired or is returned',
       [
         ...funded,
         moved('prize/winner', '4', 1),
@@ -125,7 +130,7 @@ suite('contest/paid is refused', () => {
   ])
 })
 
-suite('a balance inside the platform never goes below zero', () => {
+suite('a balance inside the platform', () => {
   const funded = [moved('treasury/deposit', '5'), ...UPCOMING]
   const pool = [...PAYING.slice(0, -1), moved('pool/sponsor', '5', 1), contest('closed')]
   const unredeemed = [...pool, moved('prize/winner', '5', 1)]
@@ -149,11 +154,11 @@ suite('a balance inside the platform never goes below zero', () => {
     ['expiry/winner', 'unredeemed:1:winner', unredeemed, 1],
     ['payout/loyalty', 'loyalty', loyalty],
   ]
-  holds(
+  testAdmission(
     givers.flatMap(([is, account, story, id]): Row[] => [
-      [`by ${is} of all that ${account} holds`, story, moved(is, '5', id), null],
+      [`allows ${is} of all that ${account} holds`, story, moved(is, '5', id), null],
       [
-        `nor by ${is} of a billionth more, which names account, balance and what was asked`,
+        `refuses ${is} of a billionth more than ${account} holds, and names account, balance and amount`,
         story,
         moved(is, '5.000000001', id),
         `kots: ${account} holds 5.000000000, ${asks}`,
@@ -161,40 +166,40 @@ suite('a balance inside the platform never goes below zero', () => {
     ]),
   )
 
-  const takers: readonly (readonly [is: TableEvent['is'], id?: number])[] = [
+  const unlimited: readonly (readonly [is: TableEvent['is'], id?: number])[] = [
     ['play/entry', 1],
     ['pool/sponsor', 1],
     ['treasury/deposit'],
     ['trade/buy'],
     ['trade/sell'],
   ]
-  holds(
-    takers.map(([is, id]): Row => [
-      `by ${is}, which no account inside pays for`,
+  testAdmission(
+    unlimited.map(([is, id]): Row => [
+      `does not limit ${is}, which no account inside the platform pays`,
       RUNNING,
       moved(is, '1', id),
       null,
     ]),
   )
-  holds([
+  testAdmission([
     [
-      'by a prize of one kind paid as another',
+      'refuses the payment of a prize as one of another kind',
       unredeemed,
       moved('payout/runner_up', '1', 1),
       'kots: unredeemed:1:runner_up holds 0.000000000, 1.000000000 is asked',
     ],
     [
-      'but by a correction, which is never refused for this',
+      'does not limit a correction',
       [moved('treasury/deposit', '5'), moved('burn/platform_income', '5')],
       { is: 'correction/treasury', kots: '-5', details: correcting(1) },
       null,
     ],
   ])
 
-  test('and is refused as insufficient-balance', () =>
+  test('refuses with the code insufficient-balance', () =>
     assert.equal(refusalAfter([], moved('burn/platform_income', '1'))?.code, 'insufficient-balance'))
 
-  test('whatever drafts are published in any order, except corrections', () => {
+  test('stays at zero or above for random drafts without corrections', () => {
     let taken = 0
     fc.assert(
       fc.property(randomLogs, (entries) => {

@@ -129,8 +129,8 @@ suite('the API', () => {
   for (const [path, status, code] of refused) {
     test(`${path} is refused with ${status} ${code}, uncached`, async () => {
       // A problem is sent even when `If-None-Match` is the ETag of another answer.
-      const elsewhere = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
-      assert.equal((await stage.get(path, { 'If-None-Match': elsewhere })).status, status)
+      const otherEtag = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
+      assert.equal((await stage.get(path, { 'If-None-Match': otherEtag })).status, status)
       const response = await stage.get(path, { 'If-None-Match': '*' })
       const problem = (await response.json()) as Record<string, unknown>
       assert.equal(response.status, status)
@@ -184,7 +184,7 @@ suite('the API', () => {
     assert.match(feed, /UID:loyalty-2026-09@daybook\.test\/api\r\n/)
   })
 
-  test('answers only the reason while the node is not ready', async () => {
+  test('answers 503 with the reason while the node is not ready', async () => {
     stage.setUnready({ code: 'not-ready', detail: 'The log is being checked.', retryAfterSeconds: 5 })
     const response = await stage.get('/api/v1/summary')
     stage.setUnready(undefined)

@@ -56,7 +56,7 @@ function indexReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest)
 function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
     const months = snapshot.months()
-    // The sums change only when a month closes, which the first event of the open month does.
+    // The sums change only when a month closes. The first event of the next month closes it.
     const changedBy = months.at(-1)?.firstSeq ?? BEFORE_FIRST
     const caching = revalidated(snapshot.head.seq, presentEtag(changedBy))
     if (ask.holds(caching.etag)) return { is: 'unchanged', ...caching }

@@ -91,7 +91,7 @@ suite('the requests of one connection', () => {
     assert.doesNotMatch(text, /503/)
   })
 
-  test('do not run after an end, which closes once after the last answer, however often it is called', async () => {
+  test('do not run after repeated calls of end, which closes the connection after the last answer', async () => {
     using stage = await serve()
     const socket = await stage.send(REQUEST.repeat(2))
     let text = ''
@@ -111,7 +111,7 @@ suite('the requests of one connection', () => {
     assert.match(text, /Connection: close/)
   })
 
-  test('that wait are limited over all connections: a connection that adds too many is closed', async () => {
+  test('have a limit of waiting requests over all connections; a connection that exceeds it is closed', async () => {
     using stage = await serve(10)
     const first = await stage.send(REQUEST.repeat(11))
     await until(() => stage.begun.length === 1)

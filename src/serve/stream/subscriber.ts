@@ -64,7 +64,7 @@ export type Subscriber = Omit<Join, 'after'> & {
 export type StreamContext = Readonly<{
   reader: LogReader
   limits: StreamLimits
-  /** Last seq to write: the head of the last fan-out for a live stream, the present head for another. */
+  /** Last seq to write: for a live stream the head of the last fan-out, for a stream that reads history the present head. */
   head: (cursor: Cursor) => Seq
   now: () => Ms
   monotonicMs: () => number
@@ -136,7 +136,7 @@ function listen(context: StreamContext, subscriber: Subscriber): void {
 function opened(context: StreamContext, subscriber: Subscriber): void {
   if (subscriber.ended) return
   subscriber.socket.on('data', (bytes: Buffer) => {
-    // Node parses what follows the request, although nothing of it is run. So it needs a bound.
+    // Node parses requests after this one, although they never run. So their bytes need a limit.
     subscriber.trailingBytes += bytes.byteLength
     if (subscriber.trailingBytes > context.limits.trailingBytesMax) disconnect(context, subscriber, 'client')
   })

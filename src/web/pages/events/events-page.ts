@@ -67,7 +67,7 @@ function filtersOf({ query }: Pick<View, 'query'>): string {
   })
 }
 
-/** Text of an empty list: the searched range, and where to go on. `from` is the answer's address if not the page's own. */
+/** Text of an empty list: the searched range and its end. `from` is the address of an answer other than the page's own. */
 export function noEvents(page: EventsPage['page'], from: string, { query }: View): Html {
   const types = query.list('type')
   const what = types === undefined ? 'event' : types.join(' or ')

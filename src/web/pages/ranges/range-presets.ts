@@ -73,7 +73,7 @@ export async function beforeLaunch(view: View, { fromMs }: Range): Promise<Html 
   </p>`
 }
 
-/** A moment in the last shown bucket. For the present it is that of the newest event, so that no link ends in the future. */
+/** A moment in the last shown bucket. For the present it is the newest event's, so that no link ends later. */
 function lastOf({ past }: View, { toMs, bucket, asOf }: Range & Readonly<{ asOf: AsOf }>): Date {
   return new Date(past ? toMs - 1 : Math.max(asOf.atMs ?? 0, toMs - BUCKET_MS[bucket]))
 }
