@@ -9,8 +9,8 @@ import { bigStore } from './stage/big-store.ts'
 import type { Timing } from './stage/measure.ts'
 import { measure, measureAsync, verdict } from './stage/measure.ts'
 import { peersTable } from './peers.ts'
-import type { Asked, Question } from './stage/questions.ts'
-import { askedOf, questions } from './stage/questions.ts'
+import type { QuestionSubjects, Question } from './stage/questions.ts'
+import { subjectsOf, questions } from './stage/questions.ts'
 import type { BenchSettings } from './stage/report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
 import { startBenchService } from './stage/service.ts'
@@ -97,7 +97,7 @@ async function overHttp(data: string, runs: number): Promise<readonly (Timing | 
 
 function drawing(
   question: Question,
-  asked: Asked,
+  asked: QuestionSubjects,
   ask: (url: string) => Promise<unknown>,
 ): () => () => Promise<unknown> {
   const random = randomOf(`http ${question.name}`)
@@ -107,10 +107,10 @@ function drawing(
   }
 }
 
-function withReader<T>(data: string, use: (reader: LogReader, asked: Asked) => T): T {
+function withReader<T>(data: string, use: (reader: LogReader, asked: QuestionSubjects) => T): T {
   const reader = openReader(data, null)
   try {
-    const asked = reader.snapshot(askedOf)
+    const asked = reader.snapshot(subjectsOf)
     return use(reader, asked)
   } finally {
     reader.close()

@@ -8,12 +8,12 @@ import { openReader } from '../src/log/open-reader.ts'
 import { answerCosts } from './fairness/fairness-answers.ts'
 import type { Attack } from './fairness/fairness-attacks.ts'
 import { ATTACKS } from './fairness/fairness-attacks.ts'
-import type { Attacked, AttackPlan } from './fairness/fairness-load.ts'
-import type { StrangerPlan, Waited } from './fairness/fairness-stranger.ts'
+import type { AttackResult, AttackPlan } from './fairness/fairness-load.ts'
+import type { StrangerPlan, StrangerResult } from './fairness/fairness-stranger.ts'
 import { share } from './stage/measure.ts'
 import { owingStore } from './stage/owing-store.ts'
-import type { Asked } from './stage/questions.ts'
-import { askedOf } from './stage/questions.ts'
+import type { QuestionSubjects } from './stage/questions.ts'
+import { subjectsOf } from './stage/questions.ts'
 import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './stage/report.ts'
 import { startBenchService } from './stage/service.ts'
 
@@ -95,19 +95,19 @@ async function fairness(events: number): Promise<string> {
   ].join('\n')
 }
 
-function askedOfStore(data: string): Asked {
+function askedOfStore(data: string): QuestionSubjects {
   const reader = openReader(data, null)
   try {
-    return reader.snapshot(askedOf)
+    return reader.snapshot(subjectsOf)
   } finally {
     reader.close()
   }
 }
 
-async function rowOf(attack: Attack, data: string, asked: Asked): Promise<string[]> {
+async function rowOf(attack: Attack, data: string, asked: QuestionSubjects): Promise<string[]> {
   await using service = await startBenchService(data, String(RATE_LIMIT), attack.workers)
   const { port } = service
-  const ask = (forMs: number, first: number): Promise<Waited> =>
+  const ask = (forMs: number, first: number): Promise<StrangerResult> =>
     stranger({ port, forMs, waitMs: slices.waitMs }, first, questionsOf(asked))
   // Asks for pages first, because the first request for a page waits until the islands are bundled.
   await stranger({ port, forMs: slices.warmMs, waitMs: FIRST_PAGE_MS_MAX }, 1, pastPages(asked))
@@ -130,7 +130,7 @@ async function rowOf(attack: Attack, data: string, asked: Asked): Promise<string
   ]
 }
 
-function answersOf({ byStatus, bytes }: Attacked): string {
+function answersOf({ byStatus, bytes }: AttackResult): string {
   const counts = Object.entries(byStatus).map(([status, count]) => `${count} × ${status}`)
   return counts.length === 0 ? '' : `${counts.join(', ')}, ${(bytes / 2 ** 20).toFixed(0)} MiB`
 }
@@ -140,26 +140,26 @@ function stranger(
   slice: Pick<StrangerPlan, 'port' | 'forMs' | 'waitMs'>,
   first: number,
   paths: readonly string[],
-): Promise<Waited> {
+): Promise<StrangerResult> {
   const addresses = Array.from({ length: STRANGERS }, (_, index) => `127.30.${first}.${1 + index}`)
   const plan: StrangerPlan = { ...slice, everyMs: ASK_EVERY_MS, addresses, paths }
-  return run<Waited>('fairness/fairness-stranger.ts', plan)
+  return run<StrangerResult>('fairness/fairness-stranger.ts', plan)
 }
 
-function questionsOf({ events }: Asked): readonly string[] {
+function questionsOf({ events }: QuestionSubjects): readonly string[] {
   const pages = Array.from({ length: 20 }, (_, index) => Math.floor((events / 21) * (index + 1)))
   return pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
 }
 
 /** Pages of many moments, so that no page is cached and both answer threads work. */
-function pastPages({ from, to }: Asked): readonly string[] {
+function pastPages({ from, to }: QuestionSubjects): readonly string[] {
   return Array.from(
     { length: 1_000 },
     (_, index) => `/summary?at=${Math.floor(from + ((to - from) / 1_001) * index)}`,
   )
 }
 
-async function begin(attack: Attack, port: number, asked: Asked): Promise<Attacked> {
+async function begin(attack: Attack, port: number, asked: QuestionSubjects): Promise<AttackResult> {
   let number = 0
   const request = (): string => {
     const host = attack.host?.(number) ?? '127.0.0.1'
@@ -172,7 +172,7 @@ async function begin(attack: Attack, port: number, asked: Asked): Promise<Attack
   })
   const plan: AttackPlan = { port, forMs: slices.attackMs, way: attack.way, connections }
   await new Promise((resolve) => setTimeout(resolve, LEAD_MS))
-  return await run<Attacked>('fairness/fairness-load.ts', plan)
+  return await run<AttackResult>('fairness/fairness-load.ts', plan)
 }
 
 /** Runs a script of this folder with a plan as its input, and returns its parsed output. */

@@ -9,8 +9,8 @@ import { payouts } from '../src/project/answers/payouts.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
-import type { Asked, Question } from './stage/questions.ts'
-import { askedOf, questions } from './stage/questions.ts'
+import type { QuestionSubjects, Question } from './stage/questions.ts'
+import { subjectsOf, questions } from './stage/questions.ts'
 import type { BenchSettings } from './stage/report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
 
@@ -24,7 +24,7 @@ const BUDGET_MS = 2_000
 const ENOUGH = 30
 const READ_BYTES = 1 << 22
 
-type Log = Readonly<{ reader: LogReader; asked: Asked }>
+type Log = Readonly<{ reader: LogReader; asked: QuestionSubjects }>
 /** Median time in ms and mean length in characters of one question on one log. */
 type Cost = Readonly<{ time: number; chars: number }>
 
@@ -62,7 +62,7 @@ function openLog(store: string, events: number): Log {
   const data = bigStore(store, events, sayBuilding(events))
   readThrough(storePath(data))
   const reader = openReader(data, null)
-  return { reader, asked: reader.snapshot(askedOf) }
+  return { reader, asked: reader.snapshot(subjectsOf) }
 }
 
 /** Reads a file to its end, so that the system caches it if it has room. */

@@ -4,7 +4,7 @@ import { randomOf } from '../sim/random.ts'
 import { openReader } from '../src/log/open-reader.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
-import { askedOf, questions } from './stage/questions.ts'
+import { subjectsOf, questions } from './stage/questions.ts'
 import type { BenchSettings } from './stage/report.ts'
 import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
 import type { Memory } from './stage/service.ts'
@@ -70,7 +70,7 @@ async function starts({ store, events }: BenchSettings): Promise<string> {
 async function askAll(ask: (url: string) => Promise<unknown>, data: string): Promise<void> {
   const random = randomOf('start')
   const reader = openReader(data, null)
-  const asked = reader.snapshot(askedOf)
+  const asked = reader.snapshot(subjectsOf)
   reader.close()
   for (const question of questions()) {
     for (let drawing = 0; drawing < QUESTIONS_EACH; drawing++) await ask(question.draw(random, asked).url)

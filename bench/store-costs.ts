@@ -33,7 +33,13 @@ const MONTH_EVENTS = 1_000_000
 const KEEP_EVERY = 2_000
 
 type Row = readonly [what: string, figure: string]
-type Told = Readonly<{ type: EventType; kind: string; contest?: number; kots?: bigint; details?: Details }>
+type TestEvent = Readonly<{
+  type: EventType
+  kind: string
+  contest?: number
+  kots?: bigint
+  details?: Details
+}>
 
 const directory = mkdtempSync(join(tmpdir(), 'daybook-costs-'))
 try {
@@ -44,7 +50,7 @@ try {
 }
 
 /** Builds a store in `folder` with the events of `tell`. */
-function build(folder: string, tell: (say: (told: Told, at?: number) => void) => void): string {
+function build(folder: string, tell: (say: (told: TestEvent, at?: number) => void) => void): string {
   const data = join(directory, folder)
   createStore(storePath(data), { origin: 'localhost/costs', chain: 'opaque', simulated: true })
   const db = openForBulk(storePath(data))
@@ -61,7 +67,7 @@ function build(folder: string, tell: (say: (told: Told, at?: number) => void) =>
   return data
 }
 
-function append(appender: Appender, { type, kind, contest, kots, details }: Told, at: number): void {
+function append(appender: Appender, { type, kind, contest, kots, details }: TestEvent, at: number): void {
   const contestId = contest === undefined ? null : contestIdOf(contest)
   const amount = kots === undefined ? null : billionths(kots)
   const draft = {
@@ -77,12 +83,12 @@ function append(appender: Appender, { type, kind, contest, kots, details }: Told
   appender.append(draft, null, msOf(at))
 }
 
-function scheduled(contest: number): Told {
+function scheduled(contest: number): TestEvent {
   const details = { title: `Round ${contest}`, opensAt: msOf(START), closesAt: msOf(START + HOUR_MS) }
   return { type: 'contest', kind: 'scheduled', contest, details }
 }
 
-function prize(contest: number, minutes: number): Told {
+function prize(contest: number, minutes: number): TestEvent {
   const details = {
     unlocksAt: msOf(START + minutes * MINUTE_MS),
     reviewUntil: msOf(START + 2 * minutes * MINUTE_MS),
@@ -165,7 +171,7 @@ function archiveCosts(folder: string): readonly Row[] {
 /** Time and bytes of one commit right after a start. */
 function writing(
   data: string,
-  publish: (commit: (told: readonly Told[], at: number) => void) => void,
+  publish: (commit: (told: readonly TestEvent[], at: number) => void) => void,
 ): string {
   const db: DatabaseSync = openForWriting(storePath(data))
   db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { flowsPage, patternsPage } from './fairness-attacks.ts'
 import { share } from '../stage/measure.ts'
 import { OWED_PRIZES, OWING } from '../stage/owing-store.ts'
-import type { Asked } from '../stage/questions.ts'
+import type { QuestionSubjects } from '../stage/questions.ts'
 import { ms, table, thousands } from '../stage/report.ts'
 import type { BenchService } from '../stage/service.ts'
 import { startBenchService } from '../stage/service.ts'
@@ -18,7 +18,7 @@ const STEP_MS = 10
 /** Different answers of one kind in each round. */
 const DRAWINGS = 5
 
-type Costly = Readonly<{
+type CostlyAnswer = Readonly<{
   name: string
   /** Rows or buckets that the answer reads. */
   rows: number
@@ -28,9 +28,9 @@ type Costly = Readonly<{
   paths: readonly string[]
 }>
 
-function costlyAnswers(asked: Asked): readonly Costly[] {
+function costlyAnswers(asked: QuestionSubjects): readonly CostlyAnswer[] {
   const { most, some, few } = OWING
-  const draw = (path: (number: number, of: Asked) => string, first: number): readonly string[] =>
+  const draw = (path: (number: number, of: QuestionSubjects) => string, first: number): readonly string[] =>
     Array.from({ length: DRAWINGS }, (_, index) => path(first + index, asked))
   const contests = asked.contests.length
   return [
@@ -87,7 +87,7 @@ function costlyAnswers(asked: Asked): readonly Costly[] {
   ]
 }
 
-function flowsAnswer(number: number, asked: Asked): string {
+function flowsAnswer(number: number, asked: QuestionSubjects): string {
   return `/api/v1${flowsPage(number + 100, asked)}`
 }
 
@@ -98,14 +98,14 @@ function flowsAnswer(number: number, asked: Asked): string {
 type Cost = Readonly<{ loop: number; elsewhere: number; kib: number; step: number }>
 
 /** Table of the cost of each answer. Every round starts a service with empty caches. */
-export async function answerCosts(data: string, asked: Asked, rounds: number): Promise<string> {
+export async function answerCosts(data: string, asked: QuestionSubjects, rounds: number): Promise<string> {
   const answers = costlyAnswers(asked)
   const costs = answers.map((): Cost[] => [])
   for (let round = 0; round < rounds; round++) {
     // A second request would count on the same thread, so processor time and waits are measured in separate rounds.
     for (const measure of [costOf, stepOf]) {
       await using service = await startBenchService(data)
-      for (const path of answers.flatMap(({ warm }) => warm)) await take(service.port, path)
+      for (const path of answers.flatMap(({ warm }) => warm)) await fetchLength(service.port, path)
       for (const [index, { paths }] of answers.entries()) {
         for (const path of paths) costs[index]?.push(await measure(service, path))
       }
@@ -144,10 +144,10 @@ function rowOf(name: string, read: number, costs: readonly Cost[]): string[] {
 }
 
 async function costOf({ pid, port }: BenchService, path: string): Promise<Cost> {
-  const idle = await spentBy(pid, () => delay(IDLE_MS))
+  const idle = await cpuDuring(pid, () => delay(IDLE_MS))
   let bytes = 0
-  const spent = await spentBy(pid, async () => {
-    bytes = await take(port, path)
+  const spent = await cpuDuring(pid, async () => {
+    bytes = await fetchLength(port, path)
   })
   // Subtracts the background work, such as the audit of the log.
   const share_ = spent.wallMs / idle.wallMs
@@ -160,7 +160,7 @@ async function costOf({ pid, port }: BenchService, path: string): Promise<Cost> 
 }
 
 /** Processor time of a process's threads during the work, and the duration of the work. */
-async function spentBy(pid: number, work: () => Promise<unknown>) {
+async function cpuDuring(pid: number, work: () => Promise<unknown>) {
   const [before, beganMs] = [threadCpu(pid), performance.now()]
   await work()
   const [after, wallMs] = [threadCpu(pid), performance.now() - beganMs]
@@ -170,7 +170,7 @@ async function spentBy(pid: number, work: () => Promise<unknown>) {
 /** Requests a small answer repeatedly while the other is made. The slowest of them waited for the longest step. */
 async function stepOf({ port, ask }: BenchService, path: string): Promise<Cost> {
   const ended = new AbortController()
-  const taken = take(port, path).finally(() => ended.abort())
+  const taken = fetchLength(port, path).finally(() => ended.abort())
   let step = 0
   while (!ended.signal.aborted) {
     const beganMs = performance.now()
@@ -182,7 +182,7 @@ async function stepOf({ port, ask }: BenchService, path: string): Promise<Cost> 
 }
 
 /** Reads an answer as a browser does, and returns its length in bytes; rejects unless the status is 200. */
-function take(port: number, path: string): Promise<number> {
+function fetchLength(port: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'accept-encoding': 'gzip' }
     get({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {

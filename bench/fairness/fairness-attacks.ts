@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../src/protocol/moment.ts'
 import { OWING } from '../stage/owing-store.ts'
-import type { Asked } from '../stage/questions.ts'
+import type { QuestionSubjects } from '../stage/questions.ts'
 
 /** Use of a connection by an attacker. */
 export type Way =
@@ -21,7 +21,7 @@ export type Attack = Readonly<{
   requests: number
   way: Way
   /** Target of a request. Different numbers give different targets, unless the attack has a single one. */
-  path(number: number, asked: Asked): string
+  path(number: number, asked: QuestionSubjects): string
   host?(number: number): string
 }>
 
@@ -36,18 +36,18 @@ function placeOf(number: number, span: number): number {
 }
 
 /** A page of 1,440 minutes, anywhere in the log. */
-export function flowsPage(number: number, { from, to }: Asked): string {
+export function flowsPage(number: number, { from, to }: QuestionSubjects): string {
   const minutes = Math.floor((to - from) / MINUTE_MS) - WIDEST_MINUTES
   const start = from + placeOf(number, minutes) * MINUTE_MS
   return `/flows?bucket=minute&from=${start}&to=${start + WIDEST_MINUTES * MINUTE_MS}`
 }
 
 /** Patterns of nearly the whole log, in a time zone whose offset is no multiple of 15 minutes. */
-export function patternsPage(number: number, { from, to }: Asked): string {
+export function patternsPage(number: number, { from, to }: QuestionSubjects): string {
   return `/patterns?from=${from}&to=${to - number * MINUTE_MS}&tz=${15 * ((number % 100) - 50) + 1 + (number % 14)}`
 }
 
-function eventsPage(number: number, { events }: Asked): string {
+function eventsPage(number: number, { events }: QuestionSubjects): string {
   return `/api/v1/events?limit=${PAGE_ROWS}&after=${placeOf(number, events - PAGE_ROWS)}`
 }
 
@@ -61,7 +61,7 @@ const COSTLIEST: readonly Attack['path'][] = [
   (number) => `/contests/${[OWING.some, OWING.most][number % 2]?.contestId}/ledger`,
 ]
 
-function costliest(number: number, asked: Asked): string {
+function costliest(number: number, asked: QuestionSubjects): string {
   return COSTLIEST[number % COSTLIEST.length]?.(number, asked) ?? '/'
 }
 

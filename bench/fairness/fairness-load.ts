@@ -16,7 +16,7 @@ export type AttackPlan = Readonly<{
 }>
 
 /** Counts of the answers. */
-export type Attacked = Readonly<{
+export type AttackResult = Readonly<{
   answers: number
   byStatus: Readonly<Record<string, number>>
   bytes: number
@@ -38,7 +38,7 @@ const sockets = await Promise.all(
 for (const { socket, requests } of sockets) begin(socket, requests)
 setTimeout(() => {
   for (const { socket } of sockets) socket.destroy()
-  process.stdout.write(JSON.stringify(tally satisfies Attacked))
+  process.stdout.write(JSON.stringify(tally satisfies AttackResult))
 }, plan.forMs)
 
 function begin(socket: Socket, requests: readonly string[]): void {

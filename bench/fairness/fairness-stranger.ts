@@ -16,7 +16,7 @@ export type StrangerPlan = Readonly<{
 }>
 
 /** Milliseconds of each answer. An answer that is late or not 200 counts as `waitMs`. */
-export type Waited = Readonly<{ took: readonly number[]; unanswered: number }>
+export type StrangerResult = Readonly<{ took: readonly number[]; unanswered: number }>
 
 const plan = JSON.parse(await text(process.stdin)) as StrangerPlan
 const waiting: Promise<number | undefined>[] = []
@@ -30,7 +30,7 @@ await new Promise<void>((resolve) => {
   }, plan.everyMs)
 })
 const took = await Promise.all(waiting)
-const waited: Waited = {
+const waited: StrangerResult = {
   took: took.map((ms) => ms ?? plan.waitMs),
   unanswered: took.filter((ms) => ms === undefined).length,
 }

@@ -15,7 +15,7 @@ export const CALLERS = 16
 export async function load(port: number, targets: readonly Target[], requests: number): Promise<void> {
   const asked = targets.map(({ path, body }) => ({ request: requestOf(path), path, body }))
   let next = 0
-  const draw = (): Asked | undefined => (next < requests ? asked[next++ % asked.length] : undefined)
+  const draw = (): PreparedTarget | undefined => (next < requests ? asked[next++ % asked.length] : undefined)
   await Promise.all(Array.from({ length: CALLERS }, () => call(port, nextAddress(), draw)))
 }
 
@@ -27,14 +27,18 @@ function nextAddress(): string {
   return `127.0.${1 + Math.floor(number / 250)}.${1 + (number % 250)}`
 }
 
-type Asked = Target & Readonly<{ request: Buffer }>
+type PreparedTarget = Target & Readonly<{ request: Buffer }>
 
 function requestOf(path: string): Buffer {
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nUser-Agent: bench\r\n\r\n`)
 }
 
 /** One caller: sends the next request after each answer, and reconnects when the server announces that it closes. */
-async function call(port: number, localAddress: string, draw: () => Asked | undefined): Promise<void> {
+async function call(
+  port: number,
+  localAddress: string,
+  draw: () => PreparedTarget | undefined,
+): Promise<void> {
   let going = true
   while (going) {
     const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
@@ -45,9 +49,9 @@ async function call(port: number, localAddress: string, draw: () => Asked | unde
 }
 
 /** Resolves with whether targets are left for another connection. */
-function talk(socket: Socket, draw: () => Asked | undefined): Promise<boolean> {
+function talk(socket: Socket, draw: () => PreparedTarget | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    let asked: Asked | undefined
+    let asked: PreparedTarget | undefined
     let closing = false
     /** Bytes of the body; -1 until the head is complete. */
     let taken = -1
@@ -90,7 +94,7 @@ function talk(socket: Socket, draw: () => Asked | undefined): Promise<boolean> {
 }
 
 /** Whether the connection closes after this answer. Throws unless it is a 200 of the expected length. */
-function readHead(head: string, { path, body }: Asked): boolean {
+function readHead(head: string, { path, body }: PreparedTarget): boolean {
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   if (!head.startsWith('HTTP/1.1 200 ') || Number(length) !== body.byteLength) {
     throw new Error(`${path}: ${head.slice(0, 400)}, not ${body.byteLength} bytes`)

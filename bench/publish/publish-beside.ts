@@ -6,7 +6,7 @@ import { share } from '../stage/measure.ts'
 import { connectPublishers, openingDrafts } from './publish-load.ts'
 import type { PublishNode } from './publish-node.ts'
 import { startPublishNode } from './publish-node.ts'
-import type { Loaded } from './publish-thread.ts'
+import type { LoadResult } from './publish-thread.ts'
 import { runLoad } from './publish-thread.ts'
 import { ms, table } from '../stage/report.ts'
 
@@ -56,7 +56,7 @@ async function run(disk: string, rounds: number): Promise<string> {
   }
 }
 
-type Turns = Readonly<Record<'askIdle' | 'askBeside' | 'publishAlone' | 'publishBeside', Loaded[]>>
+type Turns = Readonly<Record<'askIdle' | 'askBeside' | 'publishAlone' | 'publishBeside', LoadResult[]>>
 
 /** Events that the readers page through, published within a few seconds. */
 async function fill(service: PublishNode): Promise<void> {
@@ -65,15 +65,19 @@ async function fill(service: PublishNode): Promise<void> {
   await publishers.publish(100, FILL_MS)
 }
 
-function ask({ port }: PublishNode): Promise<Loaded> {
+function ask({ port }: PublishNode): Promise<LoadResult> {
   return runLoad({ is: 'ask', port, path: '/api/v1/summary', everyMs: ASK_EVERY_MS, forMs: SLICE_MS })
 }
 
-function publish({ doorPort: port, token }: PublishNode, publishers: number, name: string): Promise<Loaded> {
+function publish(
+  { doorPort: port, token }: PublishNode,
+  publishers: number,
+  name: string,
+): Promise<LoadResult> {
   return runLoad({ is: 'publish', port, token, publishers, drafts: 1, name, forMs: SLICE_MS })
 }
 
-function page({ port }: PublishNode): Promise<Loaded> {
+function page({ port }: PublishNode): Promise<LoadResult> {
   return runLoad({ is: 'page', port, readers: READERS, limit: PAGE_EVENTS, forMs: SLICE_MS })
 }
 
@@ -109,7 +113,7 @@ function reportOf(turns: Turns, walBytes: number): string {
   ].join('\n')
 }
 
-function row(name: string, alone: readonly Loaded[], beside: readonly Loaded[]): readonly string[] {
+function row(name: string, alone: readonly LoadResult[], beside: readonly LoadResult[]): readonly string[] {
   const [p50, p99] = [0.5, 0.99].map((part) => {
     const [before, after] = [alone, beside].map((turns) =>
       share(

@@ -21,17 +21,17 @@ export type Load = Readonly<{ forMs: number }> &
   )
 
 /** Time of each request in ms. */
-export type Loaded = Readonly<{ latenciesMs: readonly number[] }>
+export type LoadResult = Readonly<{ latenciesMs: readonly number[] }>
 
 /** Grace period in ms in which a load must end. */
 const LATE_MS = 10_000
 
 /** Runs a load in its own thread, so that no load delays another. Throws when it does not end in time. */
-export async function runLoad(load: Load): Promise<Loaded> {
+export async function runLoad(load: Load): Promise<LoadResult> {
   const thread = new Worker(new URL(import.meta.url), { workerData: load })
   try {
     const signal = AbortSignal.timeout(load.forMs + LATE_MS)
-    const [loaded] = (await once(thread, 'message', { signal })) as [Loaded]
+    const [loaded] = (await once(thread, 'message', { signal })) as [LoadResult]
     return loaded
   } catch (cause) {
     throw new Error(`a load (${load.is}) failed`, { cause })
@@ -40,12 +40,12 @@ export async function runLoad(load: Load): Promise<Loaded> {
   }
 }
 
-async function publish(load: Load & { is: 'publish' }): Promise<Loaded> {
+async function publish(load: Load & { is: 'publish' }): Promise<LoadResult> {
   using publishers = await connectPublishers(load.port, load.token, load.publishers, load.name)
   return await publishers.publish(load.drafts, load.forMs)
 }
 
-async function page({ port, readers, limit, forMs }: Load & { is: 'page' }): Promise<Loaded> {
+async function page({ port, readers, limit, forMs }: Load & { is: 'page' }): Promise<LoadResult> {
   const endMs = performance.now() + forMs
   const latenciesMs: number[] = []
   const read = async (reader: number): Promise<void> => {
@@ -65,7 +65,7 @@ async function page({ port, readers, limit, forMs }: Load & { is: 'page' }): Pro
   return { latenciesMs }
 }
 
-async function ask({ port, path, everyMs, forMs }: Load & { is: 'ask' }): Promise<Loaded> {
+async function ask({ port, path, everyMs, forMs }: Load & { is: 'ask' }): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const latenciesMs: number[] = []
   const began = performance.now()

@@ -21,10 +21,10 @@ import { formatBundlePath, formatTilePath, TILE_WIDTH } from '../../src/tlog/til
 import type { Random } from '../../sim/random.ts'
 
 /** Extent of the log under measurement. */
-export type Asked = Readonly<{ from: Ms; to: Ms; events: number; contests: readonly ContestId[] }>
+export type QuestionSubjects = Readonly<{ from: Ms; to: Ms; events: number; contests: readonly ContestId[] }>
 
 /** Reads the extent of a log. */
-export function askedOf({ head, books }: Snapshot): Asked {
+export function subjectsOf({ head, books }: Snapshot): QuestionSubjects {
   if (books.firstAtMs === null || head.atMs === null) throw new Error('the log has no events')
   const all = books.contests({ statuses: null, after: null, limit: ROWS_MAX })
   const ids = all.map(({ id }) => contestIdOf(id))
@@ -32,7 +32,7 @@ export function askedOf({ head, books }: Snapshot): Asked {
 }
 
 /** One drawing of a question: its address, and a function that computes the answer's text from a snapshot. */
-type Drawn = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
+type QuestionDrawing = Readonly<{ url: string; compute(snapshot: Snapshot): string }>
 
 export type Question = Readonly<{
   name: string
@@ -40,7 +40,7 @@ export type Question = Readonly<{
   goalMs: number
   /** Whether all drawings have different addresses. Only then does HTTP compute each answer. */
   distinct: boolean
-  draw(random: Random, asked: Asked): Drawn
+  draw(random: Random, asked: QuestionSubjects): QuestionDrawing
 }>
 
 const WIDTHS: Readonly<Record<Bucket, number>> = {
@@ -88,7 +88,7 @@ export function questions(): readonly Question[] {
 }
 
 function logQuestions(): readonly Question[] {
-  const after = (random: Random, { events }: Asked): number => random.below(events)
+  const after = (random: Random, { events }: QuestionSubjects): number => random.below(events)
   return [
     { ...question('events, 1,000'), draw: page('', 1_000, after) },
     { ...question('events from a moment, 100'), draw: eventsFrom },
@@ -105,7 +105,8 @@ function logQuestions(): readonly Question[] {
 }
 
 function treeQuestions(): readonly Question[] {
-  const below = (random: Random, { events }: Asked): number => random.below(Math.floor(events / TILE_WIDTH))
+  const below = (random: Random, { events }: QuestionSubjects): number =>
+    random.below(Math.floor(events / TILE_WIDTH))
   return [
     {
       ...question('receipt of any event', true, RECEIPT_MS),
@@ -181,7 +182,7 @@ function question(name: string, distinct = true, goalMs: number = GOAL_MS): Omit
   return { name, distinct, goalMs }
 }
 
-function drawn(path: string, answer: (snapshot: Snapshot, now: Ms) => unknown): Drawn {
+function drawn(path: string, answer: (snapshot: Snapshot, now: Ms) => unknown): QuestionDrawing {
   return {
     url: `/api/v1${path}`,
     compute(snapshot) {
@@ -192,7 +193,7 @@ function drawn(path: string, answer: (snapshot: Snapshot, now: Ms) => unknown): 
   }
 }
 
-function summaryAt(random: Random, { from, to }: Asked): Drawn {
+function summaryAt(random: Random, { from, to }: QuestionSubjects): QuestionDrawing {
   const at = msOf(random.between(from, to))
   return drawn(`/summary?at=${at}`, ({ books }, now) => given(summary(books, at, now)))
 }
@@ -237,7 +238,7 @@ function oddZone(random: Random): number {
 function page(
   type: '' | 'payout',
   limit: number,
-  afterOf: (random: Random, asked: Asked) => number,
+  afterOf: (random: Random, asked: QuestionSubjects) => number,
 ): Question['draw'] {
   return (random, asked) => {
     const after = seqOf(afterOf(random, asked))
@@ -261,7 +262,7 @@ function page(
   }
 }
 
-function eventsFrom(random: Random, { from, to }: Asked): Drawn {
+function eventsFrom(random: Random, { from, to }: QuestionSubjects): QuestionDrawing {
   const at = msOf(random.between(from, to))
   const filter = { types: null, kind: null, contestId: null, nonzero: false }
   return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
@@ -285,7 +286,7 @@ function nearlyAll(random: Random): number {
   return random.between(ROWS_MAX - 1_000, ROWS_MAX)
 }
 
-function anyContest(random: Random, { contests: ids }: Asked): ContestId {
+function anyContest(random: Random, { contests: ids }: QuestionSubjects): ContestId {
   return ids[random.below(ids.length)] ?? contestIdOf(1)
 }
 

@@ -23,7 +23,7 @@ export const NEXT_TOKEN = 'the-next-token-of-the-stage-long-enough-0123456789'
 const START_MS = Date.UTC(2026, 9, 1)
 
 /** A response of the door. `json` is empty when the body is no JSON. */
-export type DoorResponse = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
+type DoorResponse = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
 export type Body = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
   code?: string

@@ -21,7 +21,7 @@ export type LivePageFrame = Readonly<{
 }>
 
 /** State of a live page. */
-export type LivePage = {
+type LivePage = {
   readonly main: HTMLElement
   readonly frame: LivePageFrame
   /** Button that shows the held rows. */

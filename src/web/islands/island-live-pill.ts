@@ -3,7 +3,7 @@ import type { LiveStatus } from './island-live-stream.ts'
 const SECOND_MS = 1_000
 
 /** Input of the pill's text. */
-export type PillState = Readonly<{
+type PillState = Readonly<{
   standing: LiveStatus | undefined
   paused: boolean
   /** Id of the page's log. */
