@@ -1,25 +1,17 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { NOTICE, SUBJECT, TERMS } from './information.ts'
-import { JSON_TYPE } from '../http/projection.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 import { schemaOf } from './openapi-parameters.ts'
-import { referTo } from './schema-reference.ts'
+import { documentReply, referTo } from './json-document.ts'
 
 const HTTP_BINDING = '0.3.0'
 
 /** Reply of `/asyncapi.json`, made once for each build. */
 export function asyncapiReply(version: string): RouteReply {
-  const body = Buffer.from(JSON.stringify(asyncapi(version)))
-  return () => ({
-    is: 'body',
-    keep: 'revalidate',
-    etag: 'of-content',
-    type: JSON_TYPE,
-    body,
-  })
+  return documentReply(asyncapi(version))
 }
 
 /** The AsyncAPI 3.0 document of the stream: its messages in both framings, and its parameters. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { keysOf, recordOf } from '../../protocol/brand.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { PART_SCHEMAS, RESOURCE_SCHEMAS } from './resource-schemas.ts'
-import { SCHEMAS_BASE } from './schema-reference.ts'
+import { SCHEMAS_BASE } from './json-document.ts'
 import { STREAM_SCHEMAS } from './stream-schemas.ts'
 
 /** Schemas of all answers and of their shared parts, by name. They refer to each other by `$ref`. */

@@ -3,7 +3,7 @@ import type { EndpointId } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { examplesOf } from './examples.ts'
 import { resourceSchema } from './resource-schemas.ts'
-import { referTo } from './schema-reference.ts'
+import { referTo } from './json-document.ts'
 import { STREAM_PARTS } from './stream-schemas.ts'
 
 /** Responses of an endpoint, by status. */

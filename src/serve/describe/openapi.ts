@@ -6,23 +6,16 @@ import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from './endpoint-problems.ts'
 import { costOf, cachingOf } from './endpoint-terms.ts'
-import { JSON_TYPE } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-parameters.ts'
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
+import { documentReply } from './json-document.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
 /** Reply of `/openapi.json`, made once for each build. */
 export function openapiReply(version: string): RouteReply {
-  const body = Buffer.from(JSON.stringify(openapi(version)))
-  return () => ({
-    is: 'body',
-    keep: 'revalidate',
-    etag: 'of-content',
-    type: JSON_TYPE,
-    body,
-  })
+  return documentReply(openapi(version))
 }
 
 /** The OpenAPI 3.1 document of the table of endpoints. */

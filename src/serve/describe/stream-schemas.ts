@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { momentSchema, seq } from './field-schemas.ts'
-import { referTo } from './schema-reference.ts'
+import { referTo } from './json-document.ts'
 
 const position = z
   .strictObject({
