@@ -19,7 +19,7 @@ suite('the path of a request', () => {
     test(`encodes ${name}`, () => assert.equal(endpointPath('summary', '', query), `/api/v1/summary${text}`))
   }
 
-  test('is decoded by a server to the same values, whatever the text', () => {
+  test('is decoded by a server to the same values for any text', () => {
     const texts = fc.string({ unit: 'binary', minLength: 1 })
     fc.assert(
       fc.property(texts, texts, (place, kind) => {

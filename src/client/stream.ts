@@ -57,7 +57,7 @@ type StreamRun = {
   readonly sameLog: SameLog
   state: StreamState
   cursor: number
-  /** Cursor when the reader last asked for more events. */
+  /** Cursor at the reader's last request for more events. */
   taken: number
   /** Whether the cursor is the head, whose seq is still unknown. */
   startsAtHead: boolean

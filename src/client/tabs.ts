@@ -29,7 +29,7 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
   let cursor = after === 'head' ? undefined : after
   let silenceMs = LEADER_SILENCE_MS
 
-  /** Reads over a connection of its own, up to an event that other tabs have. */
+  /** Reads over a separate connection, up to an event that other tabs have. */
   async function* catchUp(seq: number): Batches {
     cursor ??= seq
     if (cursor >= seq) return

@@ -11,7 +11,7 @@ import { seqOf } from '../protocol/seq.ts'
 import { followHead } from './head-follower.ts'
 
 suite('a thread that follows the head', () => {
-  test('of a store that it cannot read says so once for each move, and leaves the thread to others', async (t) => {
+  test('reports an unreadable store once for each move, and does not block the thread', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-head-'))
     t.after(() => rmSync(directory, { recursive: true }))
     createStore(storePath(directory), { origin: 'daybook.test/head', chain: 'opaque', simulated: false })

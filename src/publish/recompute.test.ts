@@ -83,7 +83,7 @@ function change(directory: string, sql: string): void {
 }
 
 suite('recomputing a store', () => {
-  test('finds every table equal to what the log says', () => {
+  test('finds every table equal to the recomputed one', () => {
     using directory = openStory()
     assert.deepEqual(recomputed(directory.path), { events: STORY.length, differences: [] })
   })
@@ -97,7 +97,7 @@ suite('recomputing a store', () => {
     test(`finds a changed row of ${table}`, () => {
       using directory = openStory()
       change(directory.path, `UPDATE ${table} SET ${set}`)
-      // All other tables are computed from the lines, so a changed line shows in what is computed from it.
+      // All other tables follow from the lines, so a changed line changes the recomputed tables.
       const isLine = table === 'events' || table === 'details'
       assert.ok(tablesOf(directory.path).includes(isLine ? 'totals' : table))
     })

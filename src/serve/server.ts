@@ -136,7 +136,7 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics }: RequestPathParts,
-  /** Closes a connection after the answers that it has asked for; false if it has asked for none. */
+  /** Closes a connection after its pending answers; false if it has none. */
   endAfterAnswers: (socket: Socket) => boolean,
 ): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {

@@ -16,7 +16,7 @@ suite('an entry', () => {
     assert.equal(Buffer.from(formatEntry('{"seq":1}', '{"url":"ü"}')).toString(), '{"seq":1}\n{"url":"ü"}')
   })
 
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(
       fc.property(lines, fc.option(lines), (line, details) => {
         assert.deepEqual(parseEntry(formatEntry(line, details)), { line, details })
@@ -32,7 +32,7 @@ suite('an entry', () => {
 })
 
 suite('a bundle of entries', () => {
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(
       fc.property(entries, (given) => {
         assert.deepEqual(parseEntries(formatEntries(given), given.length), given)

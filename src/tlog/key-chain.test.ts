@@ -37,7 +37,7 @@ suite('a chain of keys', () => {
     )
   })
 
-  test('leads from a trusted key to every newer one, whatever the order of the list', async () => {
+  test('leads from a trusted key to every newer one, for any order of the list', async () => {
     assert.deepEqual(await foundFrom(first, chain), idsOf(second, third))
     assert.deepEqual(await foundFrom(first, chain.toReversed()), idsOf(second, third))
   })

@@ -42,7 +42,7 @@ const opened = async (note: Note, keys: readonly VerifierKey[]): Promise<string>
 }
 
 suite('a signed note', () => {
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(
       fc.property(notes, (note) => {
         assert.deepEqual(parseNote(Buffer.from(formatNote(note))), { ok: true, value: note })
@@ -50,7 +50,7 @@ suite('a signed note', () => {
     )
   })
 
-  test('has one accepted form only, whatever the bytes', () => {
+  test('has only one accepted form', () => {
     const mutated = fc.tuple(notes, fc.nat(), fc.nat(255), fc.constantFrom('alter', 'drop', 'add'))
     fc.assert(
       fc.property(mutated, ([note, pick, byte, way]) => {
@@ -189,7 +189,7 @@ suite('the signatures of a note', () => {
 })
 
 suite('a cosignature', () => {
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), bytes(64, 64), (timeSeconds, signature) => {
         const cosignature = { timeSeconds, signature }
@@ -209,7 +209,7 @@ suite('a vkey', () => {
     .tuple(names, fc.constantFrom('ed25519' as const, 'cosignature' as const), bytes(32, 32))
     .map(([name, type, publicKey]) => verifierKey(sha256, name, type, publicKey))
 
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(fc.property(keys, (key) => assert.deepEqual(parseVkey(sha256, formatVkey(key)), key)))
   })
 

@@ -53,7 +53,7 @@ suite('a checkpoint', () => {
     .tuple(line, fc.maxSafeNat(), hash, fc.array(line, { maxLength: 3 }))
     .map(([origin, size, root, extensions]) => ({ origin, size, root, extensions }))
 
-  test('is parsed to what was formatted, extension lines included', () => {
+  test('is parsed to the formatted value, with extension lines', () => {
     fc.assert(
       fc.property(checkpoints, (checkpoint) => {
         assert.deepEqual(parseCheckpoint(formatCheckpoint(checkpoint)), checkpoint)
@@ -121,7 +121,7 @@ suite('a receipt', () => {
     .tuple(fc.maxSafeNat(), fc.array(hash, { maxLength: 63 }), fc.option(fc.uint8Array({ maxLength: 99 })))
     .map(([index, proof, extra]) => ({ index, proof, checkpoint: NOTE, extra }))
 
-  test('is parsed to what was formatted', () => {
+  test('is parsed to the formatted value', () => {
     fc.assert(
       fc.property(receipts, (receipt) => {
         assert.deepEqual(parseReceipt(Buffer.from(formatReceipt(receipt))), { ok: true, value: receipt })
@@ -155,7 +155,7 @@ suite('a receipt', () => {
     )
   })
 
-  test('has one accepted form only, whatever the bytes', () => {
+  test('has only one accepted form', () => {
     const mutated = fc.tuple(receipts, fc.nat(), fc.nat(255), fc.constantFrom('alter', 'drop', 'add'))
     fc.assert(
       fc.property(mutated, ([receipt, pick, byte, way]) => {

@@ -14,7 +14,7 @@ import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
 
-/** Everything that is asked before the log is read, so that one pass through the log checks all of it. */
+/** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{
   served: ServedCheckpoint
   /** Number of events that earlier answers and checkpoints cover. */
@@ -93,7 +93,7 @@ async function monthsOf(source: Source, list: Checklist): Promise<readonly Liste
   }
 }
 
-/** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month, which closed meanwhile. */
+/** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month that has just closed. */
 async function checkSums(source: Source, months: readonly ListedMonth[], list: Checklist): Promise<void> {
   const place = 'archive/SHA256SUMS'
   const body = await source.read(place)

@@ -21,7 +21,7 @@ const PAGES = 3
 export type Samples = Readonly<{
   pages: number
   wrong: Finding[]
-  /** Signed tree of the sampled receipt; null when none was asked for, or when it is wrong. */
+  /** Signed tree of the sampled receipt; null if none was requested, or if it is wrong. */
   tree: Readonly<{ place: string; size: number; root: Hash }> | null
   /** Compares the next event, with its leaf, with the samples of it. */
   pass(event: DaybookEvent, leaf: Uint8Array): void

@@ -105,7 +105,7 @@ async function manifestFinding(
     : { place, what: 'its checkpoint is not signed for its root' }
 }
 
-/** Judges every figure that was asked for. */
+/** Judges every fetched figure. */
 export function judgeFigures(
   list: Checklist,
   source: Source,

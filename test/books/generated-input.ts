@@ -9,7 +9,7 @@ import { draftsFolder } from '../oracle/input.ts'
 import { bookOf, expectedOf } from '../oracle/expected.ts'
 
 const TO = Date.UTC(2026, 5, 12, 0, 11, 52)
-/** Every so many days a day is published at once, like a platform that settles in batches. */
+/** Days between those that are published at once, as by a platform that settles in batches. */
 const BATCH_EVERY_DAYS = 7
 
 /** Three months of the simulated platform, about 65,000 drafts. */

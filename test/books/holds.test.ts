@@ -96,7 +96,7 @@ function publicOf({ event, details }: Entry): PublicEntry {
 }
 
 suite('review holds', () => {
-  test('move what is unpaid at that moment and nothing else, through payments and corrections', () => {
+  test('move only the amounts that are unpaid at that moment, across payments and corrections', () => {
     fc.assert(
       fc.property(steps.map(storyOf), (entries) => {
         const memory = openMemoryLog()

@@ -28,7 +28,7 @@ import { startManualNode } from '../stage/manual-node.ts'
 /** Folder of test stores, one for each schema: a store that its Daybook wrote, the key, and recorded answers. */
 const STORES: string = join(import.meta.dirname, '..', 'stores')
 
-/** The log of every kept store, and the moment at which it is asked. */
+/** The log of every kept store, and the moment of all questions. */
 export const KEPT_LOG: NewLog = { origin: 'daybook.example/kept', chain: 'solana', simulated: false }
 const KEPT_NOW: number = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
 

@@ -142,7 +142,7 @@ suite('tail', () => {
           '',
         ].join('\n'),
       )
-      // oxlint-disable-next-line no-control-regex -- colours are what is looked for
+      // oxlint-disable-next-line no-control-regex -- the test searches for colours
       assert.match(drawn({ NO_COLOR: '', TERM: 'xterm' }), /\u001b\[2m/)
     },
   )

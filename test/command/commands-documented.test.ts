@@ -77,7 +77,7 @@ suite('the document of the commands', () => {
   })
 })
 
-/** The document with the rows of a command as they are to be; a row is found in its section by its first cell. */
+/** The document with the correct rows of a command. A row is found in its section by its first cell. */
 function withRowsOf(text: string, command: Command): string {
   const start = text.indexOf(`\n## \`${command.name()}\``)
   const next = text.indexOf('\n## ', start + 1)

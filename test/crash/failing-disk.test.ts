@@ -98,7 +98,7 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
           assert.deepEqual([answer.status, answer.code], [507, 'store-full'])
         }
       }
-      assert.ok(!readdirSync(data).includes(PROBE_FILE), 'what was tried leaves no file')
+      assert.ok(!readdirSync(data).includes(PROBE_FILE), 'the probe is removed')
       assert.equal((await node.publish([draft(BEFORE + 1)])).status, 200)
       assert.equal((await node.end('SIGTERM')).code, 0, node.stderr())
       assert.equal(assertConsistent(storePath(data)), BEFORE + 1)

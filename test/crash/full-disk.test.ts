@@ -120,7 +120,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
 
-    // It stays full and says so each time, and readers are not affected.
+    // The disk stays full and each request reports it. Readers are not affected.
     for (let times = 0; times < REFUSED; times += 1) {
       const answer = await node.publish(refused[0] ?? [])
       assert.equal(answer.status, 507)

@@ -146,7 +146,7 @@ suite('a backup', () => {
       assert.ok(isSignedBy(data, begun.origin, size))
       assert.ok(!isSignedBy(data, former.origin, size), `the old origin has not signed size ${size} again`)
     }
-    assert.ok(isSignedBy(data, former.origin, 3), 'what it signed before still holds')
+    assert.ok(isSignedBy(data, former.origin, 3), 'its earlier signatures are still valid')
     const after = await runCheck(data)
     assert.equal(after.code, 0, after.said)
   })
@@ -221,8 +221,8 @@ suite('a backup', () => {
   })
 })
 
-suite('a store that is gone', () => {
-  test('is refused while its mark is there, and `--accept-loss` begins a new log', async () => {
+suite('a lost store', () => {
+  test('is refused if its high-water mark exists, and `--accept-loss` begins a new log', async () => {
     using folder = openFolder()
     const { data } = folder
     makeLog(data, [5, 9])

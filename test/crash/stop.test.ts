@@ -13,7 +13,7 @@ const STOPS = 4
 const STOP_MS_MAX = 4_000
 const ANSWERS_BEFORE = 25
 
-suite('a service told to stop while it publishes', () => {
+suite('a service that is stopped while it publishes', () => {
   test('answers the requests in progress, keeps their events, and ends at once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-stop-'))
     const data = join(folder, 'data')

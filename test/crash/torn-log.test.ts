@@ -52,7 +52,7 @@ function write(folder: string, entries: readonly Entry[]): Written {
   try {
     store.exec('PRAGMA wal_autocheckpoint = 0')
     const signer = testSigner(store)
-    // The key is listed in a commit of its own, which is no state of the log.
+    // The key is listed in a separate commit, which is not yet a state of the log.
     store.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     const appender = openAppender(store, signer)
     const digests = new Map([[0, digestOf(store)]])

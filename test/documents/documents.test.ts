@@ -78,7 +78,7 @@ suite('docs/speed.md', () => {
   test('has only figures of bench/RESULTS.md', () => {
     const measured = new Set(figuresIn(textOf('bench/RESULTS.md')))
     const told = figuresIn(textOf('docs/speed.md'))
-    assert.ok(told.length > 30, 'the figures are there')
+    assert.ok(told.length > 30, 'the figures are found')
     assert.deepEqual(
       told.filter((figure) => !measured.has(figure)),
       [],

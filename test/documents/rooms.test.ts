@@ -68,7 +68,7 @@ function whyNot(from: string, to: string): string | null {
 
 suite('a room', () => {
   test('imports only the rooms that the table allows', () => {
-    assert.ok(PRODUCT_SOURCES.length > 100, 'the tree is there')
+    assert.ok(PRODUCT_SOURCES.length > 100, 'the sources are found')
     const broken = PRODUCT_SOURCES.flatMap((from) =>
       importsOf(from).flatMap((to) => {
         const why = whyNot(from, to)
@@ -155,7 +155,7 @@ const FOLDER_FILES_MAX = 30
 suite('a folder', () => {
   test('imports no folder that imports it', () => {
     const imports = folderImports()
-    assert.ok(imports.size > 30, 'the folders are there')
+    assert.ok(imports.size > 30, 'the folders are found')
     const circles = [...imports.keys()].flatMap((folder) => circleFrom(folder, imports)?.join(' → ') ?? [])
     assert.deepEqual(circles, [])
     assert.deepEqual(

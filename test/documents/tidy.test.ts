@@ -120,7 +120,7 @@ suite('the suites', () => {
       return globSync(globs, { cwd: ROOT })
     })
     const all = SOURCES.filter((path) => path.endsWith('.test.ts'))
-    assert.ok(all.length > 200, 'the suites are there')
+    assert.ok(all.length > 200, 'the suites are found')
     assert.deepEqual(run.toSorted(), [...all].toSorted())
   })
 

@@ -77,7 +77,7 @@ async function mistake(run: Parameters<typeof runCommand>[0]): Promise<string> {
 }
 
 suite('keygen', () => {
-  test('makes a key that only its owner may read, and prints the vkey of what it signs', async () => {
+  test('makes a key that only its owner may read, and prints its vkey', async () => {
     using folder = openFolder()
     const to = join(folder.path, 'keys', 'one.key')
     const made = await runCommand((world) => keygen({ to, origin }, world))

@@ -50,7 +50,7 @@ suite('docs/verifying.md', { skip: skipWithout(...TOOLS) }, () => {
   test('has the expected number of recipes', () => assert.equal(blocks.length, SAYS.length))
 
   for (const [index, { by, text, at }] of blocks.entries()) {
-    test(`line ${at} does what it says`, async () => {
+    test(`line ${at} succeeds`, async () => {
       const script = text
         .replaceAll('npm run -s daybook --', `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`)
         .replaceAll('http://127.0.0.1:8080', service.url)

@@ -169,7 +169,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
       const said = `${value as string | number | boolean}`
       const found = placeOf(said, rest, from)
       if (found === undefined && pointer.endsWith('?')) continue
-      assert.ok(found !== undefined, `${pointer}, ${said}, stands in its place in: ${text}`)
+      assert.ok(found !== undefined, `${pointer}, ${said}, is shown in: ${text}`)
       rest = rest.slice(0, found.start) + ' '.repeat(found.end - found.start) + rest.slice(found.end)
       from = found.end
       allowed.add(`${LINKED}${said}`)
@@ -238,6 +238,5 @@ function own({ name, attributes }: Element, within: () => string): string {
 
 /** Fails if a text has a figure or a state that is not allowed. */
 function assertNothing(text: string, allowed: ReadonlySet<string> = new Set()): void {
-  for (const token of tokensIn(text))
-    assert.ok(allowed.has(token), `${token} stands where nothing says it: ${text}`)
+  for (const token of tokensIn(text)) assert.ok(allowed.has(token), `${token} is not in the answer: ${text}`)
 }

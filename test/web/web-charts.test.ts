@@ -68,7 +68,7 @@ suite('the chart of flows', () => {
     )
   })
 
-  test('hatches an unfinished bucket, and none of a past range', async () => {
+  test('hatches an unfinished bucket, but no bucket of a past range', async () => {
     assert.match(await textOf('/flows'), /fill="url\(#flows-hatch\)"/)
     assert.doesNotMatch(await textOf('/flows?from=2026-09-01&to=2026-09-30'), /-hatch/)
   })

@@ -57,7 +57,7 @@ suite('a title with right-to-left marks', () => {
     }
   })
 
-  test('is in an element of its own, without its number', async () => {
+  test('is in a separate element, without its number', async () => {
     await using stage = await openApiStage({ story: STORY })
     const contests = await (await stage.get('/contests')).text()
     assert.match(contests, /<a href="\/contests\/34\/ledger"><bdi>Autumn round<\/bdi><\/a>\s*<span[^>]*>#34</)

@@ -94,7 +94,7 @@ suite('a wallet address in a query', () => {
     })
   }
 
-  test('is reported as such, whatever else is wrong', async () => {
+  test('is reported before other errors', async () => {
     const { said } = await answerOf(`/api/v1/events?limit=0&kind=${BECH32}`)
     const problem = JSON.parse(said.split('\n')[1] ?? '') as {
       code: string

@@ -100,7 +100,7 @@ suite('a picture', () => {
     }
   })
 
-  test('of an empty log is empty, and says so', async () => {
+  test('of an empty log has a note only', async () => {
     await using empty = await openApiStage({ story: [] })
     for (const [path, said] of [
       ['/summary.svg', /no event yet/],
@@ -122,7 +122,7 @@ suite('a picture', () => {
 })
 
 suite('an XML document', () => {
-  test('has no character that XML forbids, whatever a title has', async () => {
+  test('has no character that XML forbids, for any title', async () => {
     await using odd = await openApiStage({
       story: [plan(1, 'Round\uFFFE one\uFFFF', HOUR_MS), { type: 'contest', kind: 'opened', contestId: 1 }],
     })

@@ -24,7 +24,7 @@ function shownOf(page: string): Readonly<Record<string, string>> {
   for (const [, name = '', content = ''] of head.matchAll(
     /<meta (?:name|property)="(description|og:[^"]*)" content="([^"]*)" \/>/g,
   )) {
-    assert.ok(!(name in shown), `${name} is said once`)
+    assert.ok(!(name in shown), `${name} occurs once`)
     shown[name] = plain(content)
   }
   return shown
@@ -84,13 +84,13 @@ suite('the link preview', () => {
     ['/events/999', 'No event has this seq'],
   ]
   for (const [path, said] of examples) {
-    test(`of ${path} says what the page is about`, async () => {
+    test(`of ${path} describes the page`, async () => {
       const described = (await describedOn(path)).replace('A simulated platform, no real money. ', '')
       assert.equal(described.slice(0, said.length), said)
     })
   }
 
-  test('of a corrected event says so first', async () => {
+  test('of a corrected event begins with the correction', async () => {
     await using corrected = await openApiStage({
       story: [
         { type: 'treasury', kind: 'deposit', kots: '100' },

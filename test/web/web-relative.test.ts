@@ -24,7 +24,7 @@ suite('the relative time of a moment', () => {
     [-DAY_MS, ', 1 d 0 h ago'],
   ]
   for (const [aheadMs, text] of told) {
-    test(`is shown beside it: ${text.slice(2)}`, async () => {
+    test(`is shown beside the moment: ${text.slice(2)}`, async () => {
       await using sight = await pages.see('/about')
       await sight.page.clock.setFixedTime(OPENS - aheadMs)
       await sight.page.goto(pages.urlOf('/schedule'))

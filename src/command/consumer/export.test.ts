@@ -6,7 +6,7 @@ import { exportParts } from './export.ts'
 
 type Month = Parameters<typeof exportParts>[0][number]
 
-/** Months with so many events each, the seqs one after the other. */
+/** Months with these numbers of events and contiguous seqs. */
 function monthsOf(counts: readonly number[]): readonly Month[] {
   let last = 0
   return counts.map((count, index) => {
@@ -56,7 +56,7 @@ suite('the parts of an export', () => {
             place = part.end
           }
           assert.equal(place, end)
-          // Months that a few pages hold are read together: three pages of each at most, and one for what is left.
+          // Small months are read together: at most three pages each, and one for the rest.
           const requests = parts.reduce((sum, part) => sum + requestsOf(part), 0)
           assert.ok(requests <= 4 * counts.length)
         },

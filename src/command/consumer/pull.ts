@@ -50,7 +50,7 @@ async function pullAll(
 ): Promise<readonly ArchiveMonth[]> {
   const signal = world.stop
   const { ask } = daybook
-  // Asked for before the files, so that the files hold every event that it signs.
+  // Fetched before the files, so that the files contain every event that it signs.
   const newest = (await ask.get(endpointPath('logCheckpoint', ''), { signal })).bytes()
   const keys = (await ask.get(endpointPath('logKeys', ''), { signal })).bytes()
   const { months: all } = await daybook.archive({ signal })

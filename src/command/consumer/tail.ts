@@ -109,7 +109,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   return 0
 }
 
-/** Status of the service; null when the command was stopped meanwhile. */
+/** Status of the service; null when the command was stopped in the meantime. */
 async function statusUnlessStopped(daybook: Daybook, { stop: signal }: World): Promise<Status | null> {
   try {
     return await withCommandErrors(() => daybook.status({ signal }))

@@ -15,7 +15,7 @@ type UnknownCursor = Readonly<{
 }>
 
 /**
- * Error that explains a cursor which the log of a service does not have, and says what to do. It knows only what the
+ * Error for a cursor that the log of a service does not have. It explains the reason and what to do. It knows only what the
  * service publishes: which former logs its log continues after its operator accepted a loss.
  */
 export async function unknownCursorError(

@@ -32,7 +32,7 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
   return serve(settings, world, log, async (service, stop) => {
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
-    // The first page waits for the bundling of scripts, so it is asked for before a user does.
+    // The first page waits for the bundling of scripts, so it is requested before a user does.
     // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
       .then((page) => page.body?.cancel())

@@ -5,7 +5,7 @@ import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { tell } from '../terminal/world.ts'
 
-/** Serves until a signal stops it, or until the store fails. `meanwhile` runs beside it (the simulator). */
+/** Serves until a signal stops it or the store fails. `meanwhile` runs at the same time (the simulator). */
 export async function serve(
   settings: ServiceSettings,
   world: World,

@@ -11,7 +11,7 @@ suite('the connections of a thread', () => {
     }
   })
 
-  test('leave a reserve of open files, whatever their number and the number of threads', () => {
+  test('leave a reserve of open files for any limit and any number of threads', () => {
     for (const openFiles of [16, 64, 256, 512, 1_024, 4_096, 16_384]) {
       for (const threads of [1, 2, 8]) {
         const { each } = connectionLimit(openFiles, 10_000, threads)

@@ -30,7 +30,7 @@ export function openAnswers(
   stack.use(threads)
   const ask = async (question: Question): Promise<Timed<Reply>> => {
     const { reply, head, tookMs } = await threads.ask(question)
-    // The streams of this thread queue what the answer has seen before it leaves.
+    // If the answer saw a newer head, this thread's streams get it before the answer is sent.
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }

@@ -40,7 +40,7 @@ export type ArchiveWriter = Readonly<{
 type OpenMonth = {
   readonly month: Month
   readonly firstSeq: number
-  /** The last seq that lies in a stored segment. */
+  /** The last seq in a stored segment. */
   sealed: number
   files: Record<MonthFile, OpenMonthFile> | null
 }
@@ -73,7 +73,7 @@ export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWrit
       for (const next of due) {
         const { seq, begins } = next
         if (begins === null) {
-          assert(open !== null, `seq ${seq} lies in a month`)
+          assert(open !== null, `seq ${seq} is in a month`)
           store.seal(open, seq)
         } else {
           if (open !== null) store.close(open, { size: seq - 1, root: next.rootBefore }, begins)

@@ -19,7 +19,7 @@ import { skipUnless } from '../../../test/stage/test-needs.ts'
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 
 suite('a new log', () => {
-  test('has its name only when it is complete, whatever stops its creation', () => {
+  test('has its name only when it is complete, even if its creation is stopped at any step', () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-new-'))
     try {
       const broken = { ...LOG, origin: Symbol('no text') as unknown as string }

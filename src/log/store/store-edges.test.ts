@@ -216,7 +216,7 @@ suite('the store in edge cases', () => {
     )
   })
 
-  test('returns all that a payout took, also what it took of one lot twice', () => {
+  test('returns all amounts of a payout, even if it took from one lot twice', () => {
     const log = openMemoryLog()
     const sketches: readonly EntrySketch[] = [
       SCHEDULED,

@@ -13,7 +13,7 @@ import { readIdentity } from '../store/store.ts'
 import { HASHER } from './stored-tree.ts'
 
 /**
- * A fault of a log: the first seq that is not what was published, as near as can be found, and the reason. `lost` means
+ * A fault of a log: the first seq that differs from the published log, as near as can be found, and the reason. `lost` means
  * that all stored events are right and later ones are missing.
  */
 export type LogFault = Readonly<{ seq: number; reason: string; lost: boolean }>

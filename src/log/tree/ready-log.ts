@@ -26,7 +26,7 @@ export type Signing = Readonly<{
   keys: readonly SigningKey[]
   /** Accept keys that never signed this log, because the former key is lost. */
   acceptNewKey: boolean
-  /** Accept a store that is older than what was published: begin a new log with the events that remain. */
+  /** Accept a store that lacks published events: begin a new log with the events that remain. */
   acceptLoss: boolean
 }>
 
@@ -48,7 +48,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   }
 }
 
-/** Creates the first log of a directory, or a new one when the store is gone and its loss is accepted. */
+/** Creates the first log of a directory, or a new one if the store is lost and the loss is accepted. */
 function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): void {
   const mark = refuseLostStore(dataDirectory, acceptLoss)
   if (mark === null && acceptLoss) throw new StoreError(NOTHING_LOST)
@@ -58,7 +58,7 @@ function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): 
   createStore(storePath(dataDirectory), { ...newLog, origin }, begun)
 }
 
-/** The mark of a log whose store is gone; null when there was none. Throws unless the loss is accepted. */
+/** The high-water mark of a log whose store is lost; null if there is none. Throws unless the loss is accepted. */
 export function refuseLostStore(dataDirectory: string, acceptLoss: boolean): HighWater | null {
   const mark = readHighWater(dataDirectory)
   if (acceptLoss || mark === null) return mark

@@ -18,7 +18,7 @@ export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: 
 /** Setting for a draft whose order or balance is wrong: refuse it, or publish and report it. */
 export type BalancesSetting = 'refuse' | 'report'
 
-/** `refusal` refuses the draft. `irregular` is what is wrong with a draft that is published all the same. */
+/** `refusal` refuses the draft. `irregular` is the violated rule of a draft that is published anyway. */
 type DraftVerdict = Readonly<{ refusal: BooksRefusal | null; irregular: BooksRefusal | null }>
 
 /**

@@ -197,7 +197,7 @@ suite('a draft’s digest', () => {
   const digest = (value: unknown, source = DOOR) =>
     Buffer.from(draftDigest(accepted(value, source))).toString('hex')
 
-  test('is the same for two spellings of one content, whatever the ref and the moment', () => {
+  test('is the same for two spellings of one content with any ref and moment', () => {
     assert.equal(digest(PLAY), digest({ tx: null, details: {}, ...PLAY, kots: '12.500000000', ref: 'other' }))
     const { opensAt, closesAt } = TIMES
     const again = { closesAt, title: 'x', opensAtMs: Date.parse(opensAt), opensAt }

@@ -21,7 +21,7 @@ async function begin(port: number): Promise<ClientRequest> {
 }
 
 suite('the door', () => {
-  test('accepts so many requests at once, answers 503 to the next, and accepts it when one has ended', async () => {
+  test('accepts a limited number of requests at once, answers 503 to the next, and accepts it when one has ended', async () => {
     await using stage = await openDoorStage()
     const begun: ClientRequest[] = []
     for (let number = 0; number < PUBLISH_REQUESTS_MAX; number++) begun.push(await begin(stage.port()))

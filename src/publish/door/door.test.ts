@@ -181,7 +181,7 @@ suite('a ref', () => {
     assert.deepEqual(receipts(await stage.publish([trade('a', '2')])), [['a', 'published', 1]])
   })
 
-  test('is known forever, across restarts, whatever the books say by then', async () => {
+  test('is known forever, across restarts and later changes of the books', async () => {
     await using stage = await openDoorStage()
     await stage.publish([deposit('a', '5'), burn('b', '5')])
     for (let restarts = 0; restarts < 3; restarts += 1) {

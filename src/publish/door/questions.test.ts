@@ -4,7 +4,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { LATE, openQuestions } from './questions.ts'
 
 suite('a question to another thread', () => {
-  test('is answered by its number, in whatever order answers come', async () => {
+  test('is answered by its number, for any order of answers', async () => {
     const questions = openQuestions<string>()
     const ids: number[] = []
     const answers = [1, 2].map(() => questions.ask(60_000, (id) => ids.push(id)))

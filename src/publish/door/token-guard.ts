@@ -23,7 +23,7 @@ type TokenVerdict =
   | Readonly<{ is: 'refused'; retryAfterSeconds: number }>
 
 export type TokenGuard = Readonly<{
-  /** Judges the token of a request. A right token is never delayed, whatever its sender has sent before. */
+  /** Judges the token of a request. A right token is never delayed, even after wrong ones from the same sender. */
   judge(request: IncomingMessage): TokenVerdict
   /** Must be called when a delayed answer has been given. */
   answered(): void

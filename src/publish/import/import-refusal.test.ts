@@ -250,7 +250,7 @@ suite('a refusal', () => {
     assert.equal(existsSync(stage.data), false)
   })
 
-  test('says so of a directory', async () => {
+  test('refuses a directory', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())
     const outcome = await stage.import([stage.data])

@@ -34,7 +34,7 @@ export type AllowanceStore = AsyncDisposable &
 /** Milliseconds after a failure in which the store is not asked, so that no request waits for it. */
 const RETRY_MS = 1000
 
-/** Milliseconds that a start waits for the store before it goes on without it. */
+/** Milliseconds that a start waits for the store at most. */
 const START_MS = 2000
 
 const RECONNECT_MS = 500
@@ -44,7 +44,7 @@ const TIMEOUT_MS = 250
 const QUEUE_MAX = 10_000
 
 // Moments of accepted requests, oldest first, by the clock of the store. If that clock has gone back, the age of a
-// moment in the future is unknown. It counts as now, so that nobody gains and nobody waits beyond a window.
+// moment in the future is unknown. It counts as now, so that no caller gains requests and none waits longer than a window.
 const SCRIPT = `
 local requests, window, units = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -93,7 +93,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
   let retryAtMs = 0
   let ownUntilMs = 0
 
-  /** Replaces a connection without answers: its other end may be gone long before the system notices. */
+  /** Replaces a connection without answers, because the system may notice a lost peer much later. */
   function reconnect(silent: typeof client): void {
     // Many requests may wait for one connection: the first that gives up replaces it for all.
     if (client !== silent || !silent.isOpen) return
@@ -122,7 +122,7 @@ export async function openAllowanceStore(settings: StoreSettings): Promise<Allow
     return async (key, nowMs, units = 1) => {
       if (nowMs < retryAtMs) return decideAlone(key, nowMs, units)
       const alone = nowMs < ownUntilMs ? own.peek(key, nowMs) : undefined
-      // A lost store is asked again, because any request may find that it is back.
+      // Each request tries a lost store again, because it may have returned.
       if (reachable && alone?.allowed === false) return alone
       try {
         const name = `${prefix}:allowance:${own.policy.name}:${key}`

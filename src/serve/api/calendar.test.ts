@@ -69,7 +69,7 @@ function manyPlans(count: number, asOfMs: Ms = AT): Schedule {
 }
 
 suite('the calendar feed of many plans', () => {
-  test('has only the soonest and says so', () => {
+  test('has only the soonest, and states that it is cut', () => {
     const feed = openScheduleCalendar('example.org')(manyPlans(10_200))
     assertCalendar(feed)
     const ids = valuesOf(feed, 'UID')

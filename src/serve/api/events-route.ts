@@ -22,7 +22,7 @@ const NOTHING = new Uint8Array(0)
 
 /** Route of `/events`: pages of the stored lines, as JSON or CSV. */
 export function eventsRoute(desk: Desk): AnswerRoute {
-  // A cache of its own, so that a reader of the whole log does not evict computed answers.
+  // A separate cache, so that a reader of the whole log does not evict computed answers.
   const pages = openAnswerCache(PAGES_BYTES_MAX)
   const route = endpointRoute('events', (ask) =>
     desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),

@@ -1,7 +1,10 @@
 /** A value that is known already, or a promise of it. */
 export type Eventual<Value> = Value | Promise<Value>
 
-/** Goes on with a value: in the same turn of the event loop where the value is known, so that nothing runs between two steps. */
+/**
+ * Continues with a value. A known value continues in the same turn of the event loop, so that nothing runs between
+ * steps.
+ */
 export function whenKnown<Value, Result>(
   value: Eventual<Value>,
   step: (value: Value) => Eventual<Result>,

@@ -8,7 +8,7 @@ import type { Reply } from '../http/route.ts'
 
 /** Answers questions, each in its caller's turn. */
 export type SharedAnswers = Readonly<{
-  /** Answers at once if the answer is cached. If `gone` says that the caller has left, nothing is made. */
+  /** Answers at once if the answer is cached. Makes nothing if `gone` returns true, because the caller has left. */
   answer(caller: string, question: Question, gone?: () => boolean): Promise<Reply>
   /** Number of questions that wait for their turn. */
   waiting(): number
@@ -49,7 +49,7 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
     const at = present(question)
     const made = await ask(question)
     const reply = made.value
-    // If the log has grown meanwhile, the state of the answer is unknown.
+    // If the log has grown in the meantime, the state of the answer is unknown.
     if (isWhole(question, reply) && present(question) === at) {
       kept.set(nameOf(question), { body: reply.body, reply, present: at })
     }

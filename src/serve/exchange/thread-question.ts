@@ -6,7 +6,7 @@ import type { Visit } from './visit.ts'
 
 /** A request that has passed every check, or a refusal to be shown as a page: plain data for another thread. */
 export type Question = Readonly<{
-  /** Problem of the refusal; null when the request is to be answered. */
+  /** Problem of the refusal; null when the request is valid. */
   refused: Problem | null
   method: 'GET' | 'HEAD'
   /** Raw path. */
@@ -17,7 +17,7 @@ export type Question = Readonly<{
   now: Ms
 }>
 
-/** Answers a question in its caller's turn; makes nothing if `gone` says that the caller has left. */
+/** Answers a question in its caller's turn. Makes nothing if `gone` returns true, because the caller has left. */
 export type AnswerInTurn = (caller: string, question: Question, gone: () => boolean) => Promise<Reply>
 
 /** Has another thread answer a visit, or show the problem that refuses it as a page. */

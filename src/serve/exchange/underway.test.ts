@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { ANSWER_MS_MAX, openUnderway } from './underway.ts'
 
-test('an unread answer is given up and counted; a stream goes on', async (t) => {
+test('an unread answer is aborted and counted at the time limit; a stream has none', async (t) => {
   let nowMs = 0
   const counted: (readonly [string, number, number | null])[] = []
   const ended = Promise.withResolvers<undefined>()

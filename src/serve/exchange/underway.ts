@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { RequestTally } from '../metrics/request-tally.ts'
 
-/** Milliseconds after which an ordinary answer that is not taken is given up, or a second later. */
+/** Time limit in ms of an ordinary answer that its caller does not read. It is checked every second. */
 export const ANSWER_MS_MAX = 30_000
 const SWEEP_MS = 1_000
 
-/** Answers that have not ended yet. */
+/** Answers that have not ended yet, each counted at its end or aborted at the time limit. */
 export type Underway = Readonly<{
-  /** Counts the answer when it ends; one with a limit is given up if its caller does not take it. */
+  /** Begins to watch an answer. Only a `limited` one is aborted. */
   begin(response: ServerResponse, answer: Answer): void
 }>
 

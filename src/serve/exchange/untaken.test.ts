@@ -47,7 +47,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 suite('unread answers', () => {
-  test('are held up to a limit, and above it the oldest one is given up', async () => {
+  test('are kept up to a limit of bytes; above it the connection of the oldest one is closed', async () => {
     using stage = await serve(20 * 1024 * 1024)
     const { server, untaken } = stage
     const sockets = [await ask(server), await ask(server)]

@@ -5,18 +5,18 @@ export const UNTAKEN_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
 export type Untaken = Readonly<{
-  /** Watches an answer that was handed over whole; one that its caller has read already costs nothing. */
+  /** Watches a completely written answer. Costs nothing when the caller has already read it. */
   watch(response: ServerResponse): void
   /** Bytes held at present. */
   bytes(): number
 }>
 
 /**
- * Bounds the memory of answers that callers ask for and do not read. Above the bound, the connections of the answers
+ * Limits the memory of answers that callers do not read. Above the limit, the connections of the answers
  * that have waited longest are closed.
  */
 export function openUntaken(bytesMax: number = UNTAKEN_BYTES_MAX): Untaken {
-  // A Map keeps the order in which answers were handed over.
+  // A Map keeps the order of insertion.
   const waiting = new Map<ServerResponse, number>()
   let held = 0
 

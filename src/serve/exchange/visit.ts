@@ -34,7 +34,7 @@ type VisitTerms = ReplyTerms & { allowance: HeaderList }
 /** A problem that a step has found. The API answers it as JSON, everything else as a page. */
 export type StepRefusal = Readonly<{ is: 'refused'; problem: Problem }>
 
-/** One step of a visit: its reply or refusal ends the steps, undefined goes on to the next step. */
+/** One step of a visit. A reply or refusal ends the visit; undefined continues with the next step. */
 export type Step = (visit: Visit) => Eventual<Reply | StepRefusal | undefined>
 
 /** Opens a visit; `decision` is that of the allowance, if it has been asked already. */

@@ -60,7 +60,7 @@ suite('waiting work', () => {
     )
   })
 
-  test('of a new caller comes first, whatever others have used and queued', () => {
+  test('of a new caller comes first, before the queues of others', () => {
     fc.assert(
       fc.property(works(30), fc.nat(100), (all, before) => {
         const order = openFairOrder<Work>(1, () => 0)

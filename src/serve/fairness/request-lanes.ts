@@ -16,8 +16,8 @@ export type RequestLanes = Readonly<{
   /** The answer in progress on a connection. */
   answering(socket: Socket): ServerResponse | undefined
   /**
-   * Runs no further request of a connection, and closes it after the last answer that it has asked for. False if it has
-   * asked for none.
+   * Runs no further request of a connection, and closes it after its last pending answer. False if it has no pending
+   * answer.
    */
   end(socket: Socket): boolean
 }>

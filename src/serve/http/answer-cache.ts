@@ -12,7 +12,7 @@ export type AnswerCache<Answer extends Bodied = KeptAnswer> = Readonly<{
 type Bodied = Readonly<{ body: Uint8Array }>
 
 /**
- * Bytes of the largest answer that is kept: a larger one would evict many that are asked for often. Ten thousand
+ * Bytes of the largest cached answer. A larger one would evict many frequent ones. Ten thousand
  * contests, the longest answer and the most expensive one, are smaller.
  */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024

@@ -65,7 +65,7 @@ const compressors: Readonly<Record<Coding, (body: Uint8Array) => Promise<Uint8Ar
   gzip: promisify<Uint8Array, Uint8Array>((body, done) => gzip(body, done)),
 }
 
-/** Compresses a body synchronously, for threads that serve nobody meanwhile. */
+/** Compresses a body synchronously, for threads that serve no other requests. */
 export function compressHere(body: Uint8Array, coding: Coding): Uint8Array {
   switch (coding) {
     case 'zstd':

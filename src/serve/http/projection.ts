@@ -89,7 +89,7 @@ function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string
   }
 }
 
-/** Whether the caller names this ETag. `*` names whatever exists, which is known only once the answer is computed. */
+/** Whether the caller names this ETag. `*` names any existing answer, which is known only after computing it. */
 export function holdsByName(ask: RouteRequest, etag: string): boolean {
   return ask.header('if-none-match')?.trim() !== '*' && ask.holds(etag)
 }

@@ -42,7 +42,7 @@ export type ReadyReplies = Readonly<{
 
 type ReadyForms = ReadonlyMap<FormOf, ReadyReply>
 
-/** Bytes of the largest reply that is kept: a larger one would evict many that are asked for often. */
+/** Bytes of the largest cached reply. A larger one would evict many frequent ones. */
 const REPLY_BYTES_MAX = 1024 * 1024
 /** Bytes of a reply beside its body: two lists of headers and its place in the cache. */
 const ENTRY_BYTES = 1_024

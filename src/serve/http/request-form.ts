@@ -8,7 +8,7 @@ export const HEADERS_MAX = 100
 /** Verdict on a request's form: fit to be answered, or the reason to close its connection. */
 export type FormVerdict = 'fit' | 'too-many-headers' | Problem
 
-/** Judges what the parser accepts and we do not: missing or repeated hosts, bodies, proxy targets, too many headers. */
+/** Refuses requests that Node's parser accepts: missing or repeated hosts, bodies, proxy targets, too many headers. */
 export function judgeForm(request: IncomingMessage): FormVerdict {
   if (request.rawHeaders.length >= HEADERS_MAX * 2) return 'too-many-headers'
   const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length

@@ -27,7 +27,7 @@ export type ReplyTerms = Readonly<{
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
-/** Writes a reply. Undefined means that it was written at once; a promise settles when all of it was handed over. */
+/** Writes a reply. Undefined means that it was written at once; a promise settles when all of it is written. */
 export function respond(
   response: ServerResponse,
   terms: ReplyTerms,

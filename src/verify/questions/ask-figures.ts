@@ -19,7 +19,7 @@ const PAGES_MAX = 10_000
 /** Published answers, with those that are wrong or absent. */
 export type CollectedFigures = Readonly<{
   answers: readonly PublishedAnswer[]
-  /** Answers that cannot be recomputed, whatever the log says. */
+  /** Answers that cannot be recomputed from any log. */
   wrong: readonly Readonly<{ check: FigureCheck; finding: Finding }>[]
   /** Addresses that a folder lacks. */
   absent: readonly Readonly<{ check: FigureCheck; path: string }>[]
@@ -35,7 +35,7 @@ export type AskFiguresSettings = Readonly<{
   onAnswer(left: number): void
 }>
 
-/** Asks for every figure; nothing is compared yet, so that one pass through the log serves all of them. */
+/** Fetches every published figure. Nothing is compared yet, so that one pass through the log serves all of them. */
 export async function askFigures(settings: AskFiguresSettings): Promise<CollectedFigures> {
   const { source, chance } = settings
   const collector = openFigureCollector(settings)

@@ -19,7 +19,7 @@ type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' 
 export type Check = Readonly<{
   name: CheckName
   is: 'right' | 'wrong' | 'not checked'
-  /** Text for the report: what was checked, or why it was not. */
+  /** Text for the report: the checked figures, or the reason why they were not checked. */
   says: string
   findings: readonly Finding[]
 }>

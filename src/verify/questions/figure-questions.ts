@@ -15,7 +15,7 @@ import { CHECK_OF, wholeIn } from './question.ts'
 import type { LogExtent, VerifyQuestion } from './range-questions.ts'
 import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
 
-/** Facts from the summary and the list of contests, which are asked for first. */
+/** Facts from the summary and the list of contests, which are fetched first. */
 type Known = Readonly<{
   source: Source
   chance: () => number

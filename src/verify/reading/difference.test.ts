@@ -25,7 +25,7 @@ suite('the first difference of two answers', () => {
       assert.equal(difference(published, recomputed), place))
   }
 
-  test('is null for equal JSON and a path for any other, whatever the order of keys', () => {
+  test('is null for equal JSON with keys in any order, else a path', () => {
     const text = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {

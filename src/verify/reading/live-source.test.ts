@@ -69,7 +69,7 @@ suite('a service with its public rate limit', () => {
     })
   }
 
-  test('is asked again for a file that breaks off', async () => {
+  test('is requested again after a file breaks off', async () => {
     let times = 0
     const { source } = stage(600, (path) => path.endsWith('.jsonl.gz') && times++ < 2)
     assert.deepEqual(findingLines(await auditOf(log, undefined, { source })), [])

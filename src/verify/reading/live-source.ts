@@ -26,7 +26,7 @@ export function openLiveSource(
         if (status === 404) return undefined
         if (status >= 400 && status !== 429)
           throw new WrongError(path, `is answered with status ${status}`, { cause: error })
-        // The client has already retried failures before the answer began. Only a body that broke off is asked for again.
+        // The client has already retried failures before the body. Only a body that broke off is requested again here.
         const broke = /^(?:unreachable|timeout)$/.test(code)
         if (!broke || attempt >= FILE_ATTEMPTS_MAX) throw error
       }

@@ -86,7 +86,7 @@ suite('a line chart', () => {
     assert.match(drawn(['7.000000000']), /<circle\s+class="f2"\s+cx="50%"/)
   })
 
-  test('of zeros lies on the axis', () => {
+  test('of zeros is on the axis', () => {
     assert.equal(pathIn(drawn(['0.000000000', '0.000000000'])), 'M250,1000L750,1000')
   })
 

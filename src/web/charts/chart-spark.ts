@@ -7,7 +7,7 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /**
- * Sparkline with a dot at its last point. It is hidden from screen readers, because the figure beside it says the same.
+ * Sparkline with a dot at its last point. It is hidden from screen readers, because the figure beside it has the same value.
  * Sparklines share a scale when `alike` has the figures of all of them.
  */
 export function sparkline(

@@ -28,7 +28,7 @@ type SitemapEntry = Readonly<{ path: string; changedAt: string | null }>
 export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
   // Cached for a minute: a list of many contests takes a while, and robots do not need the latest event.
   let cached: Readonly<{ minute: number; entries: Promise<Parsed<readonly SitemapEntry[]>> }> | undefined
-  // A cache of its own, since a sitemap may be as large as all cached pages together.
+  // A separate cache, because a sitemap may be as large as all cached pages together.
   const rendered = openPageCache(CACHE_BYTES)
   const entriesAt = (ask: RouteRequest, minute: number): Promise<Parsed<readonly SitemapEntry[]>> => {
     if (cached?.minute !== minute) {

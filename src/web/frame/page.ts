@@ -11,7 +11,7 @@ import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
 import type { AnswerTable } from '../markup/table.ts'
 
-/** Context in which a page is rendered, besides its answer. */
+/** Context in which a page is rendered, in addition to its answer. */
 export type View = Readonly<{
   site: Site
   identity: LogIdentity

@@ -17,7 +17,7 @@ const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
-/** Text of markup. A status pill becomes a sentence of its own; links to JSON are left out. */
+/** Text of markup. A status pill becomes a separate sentence; links to JSON are left out. */
 export function plainText({ markup }: Html): string {
   const text = markup
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')

@@ -1,6 +1,6 @@
 /** Operator's settings for the pages. */
 export type Site = Readonly<{
-  /** Public base URL without a slash at its end. Pages, feeds and calendars use it, whatever host a request names. */
+  /** Public base URL without a slash at its end. Pages, feeds and calendars use it for requests to any host. */
   url: string
   /** Name in every title and at the top of every page. */
   name: string

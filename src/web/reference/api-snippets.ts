@@ -7,7 +7,7 @@ import { mediaOf } from '../frame/api-document.ts'
 /** A program in one language that sends a request. */
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
-/** A request with what the languages need of it. */
+/** A request, as the snippets of all languages need it. */
 type SnippetRequest = ApiCall & Readonly<{ url: string; isJson: boolean }>
 
 /** Programs that send an example request: curl, TypeScript, Python and the command line. */

@@ -65,7 +65,7 @@ export async function drawnPath(page: Page): Promise<Path> {
   const [leaf, ...above] = made.map(({ said }) => said)
   assert.equal(beside.length, above.length)
   const steps = beside.map((one, step) => {
-    assert.ok(Math.abs(one.top - (made[step]?.top ?? 0)) < 1, 'what is hashed together stands in one row')
+    assert.ok(Math.abs(one.top - (made[step]?.top ?? 0)) < 1, 'hashes of one step are in one row')
     return [one.said, middleOf(one) < x ? 'left' : 'right', above[step] ?? ''] as const
   })
   return { leaf: leaf ?? '', steps }

@@ -136,7 +136,7 @@ suite('the picture of the path', () => {
     assert.equal(await isShown(page), false)
   })
 
-  test('has no tick if the signature was not checked, and says so', async () => {
+  test('has a note instead of a tick if the signature was not checked', async () => {
     await using sight = await browser.see('about:blank')
     const { page } = sight
     await page.addInitScript(() => {

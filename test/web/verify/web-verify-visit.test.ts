@@ -136,7 +136,7 @@ suite('a visit by a browser', () => {
     })
   }
 
-  test('without storage says so, and fails nothing', async () => {
+  test('reports missing storage, which is no failure', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     await sight.page.addInitScript(() => {
       Object.defineProperty(globalThis, 'localStorage', {

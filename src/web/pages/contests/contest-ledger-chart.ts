@@ -22,7 +22,7 @@ export function paidChart(ledger: ContestLedger, view: View): Html | null {
     <figure class="chart">${legend(lines, false)} ${plotOnPage(plot)}</figure>`
 }
 
-/** The chart as a picture. Without all payouts, or without prizes, it is empty and says so. */
+/** The chart as a picture. Without all payouts, or without prizes, it is empty except for a note. */
 export function paidPicture(ledger: ContestLedger, view: View): Html {
   const { asOf, contest } = ledger
   const panel = panelOf(ledger, view, '')

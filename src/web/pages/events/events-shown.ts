@@ -53,6 +53,6 @@ function searchedRange({ after, before, scannedTo }: EventsPage['page']): Html {
 }
 
 function seqText(seq: number | undefined): Html {
-  assert(seq !== undefined, 'a page says where it begins, and what it shows has ends')
+  assert(seq !== undefined, 'a page of events has the bounds of its range')
   return html`#${seq}`
 }

@@ -106,7 +106,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(feed, 'UID').length, CALENDAR_ENTRIES_MAX)
     assert.equal(valuesOf(feed, 'DTSTART')[0], '20261010T000000Z')
     assert.match(feed.replaceAll('\r\n ', ''), /Only the soonest 500 are named/)
-    // The calendar does not read one more row, and says so.
+    // The calendar leaves out one more row, and states it.
     stage.append([prize(1, 'winner', '0.1', { unlocksAt: day(8) })])
     const longer = await read(stage, '/payouts.ics')
     assert.equal(valuesOf(longer, 'DTSTART')[0], '20261010T000000Z')

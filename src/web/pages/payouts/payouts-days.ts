@@ -30,7 +30,7 @@ function daysOf(rows: readonly IndexedPrize[]): readonly Day[] {
   })
 }
 
-/** Chart and sentence of what becomes available on each of the next days; null if nothing does. */
+/** Chart and sentence of the amounts that become available on each of the next days; null if there are none. */
 export function daysChart(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Html | null {
   const { site } = view
   const drawn = drawnOf(payouts, rows)

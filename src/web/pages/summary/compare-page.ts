@@ -24,7 +24,7 @@ export const comparePage: Page<null> = {
   asksMore: true,
   title: () => 'Then and now',
   async redirect(view) {
-    // The page of the summary explains what is wrong with the moment.
+    // The summary page explains the error of the moment.
     const { query } = view
     return (await view.ask('summary', { query: query.format().slice(1) })).ok
       ? null

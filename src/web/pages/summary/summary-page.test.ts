@@ -101,7 +101,7 @@ suite('the summary of a past moment', () => {
     assert.match(page, /href="\/summary">Now<\/a>/)
   })
 
-  test('before the launch says so, and links the launch', async () => {
+  test('of a moment before the launch states this, and links the launch', async () => {
     const page = await see('/summary?at=2026-09-01')
     assert.match(page, /At that moment nothing had been published\./)
     assert.match(page, /href="\/summary\?at=2026-10-01T00:00:00\.000Z"/)
