@@ -5,7 +5,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import { LATE, openQuestions } from '../../publish/door/questions.ts'
 import type { Question } from '../../serve/exchange/thread-question.ts'
 import type { Reply } from '../../serve/http/route.ts'
-import { ANSWER_MS_MAX } from '../../serve/exchange/underway.ts'
+import { ANSWER_MS_MAX } from '../../serve/exchange/answer-deadlines.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
 import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './answer-thread.ts'
 

@@ -1,7 +1,7 @@
 import { respond } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'
-import type { Untaken } from './untaken.ts'
-import type { Underway } from './underway.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
+import type { AnswerDeadlines } from './answer-deadlines.ts'
 import type { RowsCharge } from './allowance-step.ts'
 import type { Eventual } from './eventual.ts'
 import { attempt, whenKnown } from './eventual.ts'
@@ -16,20 +16,20 @@ type ExchangeParts = Readonly<{
   chargeRows: RowsCharge
   /** Ends a visit whose steps threw. */
   fail(visit: Visit, error: unknown): void
-  underway: Underway
-  untaken: Untaken
+  deadlines: AnswerDeadlines
+  unread: UnreadAnswers
   monotonicMs(): number
 }>
 
 /** Opens the exchange: it takes a visit through its steps, charges for rows, and writes the reply. It never throws. */
 export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
-  const { steps, refuse, chargeRows, fail, underway, untaken, monotonicMs } = parts
+  const { steps, refuse, chargeRows, fail, deadlines, unread, monotonicMs } = parts
   return (visit) => {
     const { request, response, tally, terms } = visit
     // A stream lasts as long as its caller likes.
     const limited = visit.found?.route.streaming !== true
     const method = request.method ?? 'none'
-    underway.begin(response, { method, tally, startedMs: monotonicMs(), limited })
+    deadlines.begin(response, { method, tally, startedMs: monotonicMs(), limited })
     const written = attempt(() => {
       const made = whenKnown(firstOf(steps, visit), (one) =>
         one.is === 'refused' ? refuse(visit, one.problem) : one,
@@ -38,7 +38,7 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
       const handedOver = whenKnown(charged, (reply) =>
         response.destroyed ? undefined : respond(response, terms, reply),
       )
-      return whenKnown(handedOver, () => (limited ? untaken.watch(response) : undefined))
+      return whenKnown(handedOver, () => (limited ? unread.watch(response) : undefined))
     })
     if (written instanceof Promise) written.catch((error: unknown) => fail(visit, error))
   }

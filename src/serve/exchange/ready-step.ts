@@ -5,8 +5,8 @@ import type { Counters } from '../allowance/counters.ts'
 import type { FoundReady } from '../http/ready-answer.ts'
 import { findReady, writeReady } from '../http/ready-answer.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
-import type { Untaken } from './untaken.ts'
-import type { Underway } from './underway.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
+import type { AnswerDeadlines } from './answer-deadlines.ts'
 import type { Eventual } from './eventual.ts'
 import { attempt } from './eventual.ts'
 
@@ -22,14 +22,14 @@ type ReadyStepParts = Readonly<{
   ready: ReadyReplies
   counters: Counters | null
   unready(): Problem | undefined
-  underway: Underway
-  untaken: Untaken
+  deadlines: AnswerDeadlines
+  unread: UnreadAnswers
   monotonicMs(): number
 }>
 
 /** Opens the step that answers from the ready replies, which all cost one request of the API allowance. */
 export function openReadyStep(parts: ReadyStepParts): ReadyStep {
-  const { ready, counters, unready, underway, untaken, monotonicMs } = parts
+  const { ready, counters, unready, deadlines, unread, monotonicMs } = parts
 
   function write(response: ServerResponse, found: FoundReady, startedMs: number): void {
     writeReady(response, found)
@@ -38,8 +38,8 @@ export function openReadyStep(parts: ReadyStepParts): ReadyStep {
       tally.add('GET', response.statusCode, (monotonicMs() - startedMs) / 1000)
       return
     }
-    underway.begin(response, { method: 'GET', tally, startedMs, limited: true })
-    untaken.watch(response)
+    deadlines.begin(response, { method: 'GET', tally, startedMs, limited: true })
+    unread.watch(response)
   }
 
   return (request, response, caller) => {

@@ -12,9 +12,9 @@ import type { RequestLanes } from '../fairness/request-lanes.ts'
 import { openRequestLanes } from '../fairness/request-lanes.ts'
 import { openReadyReplies } from '../http/ready-replies.ts'
 import type { Router } from '../http/router.ts'
-import { openUntaken } from './untaken.ts'
+import { openUnreadAnswers } from './unread-answers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { openUnderway } from './underway.ts'
+import { openAnswerDeadlines } from './answer-deadlines.ts'
 import { openAllowanceStep, openRowsCharge } from './allowance-step.ts'
 import { openExchange } from './exchange.ts'
 import type { Report } from './failure.ts'
@@ -57,7 +57,7 @@ export function openRequestPath(
 ): RequestPath {
   const { counters, unready, now, monotonicMs, metrics } = parts
   const ready = openReadyReplies()
-  const unfinished = { underway: openUnderway(monotonicMs), untaken: openUntaken(), monotonicMs }
+  const unfinished = { deadlines: openAnswerDeadlines(monotonicMs), unread: openUnreadAnswers(), monotonicMs }
 
   // A connection: its bytes are parsed a slice at a time, and its requests run one at a time.
   const lanes = openRequestLanes(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })

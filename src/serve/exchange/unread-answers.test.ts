@@ -5,22 +5,22 @@ import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { openUntaken } from './untaken.ts'
+import { openUnreadAnswers } from './unread-answers.ts'
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024, 'x')
 
 /** Server of 8 MiB answers: more than the kernel buffers for a caller that does not read. */
 async function serve(bytesMax: number) {
-  const untaken = openUntaken(bytesMax)
+  const unread = openUnreadAnswers(bytesMax)
   const server = createServer((_request, response) => {
     response.end(ANSWER)
-    untaken.watch(response)
+    unread.watch(response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     server,
-    untaken,
+    unread,
     [Symbol.dispose]() {
       server.close()
       server.closeAllConnections()
@@ -49,26 +49,26 @@ async function until(holds: () => boolean): Promise<void> {
 suite('unread answers', () => {
   test('are kept up to a limit of bytes; above it the connection of the oldest one is closed', async () => {
     using stage = await serve(20 * 1024 * 1024)
-    const { server, untaken } = stage
+    const { server, unread } = stage
     const sockets = [await ask(server), await ask(server)]
-    assert.ok(untaken.bytes() > 0)
+    assert.ok(unread.bytes() > 0)
     const first = sockets[0]
     assert.ok(first !== undefined && !first.destroyed)
     for (let more = 0; more < 3; more += 1) sockets.push(await ask(server))
-    assert.ok(untaken.bytes() <= 20 * 1024 * 1024)
+    assert.ok(unread.bytes() <= 20 * 1024 * 1024)
     const ended = once(first, 'close')
     first.resume()
     await ended
     for (const socket of sockets) socket.destroy()
-    await until(() => untaken.bytes() === 0)
+    await until(() => unread.bytes() === 0)
   })
 
   test('cost nothing once they are read', async () => {
     using stage = await serve(20 * 1024 * 1024)
-    const { server, untaken } = stage
+    const { server, unread } = stage
     const socket = await ask(server)
     socket.resume()
-    await until(() => socket.bytesRead >= ANSWER.length && untaken.bytes() === 0)
+    await until(() => socket.bytesRead >= ANSWER.length && unread.bytes() === 0)
     socket.destroy()
   })
 })

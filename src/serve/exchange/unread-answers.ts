@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 
 /** Bytes of written answers that one thread holds at most for callers that do not read them. */
-export const UNTAKEN_BYTES_MAX: number = 256 * 1024 * 1024
+export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
-export type Untaken = Readonly<{
+export type UnreadAnswers = Readonly<{
   /** Watches a completely written answer. Costs nothing when the caller has already read it. */
   watch(response: ServerResponse): void
   /** Bytes held at present. */
@@ -15,7 +15,7 @@ export type Untaken = Readonly<{
  * Limits the memory of answers that callers do not read. Above the limit, the connections of the answers
  * that have waited longest are closed.
  */
-export function openUntaken(bytesMax: number = UNTAKEN_BYTES_MAX): Untaken {
+export function openUnreadAnswers(bytesMax: number = UNREAD_BYTES_MAX): UnreadAnswers {
   // A Map keeps the order of insertion.
   const waiting = new Map<ServerResponse, number>()
   let held = 0

@@ -6,7 +6,7 @@ export const ANSWER_MS_MAX = 30_000
 const SWEEP_MS = 1_000
 
 /** Answers that have not ended yet, each counted at its end or aborted at the time limit. */
-export type Underway = Readonly<{
+export type AnswerDeadlines = Readonly<{
   /** Begins to watch an answer. Only a `limited` one is aborted. */
   begin(response: ServerResponse, answer: Answer): void
 }>
@@ -14,7 +14,7 @@ export type Underway = Readonly<{
 type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
 
 /** Opens the watch; `monotonicMs` is the clock of `startedMs`. */
-export function openUnderway(monotonicMs: () => number): Underway {
+export function openAnswerDeadlines(monotonicMs: () => number): AnswerDeadlines {
   const answers = new Map<ServerResponse, Answer>()
   // One timer for all: a timer for each request would cost more than it is worth.
   let sweeping: NodeJS.Timeout | undefined

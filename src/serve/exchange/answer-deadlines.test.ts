@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { ANSWER_MS_MAX, openUnderway } from './underway.ts'
+import { ANSWER_MS_MAX, openAnswerDeadlines } from './answer-deadlines.ts'
 
 test('an unread answer is aborted and counted at the time limit; a stream has none', async (t) => {
   let nowMs = 0
@@ -16,10 +16,10 @@ test('an unread answer is aborted and counted at the time limit; a stream has no
       ended.resolve(undefined)
     },
   }
-  const underway = openUnderway(() => nowMs)
+  const deadlines = openAnswerDeadlines(() => nowMs)
   const server = createServer((request, response) => {
     const limited = request.url === '/limited'
-    underway.begin(response, { method: 'GET', tally, startedMs: nowMs, limited })
+    deadlines.begin(response, { method: 'GET', tally, startedMs: nowMs, limited })
     response.writeHead(200)
     response.write('begun')
   }).listen(0, '127.0.0.1')
