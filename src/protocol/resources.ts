@@ -139,7 +139,7 @@ export type FundFigures = Readonly<{
   prizesNotRedeemed: Amount
 }>
 
-export type FundBucket = Readonly<{ at: string; atMs: number; complete: boolean }> & FundFigures
+type FundBucket = Readonly<{ at: string; atMs: number; complete: boolean }> & FundFigures
 
 export type Funds = Range & Readonly<{ asOf: AsOf; now: FundFigures; buckets: readonly FundBucket[] }>
 

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { exportsOf, filesWith, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
+import { codeOf, exportsOf, filesWith, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
 
 /** Words that say nothing, with replacements. */
@@ -109,6 +109,19 @@ suite('a source', () => {
     assert.deepEqual(bannedIn('processEvents'), ['proces'])
     assert.deepEqual(bannedIn('dataDirectory'), ['data'])
     assert.deepEqual(bannedIn('appendEvents'), [])
+  })
+
+  test('exports only names that another source uses', () => {
+    const used = [...SOURCES, 'package/build.ts'].map((path) => ({
+      path,
+      words: new Set(codeOf(path).match(/[\w$]+/g)),
+    }))
+    const unused = SOURCES.flatMap((path) =>
+      exportsOf(path)
+        .filter((name) => !used.some((other) => other.path !== path && other.words.has(name)))
+        .map((name) => `${path}: ${name}`),
+    )
+    assert.deepEqual(unused, [])
   })
 })
 

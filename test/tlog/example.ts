@@ -56,7 +56,7 @@ export function exampleLine(i: number): string {
 }
 
 /** A tree in memory: its frontier, and the hashes of each level. */
-export type GrownTree = Readonly<{ frontier: Frontier; levels: readonly (readonly Hash[])[]; read: ReadTile }>
+type GrownTree = Readonly<{ frontier: Frontier; levels: readonly (readonly Hash[])[]; read: ReadTile }>
 
 /** Appends each leaf, and stores at each level the hashes that `appendLeaf` reports as final. */
 export function grow(leaves: Iterable<Hash>, using: TreeHasher = hasher): GrownTree {

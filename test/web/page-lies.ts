@@ -1,5 +1,5 @@
 /** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
-export type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
+type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
 
 const CHROME = /<(section|nav|form)\b[^>]*data-chrome[^]*?<\/\1>/g
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g

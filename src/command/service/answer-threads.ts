@@ -22,7 +22,7 @@ type Answered = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
 type Outcome = (Readonly<{ is: 'answer' }> & Answered) | Readonly<{ is: 'failed'; error: unknown }>
 
 /** Threads that make answers. A thread starts when a question first needs it, or after `WARM_MS`. */
-export type AnswerThreads = AsyncDisposable &
+type AnswerThreads = AsyncDisposable &
   Readonly<{
     /**
      * Asks a free thread; at most `ANSWER_THREADS` questions may be open. Rejects with the error of the answer, or when

@@ -16,7 +16,7 @@ export function openFilesFor(streamsMax: number): number {
 }
 
 /** Public connections of each serving thread, and those of the node without a limit on open files. */
-export type ConnectionLimit = Readonly<{ each: number; wanted: number }>
+type ConnectionLimit = Readonly<{ each: number; wanted: number }>
 
 /**
  * Divides the open files of this process among its serving threads. Public connections never take the last files,

@@ -6,7 +6,7 @@ import { openQuestions } from '../../publish/door/questions.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
 /** Answer of one thread, or `LATE`. */
-export type ThreadAnswer<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
+type ThreadAnswer<Answer> = Readonly<{ name: string; answer: Answer | typeof LATE }>
 
 /** The further serving threads. */
 export type FrontThreads = AsyncDisposable &

@@ -22,7 +22,7 @@ import { isReadable } from './store-readable.ts'
 export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>
 
 /** Parts of the node that the main thread reports about. */
-export type NodeParts = Readonly<{
+type NodeParts = Readonly<{
   memory: FrontMemory
   registry: Registry
   log: Logger
@@ -31,7 +31,7 @@ export type NodeParts = Readonly<{
 }>
 
 /** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
-export type NodeAnswers = Readonly<{
+type NodeAnswers = Readonly<{
   readiness(): Promise<Readiness>
   /** Answers for the private listener; never throws. `accepting` is the writer's own state. */
   answer(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>

@@ -11,7 +11,7 @@ export type StoreSignal =
   /** A decision by the node's own allowance, because the store could not be asked. */
   | Readonly<{ is: 'own-decision' }>
 
-export type StoreSettings = Readonly<{
+type StoreSettings = Readonly<{
   /** `redis://[user:password@]host[:port][/database]`, or `rediss:` for TLS; any server of that protocol. */
   url: string
   /** Prefix of every key; deployments that share a server need different ones. */
@@ -22,7 +22,7 @@ export type StoreSettings = Readonly<{
 }>
 
 /** Decides as `Allowance.decide`, for all machines together. */
-export type SharedDecide = (key: string, nowMs: number, units?: number) => Promise<Decision>
+type SharedDecide = (key: string, nowMs: number, units?: number) => Promise<Decision>
 
 /** Allowances that several machines share. */
 export type AllowanceStore = AsyncDisposable &

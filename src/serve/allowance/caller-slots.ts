@@ -18,9 +18,7 @@ export type CallerSlotsMemory = Readonly<{
 export type CallerSlot = Readonly<{ release: () => void }>
 
 /** A slot, or the limit that is reached. */
-export type TakenSlot =
-  | Readonly<{ ok: true; slot: CallerSlot }>
-  | Readonly<{ ok: false; full: 'caller' | 'node' }>
+type TakenSlot = Readonly<{ ok: true; slot: CallerSlot }> | Readonly<{ ok: false; full: 'caller' | 'node' }>
 
 /** One thread's view of the slots of a node. */
 export type CallerSlots = Readonly<{

@@ -47,7 +47,7 @@ export function eventTypeReplies(desk: Desk): EndpointReplies<'eventTypes' | 'ev
 }
 
 /** The catalogue of event types as of a head, with the kinds seen up to it. */
-export function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTypes {
+function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTypes {
   const schemas = eventSchemas(chain)
   return {
     asOf: asOf(head),

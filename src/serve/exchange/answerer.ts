@@ -8,10 +8,10 @@ import type { Router } from '../http/router.ts'
 import type { Question } from './thread-question.ts'
 
 /** Answers questions in this thread. A body comes in the coding that the caller prefers. */
-export type Answerer = (question: Question) => Promise<Reply>
+type Answerer = (question: Question) => Promise<Reply>
 
 /** Makes the page of a refusal outside the API. */
-export type RefusePage = (problem: Problem, path: string, rawQuery: string) => Reply | Promise<Reply>
+type RefusePage = (problem: Problem, path: string, rawQuery: string) => Reply | Promise<Reply>
 
 /** Opens an answerer over the routes of a thread. */
 export function openAnswerer(router: Router, refuse: RefusePage): Answerer {

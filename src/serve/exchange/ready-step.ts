@@ -11,7 +11,7 @@ import type { Eventual } from './eventual.ts'
 import { attempt } from './eventual.ts'
 
 /** Writes the ready answer of a request; otherwise returns the decision of the allowance, if it was asked. */
-export type ReadyStep = (
+type ReadyStep = (
   request: IncomingMessage,
   response: ServerResponse,
   caller: string,

@@ -46,7 +46,7 @@ export type RequestPathParts = Readonly<{
 }>
 
 /** The path of a thread's requests. */
-export type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
   Readonly<{ enter(request: IncomingMessage, response: ServerResponse): void }>
 
 /** Opens the path of requests, from bytes on a connection to the written answer: its steps in their order. */

@@ -14,7 +14,7 @@ export type SharedAnswers = Readonly<{
   waiting(): number
 }>
 
-export type SharedAnswersSettings = Readonly<{
+type SharedAnswersSettings = Readonly<{
   /** Number of questions answered at the same time. */
   places: number
   /** Answers one question and measures it. At most `places` are open. */

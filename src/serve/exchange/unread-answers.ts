@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Bytes of written answers that one thread holds at most for callers that do not read them. */
-export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
+const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
 export type UnreadAnswers = Readonly<{

@@ -1,7 +1,7 @@
 import TinyQueue from 'tinyqueue'
 
 /** Waiting work, ordered so that each caller gets an equal share of the time. */
-export type FairOrder<Work> = Readonly<{
+type FairOrder<Work> = Readonly<{
   /** Queues work after the caller's earlier work. */
   add(caller: string, work: Work): void
   /**
@@ -13,7 +13,7 @@ export type FairOrder<Work> = Readonly<{
 }>
 
 /** Work in progress. Its end must be reported with the milliseconds that it took. */
-export type Taken<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
+type Taken<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
 
 /** A caller, by the virtual times of start-time fair queueing. */
 type Lane<Work> = {

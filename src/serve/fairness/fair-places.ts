@@ -1,7 +1,7 @@
 import { openFairOrder } from './fair-order.ts'
 
 /** A few places for work in other threads, in a fair order between callers. */
-export type FairPlaces = Readonly<{
+type FairPlaces = Readonly<{
   /** Runs the work when a place is free and it is the caller's turn; settles as the work does. */
   run<T>(caller: string, work: () => Promise<Timed<T>>): Promise<T>
   /** Number of pieces of work that wait for a place. */

@@ -1,7 +1,7 @@
 import { openFairOrder } from './fair-order.ts'
 
 /** Turns on the serving loop: short synchronous work, in a fair order between callers. */
-export type FairTurns = Readonly<{
+type FairTurns = Readonly<{
   /**
    * Runs the work now if nobody waits and the slice is not used up, otherwise in its caller's turn. It must not throw.
    */

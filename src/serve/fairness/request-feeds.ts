@@ -6,7 +6,7 @@ const SLICE_BYTES = 4 * 1024
 const REQUEST_END = '\r\n\r\n'
 
 /** Feeds the parser of each connection in slices, so that one read never holds the serving loop for long. */
-export type RequestFeeds = Readonly<{
+type RequestFeeds = Readonly<{
   /** Continues with the bytes of a connection when fewer of its requests wait. */
   resume(socket: Socket): void
 }>

@@ -22,7 +22,7 @@ export type RequestLanes = Readonly<{
   end(socket: Socket): boolean
 }>
 
-export type RequestLaneSettings = Readonly<{
+type RequestLaneSettings = Readonly<{
   waitingMax: number
   /** Called when fewer requests of a connection wait. */
   onTaken(socket: Socket): void

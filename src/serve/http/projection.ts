@@ -18,7 +18,7 @@ export type Ground = 'settled' | 'log' | 'minute'
  * A projection that is ready to be computed. Questions without an answer are refused before this, so a caller that
  * names the ETag gets `unchanged` without a computation.
  */
-export type Projection = Readonly<{
+type Projection = Readonly<{
   ground: Ground
   /** Seq of the last event that could change the answer, apart from `asOf`; the head if absent. */
   changedBy?: Seq
@@ -26,7 +26,7 @@ export type Projection = Readonly<{
   compute(): Parsed<Projected>
 }>
 
-export type Projected = Readonly<{
+type Projected = Readonly<{
   body: Uint8Array
   type: string
   seq: number

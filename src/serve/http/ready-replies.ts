@@ -16,7 +16,7 @@ export type ReadyReply = Readonly<{
  * Bytes of a body. A short body is a string of one character for each byte, so that head and body are sent in one
  * piece.
  */
-export type ReplyBody = Uint8Array | string
+type ReplyBody = Uint8Array | string
 
 /** Bytes from which a body costs less when it is written apart from its head. */
 const STRING_BYTES_MAX = 4 * 1024

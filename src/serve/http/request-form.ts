@@ -6,7 +6,7 @@ import type { Problem } from '../../protocol/problem.ts'
 export const HEADERS_MAX = 100
 
 /** Verdict on a request's form: fit to be answered, or the reason to close its connection. */
-export type FormVerdict = 'fit' | 'too-many-headers' | Problem
+type FormVerdict = 'fit' | 'too-many-headers' | Problem
 
 /** Refuses requests that Node's parser accepts: missing or repeated hosts, bodies, proxy targets, too many headers. */
 export function judgeForm(request: IncomingMessage): FormVerdict {

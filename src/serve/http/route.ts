@@ -46,7 +46,7 @@ type Kept = Readonly<{
 }>
 
 /** A body in its final coding. */
-export type Coded = Readonly<{
+type Coded = Readonly<{
   is: 'coded'
   status: number
   type: string

@@ -26,7 +26,7 @@ export type Feed = Readonly<{
   close(): void
 }>
 
-export type Pages = Readonly<{
+type Pages = Readonly<{
   /** The feed of a filter. The caller closes it once. */
   feed(filter: LogFilter, framing: StreamFraming): Feed
   /** Bytes of the cached pages. */

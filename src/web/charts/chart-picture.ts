@@ -26,7 +26,7 @@ const NAME_CHARS_MAX = 70
 const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
 
 /** Texts of a picture, which may be shown anywhere. */
-export type Caption = Readonly<{
+type Caption = Readonly<{
   title: string
   /** Null when the answer has none. */
   asOf: AsOf | null

@@ -39,7 +39,7 @@ export async function saidPath(page: Page): Promise<Path & Readonly<{ last: stri
 }
 
 /** Labels of the picture and their positions. */
-export type Letters = Readonly<{ said: string; left: number; right: number; top: number; bottom: number }>
+type Letters = Readonly<{ said: string; left: number; right: number; top: number; bottom: number }>
 
 export const lettersIn = (page: Page): Promise<readonly Letters[]> =>
   page.locator('[data-path] svg[role=img] text').evaluateAll((texts) =>
