@@ -16,7 +16,7 @@ const ZONES = [
   [8, 0.17],
 ] as const
 
-/** Time constant of the platform's growth, and its limit. */
+/** Time constant of the platform's growth. `GROWTH_MAX` is what it adds in the end, as a multiple of the first size. */
 const GROWTH_MS = 100 * DAY_MS
 const GROWTH_MAX = 1.6
 
@@ -34,7 +34,7 @@ export function busyness(ms: number): number {
   return BY_WEEK_HOUR[hour % WEEK_HOURS] ?? 1
 }
 
-/** Size of the platform as a multiple of its first size: from 1, slowly, to 2.6. */
+/** Size of the platform as a multiple of its first size: 1 at the start, 2.6 in the end. */
 export function growth(sinceStartMs: number): number {
   return 1 + GROWTH_MAX * (1 - Math.exp(-sinceStartMs / GROWTH_MS))
 }

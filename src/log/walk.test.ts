@@ -70,7 +70,7 @@ function fromCsv(row: string): EventWire {
 }
 
 suite('a walk over the log', () => {
-  test('finds in every framing what a reader of the whole log would find', () => {
+  test('gives in every framing the matches that a scan of the whole log gives', () => {
     fc.assert(
       fc.property(randomLogs, fc.array(walks, { minLength: 20, maxLength: 40 }), (entries, asked) => {
         using directory = openDirectory()

@@ -6,11 +6,11 @@ import type { Ms } from './moment.ts'
 import { formatAt } from './moment.ts'
 import type { ContestId, Seq } from './seq.ts'
 
-/** A published event. In-memory form of the eight fields. */
+/** A published event in memory. `atMs` stands for both moment fields of the JSON form. */
 export type DaybookEvent = Readonly<{
   seq: Seq
   type: EventType
-  /** A word of the operator, or a fixed one (section 3). */
+  /** A fixed word of the type, or one that the operator chose (PROTOCOL.md, section 3). */
   kind: string
   atMs: Ms
   contestId: ContestId | null
@@ -52,7 +52,7 @@ export function parseEventWire(line: string): EventWire {
   return JSON.parse(line) as EventWire
 }
 
-/** Parses a line that Daybook wrote. Throws on a malformed amount, because a damaged line is a damaged log. */
+/** Parses a line that Daybook wrote. Throws on a malformed amount, because the log is then damaged. */
 export function parseEvent(line: string): DaybookEvent {
   const wire = parseEventWire(line)
   const kots = wire.kots === null ? null : parseAmount(wire.kots)

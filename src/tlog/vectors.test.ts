@@ -39,16 +39,16 @@ const PETER_NOTE =
   '\n' +
   '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n'
 
-suite('the vectors of Certificate Transparency', () => {
+suite('the leaves of the Certificate Transparency tests', () => {
   const tree = grow(LEAVES.map((leaf) => hasher.leaf(Buffer.from(leaf, 'hex'))))
 
-  test('have these roots', () => {
+  test('give the roots of those tests', () => {
     for (const [index, root] of ROOTS.entries()) {
       assert.equal(hex(rootOf(hasher, frontierAt(hasher, index + 1, tree.read))), root)
     }
   })
 
-  test('have these inclusion proofs', () => {
+  test('give the inclusion proof of those tests', () => {
     assert.deepEqual(inclusionProof(hasher, 0, 8, tree.read)?.map(hex), [
       '96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7',
       '5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e',
@@ -57,8 +57,8 @@ suite('the vectors of Certificate Transparency', () => {
   })
 })
 
-suite('the note of the Go checksum database', () => {
-  test('opens with its key', async () => {
+suite('the Go checksum database', () => {
+  test('documents a note that opens with its key', async () => {
     const key = parseVkey(sha256, PETER_VKEY) ?? assert.fail()
     assert.equal(formatVkey(key), PETER_VKEY)
     const note = parseNote(Buffer.from(PETER_NOTE))

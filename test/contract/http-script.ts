@@ -11,7 +11,7 @@ export type Step = Readonly<{
   method: string
   target: string
   headers: Readonly<Record<string, string>>
-  /** Text of an endless answer at which the connection is closed. */
+  /** Text that ends the reading of an endless answer; null reads to the end. */
   until: string | null
   checks: readonly string[]
 }>
@@ -49,7 +49,7 @@ export function parseScript(text: string): readonly Step[] {
     } else if (step !== undefined && CHECK.test(line)) {
       step.checks = [...step.checks, line]
     } else {
-      throw new Error(`the script does not understand: ${line}`)
+      throw new Error(`not a request, header or check of a script: ${line}`)
     }
   }
   return steps

@@ -15,7 +15,7 @@ import { openClient } from '../stage/stream-client.ts'
 /** A way to give a process little disk space, and then more. */
 type Scarcity = Readonly<{
   name: string
-  /** Tries whether this machine allows it. */
+  /** Prepares the folder. Returns false when this machine does not allow that. */
   works(folder: string): boolean
   /** Command prefix of the service. */
   wrapper: readonly string[]
@@ -135,10 +135,10 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
     scarcity.makeRoom(node, folder)
-    // Without any publish request: a load balancer sends none to a node that is not ready.
+    // No publish request is sent here, because a load balancer sends none to a node that is not ready.
     const limit = performance.now() + ROOM_MS_MAX
     while (!(await fetch(`${node.door}/readyz?for=publish`)).ok) {
-      assert.ok(performance.now() < limit, 'that there is room is noticed')
+      assert.ok(performance.now() < limit, 'the node notices that there is room')
       await sleep(LOOK_MS)
     }
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 200 })
@@ -186,17 +186,17 @@ function isAllowed(scarcity: Scarcity): boolean {
   return scarce !== undefined
 }
 
-/** Without the right to mount, the limit of file sizes is left. */
+/** Ways that this machine allows. Mounting needs rights; the limit of file sizes needs none. */
 const WAYS = [DISK, FILE_SIZE].filter(isAllowed)
-const NEEDED = 'a way to leave a program little room'
+const NEEDED = 'the right to mount, or `prlimit`'
 
 suite(
-  'with no room left, publishing is 507 and nothing else changes; it resumes by itself on',
+  'a full store refuses publishing with 507, serves readers, and accepts drafts again when there is room',
   { skip: skipUnless(WAYS.length > 0, NEEDED) },
   () => {
-    test('at least one of these', () => assert.notEqual(WAYS.length, 0))
+    test('is tested in at least one way', () => assert.notEqual(WAYS.length, 0))
     for (const scarcity of WAYS) {
-      test(scarcity.name, { timeout: 120_000 }, async () => {
+      test(`on ${scarcity.name}`, { timeout: 120_000 }, async () => {
         using scarce = openScarce(scarcity)
         assert.ok(scarce !== undefined)
         await run(scarcity, scarce.folder)

@@ -91,7 +91,7 @@ suite('the invariants', () => {
   const rules = text.split(/^(?=\d+\. )/m).slice(1)
   const held = [...text.matchAll(/Tested\s+by\s+`([^`]+)`:\s+"([^"]+)"/g)]
 
-  test('are about ten rules, each with a test', () => {
+  test('are 10 to 16 rules, each with a test', () => {
     assert.ok(rules.length >= 10 && rules.length <= 16, `${rules.length} rules`)
     for (const rule of rules) assert.match(rule, /Tested\s+by\s+`[^`]+\.test\.ts`:\s+"[^"]+"/)
     assert.equal(held.length, text.match(/Tested\s+by/g)?.length)
@@ -148,7 +148,7 @@ suite('the dependencies', () => {
     }
     for (const [path, { integrity, optional, hasInstallScript }] of Object.entries(locked.packages)) {
       if (path === '') continue
-      // The lockfile names packages of other platforms, because npm requires it, and installs none of them.
+      // The lockfile also lists packages for other platforms. npm requires the entries, but does not install them.
       const isOfAnotherPlatform = optional === true && !existsSync(join(ROOT, path))
       assert.ok(integrity !== undefined || isOfAnotherPlatform, `${path} has an integrity`)
       assert.notEqual(hasInstallScript, true, `${path} runs nothing when it is installed`)
@@ -202,7 +202,7 @@ suite('ARCHITECTURE.md', () => {
   })
 })
 
-test('no file of the project names a path of one machine', () => {
+test('no file of the project names an absolute path of a machine', () => {
   const place = /(?:^|[\s"'`(=])\/(?:home|root|Users|work|opt|mnt)\/\w|[A-Z]:\\\\?Users/m
   const text = FILES.filter((path) => /\.(?:ts|json|md|txt|jsonl)$/.test(path) || path === '.ci/run')
   assert.deepEqual(

@@ -146,7 +146,7 @@ suite('a chart', () => {
 })
 
 suite('the patterns', () => {
-  test('show one measure at a time, which has its own address', async () => {
+  test('show one measure at a time, each at its own address', async () => {
     await using sight = await pages.see('/patterns')
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 1)
@@ -157,7 +157,7 @@ suite('the patterns', () => {
     assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
   })
 
-  test('show all measures without a script, and can be requested in another offset', async () => {
+  test('show all measures without a script, and let the reader choose a UTC offset', async () => {
     await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 6)
@@ -188,7 +188,7 @@ suite('a picture', () => {
 })
 
 type DOMRect = Readonly<{ left: number; right: number; top: number; bottom: number }>
-/** The page's global object, for scripts that run in the page. */
+/** DOM types, for functions that run in the page. */
 type Element = Readonly<{
   scrollLeft: number
   getAttribute(name: string): string
@@ -212,7 +212,7 @@ declare const DOMParser: new () => {
 }
 
 suite('a page with bars', () => {
-  test('is accessible, light and dark, wide and narrow, and complete without a script', async () => {
+  test('is accessible in both themes and at any width, and complete without a script', async () => {
     await using waiting = await openApiStage({
       story: [
         { type: 'treasury', kind: 'deposit', kots: '1000' },

@@ -22,8 +22,7 @@ export async function isIntact(file: string, { bytes, sha256 }: NonNullable<Expe
 
 /**
  * Downloads a file as `<file>.part`, and renames it when it is complete and right. A download that was interrupted, in
- * this run or an earlier one, resumes while the strong ETag is the same (RFC 9110, section 14). `onBytes` receives the
- * size of each piece.
+ * this run or an earlier one, resumes while the strong ETag is the same (RFC 9110, section 14). `onBytes` receives the size of each piece, and first the size of a resumed part.
  */
 export async function pullFile(
   ask: Ask,
@@ -39,7 +38,7 @@ export async function pullFile(
     try {
       await download(ask, path, part, world.stop, onBytes)
       if (expected === null || (await isIntact(part, expected))) break
-      // An old part may have spoilt the file: one new start is allowed.
+      // The part of an earlier run may be wrong, so one new start is allowed.
       await remove(part)
       if (++wrong > 1)
         throw new CommandError(1, `${path}: the size or SHA-256 of the file is not that of its manifest`)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 /** Milliseconds between two log lines about dropped connections. */
 const REPORT_MS = 60_000
 
-/** Logs that connections are dropped: the first one at once, then their number, at most once a minute. */
+/** Logs dropped connections: the first one at once, later ones as a count, at most once a minute. */
 export function openDropReport(log: Logger, monotonicMs: () => number, connectionsMax: number): () => void {
   let dropped = 0
   let nextMs = -Infinity

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Hex digits of SHA-256 in a key: as many as a safe integer holds. */
+/** Hex digits of SHA-256 in a key: 48 bits, which a safe integer holds. */
 const KEY_DIGITS = 12
 
 /**
@@ -10,7 +10,7 @@ export function txKey(tx: string): number {
   return Number.parseInt(hash('sha256', tx).slice(0, KEY_DIGITS), 16)
 }
 
-/** The end of the line of every event that names the transaction. No chain's ids need escaping in JSON. */
+/** Text that ends the line of each event with this transaction. Transaction ids need no escaping in JSON. */
 export function lineEndOf(tx: string): string {
   return `"tx":"${tx}"}`
 }

@@ -33,7 +33,7 @@ function verifierOf({ vkey }: ListedKey): VerifierKey {
   return key
 }
 
-/** Verifier keys of those given keys that are listed as signing now. */
+/** Verifier keys of the given keys, without those that the log does not list as signing now. */
 export function signingVerifiers(
   db: DatabaseSync,
   keys: readonly SigningKey[],
@@ -52,14 +52,14 @@ type KeyChange = Readonly<{
   /** The log's size now. Larger trees are signed with these keys. */
   size: number
   keys: readonly SigningKey[]
-  /** Accept keys of which none has signed the log before, because the former key is lost. */
+  /** Accept keys even when none of them signs the log now, because the former key is lost. */
   acceptNewKey: boolean
 }>
 
 /**
- * Lists the keys that sign from now on, and retires all others. A listed key among them signs a statement about each
- * new one. Throws a StoreError when the log has keys and none of them is given. Must be called in a transaction.
- * Returns whether the signing keys have changed.
+ * Makes `keys` the signing keys of the log, and retires all others. A key that signs already vouches for each new one in
+ * a signed statement. Throws a StoreError when the log has keys, none of the given keys signs already, and
+ * `acceptNewKey` is false. Must be called in a transaction. Returns whether the signing keys have changed.
  */
 export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }: KeyChange): boolean {
   assert(keys.length >= 1 && keys.length <= SIGNING_KEYS_MAX, 'a log is signed with one key or two')
@@ -100,7 +100,7 @@ function statementOf(
   return formatNote({ text: statement, signatures: [signature] })
 }
 
-/** Finds a key whose statement no older listed key has signed; null when every statement holds. */
+/** Fault text when no older listed key has signed the statement of a key; null when all statements are valid. */
 export async function faultOfKeys(db: DatabaseSync): Promise<string | null> {
   const keys = readKeys(db).map((listed) => ({ ...listed, key: verifierOf(listed) }))
   const firstKeys = keys.filter(({ statement }) => statement === null).map(({ key }) => key)

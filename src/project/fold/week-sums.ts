@@ -5,9 +5,9 @@ import type { Activity } from './books.ts'
 import { countInt128s, decodeInt128s, encodeInt128s } from './tally.ts'
 
 /**
- * Rows of one week of week-strided sums: D(q) = activity before q + D(q − 7 days), for each quarter of an hour. Rows are
- * made when a week is over. The sum of one hour of the week over many weeks is a difference of four rows. A week without
- * events needs no rows, because D grows by the same activity in each such week.
+ * Rows of one week, one for each quarter of an hour q. A row is the week-strided sum D(q) = activity before q +
+ * D(q − 7 days), made when the week is over. Four rows give the activity of one hour of the week over many weeks. A week
+ * without events needs no rows: D(q) grows by the same activity before q in each such week.
  */
 export const QUARTERS_OF_WEEK: number = WEEK_MS / QUARTER_MS
 
@@ -59,7 +59,7 @@ export function weekStrided(shelf: WeekShelf, q: Ms): Activity {
   return addActivity(row, shelf.activityBefore(q), BigInt((week - withRows) / WEEK_MS))
 }
 
-/** Integers before those of the kinds: plays, spent, paid, burned. */
+/** Number of integers before those of the kinds: plays, spent on play, paid in prizes, burned. */
 const ACTIVITY_FIGURES = 4
 
 /** Encodes an activity as 128-bit integers: its four figures, then one for each kind of play. */

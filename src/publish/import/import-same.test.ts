@@ -13,7 +13,7 @@ import { testSigner } from '../../../test/story/signing.ts'
 const CHAIN = 'solana'
 const NEW_LOG = { origin: 'daybook.example/log', chain: CHAIN, simulated: false } as const
 
-/** Every row of every table, except the log's random id. */
+/** Rows of all tables except `meta`, which holds the log's random id, and the SQL of all indexes. */
 function rowsOf(db: DatabaseSync): Readonly<Record<string, readonly unknown[]>> {
   const tables = db
     .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'")
@@ -29,7 +29,7 @@ suite('an import', () => {
     await using published = await openImportStage()
     const span = { from: msOf(Date.UTC(2025, 10, 20)), to: msOf(Date.UTC(2026, 1, 10)) }
     const lines = [...bulkLines({ seed: 'same', ...span, count: 9_000 })]
-    // In two parts, so that the second continues a log that was closed in between.
+    // Two imports: the second one continues the log of the first.
     const parts = [lines.slice(0, 4_100), lines.slice(4_100)]
     for (const [index, part] of parts.entries()) {
       const outcome = await imported.import([imported.file(`${index}.jsonl`, part.join('\n'))], {
@@ -43,7 +43,7 @@ suite('an import', () => {
     const appender = openAppender(db, testSigner(db))
     appender.begin()
     for (const [index, line] of lines.entries()) {
-      // The import signed a tree here too.
+      // The first import ended here, and signed its tree.
       if (index === parts[0]?.length) {
         appender.commit()
         appender.begin()

@@ -1,7 +1,7 @@
 /**
- * Requests of addresses that a full table has dropped, counted by bucket of addresses and slice of time. A dropped
- * address shares the count of its bucket until the window has passed, so that being dropped never renews an allowance.
- * Other addresses of the bucket lose a little, and only while the table overflows.
+ * Request counts of addresses that a full table has dropped, by bucket of addresses and slice of time. An address of the
+ * bucket is charged the bucket's count until the window has passed. So a dropped address never gets a new allowance.
+ * Other addresses of the bucket lose some of theirs, but only while the table overflows.
  */
 export type Evicted = Readonly<{
   windowMs: number
@@ -10,13 +10,13 @@ export type Evicted = Readonly<{
   counts: Uint32Array
 }>
 
-/** Slices of one window. More slices would charge less for requests that have left the window, and take more memory. */
+/** Slices of one window. More slices forget expired requests sooner, and take more memory. */
 const SLICES = 6
 
 /** Slices kept for each bucket. One window touches `SLICES` + 1 of them, so none is reused while it counts. */
 const KEPT = 8
 
-/** Bytes of the counts beside a table of this capacity; a multiple of 8. */
+/** Size in bytes of the counts for a table of this capacity; a multiple of 8. */
 export function evictedBytes(capacity: number): number {
   return bucketsOf(capacity) * KEPT * 8
 }
@@ -38,7 +38,7 @@ export function openEvicted(
 
 /** Counts one request of a dropped address, accepted at `acceptedMs`. */
 export function keepEvicted(evicted: Evicted, bucketHash: number, acceptedMs: number): void {
-  // Slices are numbered from 1, because zeroed memory holds none.
+  // Slices are numbered from 1, because 0 marks unused memory.
   const slice = Math.floor(acceptedMs / evicted.sliceMs) + 1
   const at = bucketStart(evicted, bucketHash) + (slice % KEPT)
   if (evicted.slices[at] === slice) {
@@ -49,7 +49,7 @@ export function keepEvicted(evicted: Evicted, bucketHash: number, acceptedMs: nu
   }
 }
 
-/** Number of requests of the bucket's dropped addresses that may be in the window that ends at `nowMs`. */
+/** Upper bound on the requests of the bucket's dropped addresses in the window that ends at `nowMs`. */
 export function evictedCount(evicted: Evicted, bucketHash: number, nowMs: number): number {
   const start = bucketStart(evicted, bucketHash)
   let count = 0

@@ -18,7 +18,7 @@ export type EventsRange = Readonly<{
   after: Seq
   before: Seq
   limit: number
-  /** Whether the query has a `before` of at most head + 1, so that a descending page never changes. */
+  /** Whether the query gives a `before` of at most head + 1. A descending page then never changes. */
   anchored: boolean
 }>
 

@@ -11,7 +11,7 @@ export function parseManifest(json: string): ArchiveManifest {
   return manifest
 }
 
-/** All months with their sizes and digests. Those of the open month are null. */
+/** All months with their sizes and digests. The open month has null for both. */
 export function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
   return { months: months.map(archiveMonth) }
 }

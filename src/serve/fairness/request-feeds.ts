@@ -7,16 +7,16 @@ const REQUEST_END = '\r\n\r\n'
 
 /** Feeds the parser of each connection in slices, so that one read never holds the serving loop for long. */
 type RequestFeeds = Readonly<{
-  /** Continues with the bytes of a connection when fewer of its requests wait. */
+  /** Parses more bytes of a connection, unless too many of its requests still wait. */
   resume(socket: Socket): void
 }>
 
 type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: boolean }
 
 /**
- * Takes over the bytes of the server's connections. Node parses everything that one read brings: 64 KiB are two
- * thousand pipelined requests, about 20 ms, for each connection. Here one slice that ends with a request is parsed, and
- * the rest after the requests before it are answered. `isFull` says whether enough requests of a connection wait.
+ * Takes over the bytes of the server's connections. Node would parse a whole read at once: 64 KiB hold two thousand
+ * pipelined requests and take about 20 ms. Here each parse takes one slice, which ends at the end of a request where
+ * possible. The next slice is parsed unless `isFull`, which says whether enough requests of the connection wait.
  */
 export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boolean): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
@@ -66,7 +66,7 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
   }
 }
 
-/** Whether Node holds the parser because the connection does not read its answers; parsing then fails an assertion. */
+/** Whether Node has paused the parser because the client reads no answers. Parsing then would fail Node's assertion. */
 function isHeldByNode(socket: Socket): boolean {
   return socket.writableNeedDrain || Reflect.get(socket, '_paused') === true
 }

@@ -41,7 +41,7 @@ suite('a plain request', () => {
       request([...host, 'Accept-Encoding', 'gzip', 'Accept-Encoding', 'br']),
     ],
     ['has two X-Forwarded-For headers', request([...host, 'X-Forwarded-For', 'a', 'X-Forwarded-For', 'b'])],
-    ['has more headers than are kept', request([...host, ...Array.from({ length: 198 }, () => 'x')])],
+    ['has 100 headers', request([...host, ...Array.from({ length: 198 }, () => 'x')])],
   ]
   for (const [name, one] of others) {
     test(`is not one that ${name}`, () => assert.equal(readPlainRequest(one), undefined))

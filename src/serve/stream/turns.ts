@@ -1,7 +1,7 @@
-/** Queue of the subscribers at the head, or of those that still read history. */
+/** Name of a queue: `live` for subscribers at the head, `history` for those that still read older events. */
 export type Lane = 'live' | 'history'
 
-/** Queues of turns, run in order in slices of the event loop. */
+/** Two queues of subscribers' turns. Each runs in order, for a limited time in each event-loop iteration. */
 export type Turns<T> = Readonly<{
   /** Queues one turn, which never runs within this call. */
   add(who: T, lane: Lane): void
@@ -13,8 +13,8 @@ export type Turns<T> = Readonly<{
 
 /**
  * Opens the queues of turns. `take` does one short step and may add its subscriber again, at the end of its lane.
- * In each turn of the event loop the live lane runs for its slice, then history for its own. So neither lane starves
- * the other or the rest of the node.
+ * In each event-loop iteration the live lane runs for its slice of time, then the history lane for its own. So neither
+ * lane starves the other or the rest of the node.
  */
 export function openTurns<T>(
   settings: Readonly<{
@@ -45,7 +45,7 @@ export function openTurns<T>(
   }
 
   function run(): void {
-    // Cleared first, so that turns added by a step, or left over when a step throws, are scheduled.
+    // Cleared first, because `schedule` does nothing while it is set.
     due = null
     try {
       runLive()
@@ -81,7 +81,7 @@ type Queue<T> = Readonly<{
   clear(): void
 }>
 
-/** Number of taken entries after which a queue is compacted. */
+/** Minimum number of taken entries before a queue is compacted. */
 const TAKEN_MAX = 1_024
 
 /** Opens a FIFO queue. `Array.shift` would move all entries, which is slow with thousands of subscribers. */

@@ -14,15 +14,15 @@ import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
 import { openEventColumns } from './event-columns.ts'
 
-/** Parts of the books that are kept as of the head only. */
+/** Parts of the books that exist for the head only, not for past moments. */
 type Listings = Pick<
   Books,
   'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
 >
 
 /**
- * Shelf in memory, from which the fold reads contests, prizes, payouts, prices, loyalty months, corrections, and the
- * fields of events that a correction needs. The listings are as of the last `put`.
+ * State of the fold in memory. `shelf` has what the fold reads: contests, prizes, payouts, prices, loyalty months, and
+ * the fields of events that a correction needs. `listings` are as of the last `put`.
  */
 type ReplayShelf = Readonly<{
   shelf: Shelf
@@ -97,7 +97,7 @@ type Lots = Readonly<{
   lot(seq: Seq): Lot | undefined
   open(contestId: ContestId, kind: string): readonly Lot[]
   hold(contestId: ContestId, kind: string): Hold | undefined
-  /** Open lots of a contest, or of all contests, by seq, with their review holds applied. */
+  /** Open lots by seq, with their review holds applied; null for all contests. */
   allOpen(contestId: ContestId | null): readonly Lot[]
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]

@@ -66,7 +66,7 @@ suite('an embedded chart', () => {
     assert.match(await assertFramed(response, 503), /<meta http-equiv="refresh" content="7" \/>/)
   })
 
-  test('is refused within its frame over the rate limit', async () => {
+  test('is refused within its frame when the rate limit is reached', async () => {
     const policy = { name: 'pages', requests: 1, windowMs: 60_000 }
     const decide = () => ({ allowed: false, remaining: 0, resetSeconds: 9, retryAfterSeconds: 9 })
     const counter = { policy, decide }

@@ -36,9 +36,9 @@ async function see(stage: ApiStage, path: string): Promise<string> {
 
 const words = (page: string): string => page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
 
-suite('a contest with more unpaid prizes than its page reads', () => {
-  test('is described by its totals, not by the rows that were read', async () => {
-    // The first rows are available now, the last ones in weeks.
+suite('a ledger page', () => {
+  test('describes more unpaid prizes than it reads by their totals', async () => {
+    // The first prizes are available now, the last 120 later.
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(3_001)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
     assert.doesNotMatch(page, /All that is open has been available since|The last of it becomes available/)
@@ -51,12 +51,12 @@ suite('a contest with more unpaid prizes than its page reads', () => {
     assert.match(page, /<a href="\/payouts\.csv\?contestId=1">as CSV<\/a>/)
   })
 
-  test('is described by the last prize if all were read', async () => {
+  test('gives the date of the last unpaid prize if it reads all of them', async () => {
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(100)], apartMs: 1 })
     assert.match(words(await see(stage, '/contests/1/ledger')), /available since 2026-10-01 01:39:00 UTC/)
   })
 
-  test('is described by its totals if all prizes can be paid', async () => {
+  test('says that all unpaid prizes can be paid, without a calendar, if none waits for a date', async () => {
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(201)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
     assert.match(page, /All of it can be paid or claimed now\./)
@@ -65,7 +65,7 @@ suite('a contest with more unpaid prizes than its page reads', () => {
 })
 
 suite('a list of more unpaid prizes than the page reads', () => {
-  test('is called a part, with a link to the rest, and makes no statement about all', async () => {
+  test('is called a part, links to the rest, and says nothing about all unpaid prizes', async () => {
     await using stage = await openApiStage({
       story: [...CLOSED, ...prizes(PAGE_ROWS_MAX), ...prizes(50, LAUNCH + 9 * DAY_MS)],
       apartMs: 1,
@@ -110,7 +110,7 @@ suite('a list of more contests than the page reads', () => {
         : { type: 'contest', kind, contestId: index + 1 },
     )
 
-  test('says on its last page that there are no older ones, not that there are none', async () => {
+  test('says on an empty last page that no older contest exists, not that none exists', async () => {
     await using stage = await openApiStage({ story: many(3, 'scheduled') })
     const page = await see(stage, '/contests?after=1')
     assert.match(page, /There is no older contest in this list\./)

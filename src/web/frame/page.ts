@@ -20,7 +20,7 @@ export type View = Readonly<{
   path: string
   segments: Readonly<Record<string, string>>
   query: ParsedQuery
-  /** Address of the same in the API; null on a page without an endpoint. */
+  /** API address of the page's answer; null on a page without an endpoint. */
   api: string | null
   /** The answer as JSON. */
   json: string
@@ -66,7 +66,7 @@ export type Page<Answer> = Readonly<{
   title(answer: Answer, view: View): string
   /** Link-preview text; the page's first text if absent or null. */
   description?(answer: Answer, view: View): string | null
-  /** Content below the heading and the line about its state. */
+  /** Content below the heading and the state line. */
   render(answer: Answer, view: View): Html | Promise<Html>
   /** Maximum rows that the page asks of its endpoint. */
   rowsMax?: number
@@ -76,7 +76,7 @@ export type Page<Answer> = Readonly<{
   asksMore?: boolean
   /** Whether its head names the Atom feed. */
   linksFeed?: boolean
-  /** Whether a page without an endpoint is live. Pages of an endpoint always are. */
+  /** Whether a page without an endpoint updates itself in the browser. Other pages do, except past views. */
   live?: boolean
   /** Redirect target; null renders this page. */
   redirect?(view: View): Promise<string | null>

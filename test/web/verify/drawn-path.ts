@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-/** A path to the root: the sibling hashes from the leaf on, and the computed hashes. */
+/** Path from a leaf to the root. Each step has a sibling hash, its side, and the hash computed with it. */
 export type Path = Readonly<{
   leaf: string
   steps: readonly (readonly [beside: string, side: string, made: string])[]
@@ -26,7 +26,7 @@ export function pathOf(line: string, index: number, size: number, proof: readonl
   return { leaf: base64(leaf), steps }
 }
 
-/** The path in the page's text. */
+/** Path that the page gives as text; `last` is the line after the steps. */
 export async function saidPath(page: Page): Promise<Path & Readonly<{ last: string }>> {
   const [leaf = '', ...lines] = await page.locator('[data-path] li').allTextContents()
   const last = lines.pop() ?? ''
@@ -52,7 +52,7 @@ export const lettersIn = (page: Page): Promise<readonly Letters[]> =>
 const middleOf = ({ left, right }: Letters): number => (left + right) / 2
 export const inPicture = (hash: string): string => `${hash.slice(0, 8)}…`
 
-/** Hashes of the picture from the event up: computed ones in the middle, siblings beside them. */
+/** Path that the picture draws, from the event upwards. Computed hashes are in the middle, siblings beside them. */
 export async function drawnPath(page: Page): Promise<Path> {
   const hashes = (await lettersIn(page))
     .filter(({ said }) => /^[\w+/]{8}…$/.test(said))
@@ -81,7 +81,7 @@ export const cut = ({ leaf, steps }: Path): Path => ({
 export const overlap = (one: Letters, other: Letters): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom
 
-/** The page's global object, for scripts that run in the page. */
+/** DOM type, for functions that run in the page. */
 type Text = Readonly<{
   textContent: string
   getBoundingClientRect(): Readonly<{ left: number; right: number; top: number; bottom: number }>

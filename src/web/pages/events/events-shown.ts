@@ -10,7 +10,7 @@ import type { View } from '../../frame/page.ts'
 
 /**
  * Note on the rows that the page shows, the range in which they are complete, and whether the exports have more rows.
- * `address` is that of the answer if it is not the page's own.
+ * `address` is the answer's address; empty for the page's own answer.
  */
 export function rangeNote({ events, page }: EventsPage, view: View, address = ''): Html {
   const shown = events.slice(0, EVENTS_SHOWN)
