@@ -16,7 +16,7 @@ type Panels = Readonly<{
   sentence: Html
   panels: readonly Panel[]
   unfinished: number
-  stands: 'middle' | 'end'
+  placement: 'middle' | 'end'
   /** Id of the table, which has a row for each bucket, in order. */
   table: string
   buckets: number
@@ -24,7 +24,15 @@ type Panels = Readonly<{
 }>
 
 /** Figure of charts, with a slider that shows each bucket from the table. */
-export function chartFigure({ sentence, panels, unfinished, stands, table, buckets, beside }: Panels): Html {
+export function chartFigure({
+  sentence,
+  panels,
+  unfinished,
+  placement,
+  table,
+  buckets,
+  beside,
+}: Panels): Html {
   const width = widthOf(buckets)
   const plots = panels.map(
     ({ plot, lines }, index) =>
@@ -39,7 +47,7 @@ export function chartFigure({ sentence, panels, unfinished, stands, table, bucke
         }
       </div>`,
   )
-  return html`<figure class="chart" data-chart="${table}" data-stands="${stands}">
+  return html`<figure class="chart" data-chart="${table}" data-stands="${placement}">
     <figcaption>${sentence}</figcaption>
     <div class="${beside === true ? 'pair' : 'stack'}">${plots}</div>
     ${buckets > 1 && buckets <= ROWS_WHOLE_MAX ? slider(buckets) : null}

@@ -25,7 +25,7 @@ function drawn(all: readonly ChartValue[], unfinished = 0): string {
     toMs: all.length * HOUR_MS,
     starts: all.map((_, index) => new Date(index * HOUR_MS).toISOString()),
     unfinished,
-    stands: 'middle',
+    placement: 'middle',
     series: [{ name: 'Paid', style: 2, figures: all }],
     size: 'tall',
     dated: true,

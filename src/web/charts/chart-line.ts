@@ -22,7 +22,7 @@ export type Lines = Readonly<{
   /** Number of buckets at the end that are not over. */
   unfinished: number
   /** Place of a figure: the middle when it is of the whole bucket, or its end. */
-  stands: 'middle' | 'end'
+  placement: 'middle' | 'end'
   series: readonly Series[]
   size: 'tall' | 'short'
   dated: boolean
@@ -33,11 +33,11 @@ const SHORT_MARKS = 3
 
 /** Plot of lines. An unknown figure breaks the line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
-  const { id, title, fromMs, toMs, series, size, dated, unfinished, stands } = lines
+  const { id, title, fromMs, toMs, series, size, dated, unfinished, placement } = lines
   const points = lines.starts.length
   const all = series.flatMap(({ figures }) => figures)
   const scale = size === 'tall' ? scaleOf(all) : scaleOf(all, SHORT_MARKS)
-  const share = (index: number): number => (index + (stands === 'middle' ? 0.5 : 1)) / points
+  const share = (index: number): number => (index + (placement === 'middle' ? 0.5 : 1)) / points
   return {
     id,
     title,
@@ -58,11 +58,11 @@ export function linePlot(lines: Lines): Plot {
  */
 function pathsOf(
   { figures, style }: Series,
-  { unfinished, stands }: Lines,
+  { unfinished, placement }: Lines,
   scale: Scale,
   share: (index: number) => number,
 ): Html {
-  const over = stands === 'end' ? figures.length : figures.length - unfinished
+  const over = placement === 'end' ? figures.length : figures.length - unfinished
   const path = (shown: (index: number) => boolean): string =>
     linePath(
       figures.map((figure, index) => (shown(index) ? figure : null)),
@@ -124,7 +124,8 @@ function described({ name, figures }: Series, starts: readonly string[]): string
     if (digits < low) [least, low] = [one, digits]
     if (digits > high) [most, high] = [one, digits]
   }
-  const said = ({ figure, start }: typeof first): string => `${figure} in the bucket of ${momentText(start)}`
-  if (known.length === 1) return `${name}: ${said(first)}.`
-  return `${name}: least ${said(least)}, greatest ${said(most)}, last ${last.figure}.`
+  const describe = ({ figure, start }: typeof first): string =>
+    `${figure} in the bucket of ${momentText(start)}`
+  if (known.length === 1) return `${name}: ${describe(first)}.`
+  return `${name}: least ${describe(least)}, greatest ${describe(most)}, last ${last.figure}.`
 }

@@ -20,11 +20,11 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
   const { id, prizesOwed, prizesRedeemed, prizesNotRedeemed } = ledger.contest
   const nothing = digitsOf(prizesOwed) === 0n
   const done = digitsOf(prizesNotRedeemed) === 0n
-  const said = nothing ? unwon(ledger) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+  const message = nothing ? unwon(ledger) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
   const label = `${simulated ? 'simulated ' : ''}contest ${id}`
-  const [left, right] = [label, said].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
+  const [left, right] = [label, message].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
   const [from = 0, rest = 0] = [left, right]
-  const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? said : `paid ${prizesRedeemed} of ${prizesOwed} ${token}`}`
+  const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? message : `paid ${prizesRedeemed} of ${prizesOwed} ${token}`}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     width="${from + rest}"
@@ -43,7 +43,7 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
     <rect x="${from}" width="1" height="${HEIGHT}" fill="#fff" />
     <g fill="#fff" font-family="system-ui,sans-serif" font-size="13" text-anchor="middle">
       <text x="${from / 2}" y="16">${label}</text>
-      <text x="${from + rest / 2}" y="16">${said}</text>
+      <text x="${from + rest / 2}" y="16">${message}</text>
     </g>
   </svg>`
 }

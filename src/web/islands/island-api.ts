@@ -9,12 +9,12 @@ const SHOWN_CHARS_MAX = 20_000
 /** Starts a form. The element after it shows the answer. */
 function startAsking(form: HTMLFormElement): void {
   const place = form.nextElementSibling
-  const said = place?.querySelector('output')
+  const output = place?.querySelector('output')
   const page = place?.querySelector('a')
   const [curl, typescript, stop] = place?.querySelectorAll('button') ?? []
   const pane = place?.querySelector('pre')
   const shown = pane?.firstElementChild
-  if (!(place instanceof HTMLElement && said && page && curl && typescript && stop && pane && shown)) return
+  if (!(place instanceof HTMLElement && output && page && curl && typescript && stop && pane && shown)) return
   let gone = new AbortController()
 
   /** Sends the request and shows the answer until it ends or the signal aborts. */
@@ -23,7 +23,7 @@ function startAsking(form: HTMLFormElement): void {
     let [head, text, bytes] = ['', '', 0]
     const say = (how: string): void => {
       const ms = Math.round(performance.now() - began)
-      said.value = `${head}${how}: ${bytes} bytes, ${ms} ms`
+      output.value = `${head}${how}: ${bytes} bytes, ${ms} ms`
     }
     try {
       const fields = [...new FormData(form)].flatMap(([name, value]) =>

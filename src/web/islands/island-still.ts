@@ -31,8 +31,8 @@ function ago(at: string): string {
   const hours = wholes(3_600_000)
   const minutes = wholes(60_000)
   const long = hours < 24 ? `${hours} h ${minutes % 60} min` : `${wholes(86_400_000)} d ${hours % 24} h`
-  const said = hours > 0 ? long : minutes > 0 ? `${minutes} min` : `${wholes(1_000)} s`
-  return since > 0 ? `in ${said}` : `${said} ago`
+  const duration = hours > 0 ? long : minutes > 0 ? `${minutes} min` : `${wholes(1_000)} s`
+  return since > 0 ? `in ${duration}` : `${duration} ago`
 }
 
 const LOCAL = new Intl.DateTimeFormat('sv-SE', {

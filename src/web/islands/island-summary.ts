@@ -5,8 +5,8 @@ const DAY_MS = 86_400_000
 /** Starts the slider of the summary. It shows its moment, and opens that page on release or Enter. */
 function startSlider(form: HTMLFormElement): void {
   const slider = form.querySelector('input')
-  const said = form.querySelector('output')
-  if (slider === null || said === null) return
+  const output = form.querySelector('output')
+  if (slider === null || output === null) return
   // An immutable page does not know the present.
   if (form.dataset['slider'] === 'past') {
     const { min, step } = slider
@@ -27,7 +27,7 @@ function startSlider(form: HTMLFormElement): void {
     const format = (options: Intl.DateTimeFormatOptions): string =>
       at.toLocaleString('en-GB', { ...options, timeZone: 'UTC' })
     const text = isNow() ? 'now' : `${format({ dateStyle: 'long' })}, ${format({ timeStyle: 'short' })} UTC`
-    said.value = text
+    output.value = text
     slider.setAttribute('aria-valuetext', text)
   }
   // Preview of the target page: the last complete day before the moment.

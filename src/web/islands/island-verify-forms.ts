@@ -85,19 +85,19 @@ async function run(form: HTMLFormElement): Promise<void> {
 }
 
 async function* stepsOf(form: HTMLFormElement): CheckSteps {
-  const said = (name: string): string =>
+  const fieldValue = (name: string): string =>
     document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
   const log: Log = {
-    base: said('base').replace(/\/+$/, ''),
-    vkey: said('vkey'),
+    base: fieldValue('base').replace(/\/+$/, ''),
+    vkey: fieldValue('vkey'),
     ed25519: form.closest<HTMLElement>('[data-checks]')?.dataset['ed25519'] ?? '',
   }
   switch (form.dataset['check'] ?? '') {
     case 'event':
-      yield* checkEvent(log, Number(said('seq')))
+      yield* checkEvent(log, Number(fieldValue('seq')))
       return
     case 'payment':
-      return yield* checkPayment(log, Number(said('payment')), explorersOf(form))
+      return yield* checkPayment(log, Number(fieldValue('payment')), explorersOf(form))
     case 'visit':
       return yield* checkVisit(
         log,
@@ -106,7 +106,7 @@ async function* stepsOf(form: HTMLFormElement): CheckSteps {
         new Date().toISOString().slice(0, 10),
       )
     case 'month':
-      return yield* checkMonth(log, said('month'))
+      return yield* checkMonth(log, fieldValue('month'))
     case 'file': {
       const file = form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0]
       if (file !== undefined) yield* checkLoyaltyFile(log, file)
@@ -122,14 +122,14 @@ function explorersOf(form: HTMLFormElement): readonly string[] {
   return templates
 }
 
-function stepItem({ is, said, links = [] }: CheckStep): HTMLElement {
+function stepItem({ is, message, links = [] }: CheckStep): HTMLElement {
   const line = document.createElement('li')
   line.className = is
   const [shape, word] = MARKS[is]
   const mark = document.createElement('b')
   mark.textContent = `${shape} ${word}`
   line.append(mark)
-  say(line, said)
+  writeText(line, message)
   for (const href of links) {
     const link = document.createElement('a')
     link.href = href
@@ -140,8 +140,8 @@ function stepItem({ is, said, links = [] }: CheckStep): HTMLElement {
   return line
 }
 
-function say(line: HTMLElement, said: string): void {
-  for (const part of said.split(' ')) line.append(' ', part.length < LONG_CHARS ? part : coded(part))
+function writeText(line: HTMLElement, message: string): void {
+  for (const part of message.split(' ')) line.append(' ', part.length < LONG_CHARS ? part : coded(part))
 }
 
 function coded(word: string): HTMLElement {
@@ -155,9 +155,9 @@ function showPath(place: HTMLElement, { is, path }: CheckStep): void {
   if (path === undefined) return
   const holds = is === 'right'
   place.firstElementChild?.replaceChildren(drawPath(path, holds))
-  const lines = pathLines(path, holds).map((said) => {
+  const lines = pathLines(path, holds).map((message) => {
     const line = document.createElement('li')
-    say(line, said)
+    writeText(line, message)
     return line
   })
   place.querySelector('ol')?.replaceChildren(...lines)

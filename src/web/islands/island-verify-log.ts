@@ -18,7 +18,7 @@ import type { Path } from './island-verify-path.ts'
 /** Result of a step of a check: it passed, it failed, or it was not run. */
 export type CheckStep = Readonly<{
   is: 'right' | 'wrong' | 'unchecked'
-  said: string
+  message: string
   /** URLs for a further look. */
   links?: readonly string[]
   /** The path through the tree, when the step has one. */
@@ -27,11 +27,11 @@ export type CheckStep = Readonly<{
 /** A running check, which yields its steps. Its result is undefined when a step failed. */
 export type CheckSteps<T = void> = AsyncGenerator<CheckStep, T | undefined, undefined>
 
-export const passed = (said: string, path?: Path): CheckStep => ({ is: 'right', said, path })
-export const failedStep = (said: string, path?: Path): CheckStep => ({ is: 'wrong', said, path })
-export const unchecked = (said: string, links: readonly string[] = []): CheckStep => ({
+export const passed = (message: string, path?: Path): CheckStep => ({ is: 'right', message, path })
+export const failedStep = (message: string, path?: Path): CheckStep => ({ is: 'wrong', message, path })
+export const unchecked = (message: string, links: readonly string[] = []): CheckStep => ({
   is: 'unchecked',
-  said,
+  message,
   links,
 })
 
@@ -125,8 +125,8 @@ export async function* fetchNewestCheckpoint(log: Log): CheckSteps<SignedCheckpo
 }
 
 /** Yields a failed step and ends the check. */
-export async function* failed(said: string, path?: Path): CheckSteps<never> {
-  yield failedStep(said, path)
+export async function* failed(message: string, path?: Path): CheckSteps<never> {
+  yield failedStep(message, path)
   yield unchecked('What would have come after it was not checked')
   return undefined
 }

@@ -86,10 +86,10 @@ async function* monthRoot(
     const event: EventWire = JSON.parse(line)
     if (event.seq !== seq) return yield* failed(`Event #${seq} is missing, or another stands in its place`)
     if (monthOf(event) !== month) return yield* failed(`Event #${seq} is not of the month`)
-    const said = next.seq === seq ? next.line : null
-    if (said !== null) next = await nextDetails(beside)
-    appendLeaf(hasher, frontier, hasher.leaf(formatEntry(line, said)))
-    addEvent(sums, event, said)
+    const detailsLine = next.seq === seq ? next.line : null
+    if (detailsLine !== null) next = await nextDetails(beside)
+    appendLeaf(hasher, frontier, hasher.leaf(formatEntry(line, detailsLine)))
+    addEvent(sums, event, detailsLine)
   }
   if (next.line !== null) return yield* failed('There are details of an event that is not of the month')
   yield passed(`Its file has ${seq - before} events, in order, and all are of the month`)

@@ -132,7 +132,7 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
 const boxAt = (x: number, y: number): string =>
   `M${x - BOX_WIDTH / 2} ${y - HALF}h${BOX_WIDTH}v${BOX_HEIGHT}h${-BOX_WIDTH}z`
 
-const text = (x: number, y: number, said: string): SVGElement => drawn('text', { x, y }, said)
+const text = (x: number, y: number, label: string): SVGElement => drawn('text', { x, y }, label)
 
 function drawn(
   name: string,

@@ -34,8 +34,8 @@ export function addEvent(sums: Sums, { seq, type, kind, kots }: EventWire, detai
   const amount = parseAmount(kots ?? '') ?? ZERO
   if (type === 'payout') sums.payouts.set(seq, kind)
   if (isCorrection && figure === 'paidInPrizes') {
-    const { details: said }: EventDetails = JSON.parse(details ?? '{}')
-    sums.corrections.push({ corrects: Number(said?.['corrects']), amount })
+    const { details: corrected }: EventDetails = JSON.parse(details ?? '{}')
+    sums.corrections.push({ corrects: Number(corrected?.['corrects']), amount })
   } else if (figure !== 'paidInPrizes' || isPrize(kind)) {
     sums[figure] = add(sums[figure], amount)
   }
@@ -59,9 +59,9 @@ export async function* checkFlows(
   const end = new Date(Date.UTC(+month.slice(0, 4), +month.slice(5), 1)).toISOString().slice(0, 10)
   const shown: Flows = JSON.parse(await servedText(log, `flows?from=${month}-01&to=${end}&bucket=day`))
   for (const figure of FIGURES.values()) {
-    const [said, sum] = [shown.totals[figure], formatAmount(sums[figure])]
-    if (said !== sum)
-      return yield* failed(`The server says ${figure} ${said} of the month, and its events make ${sum}`)
+    const [served, sum] = [shown.totals[figure], formatAmount(sums[figure])]
+    if (served !== sum)
+      return yield* failed(`The server says ${figure} ${served} of the month, and its events make ${sum}`)
   }
   const { spentOnPlay, paidInPrizes, burned } = shown.totals
   yield passed(

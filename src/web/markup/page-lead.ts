@@ -9,8 +9,8 @@ export const DESCRIPTION_CHARS_MAX = 300
 export function leadOf({ markup }: Html): string | null {
   const warning = WARNING.exec(markup)?.[1]
   const lead = LEAD.exec(markup)?.[1] ?? PARAGRAPH.exec(markup)?.[1]
-  const said = [warning, lead].flatMap((one) => (one === undefined ? [] : [plainText({ markup: one })]))
-  return said.length === 0 ? null : said.join(' ')
+  const sentences = [warning, lead].flatMap((one) => (one === undefined ? [] : [plainText({ markup: one })]))
+  return sentences.length === 0 ? null : sentences.join(' ')
 }
 
 const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/

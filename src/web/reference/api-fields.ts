@@ -24,7 +24,7 @@ const TEXTS: readonly (readonly [like: string, of: 'amount' | 'price' | 'moment'
 ]
 
 /** Descriptions of amount, price and moment, as Markdown. */
-export function formsOf(token: string): readonly (readonly [name: string, said: string])[] {
+export function formsOf(token: string): readonly (readonly [name: string, description: string])[] {
   return [
     [
       'amount',

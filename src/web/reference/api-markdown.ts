@@ -57,7 +57,7 @@ function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): reado
     `${summary}.`,
     ...(parameters.length === 0 ? [] : [table(PARAMETER_HEAD, parameters.map(parameterRow))]),
     codeBlock('sh', curl?.text ?? ''),
-    ...mediaDescriptions(endpoint, document).flatMap((said) => answerPart(said, literal(site.token))),
+    ...mediaDescriptions(endpoint, document).flatMap((media) => answerPart(media, literal(site.token))),
     description,
   ]
 }
@@ -95,7 +95,7 @@ function fieldsTable(fields: readonly Field[], token: string): string {
 function sharedPart(document: ApiDocument, token: string): readonly string[] {
   return [
     '## What answers share',
-    ...formsOf(token).flatMap(([name, said]) => [`### ${name}`, said]),
+    ...formsOf(token).flatMap(([name, description]) => [`### ${name}`, description]),
     ...sharedIn(document).flatMap((name) => [
       `### ${name}`,
       sentence(document.components.schemas[name]?.description ?? ''),

@@ -42,9 +42,9 @@ export function sharedParts(document: ApiDocument, token: string): Html {
   return html`<section aria-labelledby="shared" data-chrome>
     <h2 id="shared">What answers share</h2>
     ${formsOf(token).map(
-      ([name, said]) =>
+      ([name, description]) =>
         html`<h3 id="${anchorOf(name)}">${name}</h3>
-          <p>${prose(said)}</p>`,
+          <p>${prose(description)}</p>`,
     )}
     ${sharedIn(document).map(
       (name) =>

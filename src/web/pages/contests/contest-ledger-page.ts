@@ -94,8 +94,8 @@ function verdictOf(
     prizes.map(({ expired }) => expired),
   )
   const open = isPositive(prizesNotRedeemed)
-  const said = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
-  return html`<p class="lead" data-at="${said.map((field) => `/contest/${field}`).join(' ')}">
+  const fields = ['status', 'prizesRedeemed', 'prizesOwed', ...(open ? ['prizesNotRedeemed'] : [])]
+  return html`<p class="lead" data-at="${fields.map((field) => `/contest/${field}`).join(' ')}">
       ${pill} ${amountHtml(prizesRedeemed)} of ${amountHtml(prizesOwed)} ${site.token} are
       paid${lapsed === null || !isPositive(lapsed.figure) ? null : html`, ${derived(lapsed)} ${site.token} have lapsed`}${open ? html`, ${amountHtml(prizesNotRedeemed)} ${site.token} are still open` : null}.
       ${open ? lastAvailable(unpaid, site.token) : html`<b class="ok">Nothing is left to pay.</b>`}
@@ -107,12 +107,12 @@ function verdictOf(
 function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html {
   const refunded = pool.out['refund']
   const open = isPositive(pool.balance)
-  const said = [
+  const fields = [
     '/contest/status',
     ...(refunded === undefined ? [] : ['/pool/out/refund']),
     ...(open ? ['/pool/balance'] : []),
   ]
-  return html`<p class="lead" data-at="${said.join(' ')}">
+  return html`<p class="lead" data-at="${fields.join(' ')}">
     ${statusPill(contest.status)} <b>Cancelled: stakes are given back.</b>
     ${refunded === undefined ? null : html`${amountHtml(refunded)} ${site.token} went back to players.`}
     ${open ? html`${amountHtml(pool.balance)} ${site.token} are still in the pool.` : null}

@@ -128,12 +128,12 @@ async function emptyOf({ answer: { contests }, address }: LinkedAnswer<Summary>,
   const states = view.query.list('status')
   const [close] = schedule.answer.closes
   const closing = `${schedule.address}#/closes/0`
-  const said = view.query.has('after')
+  const leadText = view.query.has('after')
     ? 'There is no older contest in this list.'
     : states === undefined
       ? 'There has been no contest yet.'
       : `No contest is ${orOf(states)} now.`
-  return html`<p class="lead">${said}</p>
+  return html`<p class="lead">${leadText}</p>
     <p data-at="${address}#/contests/running?">
       ${
         contests.running === 0

@@ -27,7 +27,7 @@ type SentenceParts = Readonly<{
   token: string
 }>
 
-type Sentence = (said: SentenceParts) => Html
+type Sentence = (parts: SentenceParts) => Html
 
 /** Sentences by type and kind; `*` is for the kinds that the operator names. */
 const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Sentence>> } = {
@@ -110,9 +110,9 @@ export function eventSentence(
   view: Pick<View, 'site' | 'paths'>,
 ): Html {
   const { type, kind } = event
-  const said = sentenceParts(event, details, view)
-  const sentence = type === 'correction' ? correctionSentence(event, said) : sentenceOf(type, kind)(said)
-  const restates = said.may('restates')
+  const parts = sentenceParts(event, details, view)
+  const sentence = type === 'correction' ? correctionSentence(event, parts) : sentenceOf(type, kind)(parts)
+  const restates = parts.may('restates')
   return restates === null
     ? sentence
     : html`${sentence} It takes the place of event ${eventLink(Number(restates))}.`
@@ -130,11 +130,11 @@ function sentenceByRule(type: RuledType, kind: string): Sentence | undefined {
   return named === undefined ? undefined : kinds[named]
 }
 
-function correctionSentence({ contestId, kots }: EventWire, said: SentenceParts): Html {
-  const where = contestId === null ? ',' : html` in ${said.contest},`
-  const counts = kots === null ? '.' : html`: it counts ${said.kots}.`
-  return html`Takes back event ${eventLink(Number(said.must('corrects')))}, of type ${said.kind}${where} on
-  ${said.on}${counts}`
+function correctionSentence({ contestId, kots }: EventWire, parts: SentenceParts): Html {
+  const where = contestId === null ? ',' : html` in ${parts.contest},`
+  const counts = kots === null ? '.' : html`: it counts ${parts.kots}.`
+  return html`Takes back event ${eventLink(Number(parts.must('corrects')))}, of type ${parts.kind}${where} on
+  ${parts.on}${counts}`
 }
 
 function sentenceParts(

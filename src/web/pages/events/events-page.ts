@@ -31,9 +31,9 @@ function previewText(events: readonly EventWire[]): string | null {
   const [first] = events
   const last = events.at(-1)
   if (first === undefined || last === undefined) return null
-  const said = ({ seq, type, kind, at }: EventWire): string =>
+  const textOf = ({ seq, type, kind, at }: EventWire): string =>
     `#${seq} (${type}, ${kind}) of ${momentText(at)}`
-  return first === last ? `Event ${said(first)}.` : `From event ${said(first)} to event ${said(last)}.`
+  return first === last ? `Event ${textOf(first)}.` : `From event ${textOf(first)} to event ${textOf(last)}.`
 }
 
 export function eventsTitle(types: readonly string[] | undefined): string {

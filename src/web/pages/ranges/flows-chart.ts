@@ -44,7 +44,7 @@ export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
     id: 'flows',
     title: `Flows by ${bucket}`,
     series: moved,
-    stands: 'middle',
+    placement: 'middle',
     size: 'tall',
     dated: true,
   })
@@ -53,7 +53,7 @@ export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
     id: 'price',
     title: price.name,
     series: [price],
-    stands: 'end',
+    placement: 'end',
     size: 'short',
     dated: true,
   })

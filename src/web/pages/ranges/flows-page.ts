@@ -44,7 +44,7 @@ export const flowsPage: EndpointPage<'flows'> = {
         sentence: sentenceOf(flows, view),
         panels,
         unfinished: unfinishedIn(flows),
-        stands: 'middle',
+        placement: 'middle',
         table: 'buckets',
         buckets: flows.buckets.length,
       })}

@@ -65,11 +65,11 @@ function soonestIn(schedule: Schedule): string | null {
   const soonest = plansOf(schedule).find(({ atMs }) => atMs > upTo)
   if (soonest === undefined) return null
   const { what, contestId, title, month, at } = soonest
-  const said =
+  const nextText =
     contestId === null
       ? `the loyalty reward for ${month ?? ''} is paid`
       : `${contestName(contestId, title)} ${what}`
-  return `Planned next: ${said}, at ${momentText(at)}.`
+  return `Planned next: ${nextText}, at ${momentText(at)}.`
 }
 
 function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, { paths }: View): Html {

@@ -109,8 +109,8 @@ type Sparkline = readonly [name: string, figures: readonly (string | null)[]]
 export function headlines(summary: Summary, before: EarlierAnswers | null, view: View): Html {
   const { site } = view
   const beside = (key: ChangeKey, otherwise: string | null): Html | null => {
-    const said = changeOf(summary, before, key) ?? otherwise
-    return said === null ? null : html`<dd class="beside">${said}</dd>`
+    const change = changeOf(summary, before, key) ?? otherwise
+    return change === null ? null : html`<dd class="beside">${change}</dd>`
   }
   return html`<dl class="figures headlines">
       ${AMOUNTS.map(

@@ -48,14 +48,14 @@ export async function currentContests(summary: Summary, view: View): Promise<Htm
 }
 
 function nextOf({ answer: { opens, closes }, address }: LinkedAnswer<Schedule>): Html {
-  const said = (word: string, [next]: readonly Planned[], pointer: string): Html | null =>
+  const plannedText = (word: string, [next]: readonly Planned[], pointer: string): Html | null =>
     next === undefined
       ? null
       : html`<span data-at="${pointer}/title ${pointer}/contestId ${pointer}/at"
           >Next to ${word}: ${contestLink(next.contestId, next.title)}, planned for
           ${momentOf(next.at)}.</span
         > `
-  return html`${said('open', opens, `${address}#/opens/0`)}${said('close', closes, `${address}#/closes/0`)}`
+  return html`${plannedText('open', opens, `${address}#/opens/0`)}${plannedText('close', closes, `${address}#/closes/0`)}`
 }
 
 function contestTable({ answer: { contests, next }, address }: LinkedAnswer<Contests>, { site }: View): Html {

@@ -97,11 +97,11 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
 /** Figures of each day for the slider's script, so that it requests nothing while it moves. */
 function preview(before: EarlierAnswers, view: View): Html {
   const { fromMs, lines } = sparkDays(before)
-  const told = `In the last whole day before it, ${view.site.token}, and balances at its end:`
+  const label = `In the last whole day before it, ${view.site.token}, and balances at its end:`
   return html`<p
     class="quiet"
     data-from="${fromMs}"
-    data-told="${told}"
+    data-told="${label}"
     data-days="${JSON.stringify(lines)}"
   ></p>`
 }
