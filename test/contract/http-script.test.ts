@@ -38,8 +38,11 @@ suite('a script of the public contract', () => {
   })
 
   test('is refused when a line has no meaning', () => {
-    assert.throws(() => parseScript('GET /a\ncode is 200'), /does not understand: code is 200/)
-    assert.throws(() => parseScript('code == 200'), /does not understand/)
+    assert.throws(
+      () => parseScript('GET /a\ncode is 200'),
+      /not a request, header or check of a script: code is 200/,
+    )
+    assert.throws(() => parseScript('code == 200'), /not a request, header or check/)
   })
 
   test('sends its path unchanged, with captured values', async () => {
