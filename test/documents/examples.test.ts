@@ -23,6 +23,7 @@ const run = promisify(execFile)
 /** Documents whose shell blocks run here, and the kinds of blocks in each. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['start', 'sample'],
+  'docs/errors.md': ['sample'],
   'docs/reading.md': ['sample'],
   'docs/publishing.md': ['import', 'serve', 'own'],
 }

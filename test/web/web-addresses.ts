@@ -29,6 +29,7 @@ export const ADDRESSES: readonly string[] = [
   '/status',
   '/about',
   '/api',
+  '/errors',
   '/find',
   '/find?q=1',
   '/find?q=nowhere',

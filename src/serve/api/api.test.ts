@@ -3,6 +3,9 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
 import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { keysOf } from '../../protocol/brand.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { PROBLEM_CURES } from '../describe/problem-cures.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { RESOURCE_SCHEMAS, resourceSchema } from '../describe/resource-schemas.ts'
 
@@ -146,7 +149,27 @@ suite('the API', () => {
   test('explains a problem at the URL of its type', async () => {
     const response = await stage.get('/api/problems/cursor-ahead')
     assert.equal(response.status, 200)
-    assert.equal(((await response.json()) as { code: string }).code, 'cursor-ahead')
+    assert.equal(response.headers.get('vary'), 'Accept, Accept-Encoding')
+    assert.deepEqual(await response.json(), {
+      code: 'cursor-ahead',
+      ...PROBLEMS['cursor-ahead'],
+      ...PROBLEM_CURES['cursor-ahead'],
+    })
+  })
+
+  test('leads a browser from the URL of a type to the same problem on the page of errors', async () => {
+    const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    const page = await (await stage.get('/errors')).text()
+    for (const code of keysOf(PROBLEMS)) {
+      const response = await fetch(`http://127.0.0.1:${stage.port}/api/problems/${code}`, {
+        headers,
+        redirect: 'manual',
+      })
+      assert.equal(response.status, 303)
+      assert.equal(response.headers.get('location'), `/errors#${code}`)
+      assert.ok(page.includes(`<dt id="${code}">`), code)
+    }
+    assert.equal((await stage.get('/api/problems/nothing', headers)).status, 404)
   })
 
   test('answers HEAD with the headers of GET and no body', async () => {

@@ -1,21 +1,24 @@
+import { keysOf } from '../../protocol/brand.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { llmsRoute } from '../describe/llms-text.ts'
+import { PROBLEM_CURES } from '../describe/problem-cures.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { PROBLEM_BASE } from '../http/problem-document.ts'
+import { ERRORS_PATH, PROBLEM_BASE } from '../http/problem-document.ts'
 
-/** Routes outside the API that are no pages: `/llms.txt`, and the explanations that a problem's `type` links to. */
+/** Routes outside the API that are no pages: `/llms.txt`, and the explanations to which a problem's `type` leads. */
 export function rootRoutes(): readonly AnswerRoute[] {
   return [llmsRoute(), problemExplanations()]
 }
 
+/** Explanation of a problem: JSON, or for a browser the page `/errors` at the code. */
 function problemExplanations(): AnswerRoute {
-  const bodies = new Map(
-    Object.entries(PROBLEMS).map(([code, { status, title }]) => [
-      code,
-      JSON.stringify({ code, status, title }),
-    ]),
+  const bodies = new Map<string, string>(
+    keysOf(PROBLEMS).map((code) => {
+      const { status, title } = PROBLEMS[code]
+      return [code, JSON.stringify({ code, status, title, ...PROBLEM_CURES[code] })]
+    }),
   )
   return {
     path: `${PROBLEM_BASE}/{code}`,
@@ -23,11 +26,16 @@ function problemExplanations(): AnswerRoute {
     allowance: 'none',
     brief: true,
     handle(ask) {
-      const body = bodies.get(ask.segments['code'] ?? '')
+      const code = ask.segments['code'] ?? ''
+      const body = bodies.get(code)
       if (body === undefined) {
         return problemReply({ code: 'not-found', detail: 'No problem has this code.' })
       }
-      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body }
+      if (/\btext\/html\b/.test(ask.header('accept') ?? '')) {
+        return { is: 'elsewhere', status: 303, location: `${ERRORS_PATH}#${code}` }
+      }
+      const headers = { Vary: 'Accept' }
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body, headers }
     },
   }
 }

@@ -1,8 +1,11 @@
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 
-/** Path of the pages that explain problems. `type` of a problem is this path, `/` and the code. */
+/** Path below which problems are explained. `type` of a problem is this path, `/` and the code. */
 export const PROBLEM_BASE = '/api/problems'
+
+/** Page that explains all problems, each in the element with its code as id. */
+export const ERRORS_PATH = '/errors'
 
 /** RFC 9457 document of a problem. It repeats nothing that was sent. */
 export function formatProblem(problem: Problem, base: string): string {

@@ -5,6 +5,7 @@ import { archivePage } from './archive/archive-page.ts'
 import { comparePage } from './summary/compare-page.ts'
 import { contestLedgerPage } from './contests/contest-ledger-page.ts'
 import { contestsPage } from './contests/contests-page.ts'
+import { errorsPage } from '../reference/errors-page.ts'
 import { eventPage } from './events/event-page.ts'
 import { eventsPage } from './events/events-page.ts'
 import { findPage } from './find/find-page.ts'
@@ -21,7 +22,7 @@ import { homePage, summaryPage } from './summary/summary-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
 
 /** Pages that are not the page of an endpoint under its path. */
-type OtherPage = 'home' | 'compare' | 'find' | 'about' | 'api' | 'stream' | 'verify'
+type OtherPage = 'home' | 'compare' | 'find' | 'about' | 'api' | 'errors' | 'stream' | 'verify'
 
 const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonly<
   Record<OtherPage, AnyPage>
@@ -40,6 +41,7 @@ const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonl
   status: statusPage,
   about: aboutPage,
   api: apiPage,
+  errors: errorsPage,
   archive: archivePage,
   loyaltyRuns: loyaltyPage,
   events: eventsPage,

@@ -2,7 +2,7 @@ import { PROBLEMS } from '../../protocol/problem.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
-import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
 import type { ExampleRequest } from './api-answers.ts'
 import type { ApiDocument, ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
@@ -112,7 +112,7 @@ function problemsPart(document: ApiDocument, token: string): readonly string[] {
   ])
   return [
     '## Problems',
-    `${PROBLEMS_INTRODUCTION} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code.`,
+    `${PROBLEMS_INTRODUCTION} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code; [the page of errors](${ERRORS_PATH}) has the cure of each.`,
     table(['Code', 'Status', 'What is wrong'], rows),
     '### The document',
     fieldsTable(fieldsOf('Problem', document), token),

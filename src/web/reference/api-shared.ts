@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
-import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
 import type { Field } from './api-fields.ts'
 import { fieldsOf, typeOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
@@ -79,7 +79,7 @@ export function problemParts(document: ApiDocument, token: string): Html {
           ${PUBLIC_PROBLEMS.map(
             (code) =>
               html`<tr>
-                <th scope="row"><a href="${PROBLEM_BASE}/${code}">${code}</a></th>
+                <th scope="row"><a href="${ERRORS_PATH}#${code}">${code}</a></th>
                 <td>${PROBLEMS[code].status}</td>
                 <td>${PROBLEMS[code].title}</td>
               </tr>`,

@@ -1,0 +1,145 @@
+import type { ProblemCode } from '../../protocol/problem.ts'
+
+/** Explanation of a problem for a developer: the cause, and what to do. Both are Markdown. */
+type ProblemCure = Readonly<{ meaning: string; cure: string }>
+
+/**
+ * Explanation of every problem. The page `/errors`, the answers below `/api/problems` and `docs/errors.md` are made from
+ * it. A code without a row does not compile.
+ */
+export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
+  'invalid-parameter': {
+    meaning: 'A value has the wrong form, or is outside its bounds.',
+    cure: 'Read `errors`: it names each wrong parameter, and `allowed` lists the values. `/api` has every parameter.',
+  },
+  'unknown-parameter': {
+    meaning: 'The endpoint has no parameter of this name.',
+    cure: 'Read `errors`: it suggests the nearest name. Names are case-sensitive.',
+  },
+  'repeated-parameter': {
+    meaning: 'A parameter that takes one value is given twice.',
+    cure: 'Send it once. Only the parameters that take a list may have several values.',
+  },
+  'address-forbidden': {
+    meaning: 'A name or a value looks like a wallet address. Daybook publishes none, and repeats none.',
+    cure: 'Search for a transaction, a contest or an event. To publish, remove the address from the draft.',
+  },
+  'invalid-range': {
+    meaning: '`from` is not before `to`.',
+    cure: 'Exchange the two, or move `to`. A range includes `from` and excludes `to`.',
+  },
+  'in-the-future': {
+    meaning: 'A moment is later than the present and the newest event.',
+    cure: 'Leave `to` or `at` out to ask for the present. Check that your clock and time zone are right.',
+  },
+  'too-many-buckets': {
+    meaning: 'The range has more buckets than one answer holds.',
+    cure: 'Use the wider bucket that the member `bucket` names, or split the range.',
+  },
+  'range-too-long': {
+    meaning: 'The range has more days than one answer counts.',
+    cure: 'Shorten it to `maxDays` days. Amounts of ranges side by side add up.',
+  },
+  'cursor-ahead': {
+    meaning: 'The cursor is beyond the newest event, whose seq is the member `head`.',
+    cure: 'Compare the header `Daybook-Log` with the id that you stored: another id is another log, so start again from 0. With the same id, use the last seq that you received.',
+  },
+  'bad-request': {
+    meaning: 'The request has a body, no `Host` or several, or a target that is no path.',
+    cure: 'Send a plain GET or HEAD without a body.',
+  },
+  'not-found': {
+    meaning: 'No resource has this address.',
+    cure: 'Look the path up in `/api/v1/openapi.json`. Paths have no slash at their end, and their case matters.',
+  },
+  'event-not-found': {
+    meaning: 'No event has this seq, or not yet. The member `head` is the newest seq.',
+    cure: 'Ask for a seq from 1 to `head`. For later ones, follow `/api/v1/stream`.',
+  },
+  'contest-not-found': {
+    meaning: 'No contest has this number.',
+    cure: 'Take the number from `id` in `/api/v1/contests`, or from `contestId` of an event.',
+  },
+  'month-not-found': {
+    meaning: 'The archive has no such file. A manifest exists when its month is closed.',
+    cure: 'Take the addresses from `/api/v1/archive`. Months are written `2026-07`.',
+  },
+  'method-not-allowed': {
+    meaning: 'The public service is read-only.',
+    cure: 'Use a method of the header `Allow`: GET, HEAD or OPTIONS.',
+  },
+  'uri-too-long': {
+    meaning: 'Path and query together are too long.',
+    cure: 'Shorten the query: give fewer values in a list, and send several requests.',
+  },
+  'range-not-satisfiable': {
+    meaning: 'The header `Range` lies outside the file.',
+    cure: 'Read the length in `Content-Range`, and ask for a part of it. A file of that length is complete.',
+  },
+  'rate-limited': {
+    meaning: 'Your address has used its requests of the last minute.',
+    cure: 'Wait as many seconds as `Retry-After` says, then send the request again. For live events use `/api/v1/stream`, for history the month files.',
+  },
+  'too-many-streams': {
+    meaning: 'Your address has as many open streams as it may have.',
+    cure: 'Close one. A stream with several types replaces several streams, and tabs can share one.',
+  },
+  'too-many-connections': {
+    meaning: 'Your address has as many open connections as it may have. This one is closed.',
+    cure: 'Reuse connections (keep-alive), and close idle ones.',
+  },
+  'stream-capacity': {
+    meaning: 'This node has as many streams as it may serve.',
+    cure: 'Wait as `Retry-After` says. Until then, read `/api/v1/events?after=` with your last seq.',
+  },
+  'not-ready': {
+    meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
+    cure: 'Send the same request again after `Retry-After`.',
+  },
+  'internal-error': {
+    meaning: 'Something failed on the side of the service.',
+    cure: 'Try again later. If it happens again, tell the operator the time and the path.',
+  },
+  unauthorized: {
+    meaning: 'The publish door got no valid token.',
+    cure: 'Send `Authorization: Bearer` and the content of the token file of `serve`.',
+  },
+  'invalid-draft': {
+    meaning: 'A draft breaks the grammar. Nothing of the request is published.',
+    cure: 'Read `errors`: it names the draft (counted from 0), the field and the reason. Correct it, and send the request again with the same refs.',
+  },
+  'wrong-state': {
+    meaning:
+      'A draft does not fit the state of its contest, or corrects an event that cannot be corrected. Nothing of the request is published.',
+    cure: 'Publish the missing event first, such as `contest/closed` before `prize`. An event is corrected once.',
+  },
+  'insufficient-balance': {
+    meaning:
+      'An account would go below zero. The detail names the account, its balance and the amount. Nothing of the request is published.',
+    cure: 'Publish what fills the account first, such as `treasury/deposit` or `pool/top_up`, or correct the amount.',
+  },
+  'ref-conflict': {
+    meaning: 'An earlier draft with other content has this ref.',
+    cure: 'Give the new draft a ref of its own. To repeat the old draft, send it unchanged.',
+  },
+  'time-regression': {
+    meaning: 'The moment of a draft is before the newest event. Only imports have moments.',
+    cure: 'Sort the drafts by `at`, and import into an empty log or after its newest event.',
+  },
+  'too-large': {
+    meaning: 'The request has more drafts or bytes than one request may have.',
+    cure: 'Split it. Each request is published whole or not at all, so keep together what belongs together.',
+  },
+  'unsupported-media-type': {
+    meaning: 'The body is neither JSON nor JSON lines, or it is compressed.',
+    cure: 'Send `Content-Type: application/json` or `application/x-ndjson`, without `Content-Encoding`.',
+  },
+  'store-full': {
+    meaning: 'The disk of the node is full. Nothing of the request is published.',
+    cure: 'Free space on the disk of the data directory, then send the same request with the same refs.',
+  },
+  'store-unavailable': {
+    meaning: 'The store accepts no events, because a write failed or a check found a fault.',
+    cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
+  },
+}

@@ -1,0 +1,30 @@
+import { keysOf } from '../../protocol/brand.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { PROBLEM_CURES } from '../../serve/describe/problem-cures.ts'
+import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
+import type { Page } from '../frame/page.ts'
+import { html } from '../markup/html.ts'
+import { prose } from '../markup/prose.ts'
+
+/** Page `/errors`: every problem with its cause and its cure. A browser that opens a problem's `type` is sent here. */
+export const errorsPage: Page<null> = {
+  endpoint: null,
+  path: ERRORS_PATH,
+  title: () => 'Errors',
+  permalink: () => ERRORS_PATH,
+  render: () =>
+    html`<p class="lead">Every error of the API and of publishing: its cause, and what to do.</p>
+      <p data-chrome>
+        An error is a JSON document (RFC 9457). Programs go by its <code>code</code>, which never changes, and
+        people read its <code>detail</code>. <a href="/api#problems">The reference has its fields</a>.
+      </p>
+      <dl class="terms" data-chrome>
+        ${keysOf(PROBLEMS).map(
+          (code) =>
+            html`<dt id="${code}"><code>${code}</code> (${PROBLEMS[code].status})</dt>
+              <dd>
+                ${prose(PROBLEM_CURES[code].meaning)} <b>What to do:</b> ${prose(PROBLEM_CURES[code].cure)}
+              </dd>`,
+        )}
+      </dl>`,
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { keysOf } from '../../src/protocol/brand.ts'
+import { PROBLEMS } from '../../src/protocol/problem.ts'
+import { PROBLEM_CURES } from '../../src/serve/describe/problem-cures.ts'
+import { textOf } from '../stage/document.ts'
+import { ROOT } from '../stage/places.ts'
+
+const DOCUMENT = 'docs/errors.md'
+/** Rewrites the table of the document. */
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
+
+const rows = keysOf(PROBLEMS).map((code) => {
+  const { meaning, cure } = PROBLEM_CURES[code]
+  return `| \`${code}\` | ${PROBLEMS[code].status} | ${meaning} | ${cure} |\n`
+})
+
+test('docs/errors.md lists every code with its status, its meaning and its cure', () => {
+  const head = '| Code | Status | Meaning | What to do |\n|---|---|---|---|\n'
+  const expected = textOf(DOCUMENT).replace(/(?:^\|.*\n)+/m, () => head + rows.join(''))
+  assert.ok(expected.includes(head), 'the document has a table')
+  if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), expected)
+  else assert.equal(textOf(DOCUMENT), expected)
+})
