@@ -1,7 +1,8 @@
 import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
-import type { Bucket, ContestStatus } from '../protocol/resources.ts'
+import type { ContestStatus } from '../protocol/resources.ts'
+import type { Bucket } from '../protocol/range-resources.ts'
 import type { EventType } from '../protocol/rules.ts'
 
 /** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */

@@ -1,6 +1,7 @@
 export { add, formatAmount, parseAmount, ZERO } from '../protocol/amount.ts'
 export type { Amount } from '../protocol/amount.ts'
 export type { EventWire } from '../protocol/event.ts'
+export type * from '../protocol/range-resources.ts'
 export type * from '../protocol/resources.ts'
 export type { Answer, Ask, AskOptions, AskSettings, OpenAnswer } from './ask.ts'
 export { openAsk } from './ask.ts'

@@ -2,7 +2,7 @@ import type { EventWire } from './event.ts'
 import type { EventType } from './rules.ts'
 import type { JsonSchema } from './schema.ts'
 
-// JSON answers of /api/v1 (spec, section 5). Amounts are strings with nine decimals, prices with twelve. A moment is
+// JSON answers of /api/v1 (spec, section 5), but those of `range-resources.ts`. Amounts are strings with nine decimals, prices with twelve. A moment is
 // a pair `x` and `xMs`. A field that does not apply is null.
 
 type Amount = string
@@ -114,35 +114,6 @@ export type Payouts = Readonly<{
   next: string | null
 }>
 
-export const BUCKETS = ['minute', 'hour', 'day', 'week'] as const
-export type Bucket = (typeof BUCKETS)[number]
-
-/** Range of an answer, aligned to its buckets. */
-export type Range = Readonly<{ from: string; fromMs: number; to: string; toMs: number; bucket: Bucket }>
-
-export type FlowFigures = Readonly<{ spentOnPlay: Amount; paidInPrizes: Amount; burned: Amount }>
-
-export type FlowBucket = Readonly<{
-  at: string
-  atMs: number
-  complete: boolean
-  tokenPriceUsd: Price | null
-}> &
-  FlowFigures
-
-export type Flows = Range & Readonly<{ asOf: AsOf; buckets: readonly FlowBucket[]; totals: FlowFigures }>
-
-export type FundFigures = Readonly<{
-  treasury: Amount
-  runningPools: Amount
-  loyaltyFund: Amount
-  prizesNotRedeemed: Amount
-}>
-
-type FundBucket = Readonly<{ at: string; atMs: number; complete: boolean }> & FundFigures
-
-export type Funds = Range & Readonly<{ asOf: AsOf; now: FundFigures; buckets: readonly FundBucket[] }>
-
 /** Published input or output of a loyalty reward. */
 export type LoyaltyFile = Readonly<{
   seq: number
@@ -168,27 +139,6 @@ export type LoyaltyRun = Readonly<{
 }>
 
 export type LoyaltyRuns = Readonly<{ asOf: AsOf; runs: readonly LoyaltyRun[] }>
-
-export type PatternFigures = Readonly<{
-  spentOnPlay: Amount
-  byKind: Readonly<Record<string, Amount>>
-  paidInPrizes: Amount
-  burned: Amount
-  plays: number
-}>
-
-export type Patterns = Readonly<{
-  asOf: AsOf
-  from: string
-  fromMs: number
-  to: string
-  toMs: number
-  tz: number
-  byHour: readonly (Readonly<{ hour: number }> & PatternFigures)[]
-  /** 1 = Monday to 7 = Sunday. */
-  byDay: readonly (Readonly<{ day: number }> & PatternFigures)[]
-  cells: readonly (Readonly<{ day: number; hour: number }> & PatternFigures)[]
-}>
 
 export type EventsPage = Readonly<{
   events: readonly EventWire[]

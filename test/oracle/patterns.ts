@@ -1,4 +1,4 @@
-import type { PatternFigures, Patterns } from '../../src/protocol/resources.ts'
+import type { PatternFigures, Patterns } from '../../src/protocol/range-resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
 import { asOf, decimal, effects, knownAt, plays, sum } from './book.ts'
 import { bucketEnd, bucketStart, iso, weekday } from './calendar.ts'

@@ -1,4 +1,10 @@
-import type { FlowBucket, FlowFigures, Flows, FundFigures, Funds } from '../../src/protocol/resources.ts'
+import type {
+  FlowBucket,
+  FlowFigures,
+  Flows,
+  FundFigures,
+  Funds,
+} from '../../src/protocol/range-resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
 import { asOf, decimal, effects, knownAt, price, sum } from './book.ts'
 import { bucketEnd, bucketStart, bucketStarts, iso, WIDTH_MS } from './calendar.ts'

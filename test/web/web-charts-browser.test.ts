@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import type { Flows, Funds } from '../../src/protocol/resources.ts'
+import type { Flows, Funds } from '../../src/protocol/range-resources.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import type { Flows, Funds, Patterns } from '../../src/protocol/resources.ts'
+import type { Flows, Funds, Patterns } from '../../src/protocol/range-resources.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
 import { assertParity, sourcesOf } from './parity.ts'

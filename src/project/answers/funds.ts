@@ -1,6 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import type { FundFigures, Funds } from '../../protocol/resources.ts'
+import type { FundFigures, Funds } from '../../protocol/range-resources.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import type { ResolvedRange } from './range.ts'

@@ -1,6 +1,6 @@
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import type { PatternFigures, Patterns } from '../../protocol/resources.ts'
+import type { PatternFigures, Patterns } from '../../protocol/range-resources.ts'
 import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'

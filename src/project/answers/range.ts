@@ -13,8 +13,8 @@ import {
 import { BUCKETS_MAX, PATTERN_DAYS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
-import type { Bucket, Range } from '../../protocol/resources.ts'
-import { BUCKETS } from '../../protocol/resources.ts'
+import type { Bucket, Range } from '../../protocol/range-resources.ts'
+import { BUCKETS } from '../../protocol/range-resources.ts'
 import { presentOf } from './as-of.ts'
 import type { Head } from '../fold/books.ts'
 

@@ -8,16 +8,14 @@ import type {
   EventDetails,
   EventsPage,
   EventTypes,
-  Flows,
-  Funds,
   LogKeys,
   LoyaltyRuns,
-  Patterns,
   Payouts,
   Schedule,
   Status,
   Summary,
 } from '../resources.ts'
+import type { Flows, Funds, Patterns } from '../range-resources.ts'
 
 type AnyJson = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,8 @@ import {
   TZ_MINUTES_MAX,
   whole,
 } from '../parameters.ts'
-import { BUCKETS, CONTEST_STATUSES } from '../resources.ts'
+import { CONTEST_STATUSES } from '../resources.ts'
+import { BUCKETS } from '../range-resources.ts'
 import { EVENT_TYPES } from '../rules.ts'
 import { CHAINS } from '../tx.ts'
 import type { EndpointWithParameters, ParameterName } from './endpoint-rows.ts'

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { keysOf, recordOf } from '../../protocol/brand.ts'
 import type * as resources from '../../protocol/resources.ts'
-import { BUCKETS } from '../../protocol/resources.ts'
+import type * as ranges from '../../protocol/range-resources.ts'
+import { BUCKETS } from '../../protocol/range-resources.ts'
 import { amountSchema, asOfSchema, momentSchema, numberSchema, price } from './field-schemas.ts'
 
 const entries = numberSchema.describe('Plays of kind `entry`')
@@ -53,7 +54,7 @@ const bucketAt = {
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
 }
 
-export const flowsSchema: z.ZodType<resources.Flows> = z
+export const flowsSchema: z.ZodType<ranges.Flows> = z
   .strictObject({
     asOf: asOfSchema,
     ...range,
@@ -67,7 +68,7 @@ export const flowsSchema: z.ZodType<resources.Flows> = z
   })
   .describe('Movements by bucket')
 
-export const fundsSchema: z.ZodType<resources.Funds> = z
+export const fundsSchema: z.ZodType<ranges.Funds> = z
   .strictObject({
     asOf: asOfSchema,
     ...range,
@@ -91,7 +92,7 @@ const hour = z
   .meta({ description: 'Hour of the day, 0 to 23, in local time', 'x-unit': 'hours' })
 const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
 
-export const patternsSchema: z.ZodType<resources.Patterns> = z
+export const patternsSchema: z.ZodType<ranges.Patterns> = z
   .strictObject({
     asOf: asOfSchema,
     ...range,

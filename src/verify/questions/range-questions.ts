@@ -13,7 +13,7 @@ import {
 import { BUCKETS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
-import { BUCKETS } from '../../protocol/resources.ts'
+import { BUCKETS } from '../../protocol/range-resources.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { Books, Head } from '../../project/fold/books.ts'
 import { flows } from '../../project/answers/flows.ts'

@@ -1,7 +1,7 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import type { Flows } from '../../protocol/resources.ts'
+import type { Flows } from '../../protocol/range-resources.ts'
 import type { AnswerRoute, Reply } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import type { Assets } from '../assets/assets.ts'

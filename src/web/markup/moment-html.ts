@@ -1,4 +1,4 @@
-import type { Bucket } from '../../protocol/resources.ts'
+import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 

@@ -1,4 +1,4 @@
-import type { FlowFigures, Flows } from '../../../protocol/resources.ts'
+import type { FlowFigures, Flows } from '../../../protocol/range-resources.ts'
 import type { Panel } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import type { SeriesStyle } from '../../charts/chart-plot.ts'

@@ -1,5 +1,5 @@
-import type { FlowBucket, Flows } from '../../../protocol/resources.ts'
-import { BUCKETS } from '../../../protocol/resources.ts'
+import type { FlowBucket, Flows } from '../../../protocol/range-resources.ts'
+import { BUCKETS } from '../../../protocol/range-resources.ts'
 import { amountHtml, amountOrNone } from '../../markup/amount-html.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'

@@ -1,5 +1,5 @@
-import type { FundFigures, Funds } from '../../../protocol/resources.ts'
-import { BUCKETS } from '../../../protocol/resources.ts'
+import type { FundFigures, Funds } from '../../../protocol/range-resources.ts'
+import { BUCKETS } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import type { Panel } from '../../charts/chart-figure.ts'
 import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'

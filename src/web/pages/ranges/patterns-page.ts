@@ -1,4 +1,4 @@
-import type { PatternFigures, Patterns } from '../../../protocol/resources.ts'
+import type { PatternFigures, Patterns } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import type { Heat } from '../../charts/chart-heat.ts'
 import { about, DAYS, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'

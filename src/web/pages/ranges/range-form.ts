@@ -1,6 +1,7 @@
 import type { Ms } from '../../../protocol/moment.ts'
 import { ceilTo, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
-import type { AsOf, Bucket, Range } from '../../../protocol/resources.ts'
+import type { AsOf } from '../../../protocol/resources.ts'
+import type { Bucket, Range } from '../../../protocol/range-resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'

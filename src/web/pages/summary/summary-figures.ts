@@ -1,6 +1,7 @@
 import type { Ms } from '../../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
-import type { Flows, Funds, Summary } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/resources.ts'
+import type { Flows, Funds } from '../../../protocol/range-resources.ts'
 import { amountHtml, amountOrNone, countHtml, isZero } from '../../markup/amount-html.ts'
 import { sparkline } from '../../charts/chart-spark.ts'
 import { derived, minus } from '../../markup/derived.ts'

@@ -1,4 +1,5 @@
-import type { Flows, Summary } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/resources.ts'
+import type { Flows } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { legend, plotOnPage } from '../../charts/chart-plot.ts'
