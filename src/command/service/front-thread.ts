@@ -25,13 +25,13 @@ export type FromFront =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'metrics'; id: number; answer: MetricsAnswer }>
   | Readonly<{ is: 'readable'; id: number; answer: boolean }>
-  | Readonly<{ is: 'drained' }>
+  | Readonly<{ is: 'streamless' | 'drained' }>
   | Readonly<{ is: 'broken'; reason: string }>
 
 /** Messages from the main thread. */
 export type ToFront =
   | Readonly<{ is: 'metrics' | 'readable'; id: number }>
-  | Readonly<{ is: 'drain' | 'close' }>
+  | Readonly<{ is: 'drain' | 'quiet' | 'close' }>
 
 /**
  * A further serving thread on the same port (`--workers`), with its own reader; it shares allowance and counts with the
@@ -55,6 +55,7 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
     ),
     registry,
   })
+  const quiet = Promise.withResolvers<void>()
   port.on('message', (message: ToFront) => {
     switch (message.is) {
       case 'metrics':
@@ -64,7 +65,11 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
         say({ is: 'readable', id: message.id, answer: isReadable(front.reader) })
         break
       case 'drain':
-        void front.drain().then(() => say({ is: 'drained' }))
+        void front.endStreams().then(() => say({ is: 'streamless' }))
+        void front.drain(quiet.promise).then(() => say({ is: 'drained' }))
+        break
+      case 'quiet':
+        quiet.resolve()
         break
       case 'close':
         void close()

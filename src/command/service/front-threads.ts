@@ -15,8 +15,13 @@ export type FrontThreads = AsyncDisposable &
     metrics(): Promise<readonly ThreadAnswer<MetricsAnswer>[]>
     /** Whether each thread can read the store. */
     readable(): Promise<readonly ThreadAnswer<boolean>[]>
-    /** Ends the streams and answers of each thread; questions of the main thread are still answered. */
-    drain(): Promise<void>
+    /** Each thread refuses connections and ends its streams. Settles when none has a stream. */
+    endStreams(): Promise<void>
+    /**
+     * Ends the answers of each thread, and closes idle connections when `quiet` settles. Questions of the main thread are
+     * still answered.
+     */
+    drain(quiet: Promise<void>): Promise<void>
   }>
 
 /**
@@ -34,8 +39,11 @@ export async function startFrontThreads(
   return {
     metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     readable: () => Promise.all(threads.map((thread) => thread.readable())),
-    async drain() {
-      await Promise.all(threads.map((thread) => thread.drain()))
+    async endStreams() {
+      await Promise.all(threads.map((thread) => thread.endStreams()))
+    },
+    async drain(quiet) {
+      await Promise.all(threads.map((thread) => thread.drain(quiet)))
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(threads.map((thread) => thread.stop()))
@@ -46,7 +54,8 @@ export async function startFrontThreads(
 type Thread = Readonly<{
   metrics(): Promise<ThreadAnswer<MetricsAnswer>>
   readable(): Promise<ThreadAnswer<boolean>>
-  drain(): Promise<void>
+  endStreams(): Promise<void>
+  drain(quiet: Promise<void>): Promise<void>
   stop(): Promise<void>
 }>
 
@@ -59,6 +68,7 @@ async function startThread(
   const tell = (message: ToFront): void => worker.postMessage(message)
   // Not `once`: it would reject on the thread's failure, without a listener. The failure is reported below.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const streamless = Promise.withResolvers<void>()
   const drained = Promise.withResolvers<void>()
   const askedMetrics = openQuestions<MetricsAnswer>()
   const askedReadable = openQuestions<boolean>()
@@ -81,6 +91,8 @@ async function startThread(
           return askedMetrics.answer(message.id, message.answer)
         case 'readable':
           return askedReadable.answer(message.id, message.answer)
+        case 'streamless':
+          return streamless.resolve()
         case 'drained':
           return drained.resolve()
         case 'broken':
@@ -98,10 +110,15 @@ async function startThread(
       const send = (id: number): void => tell({ is: 'readable', id })
       return { name, answer: await askedReadable.ask(THREAD_READY_MS_MAX, send) }
     },
-    async drain() {
+    async endStreams() {
       stopping = true
       tell({ is: 'drain' })
-      // A failed thread never says that it has drained.
+      // A failed thread never says that its streams have ended, or that it has drained.
+      await Promise.race([streamless.promise, exited])
+    },
+    async drain(quiet) {
+      await quiet
+      tell({ is: 'quiet' })
       await Promise.race([drained.promise, exited])
     },
     async stop() {

@@ -17,7 +17,6 @@ import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { Server } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
-import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
 import { openDropReport } from './drop-report.ts'
 import { openAnswers, siteWithAddress } from './front-answers.ts'
@@ -35,8 +34,13 @@ export type Front = AsyncDisposable &
     reader: LogReader
     /** Number of callers that the allowance remembers. */
     limiterKeys(): number
-    /** Ends streams and answers, and stops listening. The reader stays open until the front is disposed of. */
-    drain(): Promise<void>
+    /** Refuses new streams and ends the open ones, spread over the drain. Settles when none is left. */
+    endStreams(): Promise<void>
+    /**
+     * Ends streams and answers, and stops listening. Idle connections are answered until `quiet` settles; by default
+     * until this thread's streams have ended. The reader stays open until the front is disposed of.
+     */
+    drain(quiet?: Promise<void>): Promise<void>
   }>
 
 /** Milliseconds that answers in progress have after the last stream. */
@@ -96,27 +100,32 @@ export async function openFront(
   answers.listens(server.port)
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, (error) => report(error, 'head'))
-  // Streams end spread over the drain. Meanwhile the listener closes and waits for the last of them.
-  let drained: Promise<void> | undefined
-  const drain = (): Promise<void> =>
-    (drained ??= drainAll(streams, server, isWrong(memory) ? 0 : settings.drainMs).then(() =>
-      stopped.abort(),
-    ))
-  stack.defer(drain)
+  const endStreams = (): Promise<void> => streams.drain(isWrong(memory) ? 0 : settings.drainMs)
+  const drain = openDrain(endStreams, server, stopped)
+  stack.defer(() => drain())
   const owned = stack.move()
   return {
     port: server.port,
     reader,
     limiterKeys: () => counters?.keys() ?? 0,
+    endStreams,
     drain,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-/** Ends streams spread over `overMs`, and answers on open connections until they have ended. */
-async function drainAll(streams: Streams, server: Server, overMs: number): Promise<void> {
-  const ended = streams.drain(overMs)
-  await Promise.all([ended, server.drain(ended)])
+/** The drain of a thread. It runs once; later calls wait for it. */
+function openDrain(
+  endStreams: () => Promise<void>,
+  server: Server,
+  stopped: AbortController,
+): (quiet?: Promise<void>) => Promise<void> {
+  let drained: Promise<void> | undefined
+  return (quiet) => {
+    const ended = endStreams()
+    drained ??= Promise.all([ended, server.drain(quiet ?? ended)]).then(() => stopped.abort())
+    return drained
+  }
 }
 
 async function openCounters(

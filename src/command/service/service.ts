@@ -107,7 +107,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
   stack.defer(async () => {
     sayStopping(memory)
     writer.stop()
-    await Promise.all([front.drain(), threads.drain()])
+    // All threads answer idle connections until the last stream of the service has ended.
+    const quiet = Promise.all([front.endStreams(), threads.endStreams()]).then(() => undefined)
+    await Promise.all([front.drain(quiet), threads.drain(quiet)])
   })
   const owned = stack.move()
   return {
