@@ -19,6 +19,7 @@ import { PAGES } from './pages/pages.ts'
 import { payoutsCalendarRoute } from './pages/payouts/payouts-calendar.ts'
 import { apiMarkdownRoute } from './reference/api-markdown-route.ts'
 import { robotsRoute } from './feeds/robots-text.ts'
+import { securityRoute } from './feeds/security-text.ts'
 import { sitemapRoute } from './feeds/sitemap.ts'
 import { transactionRoute } from './pages/events/transaction-route.ts'
 import { verifierRoute } from './pages/verify/verifier.ts'
@@ -64,6 +65,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
       verifierRoute(assets, site),
       iconRoute(),
       robotsRoute(site),
+      securityRoute(site),
       sitemapRoute(web, PAGES),
     ],
     refuse,

@@ -145,7 +145,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     streamsMax: options.maxStreams,
     workers: options.workers,
     drainMs: options.drain * 1_000,
-    site: siteOf(options),
+    site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
   }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Command, CommanderError } from 'commander'
+import { msOf } from '../../protocol/moment.ts'
 import type { Site } from '../../web/markup/site.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 
 function siteFrom(...words: readonly string[]): Omit<Site, 'url'> {
   const command = siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))
-  return siteOf(command.parse(words, { from: 'user' }).opts<SiteOptions>())
+  return siteOf(command.parse(words, { from: 'user' }).opts<SiteOptions>(), msOf(0))
 }
 
 suite('the address of the site', () => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Explorer, Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE, parseExplorer } from '../../web/markup/site.ts'
 import { option } from '../terminal/options.ts'
@@ -54,8 +55,18 @@ export function siteOptions(command: Command): Command {
 }
 
 /** Settings of the pages, except the address of the site. */
-export function siteOf({ siteName, token, explorer, licence, contact }: SiteOptions): Omit<Site, 'url'> {
-  return { name: siteName, token, explorers: explorer, licence: licence ?? null, contact: contact ?? null }
+export function siteOf(
+  { siteName, token, explorer, licence, contact }: SiteOptions,
+  startedAt: Ms,
+): Omit<Site, 'url'> {
+  return {
+    name: siteName,
+    token,
+    explorers: explorer,
+    licence: licence ?? null,
+    contact: contact ?? null,
+    startedAt,
+  }
 }
 
 function shortText(text: string, charsMax: number): string {

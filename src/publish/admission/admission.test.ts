@@ -99,6 +99,19 @@ suite('an event of a contest', () => {
   ])
 })
 
+suite('a payout', () => {
+  const funded = [...RUNNING, moved('pool/sponsor', '10', 1), contest('closed')]
+  const later = time('2099-01-01')
+  testAdmission([
+    [
+      'is admitted before its prize unlocks and during its review, which are published and not enforced',
+      [...funded, { ...moved('prize/winner', '10', 1), details: { unlocksAt: later, reviewUntil: later } }],
+      moved('payout/winner', '10', 1),
+      null,
+    ],
+  ])
+})
+
 suite('contest/paid', () => {
   const funded = [...RUNNING, moved('pool/sponsor', '10', 1), contest('closed')]
   const won = [...funded, moved('prize/winner', '10', 1)]

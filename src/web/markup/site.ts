@@ -1,3 +1,6 @@
+import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
+
 /** Operator's settings for the pages. */
 export type Site = Readonly<{
   /** Public base URL without a slash at its end. Pages, feeds and calendars use it for requests to any host. */
@@ -12,6 +15,8 @@ export type Site = Readonly<{
   licence: string | null
   /** Contact address, `https:` or `mailto:`; null if none. */
   contact: string | null
+  /** Start of the service, by which the operator confirms these settings. */
+  startedAt: Ms
 }>
 
 /** Block explorer: its host, and the URL of a transaction with `{tx}` for its id. */
@@ -24,6 +29,7 @@ export const DEFAULT_SITE: Site = {
   explorers: [],
   licence: null,
   contact: null,
+  startedAt: msOf(0),
 }
 
 const TX = '{tx}'

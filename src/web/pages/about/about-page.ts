@@ -34,7 +34,7 @@ export const aboutPage: Page<null> = {
         Only totals are published; no wallet addresses. Anyone may read all of it, without a key. News of
         contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>.
       </p>
-      ${DEFINITIONS} ${METHOD} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
+      ${DEFINITIONS} ${METHOD} ${GUARANTEES} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
       <h2>Which log this is</h2>
       <p data-at="${status.address}#/origin ${status.address}#/log">
         Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
@@ -63,12 +63,20 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ],
   ['redeemed', 'Redeemed', 'What of the prizes was paid, each payment with its transaction.'],
   ['unredeemed', 'Prizes not yet redeemed', 'What was won, has not been paid and has not lapsed.'],
-  ['unlock', 'Unlock', 'The moment before which a prize cannot be paid, set when it was won.'],
-  ['hold', 'Review hold', 'A prize is looked at again before it is paid; the hold says until when.'],
+  [
+    'unlock',
+    'Unlock',
+    'The moment from which a prize may be paid, as the operator published it when the prize was won. This service shows it, and does not refuse an earlier payment.',
+  ],
+  [
+    'hold',
+    'Review hold',
+    'The operator reviews a prize before paying it; the hold says until when. This service shows it, and does not refuse an earlier payment.',
+  ],
   [
     'claim',
     'Claim',
-    'Some prizes are paid only after the winner asks for them. Such a prize awaits its claim.',
+    'The operator pays some prizes only after the winner asks for them. Such a prize awaits its claim.',
   ],
   ['lapsed', 'Lapsed', 'A prize that can no longer be claimed; its amount goes back to the treasury.'],
   [
@@ -101,12 +109,24 @@ const METHOD = html`<h2 id="method">How the figures come about</h2>
     <a href="/archive">files of the archive</a>.
   </p>
   <p>
-    An event is published once its transaction is final. Its moment is that of its publication, in UTC. A day,
-    a week and a month are closed by the first event after their end; from then on they never change.
+    The moment of an event is that of its publication, in UTC. A day, a week and a month are closed by the
+    first event after their end; from then on they never change.
   </p>
   <p>
     A page shows what the answer of the API says, and nothing else: put <code>/api/v1</code> before a page’s
     path, and there is the answer.
+  </p>`
+
+const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the operator vouches for</h2>
+  <p>
+    This service keeps the order of events, changes and removes none, and signs them as a whole. It refuses an
+    event that does not fit the state of its contest, and one that would take a balance below zero, unless the
+    operator has chosen to publish such events all the same.
+  </p>
+  <p>
+    The operator vouches that an event is true, and that its transaction was final on the blockchain when it
+    was published. This service does not ask the blockchain. It names the transaction of every payment, so
+    that anyone can look it up in a public explorer.
   </p>`
 
 const CORRECTIONS = html`<h2 id="corrections">What becomes of a mistake</h2>

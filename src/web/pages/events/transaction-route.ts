@@ -56,4 +56,5 @@ function notNamed(head: number): Problem {
 }
 
 /** Explanation why a transaction may not be found. */
-export const NOT_FINAL = 'A transaction that is not final yet is not published: its event follows when it is.'
+export const NOT_FINAL =
+  'The operator publishes a payment when its transaction is final, so a new one may follow later.'
