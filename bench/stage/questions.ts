@@ -242,7 +242,7 @@ function page(
 ): Question['draw'] {
   return (random, asked) => {
     const after = seqOf(afterOf(random, asked))
-    const filter = { types: type === '' ? null : [type], kind: null, contestId: null, nonzero: false }
+    const filter = { types: type === '' ? null : [type], kinds: null, contestIds: null, nonzero: false }
     return drawn(`/events?after=${after}&limit=${limit}${type === '' ? '' : `&type=${type}`}`, (snapshot) =>
       textOf(
         snapshot.walk(
@@ -264,7 +264,7 @@ function page(
 
 function eventsFrom(random: Random, { from, to }: QuestionSubjects): QuestionDrawing {
   const at = msOf(random.between(from, to))
-  const filter = { types: null, kind: null, contestId: null, nonzero: false }
+  const filter = { types: null, kinds: null, contestIds: null, nonzero: false }
   return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
     const walk = { filter, tx: null, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
     const before = nextSeq(snapshot.head.seq)

@@ -34,7 +34,7 @@ export type QueryOf<Id extends EndpointId> = Readonly<{
 
 /** Values of query parameters. Undefined, `false` and empty lists are left out of the query. */
 export type QueryValues = Readonly<
-  Record<string, string | number | boolean | Date | readonly string[] | undefined>
+  Record<string, string | number | boolean | Date | readonly string[] | readonly number[] | undefined>
 >
 
 /** Path and query of an endpoint; `value` fills the variable part of the path. */

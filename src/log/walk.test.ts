@@ -14,8 +14,8 @@ const PLAINLY = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: f
 
 const filters: fc.Arbitrary<LogFilter> = fc.record({
   types: fc.option(fc.subarray([...EVENT_TYPES])),
-  kind: fc.option(fc.constantFrom('entry', 'winner', 'usd', 'scheduled', 'nobody_says_this')),
-  contestId: fc.option(fc.integer({ min: 1, max: 4 }).map(contestIdOf)),
+  kinds: fc.option(fc.subarray(['entry', 'winner', 'usd', 'scheduled', 'nobody_says_this'])),
+  contestIds: fc.option(fc.uniqueArray(fc.integer({ min: 1, max: 4 }).map(contestIdOf))),
   nonzero: fc.boolean(),
 })
 
@@ -29,11 +29,11 @@ const walks = fc.record({
   scanMax: fc.integer({ min: 1, max: 40 }),
 })
 
-function matches(event: DaybookEvent, { types, kind, contestId, nonzero }: LogFilter): boolean {
+function matches(event: DaybookEvent, { types, kinds, contestIds, nonzero }: LogFilter): boolean {
   return (
     (types === null || types.includes(event.type)) &&
-    (kind === null || event.kind === kind) &&
-    (contestId === null || event.contestId === contestId) &&
+    (kinds === null || kinds.includes(event.kind)) &&
+    (contestIds === null || contestIds.some((id) => id === event.contestId)) &&
     (!nonzero || (event.kots !== null && event.kots !== 0n))
   )
 }

@@ -30,12 +30,12 @@ export function openWalk(
   const codes = db.prepare('SELECT code, type, kind FROM kinds')
 
   /** The codes that match a filter, as one JSON parameter; null when all match. */
-  function codesOf({ types, kind }: LogFilter): string | null {
-    if (types === null && kind === null) return null
+  function codesOf({ types, kinds }: LogFilter): string | null {
+    if (types === null && kinds === null) return null
     const matching = codes
       .all()
       .filter((row) => types === null || types.some((type) => type === text(row, 'type')))
-      .filter((row) => kind === null || kind === text(row, 'kind'))
+      .filter((row) => kinds === null || kinds.includes(text(row, 'kind')))
     return JSON.stringify(matching.map((row) => number(row, 'code')))
   }
 
@@ -50,7 +50,7 @@ export function openWalk(
     const row = prepared(statementOf(walk, codeList !== null, framing)).get(
       ...(named === null ? [low, high] : [...named, scanMax]),
       ...(codeList === null ? [] : [codeList]),
-      ...(filter.contestId === null ? [] : [filter.contestId]),
+      ...(filter.contestIds === null ? [] : [JSON.stringify(filter.contestIds)]),
       limit,
     )
     assert(row !== undefined, 'an aggregate has a row')
@@ -101,7 +101,7 @@ function statementOf({ filter, tx, order }: Walk, ofCodes: boolean, framing: Fra
   const conditions = [
     ...(tx === null ? ['seq > ? AND seq < ?'] : []),
     ...(ofCodes ? ['code IN (SELECT value FROM json_each(?))'] : []),
-    ...(filter.contestId === null ? [] : ['contest = ?']),
+    ...(filter.contestIds === null ? [] : ['contest IN (SELECT value FROM json_each(?))']),
     ...(filter.nonzero ? ['nonzero = 1'] : []),
   ]
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`

@@ -11,7 +11,10 @@ export type ParameterForm =
   /** Transaction identifier in the form of one of these chains. */
   | Readonly<{ is: 'tx'; chains: readonly Chain[] }>
   | Readonly<{ is: 'one-of'; values: readonly string[] }>
+  /** List, with commas or as a repeated parameter: `type=a,b` or `type=a&type=b`. At most `LIST_VALUES_MAX` values. */
   | Readonly<{ is: 'list-of'; values: readonly string[] }>
+  | Readonly<{ is: 'words' }>
+  | Readonly<{ is: 'integers'; min: number; max: number }>
 
 export type Parameter = Readonly<{
   name: string
@@ -22,7 +25,14 @@ export type Parameter = Readonly<{
   example: string
 }>
 
+/** Whether a parameter of this form takes a list, and so may be repeated. */
+export function isList({ is }: ParameterForm): boolean {
+  return is === 'list-of' || is === 'words' || is === 'integers'
+}
+
 export const SEQ_MAX: number = Number.MAX_SAFE_INTEGER
+/** Values of a list in a query at most. */
+export const LIST_VALUES_MAX = 20
 /** Events in a page of `/events`: at most, and by default. */
 export const PAGE_LIMIT_MAX = 10_000
 export const PAGE_LIMIT_DEFAULT = 1_000

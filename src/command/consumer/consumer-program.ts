@@ -7,7 +7,7 @@ import type { EventType } from '../../protocol/rules.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { exportEvents } from './export.ts'
 import { addGetCommands } from './get.ts'
-import { kindWord, listOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
 import type { EventFormat } from './output-events.ts'
 import { EVENT_FORMATS } from './output-events.ts'
 import { pull } from './pull.ts'
@@ -153,7 +153,9 @@ Example:
 function filterOptions(command: Command, option: ReturnType<typeof optionOf>): Command {
   return command
     .addOption(
-      option('--type <types>', 'only events of these types, comma-separated').argParser(listOf(EVENT_TYPES)),
+      option('--type <types>', 'only events of these types, comma-separated').argParser(
+        listOf(oneOf(EVENT_TYPES)),
+      ),
     )
     .addOption(option('--kind <kind>', 'only events of this kind').argParser(kindWord))
     .addOption(option('--contest-id <id>', 'only events of this contest').argParser(wholeBetween(1, SEQ_MAX)))

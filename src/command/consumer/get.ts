@@ -9,7 +9,7 @@ import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { listOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
 import { formatAnswer } from './output-answer.ts'
 import { print } from '../terminal/output.ts'
 import { timeOption } from './time-options.ts'
@@ -74,6 +74,10 @@ function parameterOption({ name, form, absent, meaning }: Parameter, world: Worl
       return made(`${flag} <n>`, text).argParser(wholeBetween(form.min, form.max))
     case 'word':
       return made(`${flag} <word>`, text)
+    case 'words':
+      return made(`${flag} <words>`, text).argParser(listOf(kindWord))
+    case 'integers':
+      return made(`${flag} <numbers>`, text).argParser(listOf(wholeBetween(form.min, form.max)))
     case 'tx':
       return made(`${flag} <tx>`, text)
     case 'text':
@@ -83,7 +87,7 @@ function parameterOption({ name, form, absent, meaning }: Parameter, world: Worl
     case 'one-of':
       return made(`${flag} <name>`, text).choices(form.values)
     case 'list-of':
-      return made(`${flag} <names>`, text).argParser(listOf(form.values))
+      return made(`${flag} <names>`, text).argParser(listOf(oneOf(form.values)))
   }
 }
 

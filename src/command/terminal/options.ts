@@ -45,15 +45,19 @@ export function kindWord(text: string): string {
   return text
 }
 
-/** Parser of a comma-separated list of names out of `values`. */
-export function listOf<Value extends string>(values: readonly Value[]): (text: string) => readonly Value[] {
-  return (text) =>
-    text.split(',').map((name) => {
-      const found = values.find((value) => value === name)
-      if (found === undefined)
-        throw new InvalidArgumentError(`give one or more of these, separated by commas: ${values.join(', ')}`)
-      return found
-    })
+/** Parser of a comma-separated list, with the parser of one value. */
+export function listOf<Value>(parse: (text: string) => Value): (text: string) => readonly Value[] {
+  return (text) => text.split(',').map(parse)
+}
+
+/** Parser of one name out of `values`. */
+export function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
+  return (text) => {
+    const found = values.find((value) => value === text)
+    if (found === undefined)
+      throw new InvalidArgumentError(`give one or more of these, separated by commas: ${values.join(', ')}`)
+    return found
+  }
 }
 
 const RATE_MAX = 10_000

@@ -107,8 +107,8 @@ function walkEveryWay(snapshot: Snapshot): void {
       for (let way = 0; way < 16; way++) {
         const filter = {
           types: (way & 1) > 0 ? (['play', 'payout'] as const) : null,
-          kind: (way & 2) > 0 ? 'entry' : null,
-          contestId: (way & 4) > 0 ? contestIdOf(1) : null,
+          kinds: (way & 2) > 0 ? ['entry'] : null,
+          contestIds: (way & 4) > 0 ? [contestIdOf(1)] : null,
           nonzero: (way & 8) > 0,
         }
         const bounds = { after: seqOf(0), before: nextSeq(snapshot.head.seq), limit: 5, scanMax: 20 }
@@ -133,7 +133,7 @@ suite('the query plans of the store', () => {
   test('find a transaction by its index, and its events by their seqs', (context) => {
     using directory = openDirectory()
     for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
-    const filter = { types: null, kind: null, contestId: null, nonzero: true }
+    const filter = { types: null, kinds: null, contestIds: null, nonzero: true }
     const bounds = { after: seqOf(0), before: nextSeq(seqOf(entries.length)), limit: 5, scanMax: 20 }
     const statements = statementsOf(context, () =>
       reading(directory.path, (reader) =>

@@ -29,8 +29,8 @@ export type ListedKey = Readonly<{
 /** Filter of events; null matches all. */
 export type LogFilter = Readonly<{
   types: readonly EventType[] | null
-  kind: string | null
-  contestId: ContestId | null
+  kinds: readonly string[] | null
+  contestIds: readonly ContestId[] | null
   nonzero: boolean
 }>
 

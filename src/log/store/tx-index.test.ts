@@ -29,8 +29,8 @@ const logs = fc
 const walks = fc.record({
   filter: fc.record({
     types: fc.option(fc.subarray(['payout', 'play', 'correction', 'price'] as const)),
-    kind: fc.option(fc.constantFrom('entry', 'winner', 'usd')),
-    contestId: fc.constant(null),
+    kinds: fc.option(fc.subarray(['entry', 'winner', 'usd'])),
+    contestIds: fc.constant(null),
     nonzero: fc.boolean(),
   }),
   tx: fc.constantFrom(...TXS),
@@ -41,10 +41,10 @@ const walks = fc.record({
   scanMax: fc.integer({ min: 1, max: 12 }),
 })
 
-function matches(event: DaybookEvent, { types, kind, nonzero }: Walk['filter']): boolean {
+function matches(event: DaybookEvent, { types, kinds, nonzero }: Walk['filter']): boolean {
   return (
     (types === null || types.includes(event.type)) &&
-    (kind === null || event.kind === kind) &&
+    (kinds === null || kinds.includes(event.kind)) &&
     (!nonzero || (event.kots !== null && event.kots !== 0n))
   )
 }

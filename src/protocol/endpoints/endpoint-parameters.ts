@@ -37,20 +37,20 @@ const FILTER: Definitions<'type' | 'kind' | 'contestId' | 'nonzero'> = {
   type: {
     form: { is: 'list-of', values: EVENT_TYPES },
     absent: 'every type',
-    meaning: 'Only events of these types, comma-separated',
+    meaning: 'Only events of these types',
     example: 'payout,burn',
   },
   kind: {
-    form: { is: 'word' },
+    form: { is: 'words' },
     absent: 'every kind',
-    meaning: 'Only events of this kind',
-    example: 'winner',
+    meaning: 'Only events of these kinds',
+    example: 'winner,runner_up',
   },
   contestId: {
-    form: whole(1, SEQ_MAX),
+    form: { is: 'integers', min: 1, max: SEQ_MAX },
     absent: 'every contest and none',
-    meaning: 'Only events of this contest',
-    example: '42',
+    meaning: 'Only events of these contests',
+    example: '42,43',
   },
   nonzero: {
     form: { is: 'flag' },
@@ -135,7 +135,7 @@ export const ENDPOINT_PARAMETERS: {
     status: {
       form: { is: 'list-of', values: [...CONTEST_STATUSES, 'closed'] },
       absent: 'every status',
-      meaning: 'Only contests of these statuses, comma-separated; closed = paying and paid',
+      meaning: 'Only contests of these statuses; closed = paying and paid',
       example: 'running,paying',
     },
     ...PAGING,

@@ -1,10 +1,10 @@
 import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
-import { isEventType } from '../../protocol/catalogue.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, nextSeq, seqOf } from '../../protocol/seq.ts'
+import { logFilter } from '../http/log-filter.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import { earlier } from './changing-events.ts'
 
@@ -39,7 +39,7 @@ export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot): Pars
   const end = to === undefined ? beyond : nextSeq(snapshot.seqBefore(to))
   const before = earlier(end, givenBefore === undefined ? beyond : seqOf(givenBefore))
   return parsed({
-    filter: filterOf(query),
+    filter: logFilter(query),
     tx: query.word('tx') ?? null,
     order,
     after,
@@ -47,16 +47,6 @@ export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot): Pars
     limit: query.integer('limit') ?? PAGE_LIMIT_DEFAULT,
     anchored: givenBefore !== undefined && givenBefore <= beyond,
   })
-}
-
-function filterOf(query: ParsedQuery): LogFilter {
-  const contestId = query.integer('contestId')
-  return {
-    types: query.list('type')?.filter(isEventType) ?? null,
-    kind: query.word('kind') ?? null,
-    contestId: contestId === undefined ? null : contestIdOf(contestId),
-    nonzero: query.flag('nonzero'),
-  }
 }
 
 function later(a: Seq, b: Seq): Seq {

@@ -81,14 +81,16 @@ function changedBy(
   query: ParsedQuery,
   { filter, tx, order }: EventsRange,
 ): Seq {
-  const { types, kind, contestId } = filter
+  const { types, kinds: chosen, contestIds } = filter
   if (order === 'desc' || tx !== null || query.has('from') || query.has('to')) return head.seq
-  if (types === null && kind === null && contestId === null) return head.seq
+  if (types === null && chosen === null && contestIds === null) return head.seq
   const ofKinds = newestOf(
     kinds(),
-    (seen) => (types?.includes(seen.type) ?? true) && (kind === null || kind === seen.kind),
+    ({ type, kind }) => (types?.includes(type) ?? true) && (chosen?.includes(kind) ?? true),
   )
-  return contestId === null ? ofKinds : earlier(ofKinds, newestOfContest(books, contestId))
+  if (contestIds === null) return ofKinds
+  const ofContests = contestIds.map((id) => newestOfContest(books, id)).reduce((a, b) => (a > b ? a : b))
+  return earlier(ofKinds, ofContests)
 }
 
 /** Reply with a page. A page without `Daybook-Seq` never changes. */

@@ -5,6 +5,7 @@ import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
+import { LIST_VALUES_MAX } from '../../protocol/parameters.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { resourceSchema } from '../describe/resource-schemas.ts'
 
@@ -18,6 +19,8 @@ const times = fc.oneof(
     .map((date) => date.toISOString()),
   fc.integer({ min: Date.UTC(2026, 8, 30), max: Date.UTC(2026, 9, 3) }).map(String),
 )
+
+const joined = (values: readonly string[]): string => values.join(',')
 
 function valid(form: ParameterForm): fc.Arbitrary<string> {
   switch (form.is) {
@@ -41,7 +44,13 @@ function valid(form: ParameterForm): fc.Arbitrary<string> {
     case 'one-of':
       return fc.constantFrom(...form.values)
     case 'list-of':
-      return fc.subarray([...form.values], { minLength: 1 }).map((values) => values.join(','))
+      return fc.subarray([...form.values], { minLength: 1 }).map(joined)
+    case 'words':
+      return fc.array(valid({ is: 'word' }), { minLength: 1, maxLength: LIST_VALUES_MAX }).map(joined)
+    case 'integers':
+      return fc
+        .array(valid({ ...form, is: 'integer' }), { minLength: 1, maxLength: LIST_VALUES_MAX })
+        .map(joined)
   }
 }
 

@@ -4,6 +4,7 @@ import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { isList } from '../../protocol/parameters.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import { COMMON_PROBLEMS, problemsOf } from './endpoint-problems.ts'
 
@@ -53,16 +54,18 @@ async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<str
     level: '0',
     tile: '000.p/13',
   })
-  const [first] = parameters.map(({ name, example }) => [name, example] as const)
+  const [single] = parameters.flatMap(({ name, form, example }) =>
+    isList(form) ? [] : [`${name}=${example}`],
+  )
   const fit = QUESTIONS.filter((one) =>
     [...new URLSearchParams(one).keys()].every((key) => names.includes(key)),
   )
   const asked = [
     `${there}?nothing=1`,
     ...(path.includes('{') ? [fill(NOWHERE)] : []),
-    ...(first === undefined
+    ...(single === undefined
       ? []
-      : [`${there}?${first[0]}=%21`, `${there}?${first.join('=')}&${first.join('=')}`]),
+      : [`${there}?${single.replace(/=.*/, '=%21')}`, `${there}?${single}&${single}`]),
     ...fit.map((one) => `${there}?${one}`),
   ]
   const codes = await Promise.all(

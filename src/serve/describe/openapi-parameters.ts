@@ -2,9 +2,12 @@ import { WORD } from '../../protocol/catalogue.ts'
 import type { EndpointId, PathPart } from '../../protocol/paths.ts'
 import { pathParts } from '../../protocol/paths.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
+import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { TX_FORM, TX_PATTERN } from '../../protocol/tx.ts'
+
+const LIST_NOTE = ' Repeat the parameter, or give the values with commas between them.'
 
 /** A parameter of a query. */
 export function queryParameter({ name, form, absent, meaning, example }: Parameter): JsonSchema {
@@ -12,22 +15,25 @@ export function queryParameter({ name, form, absent, meaning, example }: Paramet
     name,
     in: 'query',
     required: false,
-    description: `${meaning}. When absent: ${absent}.`,
+    description: `${meaning}. When absent: ${absent}.${isList(form) ? LIST_NOTE : ''}`,
     ...schemaOf(form),
     example: exampleOf(form, example),
   }
 }
 
+type Example = string | number | readonly string[] | readonly number[]
+
 /** The example as a value of its schema, not as text in a URL. */
-function exampleOf(form: ParameterForm, example: string): string | number | readonly string[] {
+function exampleOf(form: ParameterForm, example: string): Example {
   if (form.is === 'integer') return Number(example)
-  return form.is === 'list-of' ? example.split(',') : example
+  if (form.is === 'integers') return example.split(',').map(Number)
+  return isList(form) ? example.split(',') : example
 }
 
 /** Schema of a form, with the style of a list. */
 export function schemaOf(
   form: ParameterForm,
-): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: false }> {
+): Readonly<{ schema: JsonSchema; style?: 'form'; explode?: true }> {
   switch (form.is) {
     case 'time':
       return {
@@ -57,16 +63,20 @@ export function schemaOf(
     case 'one-of':
       return { schema: { type: 'string', enum: form.values } }
     case 'list-of':
-      return {
-        style: 'form',
-        explode: false,
-        schema: {
-          type: 'array',
-          uniqueItems: true,
-          minItems: 1,
-          items: { type: 'string', enum: form.values },
-        },
-      }
+      return listSchema({ type: 'string', enum: form.values })
+    case 'words':
+      return listSchema({ type: 'string', pattern: WORD.source })
+    case 'integers':
+      return listSchema({ type: 'integer', minimum: form.min, maximum: form.max })
+  }
+}
+
+/** Repeated parameters, as generated clients send them. Lists with commas are accepted too. */
+function listSchema(items: JsonSchema): Readonly<{ schema: JsonSchema; style: 'form'; explode: true }> {
+  return {
+    style: 'form',
+    explode: true,
+    schema: { type: 'array', minItems: 1, maxItems: LIST_VALUES_MAX, items },
   }
 }
 

@@ -34,6 +34,8 @@ export function isForbidden(text: string, form: ParameterForm): boolean {
     case 'flag':
     case 'one-of':
     case 'list-of':
+    case 'words':
+    case 'integers':
       return GUARD.finds(text)
   }
 }

@@ -9,6 +9,7 @@ import type { Problem } from '../../protocol/problem.ts'
 import { parseQuery } from './query.ts'
 
 const EVENTS = endpointOf('events').parameters
+const CONTESTS = endpointOf('contests').parameters
 const RANGE = endpointOf('flows').parameters
 const TZ: Parameter = { name: 'tz', form: whole(-840, 840), absent: '0', meaning: '', example: '' }
 
@@ -43,6 +44,34 @@ suite('a query', () => {
     assert.equal(problemOf('tz=+60', [TZ]).code, 'invalid-parameter')
   })
 
+  test('takes a list with commas, as a repeated parameter, or both', () => {
+    for (const raw of [
+      'kind=a,b,c',
+      'kind=a&kind=b&kind=c',
+      'kind=a,b&limit=1&kind=c',
+      'kind=a%2Cb&k%69nd=c',
+    ])
+      assert.deepEqual(accepted(raw).list('kind'), ['a', 'b', 'c'], raw)
+    assert.deepEqual(accepted('contestId=3&contestId=1,2').integers('contestId'), [3, 1, 2])
+    assert.deepEqual(accepted('status=closed&status=running', CONTESTS).list('status'), ['closed', 'running'])
+    assert.equal(accepted('kind=a&limit=1&kind=b').format(), '?kind=a,b&limit=1')
+  })
+
+  test('counts a value once that a list has twice', () => {
+    assert.deepEqual(accepted('type=payout&type=burn,payout').list('type'), ['payout', 'burn'])
+    assert.equal(accepted('contestId=1,1').format(), '?contestId=1')
+  })
+
+  test('takes 20 values of a list at most', () => {
+    const ids = (count: number): string => Array.from({ length: count }, (_, at) => at + 1).join(',')
+    assert.equal(accepted(`contestId=${ids(20)}`).integers('contestId')?.length, 20)
+    assert.equal(
+      problemOf(`contestId=${ids(20)}&contestId=21`).detail,
+      '`contestId` must be 1 to 20 values, with commas between them or the parameter repeated. ' +
+        'Each is an integer from 1 to 9007199254740991 in plain digits.',
+    )
+  })
+
   test('may be empty', () => {
     assert.equal(accepted('').format(), '')
   })
@@ -54,11 +83,11 @@ suite('a query', () => {
   })
 
   test('names every fault, and the first one decides the code', () => {
-    const problem = problemOf('limit=0&kind=x&kind=y&colour=red')
+    const problem = problemOf('limit=0&order=asc&order=desc&colour=red')
     assert.equal(problem.code, 'invalid-parameter')
     assert.deepEqual(
       problem.errors?.map(({ parameter }) => parameter),
-      ['limit', 'kind', 'colour'],
+      ['limit', 'order', 'colour'],
     )
     assert.deepEqual(
       problem.errors?.find(({ parameter }) => parameter === 'colour')?.allowed,
@@ -104,7 +133,14 @@ suite('a query', () => {
     ['nonzero=true', 'invalid-parameter'],
     ['type=constructor', 'invalid-parameter'],
     ['type=payout,', 'invalid-parameter'],
-    ['type=payout,payout', 'invalid-parameter'],
+    ['type=payout&type=', 'invalid-parameter'],
+    ['type=payout&type', 'invalid-parameter'],
+    ['type&type=payout', 'invalid-parameter'],
+    ['kind=a,b,', 'invalid-parameter'],
+    ['kind=a, b', 'invalid-parameter'],
+    ['contestId=1,x', 'invalid-parameter'],
+    ['contestId=1&contestId=0', 'invalid-parameter'],
+    ['order=asc&order=asc', 'repeated-parameter'],
     ['type=Payout', 'invalid-parameter'],
     ['kind=Winner', 'invalid-parameter'],
     ['order=down', 'invalid-parameter'],

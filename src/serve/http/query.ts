@@ -2,6 +2,7 @@ import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { parseQueryTime } from '../../protocol/moment.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
+import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
 import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
@@ -16,7 +17,10 @@ export type ParsedQuery = Readonly<{
   flag(name: string): boolean
   /** Whether the parameter is present. */
   has(name: string): boolean
+  /** The different words of a list, in the order of the query. */
   list(name: string): readonly string[] | undefined
+  /** The different integers of a list, in the order of the query. */
+  integers(name: string): readonly number[] | undefined
   /**
    * Writes the query again, percent-encoded and in the order of the table, with some parameters replaced or (undefined)
    * left out. Empty, or begins with `?`.
@@ -30,6 +34,7 @@ type Value = { text: string } & (
   | { is: 'word'; value: string }
   | { is: 'flag' }
   | { is: 'list'; value: readonly string[] }
+  | { is: 'integers'; value: readonly number[] }
 )
 
 type Finding = Readonly<{ code: ProblemCode; fault: ParameterFault }>
@@ -44,7 +49,7 @@ const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
   const findings: Finding[] = []
-  for (const pair of raw === '' ? [] : raw.split('&')) {
+  for (const pair of raw === '' ? [] : joinLists(raw.split('&'), table)) {
     const finding = readPair(pair, table, values)
     if (finding !== undefined) findings.push(finding)
   }
@@ -57,6 +62,25 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
     detail: findings.length === 1 ? first.fault.message : `${findings.length} parameters are not right.`,
     errors: findings.map((finding) => finding.fault),
   })
+}
+
+/** Joins the values of a repeated list by commas, in the place of the first one. */
+function joinLists(pairs: readonly string[], table: readonly Parameter[]): readonly string[] {
+  const joined: string[] = []
+  const places = new Map<string, number>()
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const place = name === undefined ? undefined : places.get(name)
+    if (place !== undefined) {
+      joined[place] += `,${equals < 0 ? '' : pair.slice(equals + 1)}`
+      continue
+    }
+    if (name !== undefined && equals >= 0 && table.some((row) => row.name === name && isList(row.form)))
+      places.set(name, joined.length)
+    joined.push(pair)
+  }
+  return joined
 }
 
 function readPair(
@@ -100,7 +124,7 @@ const NOTHING: Value = { is: 'word', text: '', value: '' }
 
 /** Whether a value of the form may be any text; the other forms have a grammar that no address fits. */
 function isOpen({ is }: ParameterForm): boolean {
-  return is === 'word' || is === 'text' || is === 'tx'
+  return is === 'word' || is === 'words' || is === 'text' || is === 'tx'
 }
 
 /** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
@@ -140,9 +164,8 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
       }
     }
     case 'integer': {
-      const value = PLAIN_INTEGER.test(text) ? Number(text) : Number.NaN
-      const fits = Number.isSafeInteger(value) && value >= form.min && value <= form.max
-      return fits ? { is: 'integer', text, value } : invalid(form)
+      const value = integerIn(text, form)
+      return value === undefined ? invalid(form) : { is: 'integer', text, value }
     }
     case 'word':
       return WORD.test(text) ? { is: 'word', text, value: text } : invalid(form)
@@ -156,13 +179,38 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
         : invalid(form)
     case 'one-of':
       return form.values.includes(text) ? { is: 'word', text, value: text } : invalid(form)
-    case 'list-of': {
-      const value = text.split(',')
-      const fits = new Set(value).size === value.length && value.every((one) => form.values.includes(one))
-      return fits ? { is: 'list', text, value } : invalid(form)
+    case 'list-of':
+    case 'words': {
+      const value = distinct(text)
+      const fits = value?.every((one) => (form.is === 'words' ? WORD.test(one) : form.values.includes(one)))
+      return value !== undefined && fits === true
+        ? { is: 'list', text: value.join(','), value }
+        : invalid(form)
+    }
+    case 'integers': {
+      const texts = distinct(text)
+      const value = texts?.map((one) => integerIn(one, form)).filter((one) => one !== undefined)
+      return value !== undefined && value.length === texts?.length
+        ? { is: 'integers', text: value.join(','), value }
+        : invalid(form)
     }
   }
 }
+
+/** The integer that a text writes in plain digits; undefined when it is none, or out of bounds. */
+function integerIn(text: string, { min, max }: Readonly<{ min: number; max: number }>): number | undefined {
+  const value = PLAIN_INTEGER.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined
+}
+
+/** The different values of a list; undefined when it is too long. A value given twice counts once. */
+function distinct(text: string): readonly string[] | undefined {
+  const values = text.split(',')
+  return values.length > LIST_VALUES_MAX ? undefined : [...new Set(values)]
+}
+
+const WORD_FORM = 'a lower-case letter, then up to 31 lower-case letters, digits or `_`'
+const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or the parameter repeated`
 
 /** Values that a form allows, as a fault. */
 function invalid(form: ParameterForm): Refusal {
@@ -175,7 +223,7 @@ function invalid(form: ParameterForm): Refusal {
     case 'integer':
       return { message: `must be an integer from ${form.min} to ${form.max} in plain digits.` }
     case 'word':
-      return { message: 'must be a lower-case letter, then up to 31 lower-case letters, digits or `_`.' }
+      return { message: `must be ${WORD_FORM}.` }
     case 'text':
       return { message: `must have at most ${form.charsMax} characters.` }
     case 'flag':
@@ -186,8 +234,14 @@ function invalid(form: ParameterForm): Refusal {
       return { message: `must be one of ${form.values.join(', ')}.`, allowed: form.values }
     case 'list-of':
       return {
-        message: `must be a comma-separated list of different values out of ${form.values.join(', ')}.`,
+        message: `must be ${LIST_FORM}, out of ${form.values.join(', ')}.`,
         allowed: form.values,
+      }
+    case 'words':
+      return { message: `must be ${LIST_FORM}. Each is ${WORD_FORM}.` }
+    case 'integers':
+      return {
+        message: `must be ${LIST_FORM}. Each is an integer from ${form.min} to ${form.max} in plain digits.`,
       }
   }
 }
@@ -220,6 +274,10 @@ function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]
     list(name) {
       const found = values.get(name)
       return found?.is === 'list' ? found.value : undefined
+    },
+    integers(name) {
+      const found = values.get(name)
+      return found?.is === 'integers' ? found.value : undefined
     },
     format(changes = {}) {
       const pairs = table.flatMap(({ name }) => {

@@ -6,8 +6,8 @@ import { seqOf } from '../../protocol/seq.ts'
 import { streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
 
-const ALL: LogFilter = { types: null, kind: null, contestId: null, nonzero: false }
-const NONE: LogFilter = { ...ALL, kind: 'none' }
+const ALL: LogFilter = { types: null, kinds: null, contestIds: null, nonzero: false }
+const NONE: LogFilter = { ...ALL, kinds: ['none'] }
 
 suite('a page of the stream', () => {
   test('is made once for all subscribers with one filter and cursor', async () => {

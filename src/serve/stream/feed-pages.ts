@@ -132,7 +132,7 @@ function readPage(
   return { page: { packet, count, scannedTo, unmatched: scannedTo - lastMatch }, head }
 }
 
-function feedKey(filter: LogFilter, framing: StreamFraming): string {
-  const types = filter.types === null ? '*' : filter.types.toSorted().join(',')
-  return [framing, types, filter.kind ?? '*', filter.contestId ?? '*', filter.nonzero ? 1 : 0].join(' ')
+function feedKey({ types, kinds, contestIds, nonzero }: LogFilter, framing: StreamFraming): string {
+  const lists = [types, kinds, contestIds].map((list) => list?.map(String).toSorted().join(',') ?? '*')
+  return [framing, ...lists, nonzero ? 1 : 0].join(' ')
 }

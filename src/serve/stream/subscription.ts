@@ -1,9 +1,9 @@
 import type { LogFilter } from '../../log/store/reader.ts'
-import { isEventType } from '../../protocol/catalogue.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { contestIdOf, parseSeq, seqOf } from '../../protocol/seq.ts'
+import { parseSeq, seqOf } from '../../protocol/seq.ts'
+import { logFilter } from '../http/log-filter.ts'
 import type { RouteRequest } from '../http/route.ts'
 import type { StreamFraming } from './stream-frame.ts'
 
@@ -20,15 +20,8 @@ export type Subscription = Readonly<{
 /** Parses a subscription from a request whose query is checked. `Last-Event-ID` takes precedence over `after`. */
 export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
-  const types = query.list('type')
-  const contestId = query.integer('contestId')
   const after = query.integer('after')
-  const filter: LogFilter = {
-    types: types === undefined ? null : types.filter(isEventType),
-    kind: query.word('kind') ?? null,
-    contestId: contestId === undefined ? null : contestIdOf(contestId),
-    nonzero: query.flag('nonzero'),
-  }
+  const filter = logFilter(query)
   const framing = framingOf(ask.header('accept'))
   const lastEventId = ask.header('last-event-id')
   if (lastEventId === undefined) {

@@ -1,11 +1,12 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { isList } from '../../protocol/parameters.ts'
 
 /** Value of a `datetime-local` field, percent-encoded or not. */
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?:(?::|%3A)\d{2}(?:\.\d{1,3})?)?$/i
 
 /** Names of the parameters that take a list. A form has a checkbox for each value. */
 const LISTS: ReadonlySet<string> = new Set(
-  ENDPOINTS.flatMap(({ parameters }) => parameters.filter(({ form }) => form.is === 'list-of')).map(
+  ENDPOINTS.flatMap(({ parameters }) => parameters.filter(({ form }) => isList(form))).map(
     ({ name }) => name,
   ),
 )

@@ -15,12 +15,15 @@ export function eventsForm({ path, query }: View, ranged: boolean): Html {
       >Type ${choice('type', ['', ...several, ...EVENT_TYPES], types?.join(',') ?? '', 'every type')}</label
     >
     <label
-      >Kind
-      <input name="kind" size="14" maxlength="32" value="${query.word('kind') ?? ''}" autocapitalize="none"
+      >Kind <input name="kind" size="14" value="${query.list('kind')?.join(',') ?? ''}" autocapitalize="none"
     /></label>
     <label
       >Contest
-      <input name="contestId" size="8" inputmode="numeric" value="${query.integer('contestId') ?? ''}"
+      <input
+        name="contestId"
+        size="8"
+        inputmode="numeric"
+        value="${query.integers('contestId')?.join(',') ?? ''}"
     /></label>
     <button>Show</button>
     <a href="${path}">All events</a>
