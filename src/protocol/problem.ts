@@ -32,6 +32,7 @@ export const PROBLEMS = {
   'time-regression': { status: 409, title: 'The moment lies before the last event' },
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
+  clock: { status: 503, title: 'The clock of the node is wrong' },
   'store-full': { status: 507, title: 'The store is full' },
   'store-unavailable': { status: 503, title: 'The store does not accept events' },
 } as const

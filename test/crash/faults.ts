@@ -5,7 +5,8 @@ import { Registry } from 'prom-client'
 
 /**
  * Loaded into each thread of a service before its own code (`--import`). Makes the thread fail when a file in the
- * folder `FAULTS_OF_TEST` has the name of a fault and of the thread, and removes the file.
+ * folder `FAULTS_OF_TEST` has the name of a fault and of the thread, and removes the file. `step-clock` sets its wall
+ * clock two hours ahead, `unstep-clock` back.
  */
 const folder = process.env['FAULTS_OF_TEST'] ?? ''
 const LOOK_MS = 20
@@ -25,7 +26,18 @@ function isAsked(fault: string): boolean {
   return true
 }
 
+const STEP_MS = 7_200_000
+const realNow = Date.now
+
+function setClock(): void {
+  if (isAsked('step-clock')) Date.now = () => realNow() + STEP_MS
+  if (isAsked('unstep-clock')) Date.now = realNow
+}
+
+// At once, for a clock that is wrong from the start.
+setClock()
 setInterval(() => {
+  setClock()
   if (isAsked('reject')) void Promise.reject(new Error(`a rejection in ${thread}`))
   if (isAsked('block')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS)
 }, LOOK_MS).unref()

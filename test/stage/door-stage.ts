@@ -77,6 +77,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
       appender: openAppender(db, testSigner(db)),
       balances,
       now,
+      clockAgrees: () => true,
       monotonicMs: () => performance.now(),
       onCommit(committed) {
         cell.move(committed.seq)

@@ -55,6 +55,7 @@ export function startLocalNode(
       tokens: [TOKEN],
       newLog,
       signing: { keys, acceptNewKey: false, acceptLoss: false },
+      acceptClock: false,
       verifyFirst: false,
       balances: 'refuse',
       trustProxy: '',

@@ -34,6 +34,7 @@ type ServeOptions = LogOptions &
     drain: number
     acceptNewKey?: true
     acceptLoss?: true
+    acceptClock?: true
     verifyFirst?: true
   }>
 
@@ -75,6 +76,9 @@ export function serveOptions(command: Command): Command {
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
+    )
+    .addOption(
+      new Option('--accept-clock', 'publish although the newest event is more than 60 s ahead of the clock'),
     )
     .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
     .addOption(directoryOption())
@@ -137,6 +141,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
       acceptNewKey: options.acceptNewKey === true,
       acceptLoss: options.acceptLoss === true,
     },
+    acceptClock: options.acceptClock === true,
     verifyFirst: options.verifyFirst === true,
     balances: options.balances,
     trustProxy: options.trustProxy,

@@ -8,6 +8,7 @@ import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
 import type { WriterListeners } from '../../publish/door/writer.ts'
+import type { ClockFault } from '../../publish/door/clock-guard.ts'
 import { startWriter } from '../../publish/door/writer.ts'
 import type { NodeState } from '../../serve/metrics/metrics.ts'
 import { openStateMetrics } from '../../serve/metrics/metrics.ts'
@@ -38,6 +39,8 @@ export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'
     newLog: NewLog
     signing: Signing
     /** Whether the whole log is hashed before the first answer too, not only in the background. */
+    /** Whether to publish although the newest event is ahead of the clock. */
+    acceptClock: boolean
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
@@ -136,7 +139,7 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
 function whatIsTold(
   metrics: ServiceMetrics,
   log: Logger,
-): Pick<WriterListeners, 'onCommitted' | 'onRequests' | 'onIrregular' | 'onFailure' | 'onRoom'> {
+): Pick<WriterListeners, 'onCommitted' | 'onRequests' | 'onIrregular' | 'onFailure' | 'onRoom' | 'onClock'> {
   return {
     onCommitted: metrics.committed,
     onRequests: metrics.publishRequests,
@@ -146,6 +149,18 @@ function whatIsTold(
       if (room) log.info('the disk has room again: events are published')
       else log.error('the disk is full: no event is published until there is room')
     },
+    onClock: (fault) => reportClock(log, fault),
+  }
+}
+
+function reportClock(log: Logger, fault: ClockFault | null): void {
+  if (fault === null) log.info('the clock agrees again: events are published')
+  else if (fault === 'stepped') {
+    log.error('the clock was set by 60 s or more: no event is published until it agrees, or until a restart')
+  } else {
+    log.error(
+      'the newest event is more than 60 s ahead of the clock: set the clock, or start with --accept-clock',
+    )
   }
 }
 
@@ -208,6 +223,7 @@ function writerSettings(
   head: SharedArrayBuffer,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  const { keys } = settings.signing
-  return { dataDirectory, head, host, port, tokens, chain, balances, keys, clock: settings.writerClock }
+  const { acceptClock, signing, writerClock: clock } = settings
+  const { keys } = signing
+  return { dataDirectory, head, host, port, tokens, chain, balances, keys, acceptClock, clock }
 }

@@ -131,6 +131,7 @@ suite('a full store', () => {
               appender: openAppender(db, testSigner(db)),
               balances: 'report',
               now: () => msOf((nowMs += 3_600_000)),
+              clockAgrees: () => true,
               monotonicMs: () => 0,
               onCommit: () => undefined,
               onIrregular: () => undefined,

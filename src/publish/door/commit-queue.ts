@@ -25,6 +25,8 @@ type CommitQueueSettings = Readonly<{
   /** `report` publishes and reports drafts whose order or balance is wrong. */
   balances: BalancesSetting
   now(): Ms
+  /** Whether `now` can be believed. Nothing is published while it cannot. */
+  clockAgrees(): boolean
   monotonicMs(): number
   /** Called after each commit, before its publishers are answered. */
   onCommit(committed: Committed): void
@@ -77,6 +79,7 @@ function takeBatch(waiting: WaitingRequest[]): readonly WaitingRequest[] {
 
 /** Makes one commit of the requests. Null after a failure after which the store must not be written again. */
 function commit(settings: CommitQueueSettings, batch: readonly WaitingRequest[]): readonly Outcome[] | null {
+  if (!settings.clockAgrees()) return batch.map(() => WRONG_CLOCK)
   const { appender } = settings
   const began = settings.monotonicMs()
   const before = appender.head()
@@ -148,6 +151,14 @@ const FULL: Outcome = {
   index: null,
   field: null,
   reason: 'the disk is full; nothing was published',
+}
+
+const WRONG_CLOCK: Outcome = {
+  ok: false,
+  code: 'clock',
+  index: null,
+  field: null,
+  reason: 'the clock of the machine is wrong by a minute or more; nothing was published',
 }
 
 const SQLITE_FULL = 13

@@ -14,9 +14,10 @@ import { openTokenGuard } from './token-guard.ts'
 /** Milliseconds in which a publisher must send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
-/** Retry-After in seconds when the disk is full, and when too many requests are in progress. */
+/** Retry-After in seconds when the disk is full, when too many requests are in progress, and when the clock is wrong. */
 const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
+const CLOCK_RETRY_SECONDS = 10
 /** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
 /** Most connections of the private listener. Public connections leave so many file descriptors free. */
@@ -113,6 +114,7 @@ async function answer(
   if (outcome.code === 'too-large' || outcome.code === 'not-ready') response.setHeader('connection', 'close')
   if (outcome.code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
   if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
+  if (outcome.code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
   sendProblem(response, outcome)
 }
 
@@ -236,6 +238,7 @@ const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutco
   'wrong-state': 'conflict',
   'insufficient-balance': 'conflict',
   'not-ready': 'unavailable',
+  clock: 'unavailable',
   'store-full': 'unavailable',
   'store-unavailable': 'unavailable',
 }

@@ -1,6 +1,7 @@
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
+import type { ClockFault } from './clock-guard.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
@@ -17,7 +18,9 @@ export type WriterSettings = Readonly<{
   balances: BalancesSetting
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
-  /** Memory of a shared clock that replaces the machine's (`openSharedClock`). */
+  /** Whether a clock that is behind the newest event is accepted. */
+  acceptClock: boolean
+  /** Memory of a shared clock that replaces the machine's (`openSharedClock`) and is always believed. */
   clock?: SharedArrayBuffer | undefined
 }>
 
@@ -29,6 +32,7 @@ export type FromWriter =
   | Readonly<{ is: 'irregular'; field: string }>
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
   | Readonly<{ is: 'room'; room: boolean }>
+  | Readonly<{ is: 'clock'; fault: ClockFault | null }>
   | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
 

@@ -1,4 +1,5 @@
 import { isDiskFull } from '../../log/store/disk-probe.ts'
+import type { ClockGuard } from './clock-guard.ts'
 import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
 
@@ -6,6 +7,8 @@ import type { FromWriter } from './writer-messages.ts'
 type WriterState = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
+  /** Whether the clock can be believed now. */
+  clockAgrees(): boolean
   /** Must be called when a commit succeeded. */
   committed(): void
   /** Must be called when a commit failed because the disk is full. */
@@ -17,7 +20,11 @@ type WriterState = Readonly<{
   isStopping(): boolean
 }>
 
-export function openWriterState(dataDirectory: string, say: (message: FromWriter) => void): WriterState {
+export function openWriterState(
+  dataDirectory: string,
+  clock: ClockGuard | null,
+  say: (message: FromWriter) => void,
+): WriterState {
   let broken = false
   let stopping = false
   const room = openStoreRoom({
@@ -28,8 +35,10 @@ export function openWriterState(dataDirectory: string, say: (message: FromWriter
       signal.addEventListener('abort', () => clearInterval(timer), { once: true })
     },
   })
+  const clockAgrees = (): boolean => clock === null || clock.fault() === null
   return {
-    accepting: () => room.has() && !broken && !stopping,
+    accepting: () => room.has() && !broken && !stopping && clockAgrees(),
+    clockAgrees,
     committed: room.taken,
     full: room.full,
     breakDown(reason) {

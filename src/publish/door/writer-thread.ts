@@ -11,7 +11,11 @@ import { openSigner } from '../../log/tree/signer.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
+import type { Head } from '../../project/fold/books.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
+import { openClockGuard } from './clock-guard.ts'
+import type { ClockGuard } from './clock-guard.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
@@ -40,7 +44,8 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const head = openHeadCell(settings.head)
   head.move(appender.head().seq)
   const asked = openQuestions<OperationsAnswer>()
-  const state = openWriterState(settings.dataDirectory, say)
+  const clock = openClock(settings, appender.head(), say)
+  const state = openWriterState(settings.dataDirectory, clock.guard, say)
   process.on('unhandledRejection', (error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
@@ -48,7 +53,8 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const queue = openCommitQueue({
     appender,
     balances: settings.balances,
-    now: settings.clock === undefined ? () => msOf(Date.now()) : openSharedClock(settings.clock).now,
+    now: clock.now,
+    clockAgrees: state.clockAgrees,
     monotonicMs: () => performance.now(),
     onCommit(committed) {
       state.committed()
@@ -97,6 +103,24 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
+}
+
+/** The machine's clock with its guard, or the shared clock of a test without one. */
+function openClock(
+  { clock, acceptClock }: WriterSettings,
+  head: Head,
+  say: (message: FromWriter) => void,
+): Readonly<{ now(): Ms; guard: ClockGuard | null }> {
+  if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
+  const now = (): Ms => msOf(Date.now())
+  const guard = openClockGuard({
+    now,
+    monotonicMs: () => performance.now(),
+    headAtMs: head.atMs,
+    accepted: acceptClock,
+    onChange: (fault) => say({ is: 'clock', fault }),
+  })
+  return { now, guard }
 }
 
 /** Opens a counter of requests that sends one message for each turn of the event loop, because messages are costly. */

@@ -29,6 +29,7 @@ async function withWriter(
     tokens: [DOOR_TOKEN],
     chain: 'opaque',
     balances: 'refuse',
+    acceptClock: false,
     keys: [TEST_KEY],
   } as const
   try {
@@ -37,6 +38,7 @@ async function withWriter(
       onRequests: () => undefined,
       onIrregular: () => undefined,
       onRoom: () => undefined,
+      onClock: () => undefined,
       onFailure: (reason) => failures.push(reason),
       onBroken: (reason) => assert.fail(reason),
       operations,

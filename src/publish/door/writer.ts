@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
+import type { ClockFault } from './clock-guard.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
@@ -19,6 +20,8 @@ export type WriterListeners = Readonly<{
   onBroken(reason: string): void
   /** Called when the disk has become full, or has room again. */
   onRoom(room: boolean): void
+  /** Called when the clock can no longer be believed, or can again (null). */
+  onClock(fault: ClockFault | null): void
   /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
   operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
@@ -70,6 +73,8 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return void answer(message)
         case 'room':
           return listeners.onRoom(message.room)
+        case 'clock':
+          return listeners.onClock(message.fault)
       }
     })
   })

@@ -134,6 +134,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The body is neither JSON nor JSON lines, or it is compressed.',
     cure: 'Send `Content-Type: application/json` or `application/x-ndjson`, without `Content-Encoding`.',
   },
+  clock: {
+    meaning:
+      'The clock of the node was set by a minute or more, or the newest event is ahead of it. Nothing is published.',
+    cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead.',
+  },
   'store-full': {
     meaning: 'The disk of the node is full. Nothing of the request is published.',
     cure: 'Free space on the disk of the data directory, then send the same request with the same refs.',

@@ -1,0 +1,51 @@
+import type { Ms } from '../../protocol/moment.ts'
+
+/** Difference in milliseconds from which on the clock is not believed (spec, section 1). */
+const CLOCK_DIFFERENCE_MS_MAX = 60_000
+
+/** Why publishing is refused: the clock was set during the run, or it is behind the newest event. */
+export type ClockFault = 'stepped' | 'behind-head'
+
+/** The wall clock, compared with the monotonic clock since the start and with the newest event at the start. */
+export type ClockGuard = Readonly<{
+  /** The fault of the clock at this moment; null when it can be believed. */
+  fault(): ClockFault | null
+}>
+
+type ClockGuardSettings = Readonly<{
+  now(): Ms
+  monotonicMs(): number
+  /** `at` of the newest event at the start; null for an empty log. */
+  headAtMs: Ms | null
+  /** Whether a clock that is behind the newest event is accepted (`--accept-clock`). */
+  accepted: boolean
+  /** Called when the fault changes; null when the clock can be believed again. */
+  onChange(fault: ClockFault | null): void
+}>
+
+/**
+ * Opens the guard of the writer's clock. `at` never decreases, so one event with a wrong clock would set the moment of all
+ * later events. The monotonic clock stops while the machine sleeps, so a sleep of a minute counts as a step.
+ */
+export function openClockGuard(settings: ClockGuardSettings): ClockGuard {
+  const { now, monotonicMs, headAtMs, accepted, onChange } = settings
+  const epochMs = now() - monotonicMs()
+  let known: ClockFault | null = null
+  let headReached = accepted || headAtMs === null
+
+  function look(): ClockFault | null {
+    const wallMs = now()
+    if (Math.abs(wallMs - monotonicMs() - epochMs) >= CLOCK_DIFFERENCE_MS_MAX) return 'stepped'
+    headReached ||= headAtMs !== null && headAtMs - wallMs <= CLOCK_DIFFERENCE_MS_MAX
+    return headReached ? null : 'behind-head'
+  }
+
+  return {
+    fault() {
+      const found = look()
+      if (found !== known) onChange(found)
+      known = found
+      return found
+    },
+  }
+}
