@@ -60,6 +60,23 @@ suite('get', () => {
     assert.doesNotMatch(stdout, /AtMs/)
   })
 
+  test('prints a list as CSV with --format csv, and the option of the next page', async () => {
+    const { code, stdout, stderr } = await run([
+      'get',
+      'payouts',
+      service.url,
+      '--limit',
+      '1',
+      '--format',
+      'csv',
+    ])
+    assert.equal(code, 0)
+    assert.equal(stdout, await textOf('/payouts?limit=1&format=csv'))
+    assert.match(stderr, /^there is more: --after \d+$/m)
+    const summary = await run(['get', 'summary', service.url, '--format', 'csv'])
+    assert.equal(summary.code, 2)
+  })
+
   test('ends with 2 for bad usage and with 1 for something that does not exist', async () => {
     const far = await run([
       'get',

@@ -180,16 +180,16 @@ suite('the patterns', () => {
     )
   })
 
-  test('have a CSV with a row for each hour, measure and kind', async () => {
+  test('have a CSV with a row for each hour, then for each kind of play in it', async () => {
     const { cells } = await jsonOf<Patterns>('/api/v1/patterns')
     const [head, ...rows] = (await textOf('/patterns.csv')).trimEnd().split('\r\n')
-    assert.equal(head, 'day,hour,measure,kind,value')
-    assert.equal(rows.length, 168 * 6)
+    assert.equal(head, 'day,hour,spentOnPlay,paidInPrizes,burned,plays,kind,byKind')
+    assert.equal(rows.length, 168 * 3)
     const cell = cells.find(({ plays }) => plays > 0)
     assert.ok(cell !== undefined)
-    assert.ok(rows.includes(`${cell.day},${cell.hour},spentOnPlay,,${cell.spentOnPlay}`))
-    assert.ok(rows.includes(`${cell.day},${cell.hour},spentOnPlay,vote,${cell.byKind['vote']}`))
-    assert.ok(rows.includes(`${cell.day},${cell.hour},plays,,${cell.plays}`))
+    const { day, hour, spentOnPlay, paidInPrizes, burned, plays, byKind } = cell
+    assert.ok(rows.includes(`${day},${hour},${spentOnPlay},${paidInPrizes},${burned},${plays},,`))
+    assert.ok(rows.includes(`${day},${hour},,,,,vote,${byKind['vote']}`))
   })
 })
 

@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import type { QueryValues } from '../../client/endpoint-query.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
-import { ENDPOINTS, isRaw } from '../../protocol/endpoints/endpoints.ts'
+import { ENDPOINTS, isRaw, isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
@@ -46,13 +46,14 @@ function endpointCommand(
     command.addArgument(isWord ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX)))
   }
   for (const parameter of parameters) {
-    // Every command has its own --format. For CSV there is `export`.
+    // Every command has its own --format. For events as CSV there is `export`.
     if (parameter.name !== 'format') command.addOption(parameterOption(parameter, world))
   }
   command.addOption(
     optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices([
       'table',
       'json',
+      ...(isTableEndpoint(id) ? ['csv'] : []),
     ]),
   )
   // Commander passes the options last; without a path variable they are the second argument.
@@ -103,17 +104,18 @@ type GetSettings = Readonly<{
 async function get({ url, id, pathValue, options }: GetSettings, world: World): Promise<ExitCode> {
   const daybook = openClient(url, world)
   const { format, ...query } = options
+  const asked = format === 'csv' ? { ...query, format } : query
   const columns = world.columns?.() ?? null
   try {
     const answer = await withCommandErrors(() =>
-      daybook.ask.get(endpointPath(id, pathValue, query), { signal: world.stop }),
+      daybook.ask.get(endpointPath(id, pathValue, asked), { signal: world.stop }),
     )
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
     const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()
     const isEnded = isTable || answer.bytes().at(-1) === NEWLINE
     await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), world)
-    const next: unknown = isJson ? nextIn(answer.json()) : null
+    const next: unknown = isJson ? nextIn(answer.json()) : nextLink(answer.headers)
     if (typeof next === 'string') tell(world, `there is more: ${nextOption(next)}`)
     return 0
   } catch (error) {
@@ -128,6 +130,11 @@ const NEWLINE = 0x0a
 function nextIn(answer: unknown): unknown {
   const next: unknown = Reflect.get(Object(answer), 'next')
   return next ?? Reflect.get(Object(Reflect.get(Object(answer), 'page')), 'next')
+}
+
+/** Address of the next page of a CSV; undefined when there is none. */
+function nextLink(headers: Headers): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
 }
 
 /** Option that asks for the next page: `--after 200`. */

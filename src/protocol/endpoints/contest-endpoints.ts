@@ -3,7 +3,7 @@ export const CONTEST_ENDPOINTS = {
   contests: {
     meaning: 'All contests since launch, newest first',
     answer: 'Contests',
-    parameters: ['status', 'after', 'limit'],
+    parameters: ['status', 'after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
     page: { menu: 'Contests' },
@@ -22,7 +22,7 @@ export const CONTEST_ENDPOINTS = {
   contestLedger: {
     meaning: 'One contest: its pool, each kind of prize owed and redeemed, each payout with its transaction',
     answer: 'ContestLedger',
-    parameters: ['after', 'limit'],
+    parameters: ['after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
     page: { menu: null },
@@ -50,7 +50,7 @@ export const CONTEST_ENDPOINTS = {
   payouts: {
     meaning: 'Prizes won and not yet paid, with when each becomes available',
     answer: 'Payouts',
-    parameters: ['contestId', 'after', 'limit'],
+    parameters: ['contestId', 'after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
     page: { menu: 'Unpaid' },
@@ -59,7 +59,7 @@ export const CONTEST_ENDPOINTS = {
   loyaltyRuns: {
     meaning: 'Each month’s loyalty reward with the digests of its input and output',
     answer: 'LoyaltyRuns',
-    parameters: [],
+    parameters: ['format'],
     caching: 'revalidate',
     work: 'brief',
     page: { menu: 'Loyalty' },

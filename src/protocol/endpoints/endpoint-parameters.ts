@@ -63,7 +63,16 @@ const FILTER: Definitions<'type' | 'kind' | 'contestId' | 'nonzero'> = {
 /** The parameters that choose events. */
 export const FILTERS: readonly Parameter[] = keysOf(FILTER).map((name) => ({ name, ...FILTER[name] }))
 
-const PAGING: Definitions<'after' | 'limit'> = {
+const FORMAT: Definitions<'format'> = {
+  format: {
+    form: { is: 'one-of', values: ['json', 'csv'] },
+    absent: 'json',
+    meaning: 'csv: RFC 4180 with a header row',
+    example: 'csv',
+  },
+}
+
+const PAGING: Definitions<'after' | 'limit' | 'format'> = {
   after: { ...AFTER, absent: 'the first page', meaning: 'Rows after this cursor; take it from `next`' },
   limit: {
     form: whole(1, ROWS_MAX),
@@ -71,9 +80,10 @@ const PAGING: Definitions<'after' | 'limit'> = {
     meaning: 'Rows of a page',
     example: '100',
   },
+  ...FORMAT,
 }
 
-const RANGE: Definitions<'from' | 'to' | 'bucket'> = {
+const RANGE: Definitions<'from' | 'to' | 'bucket' | 'format'> = {
   from: timeOf(
     'as many buckets before `to` as the default range of the bucket has',
     'Start of the range, inclusive',
@@ -88,6 +98,7 @@ const RANGE: Definitions<'from' | 'to' | 'bucket'> = {
     meaning: 'Width of a bucket, aligned to UTC; weeks begin on Monday',
     example: 'hour',
   },
+  ...FORMAT,
 }
 
 const EVENTS: Definitions<'from' | 'to' | 'tx' | 'order' | 'before' | 'limit' | 'format'> = {
@@ -118,12 +129,7 @@ const EVENTS: Definitions<'from' | 'to' | 'tx' | 'order' | 'before' | 'limit' | 
     meaning: 'Events of a page',
     example: '100',
   },
-  format: {
-    form: { is: 'one-of', values: ['json', 'csv'] },
-    absent: 'json',
-    meaning: 'csv: RFC 4180 with a header row',
-    example: 'csv',
-  },
+  ...FORMAT,
 }
 
 /** Form, bounds and meaning of each parameter that a row of the table of endpoints names. */
@@ -164,7 +170,9 @@ export const ENDPOINT_PARAMETERS: {
       meaning: 'Minutes by which local time is ahead of UTC',
       example: '120',
     },
+    ...FORMAT,
   },
+  loyaltyRuns: FORMAT,
   events: { after: AFTER, ...FILTER, ...EVENTS },
   stream: { after: { ...AFTER, absent: 'live from the head' }, ...FILTER },
 }

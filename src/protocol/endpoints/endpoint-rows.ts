@@ -70,6 +70,12 @@ export type EndpointWithoutPage = EndpointWhere<'page', null>
 /** Endpoints whose answers `daybook verify` computes from the log. */
 export type RecomputedEndpoint = EndpointWhere<'check', 'recomputed'>
 
+/** Endpoints whose lists are also a table: CSV with `format=csv`. The CSV of `/events` is made from its lines. */
+export type TableEndpoint = Exclude<
+  { [Id in EndpointId]: 'format' extends ParameterName<Id> ? Id : never }[EndpointId],
+  'events'
+>
+
 /** Endpoints of the archive's and the log's files. */
 export type FileEndpoint = keyof typeof FILE_ENDPOINTS
 

@@ -2,7 +2,7 @@ import { assert, keysOf } from '../brand.ts'
 import type { Parameter } from '../parameters.ts'
 import type { Endpoint, RawType } from './endpoint.ts'
 import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
-import type { EndpointWithParameters, RawEndpoint } from './endpoint-rows.ts'
+import type { EndpointWithParameters, RawEndpoint, TableEndpoint } from './endpoint-rows.ts'
 import { ENDPOINT_GROUPS, ENDPOINT_ROWS } from './endpoint-rows.ts'
 import type { EndpointId } from '../paths.ts'
 import { ENDPOINT_PATHS } from '../paths.ts'
@@ -49,6 +49,11 @@ function parameterOf(id: EndpointId, name: string): Parameter {
   const found = defined[name]
   assert(found !== undefined, `the parameter ${name} of ${id} is defined`)
   return { name, ...found }
+}
+
+/** Whether an endpoint answers its list as a table too, with `format=csv`. */
+export function isTableEndpoint(id: EndpointId): id is TableEndpoint {
+  return id !== 'events' && ENDPOINT_ROWS[id].parameters.includes('format')
 }
 
 export function hasParameters(id: EndpointId): id is EndpointWithParameters {

@@ -13,7 +13,7 @@ export const FIGURE_ENDPOINTS = {
   flows: {
     meaning: 'Spent on play, paid in prizes, burned, and the token price, per bucket',
     answer: 'Flows',
-    parameters: ['from', 'to', 'bucket'],
+    parameters: ['from', 'to', 'bucket', 'format'],
     caching: 'by-range',
     settled: 'with `from` or `to`, once an event at or after the range’s end is published',
     work: 'brief',
@@ -23,7 +23,7 @@ export const FIGURE_ENDPOINTS = {
   funds: {
     meaning: 'Treasury, running pools, loyalty fund and prizes not redeemed: now and as a history',
     answer: 'Funds',
-    parameters: ['from', 'to', 'bucket'],
+    parameters: ['from', 'to', 'bucket', 'format'],
     caching: 'revalidate',
     work: 'brief',
     page: { menu: 'Funds' },
@@ -32,7 +32,7 @@ export const FIGURE_ENDPOINTS = {
   patterns: {
     meaning: 'Game activity by hour of day and day of week',
     answer: 'Patterns',
-    parameters: ['from', 'to', 'tz'],
+    parameters: ['from', 'to', 'tz', 'format'],
     caching: 'by-range',
     settled: 'with `from` or `to`, once an event at or after the range’s end is published',
     work: 'long',

@@ -4,6 +4,7 @@ import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
+import { listProjection } from './list-projection.ts'
 import { changesContests, newestOf } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
@@ -17,7 +18,9 @@ export function contestReplies(desk: Desk): EndpointReplies<'contests' | 'contes
         const cursor = resolveCursor(books, page)
         if (!cursor.ok) return cursor
         const compute = () =>
-          mapped(contests(books, { status: query.list('status'), ...page }), jsonProjection)
+          mapped(contests(books, { status: query.list('status'), ...page }), (answer) =>
+            listProjection(ask, 'contests', answer),
+          )
         return parsed({ ground: 'log', changedBy: newestOf(kinds(), changesContests), compute })
       }),
     contest: (ask) =>
@@ -41,7 +44,8 @@ export function contestReplies(desk: Desk): EndpointReplies<'contests' | 'contes
         return parsed({
           ground: 'log',
           changedBy,
-          compute: () => mapped(contestLedger(books, id, page), jsonProjection),
+          compute: () =>
+            mapped(contestLedger(books, id, page), (answer) => listProjection(ask, 'contestLedger', answer)),
         })
       }),
   }

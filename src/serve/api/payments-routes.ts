@@ -2,7 +2,8 @@ import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
 import { payouts } from '../../project/answers/payouts.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
-import { jsonProjection, project } from '../http/projection.ts'
+import { project } from '../http/projection.ts'
+import { listProjection } from './list-projection.ts'
 import { changesLoyalty, changesPrizes, earlier, newestOf, newestOfContest } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
@@ -19,13 +20,14 @@ export function paymentReplies(desk: Desk): EndpointReplies<'payouts' | 'loyalty
           asked.contestId === undefined
             ? ofPrizes
             : earlier(ofPrizes, newestOfContest(books, asked.contestId))
-        const compute = () => parsed(jsonProjection(payouts(books, asked, present)))
+        const compute = () => parsed(listProjection(ask, 'payouts', payouts(books, asked, present)))
         return parsed({ ground: 'minute', changedBy, compute })
       }),
     loyaltyRuns: (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const changedBy = newestOf(kinds(), changesLoyalty)
-        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(loyaltyRuns(books))) })
+        const compute = () => parsed(listProjection(ask, 'loyaltyRuns', loyaltyRuns(books)))
+        return parsed({ ground: 'log', changedBy, compute })
       }),
   }
 }

@@ -8,7 +8,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import type { Desk, Ground } from '../http/projection.ts'
-import { jsonProjection, project } from '../http/projection.ts'
+import { project } from '../http/projection.ts'
+import { listProjection } from './list-projection.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** Replies of `/flows`, `/funds` and `/patterns`, the answers about a range of time. */
@@ -19,7 +20,10 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
         const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
         if (!range.ok) return range
         const ground = groundOf(ask.query, books.head, range.value.toMs)
-        return parsed({ ground, compute: () => parsed(jsonProjection(flows(books, range.value))) })
+        return parsed({
+          ground,
+          compute: () => parsed(listProjection(ask, 'flows', flows(books, range.value))),
+        })
       }),
     funds: (ask) =>
       project(desk, ask, ({ books }) => {
@@ -27,7 +31,10 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
         if (!range.ok) return range
         // Every answer contains `now`, so none is ever settled.
         const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
-        return parsed({ ground, compute: () => parsed(jsonProjection(funds(books, range.value))) })
+        return parsed({
+          ground,
+          compute: () => parsed(listProjection(ask, 'funds', funds(books, range.value))),
+        })
       }),
     patterns: (ask) =>
       project(desk, ask, ({ books }) => {
@@ -35,7 +42,10 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
         if (!span.ok) return span
         const tz = ask.query.integer('tz') ?? 0
         const ground = groundOf(ask.query, books.head, span.value.toMs)
-        return parsed({ ground, compute: () => parsed(jsonProjection(patterns(books, span.value, tz))) })
+        return parsed({
+          ground,
+          compute: () => parsed(listProjection(ask, 'patterns', patterns(books, span.value, tz))),
+        })
       }),
   }
 }

@@ -1,4 +1,7 @@
+import { ANSWER_COLUMNS, ANSWER_ROWS } from '../../protocol/endpoints/answer-columns.ts'
 import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { examplesOf } from './examples.ts'
@@ -69,6 +72,8 @@ function headers(...names: readonly string[]): JsonSchema {
 }
 
 const ALWAYS = ['Daybook-Log', 'Daybook-Simulated', 'Cache-Control', 'RateLimit-Policy', 'RateLimit']
+/** Endpoints whose lists have a `next`. */
+const PAGED: ReadonlySet<EndpointId> = new Set<EndpointId>(['contests', 'contestLedger', 'payouts'])
 const PAGE = ['Link', 'Daybook-Scanned-To', 'Daybook-Has-More', 'Content-Disposition']
 const MONTH = [
   'Accept-Ranges',
@@ -87,6 +92,8 @@ function headersOf({ id, caching }: Endpoint): JsonSchema {
     ...(caching === 'never' ? [] : ['ETag']),
     ...(WITHOUT_SEQ.has(caching) ? [] : ['Daybook-Seq']),
     ...(id === 'events' ? PAGE : []),
+    ...(PAGED.has(id) ? ['Link'] : []),
+    ...(isTableEndpoint(id) ? ['Content-Disposition'] : []),
     ...(id === 'archiveFile' ? MONTH : []),
     ...(id === 'logProof' ? ['Content-Disposition'] : []),
   )
@@ -112,13 +119,24 @@ function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
   return SEVERAL_MEDIA[endpoint.id] ?? schemaOfAnswer(endpoint)
 }
 
-function schemaOfAnswer({ answer, format, meaning }: Endpoint): Readonly<Record<string, JsonSchema>> {
-  if (resourceSchema(answer) !== undefined) return { 'application/json': { schema: referTo(answer) } }
+function schemaOfAnswer({ id, answer, format, meaning }: Endpoint): Readonly<Record<string, JsonSchema>> {
+  if (resourceSchema(answer) !== undefined) {
+    const json = { 'application/json': { schema: referTo(answer) } }
+    return isTableEndpoint(id) ? { ...json, 'text/csv': { schema: csvSchema(id) } } : json
+  }
   const isFile = answer.includes('/')
   if (!isFile) return { 'application/json': { schema: { type: 'object', description: meaning } } }
   if (format === undefined) return { [answer]: {} }
   return {
     [answer]: { schema: { type: answer.endsWith('json') ? 'object' : 'string', description: format } },
+  }
+}
+
+function csvSchema(id: TableEndpoint): JsonSchema {
+  const columns = ANSWER_COLUMNS[id].map((name) => `\`${name}\``).join(', ')
+  return {
+    type: 'string',
+    description: `RFC 4180, with \`format=csv\`. A row is ${ANSWER_ROWS[id]}. Columns: ${columns}`,
   }
 }
 

@@ -26,7 +26,7 @@ type Projection = Readonly<{
   compute(): Parsed<Projected>
 }>
 
-type Projected = Readonly<{
+export type Projected = Readonly<{
   body: Uint8Array
   type: string
   seq: number

@@ -1,10 +1,12 @@
 import { assert } from '../../protocol/brand.ts'
+import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { parseQuery } from '../../serve/http/query.ts'
-import type { AnswerRoute, RouteRequest, Keep, Route } from '../../serve/http/route.ts'
+import type { AnswerRoute, RouteRequest, Keep, Reply, Route } from '../../serve/http/route.ts'
+import { problemReply } from '../../serve/http/route.ts'
 import type { ApiAnswer, ApiRequest } from './page.ts'
 
 /** Reply of the API to a page: the body and its caching, or a problem. */
@@ -17,6 +19,8 @@ export type Api = Readonly<{
   route(endpoint: EndpointId): AnswerRoute
   /** Asks an endpoint with the page's own request. Ignores its conditional headers, which are about the page. */
   reply(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply>
+  /** The CSV of an endpoint's list, with the page's own request. */
+  csv(endpoint: TableEndpoint, ask: RouteRequest): Promise<Reply>
   /** Asks an endpoint with another request, also without conditional headers. */
   ask(
     endpoint: EndpointId,
@@ -61,6 +65,13 @@ export function openApi(routes: readonly Route[]): Api {
     reply(endpoint, ask) {
       const path = fillPath(ENDPOINT_PATHS[endpoint], ask.segments)
       return replyOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
+    },
+    async csv(endpoint, ask) {
+      const route = routeOf(endpoint)
+      const asked = parseQuery(ask.query.format({ format: 'csv' }).slice(1), route.parameters)
+      if (!asked.ok) return problemReply(asked.problem)
+      const path = fillPath(ENDPOINT_PATHS[endpoint], ask.segments)
+      return route.handle({ ...ask, path, query: asked.value })
     },
     async ask(endpoint, ask, { segments = {}, query = '' }) {
       const asked = parseQuery(query, routeOf(endpoint).parameters)

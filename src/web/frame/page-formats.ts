@@ -1,11 +1,11 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import { JSON_TYPE } from '../../serve/http/projection.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
-import { exportName } from './export-name.ts'
+import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
 import type { AnyPage, Embedded, View } from './page.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
-import { CSV_TYPE, formatCsv } from '../markup/table.ts'
+import { CSV_TYPE, formatCsv } from '../../serve/http/csv.ts'
 
 /** Suffix of a page's path; empty for the page itself. */
 export type PageFormat = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
@@ -41,6 +41,11 @@ export function hasNextPage(answer: unknown): boolean {
   return typeof known.next === 'string'
 }
 
+/** Value of `Link` that leads from a CSV to its metadata. */
+export function metadataLink({ path, query }: Pick<View, 'path' | 'query'>): string {
+  return `<${path}.metadata.json${query.format()}>; rel="describedby"`
+}
+
 /** Answer as CSV, as a picture, or as the metadata of an export. */
 export async function formatReply(
   page: AnyPage,
@@ -55,7 +60,7 @@ export async function formatReply(
   if (format === '.csv' && table !== null) {
     const headers = {
       'Content-Disposition': `attachment; filename="${exportName(view, table, asOf)}"`,
-      Link: `<${view.path}.metadata.json${view.query.format()}>; rel="describedby"`,
+      Link: metadataLink(view),
     }
     return { ...kept, type: CSV_TYPE, body: formatCsv(table), headers }
   }

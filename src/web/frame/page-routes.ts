@@ -1,5 +1,6 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
+import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -18,7 +19,7 @@ import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { PageCache } from './page-cache.ts'
 import type { PageFormat } from './page-formats.ts'
-import { asOfIn, hasNextPage, formatReply, permalinkOf, pictureOf } from './page-formats.ts'
+import { asOfIn, hasNextPage, formatReply, metadataLink, permalinkOf, pictureOf } from './page-formats.ts'
 import type { AnyPage, View } from './page.ts'
 import { endpointPagePath } from './page.ts'
 import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
@@ -126,6 +127,10 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
       ? null
       : `${fillPath(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
   if (format === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
+  // The CSV of a list is the API's, byte for byte.
+  if (format === '.csv' && page.endpoint !== null && isTableEndpoint(page.endpoint)) {
+    return described(await web.api.csv(page.endpoint, ask), ask)
+  }
   // A page needs JSON, so the API itself answers a request for CSV.
   if (api !== null && ask.query.word('format') === 'csv') {
     return { is: 'elsewhere', status: 303, location: api }
@@ -159,6 +164,14 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   // The page is never immutable, even if its answer is, because a new version may render it differently.
   const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
+}
+
+/** The reply with a `Link` to its metadata, beside the one to its next page. */
+function described(reply: Reply, ask: RouteRequest): Reply {
+  if (reply.is !== 'body') return reply
+  const next = reply.headers?.['Link']
+  const links = [metadataLink(ask), ...(next === undefined ? [] : [next])]
+  return { ...reply, headers: { ...reply.headers, Link: links.join(', ') } }
 }
 
 /** Rows or buckets of an answer, which count against the allowance. */

@@ -9,7 +9,7 @@ import type { ParsedQuery } from '../../serve/http/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import type { AnswerTable } from '../markup/table.ts'
+import type { AnswerTable } from '../../serve/http/csv.ts'
 
 /** Context in which a page is rendered, in addition to its answer. */
 export type View = Readonly<{

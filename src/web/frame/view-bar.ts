@@ -4,7 +4,7 @@ import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 import type { Embedded, View } from './page.ts'
-import type { AnswerTable } from '../markup/table.ts'
+import type { AnswerTable } from '../../serve/http/csv.ts'
 
 /** Maximum bytes of JSON that a page shows. It links longer answers. */
 const SHOWN_BYTES_MAX = 32 * 1024

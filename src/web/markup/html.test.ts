@@ -8,7 +8,7 @@ import { amountHtml } from './amount-html.ts'
 import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
 import { momentOf } from './moment-html.ts'
-import { formatCsv } from './table.ts'
+import { formatCsv } from '../../serve/http/csv.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',

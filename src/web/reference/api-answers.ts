@@ -108,6 +108,7 @@ function exampleQuery(
     flows: `${range}&bucket=day`,
     funds: `${range}&bucket=day`,
     patterns: `${range}&tz=120`,
+    loyaltyRuns: '',
     events: 'type=payout&order=desc&limit=2',
     stream: `after=${head.seq - 1}`,
   }

@@ -6,7 +6,7 @@ import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import type { AnswerTable } from '../../../serve/http/csv.ts'
 
 /** `/archive`: all events, a file for each month. */
 export const archivePage: EndpointPage<'archive'> = {

@@ -6,7 +6,7 @@ import type {
   UnpaidStatus,
 } from '../../../protocol/resources.ts'
 import { amountHtml, isPositive } from '../../markup/amount-html.ts'
-import { eventRows } from '../events/events-table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { askTimeline, isCancelled, timelineList } from './contest-timeline.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
@@ -33,7 +33,7 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   rowsMax: PAGE_ROWS_MAX,
   asksMore: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
-  csv: ({ payouts, next }) => eventRows(payouts, next),
+  csv: ANSWER_TABLES.contestLedger,
   svg: paidPicture,
   embedded: ({ contest: { id, title } }) => [
     {

@@ -1,4 +1,4 @@
-import type { Contests, ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
+import type { ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { askCancelled } from './contest-timeline.ts'
@@ -11,7 +11,7 @@ import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
 /** Rows on a page. A link leads to more; the export has all. */
 const ROWS_SHOWN = 50
@@ -26,7 +26,7 @@ export const contestsPage: EndpointPage<'contests'> = {
     first === undefined
       ? null
       : `Newest first: ${contestName(first.id, first.title)}, ${first.status}. Each contest with its pool, its entries and how much of its prizes is redeemed.`,
-  csv: tableOf,
+  csv: ANSWER_TABLES.contests,
   async render({ contests, next }, view) {
     const summary = await askEndpoint(view, 'summary')
     const shown = contests.slice(0, ROWS_SHOWN)
@@ -167,31 +167,4 @@ function pager(shown: readonly ContestWire[], more: boolean, { query }: View): H
     ${paged ? html`<a href="/contests${first}">Newest contests</a>` : null}
     ${more && last !== undefined ? html`<a rel="next" href="/contests${onward}">Older contests</a>` : null}
   </nav>`
-}
-
-const COLUMNS = [
-  'id',
-  'title',
-  'status',
-  'opensAt',
-  'opensAtMs',
-  'closesAt',
-  'closesAtMs',
-  'openedAt',
-  'openedAtMs',
-  'closedAt',
-  'closedAtMs',
-  'paidAt',
-  'paidAtMs',
-  'pool',
-  'entries',
-  'plays',
-  'spentOnPlay',
-  'prizesOwed',
-  'prizesRedeemed',
-  'prizesNotRedeemed',
-] as const
-
-function tableOf({ contests, next }: Contests): AnswerTable {
-  return { columns: COLUMNS, rows: contests.map((one) => COLUMNS.map((name) => one[name])), next }
 }

@@ -9,7 +9,7 @@ import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { addressAt } from '../../markup/site.ts'
-import { eventRows } from './events-table.ts'
+import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/events/{seq}`: one event, and whether a later one corrected it. */

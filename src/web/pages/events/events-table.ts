@@ -5,13 +5,10 @@ import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
-import type { Cell, AnswerTable } from '../../markup/table.ts'
 import { transaction } from '../../markup/transaction.ts'
 
 /** Events on a page. Links lead to more; exports have all of an answer. */
 export const EVENTS_SHOWN = 100
-
-const COLUMNS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
 /**
  * Table of events in the given order. `live` marks a list that a script extends with new events. `address` is that of
@@ -52,10 +49,4 @@ function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Si
     <td>${contest}</td>
     <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
   </tr>`
-}
-
-/** Events as a table of an export, with their eight fields. */
-export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {
-  const rows = events.map((event): readonly Cell[] => COLUMNS.map((name) => event[name]))
-  return { columns: COLUMNS, rows, next }
 }

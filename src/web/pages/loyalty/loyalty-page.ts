@@ -1,18 +1,18 @@
-import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
+import type { LoyaltyFile, LoyaltyRun } from '../../../protocol/resources.ts'
 import { amountHtml, amountOrNone, countHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { rewardChart, rewardPicture } from './loyalty-chart.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import type { Cell, AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/loyalty/runs`: each month's reward, with the digests of its files. */
 export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
   title: () => 'Loyalty rewards',
-  csv: tableOf,
+  csv: ANSWER_TABLES.loyaltyRuns,
   svg: rewardPicture,
   render: (answer, view) =>
     answer.runs.length === 0
@@ -102,18 +102,4 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: s
         ><code>${check}</code></pre>
       </details>
     </dd>`
-}
-
-const FILE_COLUMNS = ['seq', 'digest', 'bytes', 'url', 'at', 'atMs'] as const
-const COLUMNS = ['month', 'paysAt', 'paysAtMs', 'recipients', 'total', 'paid', 'notPaid', 'payouts'] as const
-
-/** A row for each run. Fields of its files have the prefixes `input.` and `output.`. */
-function tableOf({ runs }: LoyaltyRuns): AnswerTable {
-  const named = (half: string): readonly string[] => FILE_COLUMNS.map((name) => `${half}.${name}`)
-  const half = (file: LoyaltyFile | null): readonly Cell[] => FILE_COLUMNS.map((name) => file?.[name] ?? null)
-  return {
-    columns: [...COLUMNS, ...named('input'), ...named('output')],
-    rows: runs.map((run) => [...COLUMNS.map((name) => run[name]), ...half(run.input), ...half(run.output)]),
-    next: null,
-  }
 }

@@ -12,7 +12,7 @@ import { daysChart, daysPicture, waitingTable } from './payouts-days.ts'
 import { nothingOpen } from './no-payouts.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { capitalized } from '../../markup/prose.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import type { IndexedPrize } from './unpaid-table.ts'
 import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
 
@@ -41,7 +41,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
       : `Won and not paid yet: ${statesIn(payouts.totals)
           .map((status) => `${payouts.totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
           .join(', ')}.`,
-  csv: tableOf,
+  csv: ANSWER_TABLES.payouts,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
   async render(payouts, view) {
     const contests = await askEndpoint(view, 'contests', { query: `status=paying&limit=${PAGE_ROWS_MAX}` })
@@ -211,21 +211,4 @@ function meanings(): Html {
       Here are totals of each contest and kind of prize, and nobody’s name or wallet. Winners see their own
       share on the platform.
     </p>`
-}
-
-const COLUMNS = [
-  'contestId',
-  'kind',
-  'kots',
-  'status',
-  'unlocksAt',
-  'unlocksAtMs',
-  'reviewUntil',
-  'reviewUntilMs',
-  'availableAt',
-  'availableAtMs',
-] as const
-
-function tableOf({ unpaid, next }: Payouts): AnswerTable {
-  return { columns: COLUMNS, rows: unpaid.map((one) => COLUMNS.map((name) => one[name])), next }
 }

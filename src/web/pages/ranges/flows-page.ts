@@ -13,7 +13,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { percentOf } from '../../charts/share.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
 /** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
@@ -23,7 +23,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
   title: ({ bucket }) => `Flows by ${bucket}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
-  csv: tableOf,
+  csv: ANSWER_TABLES.flows,
   svg: pictureOf,
   embedded: ({ from, to, bucket }) => [
     {
@@ -137,20 +137,4 @@ function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Htm
           <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
         </tr>`,
     )}`
-}
-
-function tableOf({ buckets }: Flows): AnswerTable {
-  return {
-    columns: ['at', 'atMs', 'complete', 'spentOnPlay', 'paidInPrizes', 'burned', 'tokenPriceUsd'],
-    rows: buckets.map((one) => [
-      one.at,
-      one.atMs,
-      one.complete,
-      one.spentOnPlay,
-      one.paidInPrizes,
-      one.burned,
-      one.tokenPriceUsd,
-    ]),
-    next: null,
-  }
 }

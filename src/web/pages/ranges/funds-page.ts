@@ -15,7 +15,7 @@ import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
 import { ratioOf } from '../../charts/share.ts'
 import type { Site } from '../../markup/site.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
 type Fund = Readonly<{ key: keyof FundFigures; name: string; explained: string; style: SeriesStyle }>
 
@@ -38,7 +38,7 @@ export const fundsPage: EndpointPage<'funds'> = {
   island: 'chart',
   permalink: ({ from, to, bucket }) => `/funds?from=${from}&to=${to}&bucket=${bucket}`,
   title: () => 'Funds',
-  csv: tableOf,
+  csv: ANSWER_TABLES.funds,
   svg: pictureOf,
   async render(funds, view) {
     const presets = await rangePresets(view, funds)
@@ -161,13 +161,4 @@ function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Htm
         ${FUNDS.map(({ key }) => html`<td class="r">${amountHtml(one[key])}</td>`)}
       </tr>`,
   )
-}
-
-function tableOf({ buckets }: Funds): AnswerTable {
-  const keys = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
-  return {
-    columns: ['at', 'atMs', 'complete', ...keys],
-    rows: buckets.map((one) => [one.at, one.atMs, one.complete, ...keys.map((key) => one[key])]),
-    next: null,
-  }
 }

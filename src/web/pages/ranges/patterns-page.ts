@@ -10,7 +10,7 @@ import { momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
-import type { Cell, AnswerTable } from '../../markup/table.ts'
+import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { offsetSelect, offsetText } from '../../markup/time-offset.ts'
 
 type Measure = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'plays'
@@ -31,7 +31,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
   title: () => 'Patterns of the week',
   description: (patterns, view) => plainText(sentenceOf(patterns, view)),
-  csv: tableOf,
+  csv: ANSWER_TABLES.patterns,
   svg: pictureOf,
   render(patterns, view) {
     const heats = heatsOf(patterns, view)
@@ -154,19 +154,6 @@ const LONG_DAYS = [
   'Saturdays',
   'Sundays',
 ] as const
-
-/** A row for each hour of the week and measure. An empty `kind` means all kinds. */
-function tableOf(patterns: Patterns): AnswerTable {
-  const kinds = kindsOf(patterns)
-  return {
-    columns: ['day', 'hour', 'measure', 'kind', 'value'],
-    rows: patterns.cells.flatMap((cell): readonly (readonly Cell[])[] => [
-      ...MEASURES.map(([measure]) => [cell.day, cell.hour, measure, null, cell[measure]]),
-      ...kinds.map((kind) => [cell.day, cell.hour, 'spentOnPlay', kind, cell.byKind[kind] ?? null]),
-    ]),
-    next: null,
-  }
-}
 
 const CELL = { left: 76, top: 104, width: 33, height: 30 } as const
 

@@ -8,7 +8,7 @@ import { dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import type { OpenContests } from './schedule-timeline.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import type { AnswerTable } from '../../../serve/http/csv.ts'
 
 /** Plans on the page. The export has all of them. */
 const PLANS_SHOWN = 200

@@ -4,7 +4,7 @@ import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { EndpointPage } from '../../frame/page.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import type { AnswerTable } from '../../../serve/http/csv.ts'
 
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {

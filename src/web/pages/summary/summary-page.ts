@@ -11,7 +11,7 @@ import { askEarlier, headlines } from './summary-figures.ts'
 import { flowsChart, flowsPicture } from './summary-flows.ts'
 import { verifyLink, newestEvents, currentContests } from './summary-now.ts'
 import { timeTravel } from './summary-travel.ts'
-import type { AnswerTable } from '../../markup/table.ts'
+import type { AnswerTable } from '../../../serve/http/csv.ts'
 
 /** `/summary`: the headline figures, now or as of a past moment. */
 export const summaryPage: EndpointPage<'summary'> = {

@@ -1,24 +1,27 @@
 import type { AsOf } from '../../protocol/resources.ts'
-import type { View } from './page.ts'
-import type { AnswerTable } from '../markup/table.ts'
+import type { AnswerTable } from './csv.ts'
+import type { ParsedQuery } from './query.ts'
 
-/** Parameters that are left out of the name, because the name has the range of events. */
-const PAGING: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order'])
+/** Parameters that are left out of the name: the name has the range of events, and ends with the format. */
+const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format'])
 const WORD_LENGTH_MAX = 40
 
 /**
- * File name of a CSV export: the path, the query, then its range of events or the last event that it counts, and `cut`
- * if there are more rows.
+ * File name of a CSV export: the path without `/api/v1`, the query, then its range of events or the last event that it
+ * counts, and `cut` if there are more rows.
  */
 export function exportName(
-  { path, query }: Pick<View, 'path' | 'query'>,
+  { path, query }: Readonly<{ path: string; query: ParsedQuery }>,
   table: AnswerTable,
   asOf: AsOf | null,
 ): string {
-  const asked = [...new URLSearchParams(query.format().slice(1))].filter(([name]) => !PAGING.has(name))
+  const asked = [...new URLSearchParams(query.format().slice(1))].filter(([name]) => !UNNAMED.has(name))
   const words = [
     'daybook',
-    ...path.split('/').filter((part) => part !== ''),
+    ...path
+      .replace(/^\/api\/v1/, '')
+      .split('/')
+      .filter((part) => part !== ''),
     ...asked.flat(),
     asOf === null ? stretchOf(table) : `event-${asOf.seq}`,
     table.next === null ? '' : 'cut',

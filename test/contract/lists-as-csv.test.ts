@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Arbitrary } from 'fast-check'
+import {
+  assert as assertProperty,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+} from 'fast-check'
+import { ANSWER_COLUMNS, ANSWER_ROWS } from '../../src/protocol/endpoints/answer-columns.ts'
+import { keysOf } from '../../src/protocol/brand.ts'
+import type { TableEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
+import { ENDPOINTS, isTableEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
+import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
+import { textOf } from '../stage/document.ts'
+
+const LISTS = keysOf(ANSWER_COLUMNS)
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Rows of the JSON, as the protocol says that they stand in the CSV: field by field, null for an empty cell. */
+const ROWS_IN: Readonly<Record<TableEndpoint, (answer: Json) => readonly Json[]>> = {
+  contests: (answer) => listIn(answer, 'contests'),
+  contestLedger: (answer) => listIn(answer, 'payouts'),
+  payouts: (answer) => listIn(answer, 'unpaid'),
+  flows: (answer) => listIn(answer, 'buckets'),
+  funds: (answer) => listIn(answer, 'buckets'),
+  loyaltyRuns: (answer) => listIn(answer, 'runs'),
+  patterns: (answer) =>
+    listIn(answer, 'cells').flatMap(({ byKind, ...cell }) => [
+      cell,
+      ...Object.entries(byKind as Json).map(([kind, spent]) => ({
+        day: cell['day'],
+        hour: cell['hour'],
+        kind,
+        byKind: spent,
+      })),
+    ]),
+}
+
+function listIn(answer: Json, name: string): readonly Json[] {
+  const list = answer[name]
+  assert.ok(Array.isArray(list), name)
+  return list
+}
+
+function cellOf(row: Json, column: string): string {
+  const value = column.split('.').reduce<unknown>((at, name) => (at as Json | null)?.[name], row)
+  if (value === null || value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** A reader of RFC 4180 that shares no code with the service. Refuses a line end other than CRLF. */
+function parseCsv(text: string): readonly (readonly string[])[] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? ''
+    if (quoted && char === '"' && text[at + 1] === '"') {
+      cell += '"'
+      at++
+    } else if (char === '"') {
+      quoted = !quoted
+    } else if (quoted || !/[,\r\n]/.test(char)) {
+      cell += char
+    } else {
+      row.push(cell)
+      cell = ''
+      if (char === ',') continue
+      assert.equal(text.slice(at, at + 2), '\r\n', 'a line ends with CRLF')
+      at++
+      rows.push(row)
+      row = []
+    }
+  }
+  assert.ok(row.length === 0 && cell === '' && !quoted, 'the last line has its end')
+  return rows
+}
+
+const STORY = [
+  { type: 'treasury', kind: 'deposit', kots: '1000000' },
+  plan(1, '=HYPERLINK("x"), "quoted"', 0),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'play', kind: 'entry', contestId: 1, kots: '10.5' },
+  { type: 'play', kind: 'vote', contestId: 1, kots: '2.25' },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '999.000000001' },
+  { type: 'contest', kind: 'closed', contestId: 1 },
+  ...['a', 'b', 'c'].map((kind) => ({ type: 'prize', kind, contestId: 1, kots: '60' }) as const),
+  ...[1, 2, 3].map(
+    (n) => ({ type: 'payout', kind: 'a', contestId: 1, kots: String(n), tx: `transaction-000${n}` }) as const,
+  ),
+  plan(2, ' @sum, two', 1),
+  plan(3, null, 2),
+  plan(4, 'Ünïcode “cup” 東京', 3),
+] as const
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage({ story: STORY })
+})
+after(() => stage[Symbol.asyncDispose]())
+
+function pathOf(id: TableEndpoint): string {
+  return ENDPOINT_PATHS[id].replace('{id}', '1')
+}
+
+/** Random queries of each list, some of them refused. */
+function queries(id: TableEndpoint): Arbitrary<string> {
+  const times = constantFrom('2026-10', '2026-09-28', '2026-10-01T00:05Z', '2026-10-02', String(LAUNCH), 'x')
+  const limit = oneof(integer({ min: 1, max: 4 }), constantFrom(1000, 10_000, 0))
+  const values: Readonly<Record<string, Arbitrary<string | number>>> = {
+    from: times,
+    to: times,
+    bucket: constantFrom('hour', 'day', 'week', 'minute', 'year'),
+    tz: integer({ min: -900, max: 900 }),
+    status: constantFrom('upcoming', 'closed', 'running,paying', 'open'),
+    contestId: integer({ min: 0, max: 3 }),
+    after: integer({ min: 0, max: 14 }),
+    limit,
+  }
+  const names = ENDPOINTS.find((one) => one.id === id)?.parameters.map(({ name }) => name) ?? []
+  const model = names.filter((name) => values[name] !== undefined)
+  return record(Object.fromEntries(model.map((name) => [name, values[name] ?? constant('')])), {
+    requiredKeys: [],
+  }).map((asked) =>
+    new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)])).toString(),
+  )
+}
+
+suite('format=csv', () => {
+  test('is taken by every list, and by /events', () => {
+    const taking = ENDPOINTS.filter(({ parameters }) => parameters.some(({ name }) => name === 'format'))
+    assert.deepEqual(new Set(taking.map(({ id }) => id)), new Set([...LISTS, 'events']))
+    assert.deepEqual(
+      ENDPOINTS.filter(({ id }) => isTableEndpoint(id))
+        .map(({ id }) => id)
+        .toSorted(),
+      LISTS.toSorted(),
+    )
+  })
+
+  for (const id of LISTS) {
+    const path = pathOf(id)
+    test(`of ${path} has the cells of the JSON, and the columns that the protocol names`, async () => {
+      const csv = await stage.get(`${path}?format=csv`)
+      assert.equal(csv.status, 200)
+      assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
+      assert.match(
+        csv.headers.get('content-disposition') ?? '',
+        /^attachment; filename="daybook-[\w.-]+\.csv"$/,
+      )
+      const [header, ...rows] = parseCsv(await csv.text())
+      assert.deepEqual(header, ANSWER_COLUMNS[id])
+      const answer = (await (await stage.get(path)).json()) as Json
+      const wanted = ROWS_IN[id](answer)
+      assert.ok(wanted.length > 0 || id === 'loyaltyRuns')
+      const shown = (text: string): string => text.replace(/^'(?=\s*[=+@-])/, '')
+      assert.deepEqual(
+        rows.map((row) => row.map(shown)),
+        wanted.map((row) => ANSWER_COLUMNS[id].map((column) => cellOf(row, column))),
+      )
+      const short = path.replace('/api/v1', '').replace('/1/', '/{id}/')
+      const documented = `| \`${short}\` | ${ANSWER_ROWS[id]} | ${ANSWER_COLUMNS[id].join(' ')} |`
+      assert.ok(textOf('PROTOCOL.md').includes(documented), documented)
+    })
+
+    test(`of ${path} has the bytes of the page’s .csv, for every query`, async () => {
+      const twin = path.replace('/api/v1', '')
+      await assertProperty(
+        asyncProperty(queries(id), async (query) => {
+          const answer = await stage.get(`${path}?${query === '' ? '' : `${query}&`}format=csv`)
+          const page = await stage.get(`${twin}.csv${query === '' ? '' : `?${query}`}`)
+          assert.equal(page.status, answer.status, query)
+          assert.deepEqual(await page.bytes(), await answer.bytes(), query)
+          for (const name of [
+            'content-type',
+            'content-disposition',
+            'cache-control',
+            'etag',
+            'daybook-seq',
+          ]) {
+            assert.equal(page.headers.get(name), answer.headers.get(name), `${name} of ${query}`)
+          }
+          if (answer.status !== 200) return
+          const json = await stage.get(`${path}?${query}`)
+          const { next } = (await json.json()) as { next?: string | null }
+          const linked = next === null || next === undefined ? null : `<${next}>; rel="next"`
+          assert.equal(json.headers.get('link'), linked)
+          assert.equal(answer.headers.get('link'), linked?.replace('>', '&format=csv>') ?? null)
+          assert.ok(page.headers.get('link')?.includes(`<${twin}.metadata.json`))
+        }),
+        { numRuns: 25 },
+      )
+    })
+  }
+
+  test('of a settled range is immutable, and its ETag is that of its own bytes', async () => {
+    const path = '/api/v1/flows?from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'
+    const [json, csv] = [await stage.get(path), await stage.get(`${path}&format=csv`)]
+    assert.equal(csv.headers.get('cache-control'), IMMUTABLE)
+    assert.notEqual(csv.headers.get('etag'), json.headers.get('etag'))
+    const again = await stage.get(`${path}&format=csv`, { 'If-None-Match': csv.headers.get('etag') ?? '' })
+    assert.equal(again.status, 304)
+  })
+
+  test('leads page by page to every row once', async () => {
+    const whole = parseCsv(await (await stage.get('/api/v1/contests?format=csv')).text())
+    const read: (readonly string[])[] = []
+    let at: string | undefined = '/api/v1/contests?limit=1&format=csv'
+    while (at !== undefined) {
+      const part = await stage.get(at)
+      read.push(...parseCsv(await part.text()).slice(1))
+      at = /^<([^>]+)>; rel="next"$/.exec(part.headers.get('link') ?? '')?.[1]
+    }
+    assert.deepEqual(read, whole.slice(1))
+  })
+
+  test('puts an apostrophe before a title that a spreadsheet would run', async () => {
+    const text = await (await stage.get('/api/v1/contests?format=csv')).text()
+    assert.ok(text.includes(`"'=HYPERLINK(""x""), ""quoted"""`))
+    assert.ok(text.includes(`"' @sum, two"`))
+  })
+})
