@@ -11,11 +11,19 @@ import type { EventsAsked } from './event-pages.ts'
 import { pagesOf } from './event-pages.ts'
 import type { Batches, StreamAsked } from './stream.ts'
 import { streamOf } from './stream.ts'
+import type { DetailedEvent, DetailsByEvent, WithDetails } from './event-details.ts'
 import type { Surroundings } from './surroundings.ts'
 import { SURROUNDINGS } from './surroundings.ts'
 
 /** Events to loop over one by one; `batches` yields events that arrived together, for bulk writes. */
-export type Events = AsyncIterable<EventWire> & Readonly<{ batches: () => Batches }>
+export type Events<One = EventWire> = AsyncIterable<One> & Readonly<{ batches: () => Batches<One> }>
+
+/** Options of a loop. With `details: true` it yields `{ event, details }` instead of the event. */
+type LoopAsked<Asked, Detailed extends boolean> = Asked & Readonly<{ details?: Detailed | undefined }>
+type LoopEvents<Detailed extends boolean> = Events<Detailed extends true ? DetailedEvent : EventWire>
+type Loop<Asked> = <Detailed extends boolean = false>(
+  asked?: LoopAsked<Asked, Detailed>,
+) => LoopEvents<Detailed>
 
 /** Typed client of one Daybook. Each loop over events reads independently. Leaving a loop closes its connection. */
 export type Daybook = Omit<Methods, 'events'> &
@@ -26,13 +34,16 @@ export type Daybook = Omit<Methods, 'events'> &
     /** One page of the log. */
     page: Methods['events']
     /** Events of the log, page after page, up to its end. */
-    events: (asked?: EventsAsked) => Events
+    events: Loop<EventsAsked>
     /** New events from now on, or all events after a cursor, without end. */
-    stream: (asked?: StreamAsked) => Events
+    stream: Loop<StreamAsked>
     /** History from the first event, a moment or a cursor, then new events, without end. */
-    follow: (asked?: FollowAsked) => Events
+    follow: Loop<FollowAsked>
     /** Events of one month (`yyyy-mm`), read from its file. */
-    month: (month: string, asked?: MonthAsked) => Events
+    month: <Detailed extends boolean = false>(
+      month: string,
+      asked?: LoopAsked<MonthAsked, Detailed>,
+    ) => LoopEvents<Detailed>
   }>
 
 /** Opens a client. Sends no request by itself. */
@@ -46,15 +57,32 @@ export function openDaybook(settings: AskSettings | string): Daybook {
     ask,
     around,
     page: methods.events,
-    events: (asked = {}) => eventsOf(() => pagesOf(ask, asked)),
-    stream: (asked = {}) => eventsOf(() => streamOf(ask, around, asked)),
-    follow: (asked = {}) => eventsOf(() => followOf(ask, around, asked)),
-    month: (month, asked) => eventsOf(() => readMonth(ask, around, month, asked)),
+    events: loopOf<EventsAsked>((asked) => pagesOf(ask, asked)),
+    stream: loopOf<StreamAsked>((asked) => streamOf(ask, around, asked)),
+    follow: loopOf<FollowAsked>((asked) => followOf(ask, around, asked)),
+    month: (month, asked) => loopOf<MonthAsked>((own) => readMonth(ask, around, month, own))(asked),
   }
 }
 
+/** Makes the function that opens a loop. The loop has a map of details only when details are asked for. */
+function loopOf<Asked>(batches: (asked: Asked & WithDetails) => Batches): Loop<Asked> {
+  const open = (asked: Asked | undefined, details: DetailsByEvent | undefined): Batches =>
+    batches(Object.assign({}, asked, { details }))
+  async function* detailed(asked: Asked): Batches<DetailedEvent> {
+    const details: DetailsByEvent = new WeakMap()
+    for await (const events of open(asked, details)) {
+      yield events.map((event) => ({ event, details: details.get(event) ?? null }))
+    }
+  }
+  function loop<Detailed extends boolean = false>(asked?: LoopAsked<Asked, Detailed>): LoopEvents<Detailed>
+  function loop(asked?: LoopAsked<Asked, boolean>): Events | Events<DetailedEvent> {
+    return asked?.details === true ? eventsOf(() => detailed(asked)) : eventsOf(() => open(asked, undefined))
+  }
+  return loop
+}
+
 /** Makes a loop over single events from batches. */
-export function eventsOf(batches: () => Batches): Events {
+export function eventsOf<One>(batches: () => Batches<One>): Events<One> {
   return {
     batches,
     async *[Symbol.asyncIterator]() {

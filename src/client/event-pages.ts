@@ -4,9 +4,13 @@ import type { Ask } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
 import type { QueryOf } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
+import type { DetailsWire, WithDetails } from './event-details.ts'
+import type { EventFilter } from './filter.ts'
 
 /** Query for events. Reads forward from the first event by default. */
-export type EventsAsked = Omit<QueryOf<'events'>, 'format'> & Readonly<{ signal?: AbortSignal | undefined }>
+export type EventsAsked = EventFilter &
+  Omit<QueryOf<'events'>, 'format' | 'details' | keyof EventFilter> &
+  Readonly<{ signal?: AbortSignal | undefined }>
 
 /** Takes the headers of each answer. Throws `another-log` when they name different logs. */
 export type SameLog = (headers: Headers) => void
@@ -20,22 +24,29 @@ export const PAGE_EVENTS = 10_000
  */
 export async function* pagesOf(
   ask: Pick<Ask, 'get'>,
-  asked: EventsAsked,
+  asked: EventsAsked & WithDetails,
   sameLog: SameLog = openSameLog(),
 ): AsyncGenerator<readonly EventWire[], void, undefined> {
-  const { signal, ...query } = asked
-  const { order, from, to, type = [], kind, contestId, nonzero, tx } = query
+  const { signal, details, ...query } = asked
+  const { order, from, to, type, kind, contestId, nonzero, tx } = query
   const step = order === 'desc' ? -1 : 1
-  const isWhole = type.length === 0 && (kind ?? contestId ?? tx) === undefined && nonzero !== true
+  const isWhole = nonzero !== true && [type, kind, contestId, tx].flat().every((value) => value === undefined)
   let last = step < 0 || from !== undefined ? undefined : (query.after ?? 0)
   /** Last seq that the pages have scanned. */
   let reached: number | undefined
-  let path: string | null = endpointPath('events', '', { limit: PAGE_EVENTS, ...query })
+  let path: string | null = endpointPath('events', '', {
+    limit: PAGE_EVENTS,
+    ...query,
+    details: details !== undefined,
+  })
   while (path !== null) {
     const answer = await ask.get(path, { signal })
     sameLog(answer.headers)
-    const { events, page }: EventsPage = answer.json()
-    for (const { seq } of events) {
+    const { events, page, details: found = {} }: DetailedPage = answer.json()
+    for (const event of events) {
+      const { seq } = event
+      const own = found[seq]
+      if (own !== undefined) details?.set(event, own)
       if (last !== undefined && !((seq - last) * step > 0)) throw stuck()
       if (isWhole) noGap(last, seq, step)
       last = seq
@@ -50,6 +61,9 @@ export async function* pagesOf(
     path = hasMore ? next : null
   }
 }
+
+/** A page with `details=1`: details by seq. */
+type DetailedPage = EventsPage & Readonly<{ details?: Readonly<Record<number, DetailsWire>> }>
 
 const stuck = (): DaybookError => unexpected('a page does not lead to the next one')
 

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
 import type { Daybook } from './daybook.ts'
 import { openDaybook } from './daybook.ts'
+import type { FollowAsked } from './follow.ts'
 import { ARCHIVE_EVENTS_MIN } from './follow.ts'
 
 const HEAD: number = ARCHIVE_EVENTS_MIN + 5_000
@@ -13,6 +14,16 @@ const LAST: number = HEAD + 3
 
 const lineOf = (seq: number): string =>
   JSON.stringify({ seq, type: seq % 2 === 0 ? 'play' : 'payout', kind: 'vote', contestId: null, kots: null })
+
+/** Details of every thousandth event. */
+const detailsOf = (seq: number): Readonly<{ count: number }> | null =>
+  seq % 1_000 === 0 ? { count: seq } : null
+
+const detailsLines = (after: number, last: number): string[] =>
+  Array.from({ length: last - after }, (_, index) => after + index + 1).flatMap((seq) => {
+    const details = detailsOf(seq)
+    return details === null ? [] : [JSON.stringify({ seq, details })]
+  })
 
 const lines = (after: number, last: number): string[] =>
   Array.from({ length: last - after }, (_, index) => lineOf(after + index + 1))
@@ -34,11 +45,12 @@ function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string
       asked.push(path + search)
       const other = wrong[path]
       if (other !== undefined) return other()
-      const month = /^\/archive\/(.*)\.jsonl\.gz$/.exec(path)?.[1]
+      const [, month, isDetails] = /^\/archive\/([\d-]*)(\.details)?\.jsonl\.gz$/.exec(path) ?? []
       const names = Object.keys(MONTHS)
       if (month !== undefined) {
         const after = MONTHS[names[names.indexOf(month) - 1] ?? ''] ?? 0
-        const file = lines(after, MONTHS[month] ?? 0).map((line) => `${line}\n`)
+        const linesOf = isDetails === undefined ? lines : detailsLines
+        const file = linesOf(after, MONTHS[month] ?? 0).map((line) => `${line}\n`)
         return answer(gzipSync(file.join('')), 'application/gzip')
       }
       if (path === '/archive') {
@@ -49,21 +61,29 @@ function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string
         return answer(JSON.stringify({ months }))
       }
       const after = Number(searchParams.get('after'))
+      const isDetailed = searchParams.has('details')
       if (path === '/events') {
         const last = Math.min(LAST - 1, after + Number(searchParams.get('limit')))
-        const next = last < LAST - 1 ? `/api/v1/events?after=${last}&limit=10000` : null
+        const more = isDetailed ? '&details=1' : ''
+        const next = last < LAST - 1 ? `/api/v1/events?after=${last}&limit=10000${more}` : null
         const page = JSON.stringify({ after, scannedTo: last, hasMore: next !== null, next })
-        return answer(`{"events":[${lines(after, last).join(',')}],"page":${page}}`)
+        const own = detailsLines(after, last).map((line) => JSON.parse(line))
+        const found = Object.fromEntries(own.map(({ seq, details }) => [seq, details]))
+        const details = isDetailed ? `,"details":${JSON.stringify(found)}` : ''
+        return answer(`{"events":[${lines(after, last).join(',')}]${details},"page":${page}}`)
       }
       assert.equal(path, '/stream')
-      const frames = lines(after, LAST).map((line) => `data: ${line}\n\n`)
+      const frames = lines(after, LAST).map((line, index) => {
+        const [own] = isDetailed ? detailsLines(after + index, after + index + 1) : []
+        return `${own === undefined ? '' : `event: details\ndata: ${own}\n\n`}data: ${line}\n\n`
+      })
       return answer(frames.join(''), 'text/event-stream')
     },
   })
   return { daybook, asked }
 }
 
-async function followed(daybook: Daybook, asked: Parameters<Daybook['follow']>[0]): Promise<string[]> {
+async function followed(daybook: Daybook, asked: FollowAsked): Promise<string[]> {
   const seen: string[] = []
   for await (const event of daybook.follow(asked)) {
     seen.push(JSON.stringify(event))
@@ -125,5 +145,44 @@ suite('following a log', () => {
     const page = { events: [], page: { scannedTo: HEAD, hasMore: false, next: null } }
     const other = (): Response => Response.json(page, { headers: { 'daybook-log': 'b' } })
     await assert.rejects(followed(clientOf({ '/events': other }).daybook, {}), { code: 'another-log' })
+  })
+
+  test('yields each event with its details, from files, pages and the stream', async () => {
+    const { daybook, asked } = clientOf()
+    let seq = 0
+    for await (const { event, details } of daybook.follow({ details: true })) {
+      seq += 1
+      assert.equal(JSON.stringify(event), lineOf(seq))
+      assert.deepEqual(details, detailsOf(seq))
+      if (seq === LAST) break
+    }
+    assert.deepEqual(
+      asked.filter((path) => path.includes('details')),
+      [
+        '/archive/2026-08.details.jsonl.gz',
+        '/archive/2026-09.details.jsonl.gz',
+        `/events?limit=10000&after=${HEAD}&details=1`,
+        `/stream?after=${LAST - 1}&details=1`,
+      ],
+    )
+  })
+
+  test('reads a month again when its file of details ends before the file of events', async () => {
+    let isBehind = true
+    const own = detailsLines(0, 20_000)
+    const behind = (): Response => {
+      const file = gzipSync((isBehind ? own.slice(0, 5) : own).map((line) => `${line}\n`).join(''))
+      const headers = { 'content-type': 'application/gzip', 'daybook-last-seq': isBehind ? '5000' : '20000' }
+      isBehind = false
+      return new Response(file, { headers })
+    }
+    const { daybook } = clientOf({ '/archive/2026-08.details.jsonl.gz': behind })
+    const found = await Array.fromAsync(daybook.month('2026-08', { details: true }))
+    assert.deepEqual(
+      found.map(({ details }) => details),
+      found.map(({ event }) => detailsOf(event.seq)),
+    )
+    assert.equal(found.length, 20_000)
+    assert.equal(isBehind, false)
   })
 })

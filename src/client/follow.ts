@@ -1,11 +1,12 @@
-import type { ArchiveIndex, EventsPage } from '../protocol/resources.ts'
+import type { ArchiveIndex } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { waitMsAfter } from './ask.ts'
 import { isWanted } from './filter.ts'
 import { readMonth } from './months.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
-import type { Time } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
+import type { WithDetails } from './event-details.ts'
+import { startCursor } from './start-cursor.ts'
 import type { Batches, StreamAsked } from './stream.ts'
 import { streamOf } from './stream.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -14,8 +15,6 @@ export type FollowAsked = Omit<StreamAsked, 'after' | 'serverFilter'> &
   Readonly<{
     /** Exclusive cursor; 0 by default, which starts at the first event. */
     after?: number | undefined
-    /** First moment, or first month (`yyyy-mm`). The later of both bounds applies. */
-    from?: Time | undefined
   }>
 
 /** Distance to the head, in events, from which months are read from their files instead of pages. */
@@ -27,22 +26,15 @@ type Around = Pick<Surroundings, 'sleep' | 'random'>
  * Yields history and then new events, without end: from month files, then pages, then the stream. Each event comes
  * once and in order. Throws what `streamOf` throws.
  */
-export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, asked: FollowAsked): Batches {
+export async function* followOf(
+  ask: Pick<Ask, 'get' | 'open'>,
+  around: Around,
+  asked: FollowAsked & WithDetails,
+): Batches {
   const { from, after = 0, ...rest } = asked
-  const { signal } = asked
+  const { signal, details } = asked
   const sameLog = openSameLog()
-  let cursor = after
-  if (from !== undefined) {
-    const { headers, json } = await ask.get(
-      endpointPath('events', '', { after, from: timeOf(from), limit: 1 }),
-      {
-        signal,
-      },
-    )
-    sameLog(headers)
-    const { page }: EventsPage = json()
-    cursor = page.after ?? after
-  }
+  let cursor = from === undefined ? after : await startCursor(ask, { after, from, signal }, sameLog)
 
   async function* checked(batches: Batches): Batches {
     for await (const events of batches) {
@@ -62,10 +54,11 @@ export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, 
     const head = months.at(-1)?.lastSeq ?? 0
     if (head - cursor >= ARCHIVE_EVENTS_MIN) {
       for (const { month, lastSeq } of months) {
-        if ((lastSeq ?? 0) > cursor) yield* checked(readMonth(ask, around, month, { after: cursor, signal }))
+        if ((lastSeq ?? 0) <= cursor) continue
+        yield* checked(readMonth(ask, around, month, { after: cursor, signal, details }))
       }
     }
-    yield* checked(pagesOf(ask, { after: cursor, signal }, sameLog))
+    yield* checked(pagesOf(ask, { after: cursor, signal, details }, sameLog))
   } catch (error) {
     signal?.throwIfAborted()
     // After a temporary failure the stream takes over: it serves all of history too, and reconnects.
@@ -73,11 +66,3 @@ export async function* followOf(ask: Pick<Ask, 'get' | 'open'>, around: Around, 
   }
   yield* streamOf(ask, around, { ...rest, after: cursor }, sameLog)
 }
-
-/** A month as its first day; any other time as it is. */
-const timeOf = (from: Time): string | number =>
-  from instanceof Date
-    ? from.toISOString()
-    : typeof from === 'string' && /^\d{4}-\d\d$/.test(from)
-      ? `${from}-01`
-      : from

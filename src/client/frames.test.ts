@@ -18,12 +18,14 @@ async function framesOf(...pieces: readonly string[]): Promise<readonly StreamFr
 const event = (seq: number): StreamFrame => JSON.parse(`{"event":{"seq":${seq}}}`)
 const position = (seq: number): StreamFrame => JSON.parse(`{"position":{"seq":${seq}}}`)
 
+const details = (seq: number): StreamFrame => ({ details: { seq, details: { count: 2 } } })
+
 const TEXT =
-  'retry: 4133\n\nevent: position\nid: 6\ndata: {"seq":6}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'
-const FRAMES = [{ retryMs: 4133 }, position(6), event(7), event(8)]
+  'retry: 4133\n\nevent: details\ndata: {"seq":5,"details":{"count":2}}\n\nevent: position\nid: 6\ndata: {"seq":6}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'
+const FRAMES = [{ retryMs: 4133 }, details(5), position(6), event(7), event(8)]
 
 suite('the frames of a stream', () => {
-  test('are events, positions and the wait before a reconnection', async () => {
+  test('are events, their details, positions and the wait before a reconnection', async () => {
     assert.deepEqual(await framesOf(TEXT), FRAMES)
   })
 

@@ -1,5 +1,6 @@
 import type { EventWire } from '../protocol/event.ts'
 import { unexpected } from './daybook-error.ts'
+import type { DetailsWire } from './event-details.ts'
 import { LINE_CHARS_MAX } from './lines.ts'
 
 /** Position of the stream: the last scanned seq, the head, and whether it has reached the head. */
@@ -9,6 +10,8 @@ export type StreamPosition = Readonly<{ seq: number; head: number; live: boolean
 export type StreamFrame = Readonly<{
   event?: EventWire
   position?: StreamPosition
+  /** Details of the next event. */
+  details?: Readonly<{ seq: number; details: DetailsWire }>
   /** Wait before the next reconnection. */
   retryMs?: number
 }>
@@ -17,7 +20,7 @@ const RETRY_MS_MAX = 60_000
 
 /**
  * Parses Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. Ignores comments, unknown fields and messages of
- * other types. Throws `unexpected-answer` on an event or position without a seq.
+ * other types. Throws `unexpected-answer` on a message without a seq.
  */
 export function openFrames(): (line: string) => StreamFrame | undefined {
   let type = ''
@@ -27,10 +30,9 @@ export function openFrames(): (line: string) => StreamFrame | undefined {
     const [kind, json] = [type, text]
     type = text = ''
     if (json.trim() === '') return undefined
-    const isPosition = kind === 'position'
-    if (!isPosition && kind !== '' && kind !== 'message') return undefined
+    if (!/^(?:|message|position|details)$/.test(kind)) return undefined
     const content = parse(json)
-    return isPosition ? { position: content } : { event: content }
+    return kind === 'position' || kind === 'details' ? { [kind]: content } : { event: content }
   }
 
   return (line) => {
@@ -54,5 +56,5 @@ function parse(json: string): ReturnType<typeof JSON.parse> {
   } catch {
     // Malformed JSON is reported below.
   }
-  throw unexpected('a frame is neither an event nor a position')
+  throw unexpected('a frame has no seq')
 }

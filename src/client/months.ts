@@ -5,6 +5,7 @@ import { DaybookError } from './daybook-error.ts'
 import { streamLines } from './lines.ts'
 import { noGap } from './event-pages.ts'
 import { endpointPath } from './endpoint-query.ts'
+import type { DetailsByEvent, DetailsWire, WithDetails } from './event-details.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type MonthAsked = Readonly<{
@@ -21,16 +22,20 @@ export async function* readMonth(
   ask: Pick<Ask, 'open'>,
   { sleep, random }: Pick<Surroundings, 'sleep' | 'random'>,
   month: string,
-  { after = 0, signal }: MonthAsked = {},
+  { after = 0, signal, details }: MonthAsked & WithDetails = {},
 ): AsyncGenerator<readonly EventWire[], void, undefined> {
   let last: number | undefined
   for (let attempt = 1; ; attempt++) {
+    let detailsFile: DetailsFile | undefined
     try {
-      const { stream } = await ask.open(endpointPath('archiveFile', `${month}.jsonl.gz`), { signal })
-      for await (const lines of streamLines(stream.pipeThrough(new DecompressionStream('gzip')))) {
+      const { lines: file } = await openFile(ask, `${month}.jsonl.gz`, signal)
+      if (details !== undefined) detailsFile = await openDetailsFile(ask, month, details, signal)
+      for await (const lines of file) {
         const events = lines
           .map((line): EventWire => JSON.parse(line))
           .filter(({ seq }) => seq > (last ?? after))
+        // First, because a failure must not move the cursor past events that were not yielded.
+        await detailsFile?.fill(events)
         for (const { seq } of events) {
           noGap(last, seq)
           last = seq
@@ -46,7 +51,62 @@ export async function* readMonth(
       const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, random) : undefined
       if (waitMs === undefined) throw error
       await sleep(waitMs, signal)
+    } finally {
+      await detailsFile?.close()
     }
+  }
+}
+
+type Lines = ReturnType<typeof streamLines>
+
+async function openFile(
+  ask: Pick<Ask, 'open'>,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Readonly<{ headers: Headers; lines: Lines }>> {
+  const { headers, stream } = await ask.open(endpointPath('archiveFile', name), { signal })
+  return { headers, lines: streamLines(stream.pipeThrough(new DecompressionStream('gzip'))) }
+}
+
+type DetailsFile = Readonly<{
+  /** Adds the details of these events, which follow the events of the call before. */
+  fill: (events: readonly EventWire[]) => Promise<void>
+  close: () => Promise<void>
+}>
+
+/** Opens the file with the details of a month. It is read beside the events, so only one piece of it is in memory. */
+async function openDetailsFile(
+  ask: Pick<Ask, 'open'>,
+  month: string,
+  found: DetailsByEvent,
+  signal: AbortSignal | undefined,
+): Promise<DetailsFile> {
+  const { headers, lines } = await openFile(ask, `${month}.details.jsonl.gz`, signal)
+  // Another node may be behind: its file of an open month lacks the last details.
+  const complete = Number(headers.get('daybook-last-seq') ?? Infinity)
+  const pending = new Map<number, DetailsWire>()
+  let reached = 0
+  return {
+    async fill(events) {
+      const last = events.at(-1)?.seq ?? 0
+      if (last > complete) throw broken(undefined)
+      while (reached < last) {
+        const { value, done } = await lines.next()
+        for (const line of value ?? []) {
+          const { seq, details } = JSON.parse(line)
+          pending.set((reached = seq), details)
+        }
+        if (done === true) reached = Infinity
+      }
+      for (const event of events) {
+        const details = pending.get(event.seq)
+        if (details !== undefined) found.set(event, details)
+        pending.delete(event.seq)
+      }
+    },
+    async close() {
+      await lines.return()
+    },
   }
 }
 

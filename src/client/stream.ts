@@ -9,7 +9,10 @@ import { openFrames } from './frames.ts'
 import { streamLines } from './lines.ts'
 import type { SameLog } from './event-pages.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
+import type { Time } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
+import type { WithDetails } from './event-details.ts'
+import { startCursor } from './start-cursor.ts'
 import type { StreamSignal, StreamState } from './stream-state.ts'
 import { STREAM_STATES } from './stream-state.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -31,6 +34,8 @@ export type StreamAsked = EventFilter &
   Readonly<{
     /** Exclusive cursor. `head`, the default, is resolved to a seq once, before the first connection. */
     after?: number | 'head' | undefined
+    /** First moment, or first month (`yyyy-mm`), resolved once. The later of it and a seq in `after` applies. */
+    from?: Time | undefined
     /**
      * Lets the service filter the events. This saves traffic, but a missing event then shows no gap. By default the
      * client receives all events and filters them itself.
@@ -40,7 +45,7 @@ export type StreamAsked = EventFilter &
     signal?: AbortSignal | undefined
   }>
 
-export type Batches = AsyncGenerator<readonly EventWire[], void, undefined>
+export type Batches<One = EventWire> = AsyncGenerator<readonly One[], void, undefined>
 
 /** Timeout of a silent connection: two and a half heartbeats (spec, section 7). */
 export const STREAM_SILENCE_MS = 37_500
@@ -53,19 +58,21 @@ export const STREAM_RETRY_AFTER_MS_MAX = 3_600_000
 type StreamRun = {
   readonly ask: Pick<Ask, 'get' | 'open'>
   readonly random: () => number
-  readonly asked: StreamAsked
+  readonly asked: StreamAsked & WithDetails
   readonly sameLog: SameLog
   state: StreamState
   cursor: number
   /** Cursor at the reader's last request for more events. */
   taken: number
-  /** Whether the cursor is the head, whose seq is still unknown. */
-  startsAtHead: boolean
+  /** Moment or `head` from which to start, until its seq is known. */
+  start: Time | undefined
   head: number
   lines: AsyncGenerator<readonly string[], void, undefined> | undefined
   parse: (line: string) => StreamFrame | undefined
   /** Received frames that are not yet applied. */
   pending: StreamFrame[]
+  /** Details that were received before their event. */
+  details: StreamFrame['details']
   /** Last seq of the gap. */
   gapTo: number
   /** Failures since the last frame, and failures at the present cursor. */
@@ -86,11 +93,11 @@ type StreamRun = {
 export async function* streamOf(
   ask: Pick<Ask, 'get' | 'open'>,
   { sleep, random }: Pick<Surroundings, 'sleep' | 'random'>,
-  asked: StreamAsked,
+  asked: StreamAsked & WithDetails,
   sameLog: SameLog = openSameLog(),
 ): Batches {
-  const { signal, after = 'head' } = asked
-  const run = newRun(ask, random, asked, sameLog, after)
+  const { signal } = asked
+  const run = newRun(ask, random, asked, sameLog)
   try {
     for (;;) {
       signal?.throwIfAborted()
@@ -133,10 +140,10 @@ export async function* streamOf(
 function newRun(
   ask: StreamRun['ask'],
   random: StreamRun['random'],
-  asked: StreamAsked,
+  asked: StreamRun['asked'],
   sameLog: SameLog,
-  after: number | 'head',
 ): StreamRun {
+  const { from, after = from === undefined ? 'head' : 0 } = asked
   return {
     ask,
     random,
@@ -145,11 +152,12 @@ function newRun(
     state: 'connecting',
     cursor: after === 'head' ? 0 : after,
     taken: 0,
-    startsAtHead: after === 'head',
+    start: after === 'head' ? after : from,
     head: 0,
     lines: undefined,
     parse: openFrames(),
     pending: [],
+    details: undefined,
     gapTo: 0,
     failures: 0,
     stuck: 0,
@@ -175,19 +183,17 @@ function report({ asked, state, taken, cursor, head, error, waitMs }: StreamRun)
 async function connect(run: StreamRun): Promise<void> {
   const { ask, asked, sameLog } = run
   const { signal, serverFilter = false, type, kind, contestId, nonzero } = asked
-  if (run.startsAtHead) {
-    const { headers, json } = await ask.get(endpointPath('status', ''), { signal, attemptsMax: 1 })
-    sameLog(headers)
-    run.cursor = run.taken = json().asOf.seq
-    run.startsAtHead = false
+  const once = { signal, attemptsMax: 1 }
+  if (run.start !== undefined) {
+    run.cursor = run.taken = await startCursor(ask, { after: run.cursor, from: run.start, ...once }, sameLog)
   }
+  run.start = undefined
+  const details = asked.details !== undefined
   const filter = serverFilter ? { type, kind, contestId, nonzero } : {}
-  const { stream, headers } = await ask.open(endpointPath('stream', '', { after: run.cursor, ...filter }), {
-    accept: 'text/event-stream',
-    silenceMs: STREAM_SILENCE_MS,
-    attemptsMax: 1,
-    signal,
-  })
+  const { stream, headers } = await ask.open(
+    endpointPath('stream', '', { after: run.cursor, ...filter, details }),
+    { accept: 'text/event-stream', silenceMs: STREAM_SILENCE_MS, ...once },
+  )
   run.lines = streamLines(stream)
   run.parse = openFrames()
   sameLog(headers)
@@ -206,7 +212,7 @@ async function read(run: StreamRun): Promise<readonly EventWire[]> {
   }
   const events: EventWire[] = []
   for (let frame = run.pending[0]; frame !== undefined; frame = run.pending[0]) {
-    const { event, position, retryMs } = frame
+    const { event, position, details, retryMs } = frame
     // An event implies all events before it; a position implies all events up to it.
     run.gapTo = event === undefined ? (position?.seq ?? 0) : event.seq - 1
     if (run.asked.serverFilter !== true && run.gapTo > run.cursor) {
@@ -217,7 +223,9 @@ async function read(run: StreamRun): Promise<readonly EventWire[]> {
     if (retryMs === undefined) run.failures = 0
     else run.retryMs = retryMs
     if (position !== undefined) applyPosition(run, position)
+    run.details = details ?? run.details
     if (event === undefined) continue
+    if (run.details?.seq === event.seq) run.asked.details?.set(event, run.details.details)
     if (move(run, event.seq) && isWanted(run.asked, event)) events.push(event)
     if (run.cursor >= run.head) signalState(run, 'level')
   }
@@ -245,8 +253,9 @@ function move(run: StreamRun, seq: number): boolean {
 /** Reads the events that the connection skipped from the pages of the log. */
 async function* repair(run: StreamRun): Batches {
   const { ask, asked, sameLog, gapTo, cursor: after } = run
+  const { signal, details } = asked
   const limit = Math.min(PAGE_EVENTS, gapTo - after)
-  for await (const events of pagesOf(ask, { after, limit, signal: asked.signal }, sameLog)) {
+  for await (const events of pagesOf(ask, { after, limit, signal, details }, sameLog)) {
     const wanted = events.filter((event) => move(run, event.seq) && isWanted(asked, event))
     if (wanted.length > 0) yield wanted
     if (run.cursor >= gapTo) break

@@ -3,13 +3,15 @@ import { suite, test } from 'node:test'
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
 import { openAsk } from '../../src/client/ask.ts'
+import type { DetailsByEvent } from '../../src/client/event-details.ts'
 import type { StreamAsked, StreamStatus } from '../../src/client/stream.ts'
 import { streamOf } from '../../src/client/stream.ts'
 import type { Surroundings } from '../../src/client/surroundings.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import type { HostilePeer } from './hostile-peer.ts'
-import { openHostilePeer } from './hostile-peer.ts'
+import { openHostilePeer, peerDetails } from './hostile-peer.ts'
 import { servePeer } from './hostile-server.ts'
+import type { EventWire } from '../../src/protocol/event.ts'
 import { openVirtualClock } from '../stage/virtual-clock.ts'
 
 /** Random steps of the peer over all runs in memory, where waits take no time. */
@@ -34,12 +36,13 @@ async function follow({ peer, random, around, base }: World, steps: number): Pro
   const ask = openAsk({ base, ...around })
   const after = random.chance(0.5) ? 0 : 'head'
   const filter: StreamAsked = random.pick([{}, {}, { type: ['payout'] }, { nonzero: true }, { contestId: 2 }])
+  const details: DetailsByEvent | undefined = random.chance(0.5) ? new WeakMap() : undefined
   const stop = new AbortController()
   const statuses: StreamStatus[] = []
   let last: number | undefined
   let isDone = false
 
-  function take(events: readonly { seq: number }[]): void {
+  function take(events: readonly EventWire[]): void {
     for (const event of events) {
       const line = peer.lines[event.seq - 1]
       assert.equal(JSON.stringify(event), line, `seq ${event.seq} is what was published`)
@@ -48,6 +51,8 @@ async function follow({ peer, random, around, base }: World, steps: number): Pro
       for (let seq = last === undefined ? first : last + 1; seq < event.seq; seq++) {
         assert.ok(!isAsked(filter, peer.lines[seq - 1]), `seq ${seq} is not lost before ${event.seq}`)
       }
+      const own = details === undefined ? undefined : (peerDetails(event.seq) ?? undefined)
+      assert.deepEqual(details?.get(event), own, `seq ${event.seq} has its details`)
       assert.ok(last === undefined || event.seq > last, `seq ${event.seq} comes once, after ${last}`)
       last = event.seq
     }
@@ -60,7 +65,7 @@ async function follow({ peer, random, around, base }: World, steps: number): Pro
     isDone = true
     stop.abort()
   }
-  const stream = streamOf(ask, around, { after, ...filter, onStatus, signal: stop.signal })
+  const stream = streamOf(ask, around, { after, ...filter, details, onStatus, signal: stop.signal })
   try {
     for await (const events of stream) take(events)
   } catch (error) {

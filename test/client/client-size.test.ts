@@ -8,8 +8,8 @@ import { ROOT } from '../stage/places.ts'
 /** Compressed bytes that sharing a connection between tabs may add. */
 const TABS_GZIP_BYTES_MAX: number = 1_400
 
-/** Compressed bytes of the client in a page, without the verifier, which is another entry. */
-const GZIP_BYTES_MAX: number = 6 * 1024
+/** Compressed bytes of the client in a page, without sums and the verifier, which are other entries. */
+const GZIP_BYTES_MAX: number = 6.75 * 1024
 
 type Bundle = Readonly<{ gzipBytes: number; inputs: readonly string[] }>
 
@@ -32,7 +32,7 @@ async function bundleOf(entry: string): Promise<Bundle> {
 }
 
 suite('the client', () => {
-  test('has at most 6 KiB in a page, compressed', async () => {
+  test('has at most 6.75 KiB in a page, compressed', async () => {
     const { gzipBytes } = await bundleOf('src/client/index.ts')
     assert.ok(gzipBytes <= GZIP_BYTES_MAX, `${gzipBytes} bytes`)
   })

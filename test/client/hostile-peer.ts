@@ -25,6 +25,10 @@ const lineOf = (seq: number, random: Random): string => {
   return JSON.stringify({ seq, type, kind: 'vote', at, atMs, contestId: 1 + (seq % 3), kots, tx: null })
 }
 
+/** Details of some events; null for the others. */
+export const peerDetails = (seq: number): Readonly<{ count: number }> | null =>
+  seq % 3 === 0 ? { count: seq } : null
+
 const problem = (status: number, code: string, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify({ code, detail: code }), {
     status,
@@ -85,7 +89,12 @@ export function openHostilePeer(random: Random): HostilePeer {
     const next = hasMore ? `/api/v1/events?${query.toString()}` : null
     const events = lines.slice(after, last).join(',')
     const said = JSON.stringify({ after, limit, count: last - after, scannedTo: last, hasMore, next })
-    const json = `{"events":[${events}],"page":${said}}`
+    const found = Array.from({ length: last - after }, (_, index) => after + index + 1).flatMap((seq) => {
+      const own = peerDetails(seq)
+      return own === null ? [] : [[seq, own] as const]
+    })
+    const details = query.has('details') ? `,"details":${JSON.stringify(Object.fromEntries(found))}` : ''
+    const json = `{"events":[${events}]${details},"page":${said}}`
     if (does('garble a page', 0.02))
       return answer(json.slice(0, random.below(json.length)), 'application/json')
     if (does('cut a page', 0.02)) return answer(cutOff(json, random, signal), 'application/json')
@@ -93,7 +102,7 @@ export function openHostilePeer(random: Random): HostilePeer {
   }
 
   /** Frames after a cursor, with random faults; null ends the connection. */
-  function nextFrames(at: { cursor: number }): string | null {
+  function nextFrames(at: { cursor: number }, isDetailed: boolean): string | null {
     const position = (seq: number): string => {
       const head = Math.max(seq, lines.length)
       const said = { seq, head, live: seq === head, at: '2026-10-03T11:22:33.123Z', atMs: 1 }
@@ -110,7 +119,10 @@ export function openHostilePeer(random: Random): HostilePeer {
     const until = Math.min(lines.length, at.cursor + random.between(1, 20))
     const frames = lines.slice(at.cursor, until).map((line, index) => {
       const isLost = does('lose a frame', 0.01)
-      return isLost ? '' : `id: ${at.cursor + index + 1}\ndata: ${line}\n\n`
+      const seq = at.cursor + index + 1
+      const details = isDetailed ? peerDetails(seq) : null
+      const own = details === null ? '' : `event: details\ndata: ${JSON.stringify({ seq, details })}\n\n`
+      return isLost ? '' : `${own}id: ${seq}\ndata: ${line}\n\n`
     })
     at.cursor = until
     return frames.join('')
@@ -134,7 +146,7 @@ export function openHostilePeer(random: Random): HostilePeer {
           if (held.length === 0) {
             // Silent until the next event.
             if (!isHostile && !isFirst && at.cursor === lines.length) await hung(signal)
-            const frames = nextFrames(at)
+            const frames = nextFrames(at, query.has('details'))
             if (frames === null) {
               controller.close()
               return

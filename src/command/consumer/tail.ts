@@ -180,7 +180,7 @@ function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, se
   const { type = [], kind, contestId, nonzero = false } = filter
   const words = [
     ...(type.length > 0 ? ['--type', type.join(',')] : []),
-    ...(kind === undefined ? [] : ['--kind', kind]),
+    ...(kind === undefined ? [] : ['--kind', String(kind)]),
     ...(contestId === undefined ? [] : ['--contest-id', String(contestId)]),
     ...(nonzero ? ['--nonzero'] : []),
     ...(follow ? [] : ['--no-follow']),

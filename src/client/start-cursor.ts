@@ -1,0 +1,32 @@
+import type { EventsPage } from '../protocol/resources.ts'
+import type { Ask } from './ask.ts'
+import type { Time } from './endpoint-query.ts'
+import { endpointPath } from './endpoint-query.ts'
+import type { SameLog } from './event-pages.ts'
+
+type Start = Readonly<{
+  after: number
+  from: Time
+  signal?: AbortSignal | undefined
+  attemptsMax?: number
+}>
+
+/** Cursor at the `head`, or before the first event that is after a seq and not before a moment. */
+export async function startCursor(
+  { get }: Pick<Ask, 'get'>,
+  { after, from, ...options }: Start,
+  sameLog: SameLog,
+): Promise<number> {
+  const isHead = from === 'head'
+  const path = isHead
+    ? endpointPath('status', '')
+    : endpointPath('events', '', { after, from: timeOf(from), limit: 1 })
+  const { headers, json } = await get(path, options)
+  sameLog(headers)
+  if (isHead) return json().asOf.seq
+  const { page }: EventsPage = json()
+  return page.after ?? after
+}
+
+/** A month as its first day; any other time as it is. */
+const timeOf = (from: Time): Time => (/^\d{4}-\d\d$/.test(String(from)) ? `${String(from)}-01` : from)
