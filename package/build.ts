@@ -2,18 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BUNDLED, bundleIslands } from '../src/web/assets/assets.ts'
+import { writeClientPackage } from './client-package.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 const WEB = join('src', 'web')
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 
-/** Builds `dist`: JavaScript of `src` and `sim`, and the scripts and style sheets of the pages. */
+/** Builds `dist`: JavaScript of `src` and `sim`, scripts and style sheets of the pages, the package of the client. */
 rmSync(DIST, { recursive: true, force: true })
 execFileSync(process.execPath, [TSC, '-p', join(ROOT, 'tsconfig.build.json')], { stdio: 'inherit' })
 for (const path of globSync('{src,sim}/**/*.js', { cwd: DIST })) nameThreads(join(DIST, path))
 await addPages()
 writeManifest()
+writeClientPackage(ROOT, DIST)
 
 /** Rewrites the file names of threads from `.ts` to `.js`. The compiler rewrites imports only. */
 function nameThreads(file: string): void {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { DetailedEvent } from '../../src/client/event-details.ts'
-import type { FindEvent, Sums } from '../../src/client/sums.ts'
-import { sumOf } from '../../src/client/sums.ts'
+import type { FindEvent, EventSums } from '../../src/client/event-sums.ts'
+import { sumOf } from '../../src/client/event-sums.ts'
 import { formatAmount, parseAmount } from '../../src/protocol/amount.ts'
 import { formatDetails } from '../../src/protocol/details.ts'
 import type { Entry } from '../../src/protocol/event.ts'
@@ -35,8 +35,8 @@ function summariesOf(entries: readonly Entry[]): (atMs: number) => Summary {
   }
 }
 
-function difference(later: Summary, earlier: Summary): Readonly<Record<keyof Sums, bigint>> {
-  const of = (figure: keyof Sums): bigint =>
+function difference(later: Summary, earlier: Summary): Readonly<Record<keyof EventSums, bigint>> {
+  const of = (figure: keyof EventSums): bigint =>
     (parseAmount(later[figure]) ?? 0n) - (parseAmount(earlier[figure]) ?? 0n)
   return {
     spentOnPlay: of('spentOnPlay'),

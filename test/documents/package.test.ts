@@ -6,9 +6,9 @@ import { after, before, suite, test } from 'node:test'
 import { build } from 'esbuild-wasm'
 import { chromium } from 'playwright-core'
 import { pathOf, skipWithout } from '../stage/test-needs.ts'
-import { textOf } from '../stage/document.ts'
-import type { Project } from '../stage/package-stage.ts'
-import { openProject } from '../stage/package-stage.ts'
+import { blocksOf, linksOf, textOf } from '../stage/document.ts'
+import type { Packed, Project } from '../stage/package-stage.ts'
+import { openProject, packClone } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const SAMPLE_EVENTS = 2_187
@@ -44,11 +44,35 @@ const OLDER: readonly [string, ...string[]] =
     : [OLD_NODE]
 const CHROMIUM = pathOf('chromium') ?? ''
 
-suite('the package', () => {
+/** Most bytes of the tarball of the client. */
+const CLIENT_BYTES_MAX = 48 * 1024
+/** A program that uses each entry of the client's package. */
+const USE_CLIENT = `import { formatAmount, openDaybook } from 'daybook-client'
+import { sumOf } from 'daybook-client/sums'
+import { sharedStream } from 'daybook-client/tabs'
+const { burned } = await sumOf([])
+const { events } = await openDaybook(process.argv[2]).summary()
+console.log(JSON.stringify([events, formatAmount(burned), typeof sharedStream]))
+`
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--types', '', '--lib']
+const LIB = 'es2023,dom,dom.iterable,dom.asynciterable'
+
+/** Compiles a file of a project as a user would, with the given options. */
+const compile = ({ run }: Project, file: string, ...words: readonly string[]): ReturnType<Project['run']> =>
+  run(process.execPath, TSC, ...STRICT, LIB, ...words, file)
+
+/** Links of a packed README whose targets are not in the tarball. */
+const deadLinks = (readme: string, files: readonly string[]): readonly string[] =>
+  linksOf(readme).filter((target) => !files.some((path) => path === target || path.startsWith(`${target}/`)))
+
+suite('the packages', () => {
+  let packed: Packed
   let project: Project
   let service: Awaited<ReturnType<Project['listen']>>
   before(async () => {
-    project = await openProject()
+    packed = await packClone()
+    project = await openProject(packed.whole)
     const imported = await npx('import', SAMPLE, '--data', 'book')
     assert.equal(imported.code, 0, imported.stderr)
     service = await project.listen('serve', '--data', 'book', '--rate-limit', 'off', '--workers', '2')
@@ -56,22 +80,29 @@ suite('the package', () => {
   after(async () => {
     await service?.end()
     await project?.[Symbol.asyncDispose]()
+    await packed?.[Symbol.asyncDispose]()
   })
   const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
     project.run('npx', '--no-install', 'daybook', ...words)
 
   test('contains JavaScript, types and documents, and no TypeScript source', () => {
-    const sources = project.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+    const { files } = packed.whole
+    const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
     assert.deepEqual(sources, [])
     for (const path of ['README.md', 'CHANGELOG.md', 'LICENSE', 'package/daybook.cjs']) {
-      assert.ok(project.files.includes(path), path)
+      assert.ok(files.includes(path), path)
     }
+    assert.deepEqual(
+      files.filter((path) => path.includes('daybook-client')),
+      [],
+    )
+    assert.deepEqual(deadLinks(textOf('README.md'), files), [])
   })
 
   test('contains no Node, and packing does not change the clone’s manifest', async () => {
     const { stdout } = await project.run('ls', 'node_modules')
     assert.doesNotMatch(stdout, /^node-/m)
-    assert.equal(project.manifest, textOf('package.json'))
+    assert.equal(packed.manifest, textOf('package.json'))
   })
 
   test('prints its version', async () => {
@@ -111,11 +142,36 @@ suite('the package', () => {
 
   test('has types that pass a strict compiler', async () => {
     await writeFile(join(project.folder, 'typed.ts'), TYPED)
-    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-    const words = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '']
-    const lib = ['--lib', 'es2023,dom,dom.iterable,dom.asynciterable']
-    const { code, stdout } = await project.run(process.execPath, tsc, ...words, ...lib, 'typed.ts')
+    const { code, stdout } = await compile(project, 'typed.ts', '--module', 'nodenext')
     assert.equal(code, 0, stdout)
+  })
+
+  test('include the client alone, small and without dependencies, for an older Node too', async () => {
+    const { bytes, files } = packed.client
+    assert.ok(bytes <= CLIENT_BYTES_MAX, `${bytes} bytes`)
+    const own = /^(?:client\/|protocol\/|README\.md$|LICENSE$|package\.json$)/
+    assert.deepEqual(
+      files.filter((path) => !own.test(path)),
+      [],
+    )
+    assert.deepEqual(deadLinks(textOf('package/client/README.md'), files), [])
+    await using reader = await openProject(packed.client)
+    await writeFile(join(reader.folder, 'use.js'), USE_CLIENT)
+    for (const words of [OLDER, [process.execPath] as const]) {
+      const [node, ...options] = words
+      const { stdout, stderr } = await reader.run(node, ...options, 'use.js', service.url)
+      assert.deepEqual(JSON.parse(stdout || stderr), [SAMPLE_EVENTS, '0.000000000', 'function'])
+    }
+    const [example, ...others] = blocksOf(textOf('package/client/README.md'))
+    assert.ok(example?.language === 'ts' && others.length === 0)
+    await writeFile(join(reader.folder, 'example.ts'), example.text)
+    // The example says `console.log`, which is in the library of browsers too.
+    for (const module of [['nodenext'], ['node16'], ['esnext', '--moduleResolution', 'bundler']]) {
+      const { code, stdout } = await compile(reader, 'example.ts', '--module', ...module)
+      assert.equal(code, 0, `${module.join(' ')}: ${stdout}`)
+    }
+    const listed = await reader.run('npm', 'ls', '--all', '--parseable')
+    assert.equal(listed.stdout.trim().split('\n').length, 2, listed.stdout)
   })
 
   test('serves, tails and verifies through npx', async () => {

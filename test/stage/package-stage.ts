@@ -1,26 +1,37 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ROOT } from './places.ts'
 
 /** Parts of the clone that the package is made of. */
-const PACKED = ['src', 'sim', 'package', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE']
+const PACKED = [
+  'src',
+  'sim',
+  'package',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'LICENSE',
+]
 const RUN_MS_MAX = 90_000
 
 export type RunResult = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
-/** An empty project with the package installed from its tarball. */
+/** A packed package: path of the tarball, its bytes, and its files as npm lists them. */
+type Tarball = Readonly<{ path: string; bytes: number; files: readonly string[] }>
+
+/** The two packages, packed from a copy of the clone, and the clone's manifest after packing. */
+export type Packed = AsyncDisposable & Readonly<{ whole: Tarball; client: Tarball; manifest: string }>
+
+/** An empty project with a package installed from its tarball. */
 export type Project = AsyncDisposable &
   Readonly<{
     folder: string
-    /** Files of the tarball, as npm lists them. */
-    files: readonly string[]
-    /** Manifest of the clone after packing. */
-    manifest: string
     run(program: string, ...words: readonly string[]): Promise<RunResult>
     /** Starts the installed `daybook` and waits until it listens. `end` stops it and returns its exit code. */
     listen(...words: readonly string[]): Promise<Readonly<{ url: string; end(): Promise<number | null> }>>
@@ -49,27 +60,53 @@ async function runToSuccess(cwd: string, program: string, ...words: readonly str
   return stdout
 }
 
-/** Packs a copy of the clone, so that the clone is unchanged, and installs the tarball. */
-export async function openProject(): Promise<Project> {
-  const whole = await mkdtemp(join(tmpdir(), 'daybook-package-'))
-  const [clone, folder] = [join(whole, 'clone'), join(whole, 'project')]
-  for (const path of [...PACKED, ...DOCUMENTS])
+/** Packs a copy of the clone, so that the clone is unchanged. */
+export async function packClone(): Promise<Packed> {
+  const folder = await mkdtemp(join(tmpdir(), 'daybook-package-'))
+  const clone = join(folder, 'clone')
+  for (const path of [...PACKED, ...globSync('*.md', { cwd: ROOT })])
     await cp(join(ROOT, path), join(clone, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  const packed = await runToSuccess(clone, 'npm', 'pack', '--json', '--silent', '--pack-destination', whole)
+
+  async function pack(...words: readonly string[]): Promise<Tarball> {
+    const packed = await runToSuccess(
+      clone,
+      'npm',
+      'pack',
+      ...words,
+      '--json',
+      '--silent',
+      '--pack-destination',
+      folder,
+    )
+    const [tarball] = JSON.parse(packed) as [{ filename: string; size: number; files: { path: string }[] }]
+    const files = tarball.files.map(({ path }) => path)
+    return { path: join(folder, tarball.filename), bytes: tarball.size, files }
+  }
+
+  // Packing the whole package builds the other one.
+  const whole = await pack()
+  const client = await pack('./dist/daybook-client')
   const manifest = await runToSuccess(clone, 'cat', 'package.json')
-  const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }]
-  await mkdir(folder)
+  return {
+    whole,
+    client,
+    manifest,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Installs a tarball into an empty project. */
+export async function openProject({ path }: Tarball): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'daybook-project-'))
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}\n')
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
-  await runToSuccess(folder, 'npm', 'install', ...quiet, join(whole, tarball.filename))
+  await runToSuccess(folder, 'npm', 'install', ...quiet, path)
   return {
     folder,
-    files: tarball.files.map(({ path }) => path),
-    manifest,
     run: (program, ...words) => run(folder, program, words),
     listen: (...words) => listen(folder, words),
-    [Symbol.asyncDispose]: () => rm(whole, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
 

@@ -17,7 +17,7 @@ export const BINARY_ENDPOINTS: ReadonlySet<string> = new Set<RawEndpoint>(['logT
 
 /** TypeScript program that makes the request with this project's client. */
 export function typescriptOf(call: ApiCall): string {
-  return `import { openDaybook } from 'daybook/client'
+  return `import { openDaybook } from 'daybook-client'
 
 const daybook = openDaybook('${call.base}')
 ${linesOf(call)}`

@@ -94,7 +94,7 @@ suite('the programs of the reference run', { timeout: 120_000 }, () => {
     const snippets = snippetsIn('TypeScript')
     const paths = [...snippets].map(([id, text]) => {
       const path = join(folder, `${id}.ts`)
-      writeFileSync(path, text.replace("'daybook/client'", `'${CLIENT}'`))
+      writeFileSync(path, text.replace("'daybook-client'", `'${CLIENT}'`))
       return path
     })
     const streaming = join(folder, 'stream.ts')

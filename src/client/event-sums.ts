@@ -4,7 +4,7 @@ import type { EventWire } from '../protocol/event.ts'
 import type { DetailedEvent } from './event-details.ts'
 
 /** Figures of `/summary` that are sums of events, in billionths. */
-export type Sums = Readonly<Record<'spentOnPlay' | 'paidInPrizes' | 'paidInLoyalty' | 'burned', Amount>>
+export type EventSums = Readonly<Record<'spentOnPlay' | 'paidInPrizes' | 'paidInLoyalty' | 'burned', Amount>>
 
 /** Finds an event by its seq, as `daybook.event` does. */
 export type FindEvent = (seq: number) => Promise<Pick<EventWire, 'kind'>>
@@ -13,7 +13,7 @@ export type FindEvent = (seq: number) => Promise<Pick<EventWire, 'kind'>>
 type Cancellation = Readonly<{ kots: Amount; seq: number; corrects: number }>
 
 /**
- * Sums events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event that
+ * EventSums events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event that
  * it cancels. The events may come in any order, each once, with their details (`details: true`).
  *
  * A correction of a payout does not say whether it cancels a prize, a refund or a loyalty payment. The kind of the
@@ -23,7 +23,7 @@ type Cancellation = Readonly<{ kots: Amount; seq: number; corrects: number }>
 export async function sumOf(
   events: AsyncIterable<DetailedEvent> | Iterable<DetailedEvent>,
   find?: FindEvent,
-): Promise<Sums> {
+): Promise<EventSums> {
   const sums = { spentOnPlay: ZERO, paidInPrizes: ZERO, paidInLoyalty: ZERO, burned: ZERO }
   const kindsOfPayouts = new Map<number, string>()
   const cancellations: Cancellation[] = []
