@@ -1,5 +1,4 @@
 import type { Brand } from './brand.ts'
-import { parseWhole } from './seq.ts'
 
 /** Integer milliseconds since 1970-01-01T00:00:00Z. */
 export type Ms = Brand<number, 'Ms'>
@@ -95,30 +94,33 @@ export function parseAt(text: string): Ms | undefined {
   const match = ISO.exec(text)
   if (match === null) return undefined
   const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = ''] = match
-  const ms = Date.UTC(+year, +month - 1, +day, +hour, +minute, +second, +fraction.padEnd(3, '0'))
-  // Date.UTC accepts 30 February and reads years below 100 as 19xx. The round trip detects both.
-  const back = new Date(ms)
-  const same =
-    back.getUTCFullYear() === +year &&
-    back.getUTCMonth() === +month - 1 &&
-    back.getUTCDate() === +day &&
-    +hour < 24 &&
-    +minute < 60 &&
-    +second < 60
-  return same && ms >= 0 ? (ms as Ms) : undefined
+  const ms = calendarMs({
+    year: +year,
+    month: +month,
+    day: +day,
+    hour: +hour,
+    minute: +minute,
+    second: +second,
+    ms: +fraction.padEnd(3, '0'),
+  })
+  return ms !== undefined && ms >= 0 ? (ms as Ms) : undefined
 }
 
-type QueryTime = Readonly<{ ms: Ms } | { reason: 'not-a-time' | 'seconds' }>
+type CalendarTime = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'ms', number>>
 
-/** Parses a time in a query: ISO 8601 in UTC, or integer milliseconds since 1970 (spec, section 1). */
-export function parseQueryTime(text: string): QueryTime {
-  const value = parseWhole(text)
-  if (value === undefined) {
-    const ms = parseAt(text)
-    return ms === undefined ? { reason: 'not-a-time' } : { ms }
-  }
-  if (value > 0 && value < MILLISECONDS_MIN) return { reason: 'seconds' }
-  return value <= MS_MAX ? { ms: value as Ms } : { reason: 'not-a-time' }
+/** Milliseconds since 1970, or before, of a time in UTC; undefined for a day or a time of day that does not exist. */
+export function calendarMs({ year, month, day, hour, minute, second, ms }: CalendarTime): number | undefined {
+  const made = Date.UTC(year, month - 1, day, hour, minute, second, ms)
+  // Date.UTC accepts 30 February and reads years below 100 as 19xx. The round trip detects both.
+  const back = new Date(made)
+  const same =
+    back.getUTCFullYear() === year &&
+    back.getUTCMonth() === month - 1 &&
+    back.getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60
+  return same ? made : undefined
 }
 
 /** Greatest multiple of `width` (counted from `origin`) at or before `ms`. */

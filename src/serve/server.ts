@@ -6,7 +6,7 @@ import type { ConnectionCount } from './allowance/caller-connections.ts'
 import type { RequestPathParts } from './exchange/request-path.ts'
 import { openRequestPath } from './exchange/request-path.ts'
 import { ALLOWED_METHODS, CORS_HEADERS } from './http/headers.ts'
-import { isTargetTooLong } from './http/overflow.ts'
+import { isTargetTooLong } from './overflow.ts'
 import { HEADERS_MAX } from './http/request-form.ts'
 import { drainServer } from './server-drain.ts'
 

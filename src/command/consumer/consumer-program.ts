@@ -14,7 +14,7 @@ import { pull } from './pull.ts'
 import type { TailStart } from './tail.ts'
 import { tail } from './tail.ts'
 import type { MonthRange } from './time-options.ts'
-import { monthRange, pastTimeOption, TIME_FORMS, timeOption } from './time-options.ts'
+import { monthRange, pastTimeOption, OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
 type FilterOptions = Readonly<{
@@ -56,7 +56,7 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
     .argument('<url>', 'address of the service')
     .addOption(option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'last']))
     .addOption(
-      option('--since <time>', `begin at this moment: ${TIME_FORMS}`)
+      option('--since <time>', `begin at this moment: ${OPTION_TIME_FORMS}`)
         .argParser(pastTimeOption(world.now))
         .conflicts('last'),
     )
@@ -133,7 +133,7 @@ function addExport(program: Command, world: World, done: (code: ExitCode) => voi
     .command('export')
     .description('print every event of a range as JSON lines or CSV, in few requests')
     .argument('<url>', 'address of the service')
-    .addOption(option('--from <time>', `begin at this moment: ${TIME_FORMS}`).argParser(time))
+    .addOption(option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`).argParser(time))
     .addOption(option('--to <time>', 'end before this moment (default: the head)').argParser(time))
     .addOption(option('--after <seq>', 'only events with a greater seq').argParser(seq).default(0))
     .addOption(option('--format <name>', 'format of events').choices(['jsonl', 'csv']).default('jsonl'))

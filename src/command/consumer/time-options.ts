@@ -1,16 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Month, Ms } from '../../protocol/moment.ts'
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  monthStart,
-  msOf,
-  parseMonth,
-  parseQueryTime,
-  SECOND_MS,
-  WEEK_MS,
-} from '../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, parseMonth, SECOND_MS, WEEK_MS } from '../../protocol/moment.ts'
+import { parseQueryTime } from '../../protocol/query-time.ts'
 
 const UNITS: Readonly<Record<string, number>> = {
   s: SECOND_MS,
@@ -20,19 +11,19 @@ const UNITS: Readonly<Record<string, number>> = {
   w: WEEK_MS,
 }
 
-export const TIME_FORMS =
+export const OPTION_TIME_FORMS =
   '2026-09-01, 2026-09-01T12:00Z, 2026-09, milliseconds since 1970, or how long ago (90s, 2h, 7d)'
 
-/** Parser of a moment: a time as in a query of the API, a month (its beginning), or a time ago (`90s`, `2h`, `7d`). */
+/** Parser of a moment: a time as in a query of the API, or a time ago (`90s`, `2h`, `7d`). */
 export function timeOption(now: () => Ms): (text: string) => Ms {
   return (text) => {
     const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
     if (count !== '') return msOf(Math.max(0, now() - Number(count) * (UNITS[unit] ?? 0)))
-    const month = parseMonth(text)
-    if (month !== undefined) return monthStart(month)
     const time = parseQueryTime(text)
     if ('ms' in time) return time.ms
-    throw new InvalidArgumentError(faultOf(text, time.reason))
+    throw new InvalidArgumentError(
+      LIKE_A_TIME.test(text) ? `the time ${time.fault.replace(/\.$/, '')}` : NO_TIME,
+    )
   }
 }
 
@@ -46,15 +37,9 @@ export function pastTimeOption(now: () => Ms): (text: string) => Ms {
   }
 }
 
-const DAY_AND_TIME = /^\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?)?$/
-
-function faultOf(text: string, reason: 'not-a-time' | 'seconds'): string {
-  if (DAY_AND_TIME.test(text)) return 'there is no such day or time since 1970'
-  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'give a time in UTC that ends with Z, such as 2026-09-01T12:00Z'
-  // Four digits are probably a year.
-  if (reason === 'seconds' && text.length > 4) return 'did you mean milliseconds?'
-  return `give one of ${TIME_FORMS}`
-}
+/** Text that is meant as a time of a query, and not as an age. */
+const LIKE_A_TIME = /^[+-]?\d[-\d:., T/+Zze]*$/
+const NO_TIME = `give one of ${OPTION_TIME_FORMS}`
 
 /** Range of months, both ends inclusive; null for the first or last month of the archive. */
 export type MonthRange = Readonly<{ from: Month | null; to: Month | null }>

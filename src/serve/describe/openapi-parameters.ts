@@ -39,7 +39,10 @@ export function schemaOf(
       return {
         schema: {
           oneOf: [
-            { type: 'string', description: 'ISO 8601, UTC: `2026-10-01` or `2026-10-01T12:00:00Z`' },
+            {
+              type: 'string',
+              description: 'UTC: `2026-10`, `2026-10-01`, `2026-10-01T12:00:00.123456+00:00`',
+            },
             { type: 'integer', minimum: 0, description: 'Milliseconds since 1970' },
           ],
         },

@@ -1,8 +1,8 @@
 import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { parseQueryTime } from '../../protocol/moment.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
+import { parseQueryTime, TIME_FORMS } from '../../protocol/query-time.ts'
 import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
@@ -156,12 +156,7 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
   switch (form.is) {
     case 'time': {
       const time = parseQueryTime(text)
-      if ('ms' in time) return { is: 'time', text, value: time.ms }
-      if (time.reason === 'not-a-time') return invalid(form)
-      return {
-        message:
-          'as an integer counts milliseconds since 1970, and this one is too small: did you mean milliseconds?',
-      }
+      return 'ms' in time ? { is: 'time', text, value: time.ms } : { message: time.fault }
     }
     case 'integer': {
       const value = integerIn(text, form)
@@ -216,10 +211,7 @@ const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or t
 function invalid(form: ParameterForm): Refusal {
   switch (form.is) {
     case 'time':
-      return {
-        message:
-          'must be an ISO 8601 time in UTC, such as 2026-10-01 or 2026-10-01T12:00:00Z, or integer milliseconds since 1970.',
-      }
+      return { message: `must be a time in UTC, such as ${TIME_FORMS}.` }
     case 'integer':
       return { message: `must be an integer from ${form.min} to ${form.max} in plain digits.` }
     case 'word':

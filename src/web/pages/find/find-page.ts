@@ -1,5 +1,6 @@
 import type { Parameter } from '../../../protocol/parameters.ts'
-import { DAY_MS, parseMonth, parseQueryTime } from '../../../protocol/moment.ts'
+import { DAY_MS, parseMonth } from '../../../protocol/moment.ts'
+import { parseQueryTime } from '../../../protocol/query-time.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'

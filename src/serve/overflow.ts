@@ -1,4 +1,4 @@
-import { TARGET_CHARS_MAX } from '../../protocol/parameters.ts'
+import { TARGET_CHARS_MAX } from '../protocol/parameters.ts'
 
 const REQUEST_LINE = /^[A-Z]+ (\S+)/
 
