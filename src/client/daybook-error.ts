@@ -6,14 +6,7 @@ import type { ParameterFault, ProblemCode } from '../protocol/problem.ts'
  * `unexpected-answer`: the answer breaks the protocol. `too-large`: the answer exceeds a limit of the client.
  * `gap`: an event is missing. `another-log`: the service now has another log than before.
  */
-export type ErrorCode =
-  | ProblemCode
-  | 'unreachable'
-  | 'timeout'
-  | 'unexpected-answer'
-  | 'too-large'
-  | 'gap'
-  | 'another-log'
+export type ErrorCode = ProblemCode | 'unreachable' | 'timeout' | 'unexpected-answer' | 'too-large' | 'gap'
 
 type ErrorFields = Readonly<{
   /** HTTP status; 0 without an answer. */

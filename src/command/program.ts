@@ -70,9 +70,10 @@ function addDataCommands(
       .description('send drafts to the publish door')
       .argument('[file]', 'drafts as JSON lines; standard input by default')
       .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+      .addOption(option('--url <url>', 'address of the service: refuse a door that belongs to another log'))
       .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
-      .action(async (file: string | undefined, options: { to: string; tokenFile: string }) =>
-        done(await publish({ file: file ?? null, ...options }, input, world)),
+      .action(async (file: string | undefined, options: { to: string; url?: string; tokenFile: string }) =>
+        done(await publish({ file: file ?? null, ...options, url: options.url ?? null }, input, world)),
       ),
   )
   program.addCommand(

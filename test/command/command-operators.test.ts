@@ -104,6 +104,41 @@ suite('correct', () => {
   })
 })
 
+suite('correct and publish', () => {
+  let other: Service
+  before(async () => (other = await startService({ drafts: SAMPLE })))
+  after(() => other[Symbol.asyncDispose]())
+  const token = ['--token-file', tokenFile] as const
+  const REFUSAL =
+    /^127\.0\.0\.1:\d+ belongs to another log \([0-9a-f]{32}\) than the service \([0-9a-f]{32}\): check --url and --to$/m
+  const heads = (): Promise<number[]> =>
+    Promise.all(
+      [service, other].map(async ({ url }) => {
+        const { head } = (await (await fetch(`${url}/api/v1/status`)).json()) as { head: { seq: number } }
+        return head.seq
+      }),
+    )
+
+  test('refuse a door that belongs to another log than the service, and publish nothing', async () => {
+    const seq = await publishDeposit(service, 'in-one-log')
+    const headsBefore = await heads()
+    const corrected = await run(['correct', `${seq}`, '--url', service.url, '--to', other.door, ...token])
+    assert.equal(corrected.code, 1)
+    assert.match(corrected.stderr, REFUSAL)
+    assert.match(corrected.stderr, /^nothing was published$/m)
+    const file = join(folder, 'drafts.jsonl')
+    writeFileSync(file, '{"ref":"elsewhere","type":"treasury","kind":"deposit","kots":"1"}\n')
+    const sent = (url: string): ReturnType<typeof run> =>
+      run(['publish', file, '--url', url, '--to', other.door, ...token])
+    const refused = await sent(service.url)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /belongs to another log/)
+    assert.deepEqual(await heads(), headsBefore)
+    const { code, stdout } = await sent(other.url)
+    assert.deepEqual([code, stdout], [0, '1 published, 0 duplicates skipped, 0 held\n'])
+  })
+})
+
 suite('doctor', () => {
   const lines = (stdout: string, is: string): readonly string[] =>
     stdout.split('\n').filter((line) => line.startsWith(is))

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
-import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
+import {
+  createStore,
+  openForReading,
+  openForWriting,
+  readIdentity,
+  storePath,
+} from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
@@ -89,6 +95,7 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
       onBroken: (error) => assert.fail(error),
     })
     const door = createDoor({
+      log: readIdentity(db).id,
       queue,
       chain: 'opaque',
       tokens: [DOOR_TOKEN, NEXT_TOKEN],

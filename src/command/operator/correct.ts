@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { Answer } from '../../client/ask.ts'
+import { openSameLog } from '../../client/event-pages.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
@@ -38,7 +40,14 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const door = tokenFile === null ? null : openDoor(to, tokenFile, world.stop)
   const daybook = openClient(settings.url, world)
   const signal = world.stop
-  const event: EventWire = await withCommandErrors(() => daybook.event(seq, { signal }))
+  const sameLog = openSameLog()
+  const read = async (id: 'event' | 'eventDetails'): Promise<Answer> => {
+    const answer = await daybook.ask.get(endpointPath(id, seq), { signal })
+    sameLog(answer.headers)
+    return answer
+  }
+  const answer = await withCommandErrors(() => read('event'))
+  const event: EventWire = answer.json()
   const correctable: readonly string[] = CORRECTABLE_TYPES
   if (!isEventType(event.type) || !correctable.includes(event.type)) {
     throw new CommandError(
@@ -47,10 +56,7 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
     )
   }
   const details: EventDetails['details'] =
-    fields === null
-      ? null
-      : (await withCommandErrors(() => daybook.ask.get(endpointPath('eventDetails', seq), { signal }))).json()
-          .details
+    fields === null ? null : (await withCommandErrors(() => read('eventDetails'))).json().details
   const drafts = [
     correctionDraft(event, settings),
     ...(fields === null ? [] : [restatementDraft(event, details ?? {}, fields, settings)]),
@@ -60,7 +66,7 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
     world.stdout.write(lines.map((line) => `${line}\n`).join(''))
     return 0
   }
-  const sent = await sendDrafts(door, lines)
+  const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
     const { draft, field, reason } = sent.failure
     const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'

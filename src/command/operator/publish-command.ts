@@ -2,9 +2,11 @@ import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { endpointPath } from '../../client/endpoint-query.ts'
+import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { DoorAccess, DoorFailure } from './publish-door.ts'
+import type { DoorAccess, DoorAnswer } from './publish-door.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -13,6 +15,8 @@ type PublishSettings = Readonly<{
   /** Path of a file of JSON lines, or null for standard input. */
   file: string | null
   to: string
+  /** Public address of the log that the door must belong to; null for the log of its first answer. */
+  url: string | null
   tokenFile: string
 }>
 
@@ -24,25 +28,28 @@ type PublishCounts = { published: number; duplicates: number; held: number }
 
 /** Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
-  const door = openDoor(settings.to, settings.tokenFile, world.stop)
+  const anyDoor = openDoor(settings.to, settings.tokenFile, world.stop)
   const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
+  let door = settings.url === null ? anyDoor : { ...anyDoor, log: await publicLog(settings.url, world) }
   const sent: PublishCounts = { published: 0, duplicates: 0, held: 0 }
   try {
     let firstLine = 1
     let bytes = 0
     for await (const lines of batches(source, world.stop)) {
-      const failure = await send(door, lines, sent)
-      if (failure !== null) {
+      const answer = await send(door, lines, sent)
+      if (!answer.ok) {
         progress.end()
-        const { draft, field, reason } = failure
+        const { draft, field, reason } = answer.failure
         const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
         const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
         tell(world, `${place.join(', ')}: ${reason}`)
         report(sent, world)
         return 1
       }
+      // The drafts of one run go into one log.
+      door = { ...door, log: door.log ?? answer.log }
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
       progress.at(bytes, Math.max(total, bytes), ` | ${sent.published + sent.duplicates} drafts`)
@@ -57,6 +64,14 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   }
   report(sent, world)
   return 0
+}
+
+/** Id of the log that a service serves. */
+async function publicLog(url: string, world: World): Promise<string | null> {
+  const { ask } = openClient(url, world)
+  const path = endpointPath('status', '')
+  const { headers } = await withCommandErrors(() => ask.get(path, { signal: world.stop }))
+  return headers.get('daybook-log')
 }
 
 function report({ published, duplicates, held }: PublishCounts, world: World): void {
@@ -99,20 +114,16 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
   if (batch.length > 0 && !stop.aborted) yield batch
 }
 
-async function send(
-  door: DoorAccess,
-  lines: readonly Line[],
-  sent: PublishCounts,
-): Promise<DoorFailure | null> {
+async function send(door: DoorAccess, lines: readonly Line[], sent: PublishCounts): Promise<DoorAnswer> {
   const answer = await sendDrafts(
     door,
     lines.map(({ text }) => text),
   )
-  if (!answer.ok) return answer.failure
+  if (!answer.ok) return answer
   for (const { status } of answer.receipts) {
     if (status === 'published') sent.published += 1
     else if (status === 'duplicate') sent.duplicates += 1
     else sent.held += 1
   }
-  return null
+  return answer
 }

@@ -1,29 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readAddress } from '../terminal/log-address.ts'
+import { printable } from '../terminal/output.ts'
 import { readToken } from './token-file.ts'
 
 /** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
 
-/** Address of the publish door, the token that opens it, and the signal that stops the command. */
-export type DoorAccess = Readonly<{ address: URL; token: string; stop: AbortSignal }>
+/**
+ * Address of the publish door, the token that opens it, the id of the log that it must belong to (null for any), and
+ * the signal that stops the command.
+ */
+export type DoorAccess = Readonly<{ address: URL; token: string; log: string | null; stop: AbortSignal }>
 
 /** Outcome of one draft. */
 export type DoorReceipt = Readonly<{ status: string; seq: number | null }>
 
 /** Reason why a request failed, with the index of the draft and the field at fault, if there is one. */
-export type DoorFailure = Readonly<{ draft: number | null; field: string | null; reason: string }>
+type DoorFailure = Readonly<{ draft: number | null; field: string | null; reason: string }>
 
 /** Answer of the publish door to one request. */
 export type DoorAnswer = Readonly<
-  { ok: true; receipts: readonly DoorReceipt[] } | { ok: false; failure: DoorFailure }
+  { ok: true; receipts: readonly DoorReceipt[]; log: string | null } | { ok: false; failure: DoorFailure }
 >
 
 /** Reads the address and the token of a publish door from the user's options. Sends nothing. */
 export function openDoor(to: string, tokenFile: string, stop: AbortSignal): DoorAccess {
   const base = readAddress(to, DOOR)
-  return { address: new URL('/publish', base), token: readToken(tokenFile), stop }
+  return { address: new URL('/publish', base), token: readToken(tokenFile), log: null, stop }
 }
 
 const DOOR = { what: 'the address of the publish door with --to', example: 'http://127.0.0.1:8081' }
@@ -41,15 +45,21 @@ export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Pr
     // An answer that is not JSON comes from another program at that address.
     const answer: unknown = await response.json().catch(() => null)
     const receipts = listIn(answer, 'drafts')
+    const log = response.headers.get('daybook-log')
     if (response.ok && receipts.length === lines.length)
-      return { ok: true, receipts: receipts.map(receiptOf) }
+      return { ok: true, receipts: receipts.map(receiptOf), log }
     if ((response.status === 503 || response.status === 507) && attempt < TRIES_MAX) {
       await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000, door.stop)
       continue
     }
-    // The public listener names its log in every answer; the door does not.
-    if (response.headers.has('daybook-log')) {
+    // Every site may read the public listener; none the door.
+    if (response.headers.has('access-control-allow-origin')) {
       return failed(`${door.address.host} is the public listener: give --to the address of the publish door`)
+    }
+    if (fieldIn(answer, 'code') === 'another-log') {
+      return failed(
+        `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`,
+      )
     }
     return { ok: false, failure: failureOf(answer) }
   }
@@ -61,13 +71,17 @@ function failed(reason: string): DoorAnswer {
 
 /** Sends one request; null when nothing answers. */
 async function post(
-  { address, token, stop }: DoorAccess,
+  { address, token, log, stop }: DoorAccess,
   lines: readonly string[],
 ): Promise<Response | null> {
   try {
     return await fetch(address, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/x-ndjson',
+        ...(log === null ? {} : { 'daybook-log': log }),
+      },
       body: lines.join('\n'),
       signal: stop,
     })

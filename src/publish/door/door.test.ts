@@ -44,6 +44,20 @@ suite('the publish door', () => {
     }
   })
 
+  test('names its log in every answer, and refuses a request for another log', async () => {
+    await using stage = await openDoorStage()
+    const published = await stage.publish([trade('a')])
+    const log = published.headers.get('daybook-log') ?? ''
+    assert.match(log, /^[0-9a-f]{32}$/)
+    const refused = await stage.publish([trade('b')], { 'daybook-log': '0'.repeat(32) })
+    assertRefused(refused, 409, 'another-log')
+    assert.equal(refused.headers.get('daybook-log'), log)
+    assert.equal(stage.head(), 1)
+    assert.deepEqual(receipts(await stage.publish([trade('b')], { 'daybook-log': log })), [
+      ['b', 'published', 2],
+    ])
+  })
+
   test('publishes all drafts of a request or none', async () => {
     await using stage = await openDoorStage()
     const drafts = [deposit('a', '5'), burn('b', '3'), { ref: 'k', type: 'prize', kind: 'new_kind' }]

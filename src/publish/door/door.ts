@@ -29,6 +29,8 @@ export const PUBLISH_REQUESTS_MAX = 64
 export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
 
 type DoorSettings = Readonly<{
+  /** Id of the log, which every answer names. */
+  log: string
   queue: CommitQueue
   chain: Chain
   /** Valid publish tokens: one, or two during a change. */
@@ -61,6 +63,7 @@ export function createDoor(settings: DoorSettings): Server {
       requireHostHeader: true,
     },
     (request, response) => {
+      response.setHeader('daybook-log', settings.log)
       // While the door closes, publishers must not reuse their connections.
       if (!server.listening) response.setHeader('connection', 'close')
       answer(settings, { guard, underWay }, request, response).catch((error: unknown) => {
@@ -101,7 +104,9 @@ async function answer(
   }
   const outcome = settings.stopping()
     ? failed('not-ready', 'the service is stopping')
-    : await runLimited(underWay, () => publishRequest(settings, request))
+    : (request.headers['daybook-log'] ?? settings.log) !== settings.log
+      ? failed('another-log', 'the request is for another log than that of this door')
+      : await runLimited(underWay, () => publishRequest(settings, request))
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
     return send(
@@ -235,6 +240,7 @@ function failed(code: FailedOutcome['code'], reason: string): FailedOutcome {
 const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutcome>>> = {
   'address-forbidden': 'address',
   'ref-conflict': 'conflict',
+  'another-log': 'conflict',
   'wrong-state': 'conflict',
   'insufficient-balance': 'conflict',
   'not-ready': 'unavailable',

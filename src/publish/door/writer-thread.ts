@@ -69,6 +69,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
   })
   const door = createDoor({
+    log: identity.id,
     queue,
     chain: settings.chain,
     tokens: settings.tokens,

@@ -122,6 +122,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'An earlier draft with other content has this ref.',
     cure: 'Give the new draft a ref of its own. To repeat the old draft, send it unchanged.',
   },
+  'another-log': {
+    meaning:
+      'The header `Daybook-Log` of the request names another log than that of this door. Nothing is published.',
+    cure: 'Compare the addresses: the door and the public service must be of one installation. To publish into this log on purpose, send the id in `Daybook-Log` of this answer, or no such header.',
+  },
   'time-regression': {
     meaning: 'The moment of a draft is before the newest event. Only imports have moments.',
     cure: 'Sort the drafts by `at`, and import into an empty log or after its newest event.',

@@ -87,4 +87,20 @@ suite('a service with its public rate limit', () => {
     const found = await auditOf(log, undefined, { source: { ...source, read } })
     assert.deepEqual(findingLines(found), ['schedule | schedule: is missing'])
   })
+
+  test('ends with a clear error when two answers name different logs', async () => {
+    let count = 0
+    const fetch = async (): Promise<Response> => {
+      count += 1
+      return new Response('{}', { headers: { 'daybook-log': String(count) } })
+    }
+    const clock = openVirtualClock()
+    const ask = openAsk({ base: 'https://daybook.test', ...clock, random: () => 0.5, fetch })
+    const source = openLiveSource(ask, clock.sleep, new AbortController().signal)
+    await source.read('log/keys')
+    await assert.rejects(source.read('summary'), {
+      code: 'another-log',
+      message: 'the service has another log now',
+    })
+  })
 })

@@ -1,6 +1,7 @@
 import type { Ask } from '../../client/ask.ts'
 import { readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
+import { openSameLog } from '../../client/event-pages.ts'
 import { WrongError } from './finding.ts'
 import { FILE_BYTES_MAX } from './source.ts'
 import type { Source } from './source.ts'
@@ -8,16 +9,22 @@ import type { Source } from './source.ts'
 /** Most requests of a file whose body breaks off. */
 const FILE_ATTEMPTS_MAX = 4
 
-/** Source that reads from a service, below its rate limit and with retries. */
+/**
+ * Source that reads from a service, below its rate limit and with retries. Throws `another-log` when two answers name
+ * different logs.
+ */
 export function openLiveSource(
   ask: Ask,
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Source {
+  const sameLog = openSameLog()
+
   async function read(path: string): Promise<Uint8Array | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { stream } = await ask.open(`/api/v1/${path}`, { signal })
+        const { headers, stream } = await ask.open(`/api/v1/${path}`, { signal })
+        sameLog(headers)
         return await readBytes(stream, FILE_BYTES_MAX)
       } catch (error) {
         signal.throwIfAborted()
