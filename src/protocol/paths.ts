@@ -33,6 +33,9 @@ export const ENDPOINT_PATHS = {
   status: '/api/v1/status',
 } as const
 
+/** Paths of the descriptions of all files and columns, outside the API: a Data Package, and a catalogue in DCAT. */
+export const DATASET_PATHS = { frictionless: '/datapackage.json', dcat: '/dcat.jsonld' } as const
+
 export type EndpointId = keyof typeof ENDPOINT_PATHS
 
 /** Name of a path's variable part: `{seq}`, or `{tile...}` for one that spans several segments. */

@@ -18,6 +18,7 @@ import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
 import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
+import { datasetRoutes } from '../../src/serve/datasets/dataset-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
 import { rootRoutes } from '../../src/serve/api/root-routes.ts'
@@ -170,6 +171,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const router = openRouter([
     ...api,
     ...rootRoutes(),
+    ...datasetRoutes(reader, site),
     ...web.routes,
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import { DATASET_PATHS } from '../../src/protocol/paths.ts'
 import { parsed } from '../../src/protocol/problem.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
@@ -66,7 +67,9 @@ suite('the sitemap', () => {
     const pages = PAGES.map(pagePath).filter((path) => !path.includes('{'))
     assert.deepEqual(
       named,
-      [...pages, '/contests/2/ledger', '/contests/1/ledger'].map((path) => `${base}${path}`),
+      [...pages, '/datapackage.json', '/dcat.jsonld', '/contests/2/ledger', '/contests/1/ledger'].map(
+        (path) => `${base}${path}`,
+      ),
     )
     for (const address of named) assert.equal((await fetch(address, { redirect: 'manual' })).status, 200)
   })
@@ -144,7 +147,8 @@ suite('robots.txt', () => {
     for (const path of [...named, '/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001']) {
       assert.ok(isAllowed(robots, path), path)
     }
-    assert.ok(named.every((path) => ADDRESSES.includes(path)))
+    const files: readonly string[] = Object.values(DATASET_PATHS)
+    assert.ok(named.every((path) => ADDRESSES.includes(path) || files.includes(path)))
   })
 
   test('disallows endless streams and unlimited sets of addresses', async () => {

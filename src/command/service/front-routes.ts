@@ -3,6 +3,7 @@ import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import { openAnswerCache } from '../../serve/http/answer-cache.ts'
 import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
+import { datasetRoutes } from '../../serve/datasets/dataset-routes.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { rootRoutes } from '../../serve/api/root-routes.ts'
 import type { Route } from '../../serve/http/route.ts'
@@ -29,5 +30,5 @@ export function frontRoutesOf(
     assets: openAssets(scripts),
     present: (now) => etag(reader.head().seq, floorTo(now, MINUTE_MS)),
   })
-  return { api: [...api, ...rootRoutes()], web }
+  return { api: [...api, ...rootRoutes(), ...datasetRoutes(reader, site)], web }
 }

@@ -1,6 +1,7 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Month } from '../../protocol/moment.ts'
+import { DATASET_PATHS } from '../../protocol/paths.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { endpointPlace, endpointRoutes } from '../http/endpoint-route.ts'
@@ -12,6 +13,9 @@ import { parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
 import { revalidated, treeReplies } from './tree-routes.ts'
+
+/** Link to the description of every file and column. */
+const DESCRIBED_BY = `<${DATASET_PATHS.frictionless}>; rel="describedby"; type="application/json"`
 
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
@@ -46,7 +50,8 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
 
 function indexReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
-    const caching = revalidated(snapshot.head.seq, presentEtag(snapshot.head.seq))
+    const { seq } = snapshot.head
+    const caching = revalidated(seq, presentEtag(seq), { Link: DESCRIBED_BY })
     if (ask.holds(caching.etag)) return { is: 'unchanged', ...caching }
     const body = JSON.stringify(archiveIndex(snapshot.months()))
     return { is: 'body', type: JSON_TYPE, body, ...caching }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
+import { DATASET_PATHS } from '../../protocol/paths.ts'
 import type { Contests } from '../../protocol/resources.ts'
 import { etagOf } from '../../serve/http/etag.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
@@ -90,12 +91,14 @@ export async function sitemapEntries(
   return parsed(entries.slice(0, most))
 }
 
-/** Entries of the pages without a variable part. Pages of an endpoint change with the log. */
+/** Entries of the pages without a variable part, and of the descriptions of all files. Pages of an endpoint change with the log. */
 function pageEntries(pages: readonly AnyPage[], changedAt: string | null): readonly SitemapEntry[] {
-  return pages.flatMap((page) => {
+  const ofPages = pages.flatMap((page) => {
     const path = pagePath(page)
     return path.includes('{') ? [] : [{ path, changedAt: page.endpoint === null ? null : changedAt }]
   })
+  const descriptions = Object.values(DATASET_PATHS).map((path) => ({ path, changedAt: null }))
+  return [...ofPages, ...descriptions]
 }
 
 function sitemapOf(entries: readonly SitemapEntry[], base: string): string {

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { DATASET_PATHS, ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
@@ -35,7 +35,8 @@ export function formatReference(reference: Reference): string {
     ...(simulated ? ['**This is a simulated platform: no event here is of real money.**'] : []),
     `${TERMS} Version ${document.info.version}.`,
     `The same as a page: [/api](/api), for programs: [OpenAPI](${ENDPOINT_PATHS.openapi}) and, of the stream, ` +
-      `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}); in short: [llms.txt](/llms.txt).`,
+      `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}); in short: [llms.txt](/llms.txt). ` +
+      `Every file and column: [Data Package](${DATASET_PATHS.frictionless}), [DCAT](${DATASET_PATHS.dcat}).`,
     ...document.tags.flatMap(({ name, description }) => [
       `## ${name}`,
       `${description}.`,

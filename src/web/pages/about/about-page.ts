@@ -1,4 +1,6 @@
+import { DATASET_PATHS } from '../../../protocol/paths.ts'
 import type { EventTypes } from '../../../protocol/resources.ts'
+import { DATASET_LINKS } from '../../frame/dataset-links.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
@@ -13,7 +15,7 @@ export const aboutPage: Page<null> = {
   asksMore: true,
   title: (_, { site }) => `About ${site.name}`,
   head: (_, view) =>
-    jsonBlock('application/ld+json', {
+    html`${DATASET_LINKS}${jsonBlock('application/ld+json', {
       '@context': 'https://schema.org/',
       '@type': 'DataCatalog',
       name: view.site.name,
@@ -22,7 +24,7 @@ export const aboutPage: Page<null> = {
       isAccessibleForFree: true,
       dataset: { '@type': 'Dataset', name: 'Every event, by month', url: `${view.site.url}/archive` },
       ...(view.site.licence === null ? {} : { license: view.site.licence }),
-    }),
+    })}`,
   async render(_, view) {
     const status = await askEndpoint(view, 'status')
     const types = await askEndpoint(view, 'eventTypes')
@@ -32,7 +34,9 @@ export const aboutPage: Page<null> = {
       </p>
       <p>
         Only totals are published; no wallet addresses. Anyone may read all of it, without a key. News of
-        contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>.
+        contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>. Every file and column
+        is described in <a href="${DATASET_PATHS.frictionless}">a Data Package</a> and in
+        <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a>.
       </p>
       ${DEFINITIONS} ${METHOD} ${GUARANTEES} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
       <h2>Which log this is</h2>

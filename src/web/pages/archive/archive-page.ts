@@ -1,6 +1,8 @@
+import { DATASET_PATHS } from '../../../protocol/paths.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
+import { DATASET_LINKS } from '../../frame/dataset-links.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
@@ -14,7 +16,8 @@ export const archivePage: EndpointPage<'archive'> = {
   title: () => 'Archive',
   csv: tableOf,
   svg: monthPicture,
-  head: ({ months }, view) => jsonBlock('application/ld+json', datasetOf(months, view)),
+  head: ({ months }, view) =>
+    html`${DATASET_LINKS}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
   render: ({ months }, view) =>
     html`<p class="lead">Every event since the first, a file for each month. No key and no sign-up.</p>
       ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
@@ -124,6 +127,11 @@ WHERE type = 'payout' GROUP BY day ORDER BY day;`
     ${code('With Python', python)}
     <p>With DuckDB, over the files that curl fetched: what was paid each day.</p>
     ${code('With DuckDB', duckdb)}
+    <p>
+      <a href="${DATASET_PATHS.frictionless}">A Data Package</a> and
+      <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a> describe every file and column, with types, units
+      and digests.
+    </p>
     <p>
       All files, then the stream after the last event of the last: nothing is missed and nothing comes twice.
     </p>
