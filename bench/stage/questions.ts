@@ -11,7 +11,7 @@ import { schedule } from '../../src/project/answers/schedule.ts'
 import { summary } from '../../src/project/answers/summary.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
-import { BUCKETS_MAX, PAGE_SCAN_MAX, ROWS_MAX } from '../../src/protocol/parameters.ts'
+import { BUCKETS_MAX, EXAMINED_MAX, ROWS_MAX } from '../../src/protocol/parameters.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
 import type { Bucket } from '../../src/protocol/range-resources.ts'
 import { BUCKETS } from '../../src/protocol/range-resources.ts'
@@ -250,7 +250,7 @@ function page(
             after,
             before: nextSeq(snapshot.head.seq),
             limit,
-            scanMax: PAGE_SCAN_MAX,
+            examineMax: EXAMINED_MAX,
           },
           'json',
         ).bytes,
@@ -263,7 +263,7 @@ function eventsFrom(random: Random, { from, to }: QuestionSubjects): QuestionDra
   const at = msOf(random.between(from, to))
   const filter = { types: null, kinds: null, contestIds: null, nonzero: false }
   return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
-    const walk = { filter, tx: null, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
+    const walk = { filter, tx: null, order: 'asc', limit: 100, examineMax: EXAMINED_MAX } as const
     const before = nextSeq(snapshot.head.seq)
     return textOf(snapshot.walk({ ...walk, after: snapshot.seqBefore(at), before }, 'json').bytes)
   })

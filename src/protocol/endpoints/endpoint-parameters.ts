@@ -99,7 +99,7 @@ const RANGE: Definitions<'from' | 'to' | 'bucket' | 'format'> = {
 }
 
 const EVENTS: Definitions<'from' | 'to' | 'tx' | 'order' | 'before' | 'limit' | 'format'> = {
-  from: timeOf('no lower bound', 'Only events at or after this moment'),
+  from: timeOf('no lower bound', 'Only events at or after this moment; with `after`, the later of both'),
   to: timeOf('no upper bound', 'Only events before this moment'),
   // A log takes what its own chain writes.
   tx: {
@@ -171,5 +171,12 @@ export const ENDPOINT_PARAMETERS: {
   },
   loyaltyRuns: FORMAT,
   events: { after: AFTER, ...FILTER, ...EVENTS },
-  stream: { after: { ...AFTER, absent: 'live from the head' }, ...FILTER },
+  stream: {
+    after: { ...AFTER, absent: 'live from the head' },
+    from: timeOf(
+      'live from the head',
+      'Only events at or after this moment; with `after`, the later of both',
+    ),
+    ...FILTER,
+  },
 }
