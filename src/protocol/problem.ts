@@ -19,8 +19,10 @@ export const PROBLEMS = {
   'range-not-satisfiable': { status: 416, title: 'The range lies outside the file' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'too-many-streams': { status: 429, title: 'Too many streams from this address' },
+  'too-many-exports': { status: 429, title: 'Too many whole CSV files at a time to this address' },
   'too-many-connections': { status: 429, title: 'Too many connections from this address' },
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
+  'export-capacity': { status: 503, title: 'This node sends as many whole CSV files as it may' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
   // Codes of the private listener.

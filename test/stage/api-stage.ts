@@ -28,6 +28,9 @@ import { openRouter } from '../../src/serve/http/router.ts'
 import type { ServerSettings } from '../../src/serve/server.ts'
 import { start } from '../../src/serve/server.ts'
 import { allocateCallerSlots, openCallerSlots } from '../../src/serve/allowance/caller-slots.ts'
+import { allocateExportPlaces, openExportPlaces } from '../../src/serve/allowance/export-places.ts'
+import type { ExportLimits } from '../../src/serve/export/export-limits.ts'
+import { openExports } from '../../src/serve/export/exports.ts'
 import { openStreams } from '../../src/serve/stream/streams.ts'
 import { openAssets, openScripts } from '../../src/web/assets/assets.ts'
 import { openWeb } from '../../src/web/web-routes.ts'
@@ -119,6 +122,10 @@ type ApiStageSettings = Readonly<{
   apartMs?: number
   /** Events of the log; `STORY` by default. */
   story?: readonly StoryEvent[]
+  /** Wraps the reader, for example so that a read fails. */
+  reader?: (reader: LogReader) => LogReader
+  /** Limits of whole CSV files. */
+  exports?: Partial<ExportLimits>
   /** Whether the server has the stream. */
   streams?: boolean
 }>
@@ -140,7 +147,8 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   }
   append((settings.story ?? STORY).map(draftOf))
 
-  const reader = openReader(directory, null)
+  const opened = openReader(directory, null)
+  const reader = settings.reader?.(opened) ?? opened
   const reported: unknown[] = []
   const registry = new Registry()
   let now = msOf(LAUNCH + 2 * DAY_MS + 30_000)
@@ -168,11 +176,16 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     report: (error) => reported.push(error),
     limits: { drainMs: 0 },
   })
+  const exports = openExports({
+    reader,
+    etag: desk.etag,
+    places: openExportPlaces(allocateExportPlaces({ perCaller: 2, perNode: 64 }, 'test')),
+    monotonicMs: () => performance.now(),
+    report: (error) => reported.push(error),
+    limits: settings.exports ?? {},
+  })
   const router = openRouter([
-    ...api,
-    ...rootRoutes(),
-    ...datasetRoutes(reader, site),
-    ...web.routes,
+    ...exports.over([...api, ...rootRoutes(), ...datasetRoutes(reader, site), ...web.routes]),
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),
   ])
@@ -223,6 +236,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     async [Symbol.asyncDispose]() {
       await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
+      exports[Symbol.dispose]()
       reader.close()
       db.close()
       rmSync(directory, { recursive: true })

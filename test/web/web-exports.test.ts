@@ -75,10 +75,10 @@ suite('the metadata of an export', () => {
   }
 
   const names: readonly (readonly [asked: string, name: string])[] = [
-    ['/events.csv?type=payout', 'daybook-events-type-payout-events-10-10.csv'],
-    ['/events.csv?type=play&contestId=1', 'daybook-events-type-play-contestId-1-events-4-5.csv'],
-    ['/events.csv?limit=3', 'daybook-events-events-1-3-cut.csv'],
-    ['/events.csv?type=expiry', 'daybook-events-type-expiry-none.csv'],
+    ['/events.csv?type=payout', 'daybook-events-type-payout-1-13.csv'],
+    ['/events.csv?type=play&contestId=1', 'daybook-events-type-play-contestId-1-1-13.csv'],
+    ['/events.csv?limit=3', 'daybook-events-1-3-part.csv'],
+    ['/events.csv?after=13', 'daybook-events-none.csv'],
     ['/contests/1/ledger.csv', 'daybook-contests-1-ledger-event-13.csv'],
     ['/contests.csv?status=running,paying', 'daybook-contests-status-running-paying-event-13.csv'],
   ]

@@ -7,11 +7,17 @@ import {
   CONNECTIONS_PER_CALLER,
   STREAMS_PER_CALLER,
 } from '../../serve/allowance/caller-slots.ts'
+import type { ExportPlacesMemory } from '../../serve/allowance/export-places.ts'
+import {
+  allocateExportPlaces,
+  EXPORTS_PER_CALLER,
+  EXPORTS_PER_NODE,
+} from '../../serve/allowance/export-places.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
 
 /**
  * Memory shared by all serving threads: the head, the flags for a wrong log and a stop, the allowances, and the counts
- * of streams and connections.
+ * of streams, exports and connections.
  */
 export type FrontMemory = Readonly<{
   head: SharedArrayBuffer
@@ -25,6 +31,8 @@ export type FrontMemory = Readonly<{
   slots: CallerSlotsMemory
   /** Connections that addresses have open. */
   connections: CallerSlotsMemory
+  /** Whole CSV files that are being sent. */
+  exports: ExportPlacesMemory
 }>
 
 /** Requests of one caller for tiles of the hash tree in a window; tiles are many, small and immutable. */
@@ -85,6 +93,7 @@ export function allocateFront(
             ),
           },
     slots: allocateCallerSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),
+    exports: allocateExportPlaces({ perCaller: EXPORTS_PER_CALLER, perNode: EXPORTS_PER_NODE }, secret),
     connections: allocateCallerSlots(
       { perCaller: CONNECTIONS_PER_CALLER, perNode: settings.connectionsMax },
       secret,

@@ -11,12 +11,18 @@ import { openAllowanceStore } from '../../serve/allowance/allowance-store.ts'
 import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
 import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
+import { openExportPlaces } from '../../serve/allowance/export-places.ts'
+import type { Exports } from '../../serve/export/exports.ts'
+import { openExports } from '../../serve/export/exports.ts'
+import { openPresentEtag } from '../../serve/http/etag.ts'
+import { VERSION } from '../terminal/version.ts'
 import type { Counter, Counters } from '../../serve/allowance/counters.ts'
 import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { Server } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
+import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
 import { openDropReport } from './drop-report.ts'
 import { openAnswers, siteWithAddress } from './front-answers.ts'
@@ -25,7 +31,7 @@ import { isWrong } from './front-memory.ts'
 import { frontRoutesOf } from './front-routes.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import { openUnready } from './front-unready.ts'
-import { watchStreams } from './service-metrics.ts'
+import { watchExports, watchStreams } from './service-metrics.ts'
 
 /** Public half of one thread: a reader, streams and a listener. It has no way to the writer. */
 export type Front = AsyncDisposable &
@@ -60,9 +66,9 @@ export async function openFront(
   const counters = await openCounters(settings, memory, tools, stack)
   const report = (error: unknown, route = 'stream'): void =>
     log.error({ err: error, route }, 'a request failed')
-  const streams = openStreams({ ...world, reader, slots: openCallerSlots(memory.slots), report })
+  const { streams, exports } = openSenders(reader, memory, tools, report)
   stack.use(streams)
-  watchStreams(registry, streams)
+  stack.use(exports)
   const trusted = parseNetworks(settings.trustProxy)
   assert(trusted.ok, 'the command line has checked --trust-proxy')
   const networks = trusted.value
@@ -85,7 +91,7 @@ export async function openFront(
     },
     {
       identity: reader.identity,
-      router: openRouter([...api, ...web.routes, ...streams.routes]),
+      router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
       answer: answers.answer,
       callerOf: (request) => callerOf(request, networks),
       counters: counters?.scopes ?? null,
@@ -126,6 +132,26 @@ function openDrain(
     drained ??= Promise.all([ended, server.drain(quiet ?? ended)]).then(() => stopped.abort())
     return drained
   }
+}
+
+/** Opens the answers of a thread that last as long as their callers read. */
+function openSenders(
+  reader: LogReader,
+  memory: FrontMemory,
+  { world, registry }: FrontTools,
+  report: (error: unknown, route?: string) => void,
+): Readonly<{ streams: Streams; exports: Exports }> {
+  const streams = openStreams({ ...world, reader, slots: openCallerSlots(memory.slots), report })
+  watchStreams(registry, streams)
+  const exports = openExports({
+    reader,
+    etag: openPresentEtag(reader.identity.id, VERSION),
+    places: openExportPlaces(memory.exports),
+    monotonicMs: world.monotonicMs,
+    report: (error) => report(error, 'export'),
+  })
+  watchExports(registry, exports)
+  return { streams, exports }
 }
 
 async function openCounters(

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../../publish/door/commit-queue.ts'
 import type { PublishOutcome } from '../../publish/door/door.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
+import type { Exports } from '../../serve/export/exports.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 
 /** Metrics of the writer. */
@@ -62,6 +63,37 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
   }
 }
 
+/** Registers the metrics of one thread's exports, which are read at each collection. */
+export function watchExports(registry: Registry, exports: Exports): void {
+  gauge(registry, 'daybook_exports_open', 'Whole CSV files that are being sent', () => exports.counts().open)
+  counterOf(
+    registry,
+    'daybook_exports_ended_total',
+    'Whole CSV files ended, by reason',
+    () => exports.counts().ended,
+  )
+}
+
+/** Registers a counter by reason, whose counts are copied at each collection. */
+function counterOf(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => Readonly<Record<string, number>>,
+): void {
+  const made = new Counter({
+    name,
+    help,
+    labelNames: ['reason'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(read())) this.inc({ reason }, count)
+    },
+  })
+  registry.registerMetric(made)
+}
+
 /** Registers the metrics of one thread's streams, which are read at each collection. */
 export function watchStreams(registry: Registry, streams: Streams): void {
   gauge(registry, 'daybook_stream_clients', 'Streams open', () => streams.counts().clients)
@@ -84,15 +116,10 @@ export function watchStreams(registry: Registry, streams: Streams): void {
   counter('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
   counter('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
   counter('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
-  const closed = new Counter({
-    name: 'daybook_stream_closed_total',
-    help: 'Streams closed, by reason',
-    labelNames: ['reason'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const [reason, count] of Object.entries(streams.counts().closed)) this.inc({ reason }, count)
-    },
-  })
-  registry.registerMetric(closed)
+  counterOf(
+    registry,
+    'daybook_stream_closed_total',
+    'Streams closed, by reason',
+    () => streams.counts().closed,
+  )
 }

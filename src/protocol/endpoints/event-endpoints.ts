@@ -17,7 +17,7 @@ export const EVENT_ENDPOINTS = {
       'limit',
       'format',
     ],
-    problems: ['cursor-ahead'],
+    problems: ['cursor-ahead', 'too-many-exports', 'export-capacity'],
     caching: 'by-range',
     settled: 'where `hasMore` is true, descending with `before` up to the head',
     // A short page without a filter is brief: see `serve/api/events.ts`.
@@ -55,7 +55,7 @@ export const EVENT_ENDPOINTS = {
   stream: {
     meaning: 'The events pushed live as Server-Sent Events, or as JSON lines',
     answer: 'text/event-stream',
-    parameters: ['after', 'from', 'type', 'kind', 'contestId', 'nonzero'],
+    parameters: ['after', 'type', 'kind', 'contestId', 'nonzero'],
     problems: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
     caching: 'never',
     work: 'streaming',

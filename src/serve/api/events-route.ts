@@ -1,9 +1,8 @@
 import type { Snapshot, WalkResult } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { PAGE_LIMIT_DEFAULT, EXAMINED_MAX } from '../../protocol/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
 import type { Desk } from '../http/projection.ts'
@@ -13,11 +12,11 @@ import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
+import { CSV_TYPE } from '../http/csv.ts'
+import { CSV_HEADER, csvHeaders } from './events-csv.ts'
 import type { EventsRange } from './events-range.ts'
 import { resolveEventsRange } from './events-range.ts'
 
-const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
-const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
 const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
@@ -44,9 +43,11 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
 }
 
 function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
-  const range = resolveEventsRange(ask.query, snapshot, ask.now)
+  const range = resolveEventsRange(ask.query, snapshot)
   if (!range.ok) return problemReply(range.problem)
-  const etag = desk.etag(changedBy(snapshot, ask.query, range.value))
+  const csv = ask.query.word('format') === 'csv'
+  if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
+  const etag = desk.etag(eventsChangedBy(snapshot, ask.query, range.value))
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
 
@@ -55,7 +56,6 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   const shared = desk.cache.get(key)
   if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
 
-  const csv = ask.query.word('format') === 'csv'
   const walked = walk(snapshot, range.value, csv ? 'csv' : 'json')
   const next = nextOf(ask, range.value, walked)
   const settled = isSettled(range.value, walked)
@@ -67,31 +67,47 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
     'Content-Type': csv ? CSV_TYPE : JSON_TYPE,
     ...(settled ? {} : seqHeader),
     ...link,
-    ...(csv ? csvHeaders(range.value, walked) : {}),
+    ...(csv ? csvHeaders(ask.query, range.value, walked, 'part') : {}),
   }
   desk.cache.set(key, { body, headers })
   return replyOf(body, headers, etag)
 }
 
 /**
- * Seq of the newest event that can change the page, apart from `scannedTo`. For an ascending page between seqs it is
+ * Seq of the newest event that can change the answer, apart from `scannedTo`. For an ascending page between seqs it is
  * the newest event that passes the filter. For a descending page, a transaction or a range of time it is the head.
  */
-function changedBy(
+export function eventsChangedBy(
   { head, kinds, books }: Snapshot,
   query: ParsedQuery,
   { filter, tx, order }: EventsRange,
 ): Seq {
-  const { types, kinds: names, contestIds } = filter
+  const { types, kinds: chosen, contestIds } = filter
   if (order === 'desc' || tx !== null || query.has('from') || query.has('to')) return head.seq
-  if (types === null && names === null && contestIds === null) return head.seq
+  if (types === null && chosen === null && contestIds === null) return head.seq
   const ofKinds = newestOf(
     kinds(),
-    (seen) => (types?.includes(seen.type) ?? true) && (names?.includes(seen.kind) ?? true),
+    ({ type, kind }) => (types?.includes(type) ?? true) && (chosen?.includes(kind) ?? true),
   )
   if (contestIds === null) return ofKinds
-  const ofContests = contestIds.map((contestId) => newestOfContest(books, contestId))
-  return earlier(ofKinds, seqOf(Math.max(...ofContests)))
+  const ofContests = contestIds.map((id) => newestOfContest(books, id)).reduce((a, b) => (a > b ? a : b))
+  return earlier(ofKinds, ofContests)
+}
+
+/**
+ * First page of a CSV file that is whole for other callers. HTTP/1.0 has no last chunk, so a cut file would look whole.
+ * No cache may keep it: its address names the whole file.
+ */
+function pageForOldClient(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Reply {
+  const walked = walk(snapshot, range, 'csv')
+  const next = nextOf(ask, range, walked, String(range.limit))
+  const headers = {
+    'Daybook-Seq': String(snapshot.head.seq),
+    ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
+    ...csvHeaders(ask.query, range, walked, 'part'),
+  }
+  const body = Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
+  return { is: 'body', keep: 'no-store', etag: null, type: CSV_TYPE, body, headers }
 }
 
 /** Reply with a page. A page without `Daybook-Seq` never changes. */
@@ -106,7 +122,7 @@ function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>,
 /** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
 function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): WalkResult {
   const { order, after, before } = range
-  if (before - after > 1) return snapshot.walk({ ...range, examineMax: EXAMINED_MAX }, framing)
+  if (before - after > 1) return snapshot.walk({ ...range, scanMax: PAGE_SCAN_MAX }, framing)
   return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
 }
 
@@ -119,10 +135,12 @@ function nextOf(
   ask: RouteRequest,
   { order }: EventsRange,
   { hasMore, scannedTo }: WalkResult,
+  limit?: string,
 ): string | null {
   if (!hasMore) return null
   const cursor = String(scannedTo)
-  return `${ask.path}${ask.query.format(order === 'asc' ? { after: cursor } : { before: cursor })}`
+  const bound = order === 'asc' ? { after: cursor } : { before: cursor }
+  return `${ask.path}${ask.query.format(limit === undefined ? bound : { ...bound, limit })}`
 }
 
 /** The stored lines with the JSON of the page around them. No event is parsed. */
@@ -136,19 +154,4 @@ function pageOf(range: EventsRange, walked: WalkResult, next: string | null): Ui
     walked.bytes,
     Buffer.from(`],"page":${JSON.stringify(page)}}`),
   ])
-}
-
-/** Headers with the fields of `page` that CSV cannot carry. */
-function csvHeaders(
-  { order, after, before }: EventsRange,
-  walked: WalkResult,
-): Readonly<Record<string, string>> {
-  const { scannedTo, hasMore } = walked
-  const [first, last] = order === 'asc' ? [after + 1, scannedTo] : [scannedTo, before - 1]
-  const name = first > last ? 'daybook-events-none.csv' : `daybook-events-${first}-${last}.csv`
-  return {
-    'Daybook-Scanned-To': String(scannedTo),
-    'Daybook-Has-More': String(hasMore),
-    'Content-Disposition': `attachment; filename="${name}"`,
-  }
 }

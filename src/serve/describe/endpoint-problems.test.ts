@@ -25,6 +25,8 @@ const OTHERWISE: ReadonlySet<ProblemCode> = new Set([
   'range-not-satisfiable',
   'too-many-streams',
   'stream-capacity',
+  'too-many-exports',
+  'export-capacity',
 ])
 const NOWHERE: Readonly<Record<string, string>> = {
   id: '999',

@@ -50,8 +50,12 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   Link: text(
     '`rel="next"`: the next page, when there is one. `rel="describedby"`, on the archive: every file and column',
   ),
-  'Daybook-Scanned-To': whole('With `format=csv`: the page’s `scannedTo`'),
-  'Daybook-Has-More': text('With `format=csv`: the page’s `hasMore`'),
+  'Daybook-Scanned-To': whole(
+    'With `format=csv`: the page’s `scannedTo`; without `limit`, the end of the whole file: the head of that moment',
+  ),
+  'Daybook-Has-More': text(
+    'With `format=csv`: the page’s `hasMore`; `false` for the whole file, without `limit`',
+  ),
   'Accept-Ranges': text('`bytes` for a closed month, `none` for the open one'),
   'Repr-Digest': text('SHA-256 of the whole file of a closed month (RFC 9530)'),
   'Daybook-Archive-State': text('State of the month: `open` or `closed`'),
@@ -165,11 +169,15 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
   },
 }
 
+const WHOLE_CSV =
+  'RFC 4180, with `format=csv`. Without `limit` it is whole: everything that matches, up to the head of that moment, ' +
+  'in chunks. An incomplete answer has no last chunk. With `limit` it is a page.'
+
 /** Endpoints that answer in several media types. */
 const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string, JsonSchema>>>>> = {
   events: {
     'application/json': { schema: referTo('EventsPage') },
-    'text/csv': { schema: { type: 'string', description: 'RFC 4180, with `format=csv`' } },
+    'text/csv': { schema: { type: 'string', description: WHOLE_CSV } },
   },
   archiveFile: {
     'application/gzip': {},

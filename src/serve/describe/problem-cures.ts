@@ -92,6 +92,14 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'This node has as many streams as it may serve.',
     cure: 'Wait as `Retry-After` says. Until then, read `/api/v1/events?after=` with your last seq.',
   },
+  'too-many-exports': {
+    meaning: 'Your address receives as many whole CSV files as it may at a time.',
+    cure: 'Wait until one of them has ended: `Retry-After` says when that is expected. With `limit` the CSV is a page, which is not counted.',
+  },
+  'export-capacity': {
+    meaning: 'This node sends as many whole CSV files as it may.',
+    cure: 'Wait as `Retry-After` says. With `limit` the CSV is a page, and the month files below `/api/v1/archive` have everything.',
+  },
   'not-ready': {
     meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
     cure: 'Send the same request again after `Retry-After`.',

@@ -9,6 +9,8 @@ const SWEEP_MS = 1_000
 export type AnswerDeadlines = Readonly<{
   /** Begins to watch an answer. Only a `limited` one is aborted. */
   begin(response: ServerResponse, answer: Answer): void
+  /** Lifts the time limit of an answer, which is then counted without its duration. */
+  lift(response: ServerResponse): void
 }>
 
 type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
@@ -50,6 +52,10 @@ export function openAnswerDeadlines(monotonicMs: () => number): AnswerDeadlines 
       answers.set(response, answer)
       response.on('close', end)
       if (answer.limited) arm()
+    },
+    lift(response) {
+      const answer = answers.get(response)
+      if (answer !== undefined) answers.set(response, { ...answer, limited: false })
     },
   }
 }

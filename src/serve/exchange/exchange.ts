@@ -35,10 +35,13 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
         one.is === 'refused' ? refuse(visit, one.problem) : one,
       )
       const charged = whenKnown(made, (reply) => chargeRows(visit, reply))
-      const handedOver = whenKnown(charged, (reply) =>
-        response.destroyed ? undefined : respond(response, terms, reply),
-      )
-      return whenKnown(handedOver, () => (limited ? unread.watch(response) : undefined))
+      return whenKnown(charged, (reply) => {
+        if (response.destroyed) return undefined
+        // The route writes the response itself, under limits of its own.
+        if (reply.is === 'taken') return deadlines.lift(response)
+        const handedOver = respond(response, terms, reply)
+        return whenKnown(handedOver, () => (limited ? unread.watch(response) : undefined))
+      })
     })
     if (written instanceof Promise) written.catch((error: unknown) => fail(visit, error))
   }

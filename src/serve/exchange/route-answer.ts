@@ -25,11 +25,13 @@ export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms): Step
   function answer(visit: Visit, found: Found, query: ParsedQuery): Eventual<Reply> {
     const { request, response, terms, caller } = visit
     const { route } = found
-    if (route.streaming === true) {
+    const streamed = route.streaming === true ? route : wholePartOf(route, query, request)
+    if (streamed !== undefined) {
       // A stream writes its answer itself.
       setHeaders(response, [...terms.common, ...terms.allowance])
-      return route.handle({ ...askOf(visit, found, query), caller, request, response })
+      return streamed.handle({ ...askOf(visit, found, query), caller, request, response })
     }
+    assert(route.streaming !== true, 'a stream is answered above')
     return isBrief(route, query) ? route.handle(askOf(visit, found, query)) : askElsewhere(visit, null)
   }
 
@@ -44,6 +46,15 @@ export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms): Step
       holds: (etag) => names(terms.ifNoneMatch, etag),
     }
   }
+}
+
+/** The part that answers a whole CSV file. Without chunks a cut file would look whole, so HTTP/1.0 gets a page. */
+function wholePartOf(
+  { whole }: AnswerRoute,
+  query: ParsedQuery,
+  { httpVersion }: Visit['request'],
+): AnswerRoute['whole'] {
+  return httpVersion !== '1.0' && whole?.takes(query) === true ? whole : undefined
 }
 
 function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {

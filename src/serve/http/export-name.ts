@@ -3,7 +3,7 @@ import type { AnswerTable } from './csv.ts'
 import type { ParsedQuery } from './query.ts'
 
 /** Parameters that are left out of the name: the name has the range of events, and ends with the format. */
-const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format'])
+const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format', 'details'])
 const WORD_LENGTH_MAX = 40
 
 /**
@@ -15,6 +15,15 @@ export function exportName(
   table: AnswerTable,
   asOf: AsOf | null,
 ): string {
+  const last = asOf === null ? stretchOf(table) : `event-${asOf.seq}`
+  return exportFileName({ path, query }, [last, ...(table.next === null ? [] : ['cut'])])
+}
+
+/** File name of a CSV: the path without `/api/v1`, the query, then these words. */
+export function exportFileName(
+  { path, query }: Readonly<{ path: string; query: ParsedQuery }>,
+  ending: readonly string[],
+): string {
   const asked = [...new URLSearchParams(query.format().slice(1))].filter(([name]) => !UNNAMED.has(name))
   const words = [
     'daybook',
@@ -23,13 +32,9 @@ export function exportName(
       .split('/')
       .filter((part) => part !== ''),
     ...asked.flat(),
-    asOf === null ? stretchOf(table) : `event-${asOf.seq}`,
-    table.next === null ? '' : 'cut',
+    ...ending,
   ]
-  return `${words
-    .filter((word) => word !== '')
-    .map((word) => word.replaceAll(/[^\w.-]+/g, '-').slice(0, WORD_LENGTH_MAX))
-    .join('-')}.csv`
+  return `${words.map((word) => word.replaceAll(/[^\w.-]+/g, '-').slice(0, WORD_LENGTH_MAX)).join('-')}.csv`
 }
 
 /** First and last event of the rows. */

@@ -109,7 +109,16 @@ export type AnswerRoute = Place &
      */
     brief?: boolean | ((query: ParsedQuery) => boolean)
     handle(ask: RouteRequest): Reply | Promise<Reply>
+    /** Answers that the serving thread writes itself, as long as the caller reads. Only for HTTP/1.1. */
+    whole?: WholePart
   }>
+
+/** Part of a route whose answers are as long as the log. */
+type WholePart = Readonly<{
+  /** Whether a request is for such an answer. */
+  takes(query: ParsedQuery): boolean
+  handle(ask: StreamAsk): Reply
+}>
 
 /** A route whose reply may last longer than the time limit of ordinary answers. */
 export type StreamRoute = Place &

@@ -2,7 +2,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { Join, StreamCounts, StreamLevels, Subscriber, StreamContext } from './subscriber.ts'
 import { openFanOuts } from './fan-outs.ts'
 import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
-import { openTurns } from './turns.ts'
+import { openTurns } from '../fairness/lane-turns.ts'
 
 type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
   Readonly<{

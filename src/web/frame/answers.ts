@@ -20,7 +20,7 @@ export type Api = Readonly<{
   /** Asks an endpoint with the page's own request. Ignores its conditional headers, which are about the page. */
   reply(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply>
   /** The CSV of an endpoint's list, with the page's own request. */
-  csv(endpoint: TableEndpoint, ask: RouteRequest): Promise<Reply>
+  csv(endpoint: TableEndpoint | 'events', ask: RouteRequest): Promise<Reply>
   /** Asks an endpoint with another request, also without conditional headers. */
   ask(
     endpoint: EndpointId,

@@ -1,5 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import { JSON_TYPE } from '../../serve/http/projection.ts'
+import type { ParsedQuery } from '../../serve/http/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
@@ -41,6 +42,11 @@ export function hasNextPage(answer: unknown): boolean {
   return typeof known.next === 'string'
 }
 
+/** Whether the CSV of a page has every row that matches, also those that its answer lacks. */
+function isWholeCsv({ wholeCsv }: AnyPage, query: Pick<ParsedQuery, 'has'>): boolean {
+  return wholeCsv === true && !query.has('limit')
+}
+
 /** Value of `Link` that leads from a CSV to its metadata. */
 export function metadataLink({ path, query }: Pick<View, 'path' | 'query'>): string {
   return `<${path}.metadata.json${query.format()}>; rel="describedby"`
@@ -70,6 +76,7 @@ export async function formatReply(
     return { ...kept, type: 'image/svg+xml', body, headers }
   }
   const { site, identity } = view
+  const isWhole = isWholeCsv(page, view.query)
   // Permalinks name the defaults, such as the range, so that they stay the same.
   const permalink = permalinkOf(page, view, answer)
   const body = JSON.stringify({
@@ -79,9 +86,10 @@ export async function formatReply(
     csv: table === null ? null : suffixedOf(permalink, '.csv'),
     asOf,
     columns: table?.columns ?? null,
-    rows: table?.rows.length ?? null,
-    complete: table === null ? null : table.next === null,
-    next: table?.next ?? null,
+    // Nobody has counted the rows that a whole CSV has beyond the answer.
+    rows: table === null || (isWhole && table.next !== null) ? null : table.rows.length,
+    complete: table === null ? null : isWhole || table.next === null,
+    next: isWhole ? null : (table?.next ?? null),
     token: site.token,
     origin: identity.origin,
     log: identity.id,

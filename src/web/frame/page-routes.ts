@@ -1,6 +1,7 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -127,10 +128,8 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
       ? null
       : `${fillPath(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
   if (format === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
-  // The CSV of a list is the API's, byte for byte.
-  if (format === '.csv' && page.endpoint !== null && isTableEndpoint(page.endpoint)) {
-    return described(await web.api.csv(page.endpoint, ask), ask)
-  }
+  // The CSV of a list is the API's, byte for byte. Exports answer that of the log, except a page of it.
+  if (format === '.csv' && isCsvOfApi(page)) return described(await web.api.csv(page.endpoint, ask), ask)
   // A page needs JSON, so the API itself answers a request for CSV.
   if (api !== null && ask.query.word('format') === 'csv') {
     return { is: 'elsewhere', status: 303, location: api }
@@ -164,6 +163,12 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   // The page is never immutable, even if its answer is, because a new version may render it differently.
   const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
+}
+
+type CsvEndpoint = TableEndpoint | 'events'
+
+function isCsvOfApi(page: AnyPage): page is AnyPage & Readonly<{ endpoint: CsvEndpoint }> {
+  return page.endpoint !== null && (page.endpoint === 'events' || isTableEndpoint(page.endpoint))
 }
 
 /** The reply with a `Link` to its metadata, beside the one to its next page. */
@@ -221,7 +226,8 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const svg = page.svg !== undefined
   const pictured = page.picturePage?.(answer, view) ?? permalink
   const embedded = [...(svg ? [pictureOf(title, pictured)] : []), ...(page.embedded?.(answer, view) ?? [])]
-  const bar = viewBar(view, { title, asOf, permalink, table, svg, embedded })
+  const csv = { table, whole: page.wholeCsv === true }
+  const bar = viewBar(view, { title, asOf, permalink, csv, svg, embedded })
   return formatPage({
     ...view,
     title,

@@ -72,6 +72,8 @@ export type Page<Answer> = Readonly<{
   rowsMax?: number
   /** Maximum rows that its picture asks of its endpoint. */
   pictureRowsMax?: number
+  /** Whether its CSV without `limit` has all rows, also those that its answer lacks. */
+  wholeCsv?: boolean
   /** Whether it asks other endpoints too. */
   asksMore?: boolean
   /** Whether its head names the Atom feed. */

@@ -9,11 +9,14 @@ import type { AnswerTable } from '../../serve/http/csv.ts'
 /** Maximum bytes of JSON that a page shows. It links longer answers. */
 const SHOWN_BYTES_MAX = 32 * 1024
 
+/** The answer's rows; null without a CSV. A `whole` CSV without `limit` also has the rows that the answer lacks. */
+type CsvOfView = Readonly<{ table: AnswerTable | null; whole: boolean }>
+
 type ViewBar = Readonly<{
   title: string
   asOf: AsOf | null
   permalink: string
-  table: AnswerTable | null
+  csv: CsvOfView
   svg: boolean
   embedded: readonly Embedded[]
 }>
@@ -29,7 +32,7 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
     <ul>
       <li>This view as data:</li>
       <li><a data-json href="${api}">JSON</a></li>
-      ${bar.table === null ? null : html`<li><a href="${suffixed('.csv')}">${csvLabel(bar.table, view)}</a></li>`}
+      ${csvLinks(bar.csv, view, twin)}
       ${bar.svg ? html`<li><a href="${suffixed('.svg')}">SVG</a></li>` : null}
       <li><code>GET ${api}</code> ${copyButton('Copy curl', { curl: api })}</li>
       <li><a href="${suffixed('.metadata.json')}">About this export</a></li>
@@ -43,6 +46,23 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
   return 'text' in copied
     ? html`<button type="button" hidden data-copy="${copied.text}">${label}</button>`
     : html`<button type="button" hidden data-copy-curl="${copied.curl}">${label}</button>`
+}
+
+/** Cursors of one page, which the address of a whole CSV leaves out. */
+const ONE_PAGE = { after: undefined, before: undefined, limit: undefined }
+
+function csvLinks({ table, whole }: CsvOfView, view: View, twin: string): Html | null {
+  if (table === null) return null
+  const { query } = view
+  const isPart = ['after', 'before', 'limit'].some((name) => query.has(name))
+  const all = html`<li><a href="${twin}.csv${query.format(ONE_PAGE)}">CSV (everything that matches)</a></li>`
+  if (whole && !query.has('limit') && table.next !== null && !isPart) return all
+  const label =
+    whole && !query.has('limit') && table.next !== null
+      ? 'CSV (this and all further rows)'
+      : csvLabel(table, view)
+  return html`<li><a href="${twin}.csv${query.format()}">${label}</a></li>
+    ${whole && isPart ? all : null}`
 }
 
 function csvLabel({ rows, next }: AnswerTable, { cut }: View): string {

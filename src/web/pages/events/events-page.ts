@@ -17,6 +17,7 @@ export const eventsPage: EndpointPage<'events'> = {
   linksFeed: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
+  wholeCsv: true,
   csv: ({ events, page }) => eventRows(events, page.next),
   render(answer, view) {
     const { events, page } = answer

@@ -26,7 +26,6 @@ export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
   const common = {
     fromMs,
     toMs,
-    bucket,
     starts: buckets.map(({ at }) => at),
     unfinished: unfinishedIn(flows),
   }

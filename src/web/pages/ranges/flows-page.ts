@@ -12,32 +12,34 @@ import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
-import { rangeQuery } from '../../markup/range-query.ts'
 import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
 /** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
+  asksMore: true,
   island: 'chart',
-  permalink: (flows) => `/flows?${rangeQuery(flows)}`,
+  permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
   title: ({ bucket }) => `Flows by ${bucket}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
-  embedded: (flows) => [
+  embedded: ({ from, to, bucket }) => [
     {
       is: 'frame',
       name: 'The chart in a frame, with a link back',
-      path: `/embed/flows?${rangeQuery(flows)}`,
-      title: `Flows by ${flows.bucket}`,
+      path: `/embed/flows?from=${from}&to=${to}&bucket=${bucket}`,
+      title: `Flows by ${bucket}`,
       height: 520,
     },
   ],
-  render(flows, view) {
+  async render(flows, view) {
+    const presets = await rangePresets(view, flows)
+    const before = await beforeLaunch(view, flows)
     const panels = flowPanels(flows, view.site)
     return html`
-      ${rangePresets(view, flows)} ${rangeForm(view, flows, BUCKETS)}
+      ${presets} ${rangeForm(view, flows, BUCKETS)}
       ${chartFigure({
         sentence: sentenceOf(flows, view),
         panels,
@@ -50,7 +52,7 @@ export const flowsPage: EndpointPage<'flows'> = {
         From ${momentOf(flows.from)} up to, not including, ${momentOf(flows.to)}. What is paid in prizes
         leaves out refunds and the loyalty reward.
       </p>
-      ${beforeLaunch(flows)} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+      ${before} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
     `
   },
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { until } from '../../../test/stage/stream-client.ts'
-import { openTurns } from './turns.ts'
+import { openTurns } from './lane-turns.ts'
 
 suite('turns', () => {
   test('are given in order, one by one, and never within the call that adds one', async () => {
