@@ -1,170 +1,141 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { base58, base58xrp, bech32, bech32m, createBase58check } from '@scure/base'
+import { base58 } from '@scure/base'
 import * as fc from 'fast-check'
-import { openAddressGuard } from './address-guard.ts'
+import {
+  DISGUISES,
+  JOINED_DISGUISES,
+  provenAddresses,
+  PUBLISHED,
+  segwitAddresses,
+} from '../../test/story/addresses.ts'
+import { findsAddress } from './address-guard.ts'
 
-const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest())
-const { finds: findsAddress, proves } = openAddressGuard(sha256)
-const base58check = createBase58check(sha256)
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const hex = (length: number) => bytes(length).map((each) => Buffer.from(each).toString('hex'))
+const keys = bytes(32).map((key) => base58.encode(key))
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-const ripple = bytes(20).map((payload) => {
-  const body = Uint8Array.from([0, ...payload])
-  return base58xrp.encode(Uint8Array.from([...body, ...sha256(sha256(body)).subarray(0, 4)]))
-})
-const ton = fc
-  .tuple(fc.constantFrom(0x11, 0x51, 0x91, 0xd1), fc.constantFrom(0, 0xff), bytes(32))
-  .map(([tag, chain, key]) => {
-    const body = Uint8Array.from([tag, chain, ...key])
-    // Long division by definition, unlike the shift register of the guard.
-    const POLYNOMIAL = 0x11021n
-    let rest = BigInt(`0x${Buffer.from(body).toString('hex')}`) << 16n
-    for (let bit = 34 * 8 - 1; bit >= 0; bit--)
-      if ((rest >> BigInt(bit + 16)) & 1n) rest ^= POLYNOMIAL << BigInt(bit)
-    return Buffer.from([...body, Number(rest >> 8n), Number(rest & 255n)])
-  })
-const segwit = fc
-  .tuple(
-    fc.constantFrom('bc', 'tb', 'ltc'),
-    fc.integer({ min: 0, max: 16 }),
-    fc.constantFrom(20, 32).chain(bytes),
-  )
-  .map(([prefix, version, program]) => {
-    const coder = version === 0 ? bech32 : bech32m
-    return coder.encode(prefix, [version, ...bech32.toWords(program)])
-  })
-const prefixed = fc
-  .tuple(
-    fc.constantFrom('cosmos', 'osmo', 'addr', 'stake', 'addr_test', 'inj', 'sei', 'npub'),
-    fc.constantFrom(20, 29, 32, 57).chain(bytes),
-  )
-  .map(([prefix, program]) => bech32.encode(prefix, bech32.toWords(program), false))
-
-/** Random addresses of every family that the guard knows. */
-const addresses = fc.oneof(
-  bytes(32).map((key) => base58.encode(key)),
-  fc
-    .tuple(fc.constantFrom('0x', '0X'), hex(20), fc.boolean())
-    .map(([x, digits, upper]) => x + (upper ? digits.toUpperCase() : digits)),
-  segwit,
-  segwit.map((address) => address.toUpperCase()),
-  prefixed,
-  fc
-    .tuple(fc.constantFrom(0, 5, 30, 0x41, 48, 0x6f), bytes(20))
-    .map(([version, key]) => base58check.encode(Uint8Array.from([version, ...key]))),
-  fc
-    .tuple(fc.constantFrom([0x1c, 0xb8], [6, 161, 159]), bytes(20))
-    .map(([version, key]) => base58check.encode(Uint8Array.from([...version, ...key]))),
-  ripple,
-  ton.map((each) => each.toString('base64url')),
-  ton.map((each) => each.toString('base64')),
-)
-
-const percent = (text: string) =>
-  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-const fullWidth = (text: string) =>
-  text.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))
-const between = (mark: string) => (text: string) => Array.from(text).join(mark)
-
-/** Disguises under which an address remains readable. */
-const dresses: readonly (readonly [name: string, dress: (text: string) => string])[] = [
-  ['bare', (text) => text],
-  ['in a sentence', (text) => `paid out to ${text} last night`],
-  ['in brackets', (text) => `(${text})`],
-  ['after a colon', (text) => `wallet:${text}.`],
-  ['in quotes', (text) => `"${text}"`],
-  ['behind another', (text) => `${text},${text}`],
-  ['in the path of a URL', (text) => `https://explorer.example/address/?a=${text}&tab=1`],
-  ['after an encoded comma', (text) => `https://x.example/?q=a%2C${encodeURIComponent(text)}`],
-  ['percent-encoded', percent],
-  ['percent-encoded twice', (text) => percent(percent(text))],
-  ['with zero-width spaces', between('\u200b')],
-  ['with word joiners', between('\u2060')],
-  ['with soft hyphens', between('\u00ad')],
-  ['with combining marks', between('\u0332')],
-  ['with variation selectors', between('\ufe0f')],
-  ['in full-width letters', fullWidth],
-  ['in full-width letters, percent-encoded', (text) => percent(fullWidth(text))],
-  ['beside a digest', (text) => `${'ab'.repeat(32)} ${text}`],
-  ['before an em dash', (text) => `${text}—thanks`],
-]
+/** The next character of the same kind: a digit, a small letter or a capital. */
+function nextOf(letter: string): string {
+  const kinds = ['23456789', 'acdefghjkmnpqrstuvwxyz', 'ACDEFGHJKLMNPQRSTUVWXYZ']
+  const kind = kinds.find((each) => each.includes(letter)) ?? letter
+  return kind.charAt((kind.indexOf(letter) + 1) % kind.length)
+}
 
 suite('the address guard', () => {
+  for (const { family, address, source } of PUBLISHED) {
+    test(`finds an address of ${family} (${source})`, () => {
+      assert.ok(findsAddress(`see ${address}!`, 'prose'))
+      assert.ok(findsAddress(`https://x.example/${address}`, 'url'))
+    })
+  }
+
+  test('detects every published address under every disguise, in titles and URLs', () => {
+    const missed = PUBLISHED.flatMap(({ address }) =>
+      DISGUISES.flatMap(([name, dress]) =>
+        findsAddress(dress(address), 'prose') && findsAddress(dress(address), 'url')
+          ? []
+          : [`${address} ${name}`],
+      ),
+    )
+    assert.deepEqual(missed, [])
+  })
+
   test('detects every address under any disguise: 20,000 attempts', () => {
     fc.assert(
-      fc.property(addresses, fc.constantFrom(...dresses), (address, [, dress]) =>
-        findsAddress(dress(address)),
+      fc.property(fc.oneof(provenAddresses, keys), fc.constantFrom(...DISGUISES), (address, [, dress]) =>
+        findsAddress(dress(address), 'prose'),
       ),
       { numRuns: 20_000 },
     )
   })
 
-  test('finds bech32 between other letters', () => {
+  test('joins groups where `0x` begins them or a checksum proves them', () => {
+    const missed = PUBLISHED.filter(({ proof }) => proof !== 'length').flatMap(({ address }) =>
+      JOINED_DISGUISES.flatMap(([name, dress]) => {
+        // Where hyphens are taken out, those of base64 are gone too.
+        if (address.includes('-') && name.includes('hyphens')) return []
+        return findsAddress(dress(address), 'prose') && findsAddress(dress(address), 'url')
+          ? []
+          : [`${address} ${name}`]
+      }),
+    )
+    assert.deepEqual(missed, [])
+  })
+
+  test('does not join groups that only their length would make an address', () => {
+    for (const { address } of PUBLISHED.filter(({ proof }) => proof === 'length')) {
+      assert.ok(!findsAddress((address.match(/.{1,4}/g) ?? []).join(' '), 'prose'))
+    }
+  })
+
+  for (const { family, address, proof, source } of PUBLISHED) {
+    if (proof !== 'checksum') continue
+    test(`does not find ${family} with one character changed (${source})`, () => {
+      const from = address.indexOf(':') + 1
+      const found = Array.from(address).flatMap((letter, at) => {
+        const other = nextOf(letter)
+        // The last character of base32 has bits that belong to no byte; many programs ignore them.
+        const isSpare = at === address.length - 1 && /Stellar|Filecoin/.test(family)
+        if (at < from || other === letter || isSpare) return []
+        const changed = address.slice(0, at) + other + address.slice(at + 1)
+        return findsAddress(changed, 'url') ? [changed] : []
+      })
+      assert.deepEqual(found, [])
+    })
+  }
+
+  test('finds an address in letters of one case that its form allows, and EIP-55 only in letters of both', () => {
+    const digits = 'fb6916095ca1df60bb79ce92ce3ea74c37c5d359'
+    assert.ok(!findsAddress(`https://git.example/commit/${digits}`, 'url'))
+    assert.ok(!findsAddress(`https://git.example/commit/${digits.toUpperCase()}`, 'url'))
+    assert.ok(findsAddress('https://x.example/fB6916095ca1df60bB79Ce92cE3Ea74c37c5d359', 'url'))
+  })
+
+  test('takes 40 hex digits without `0x` for an address in a title, and for a commit in a URL', () => {
+    const commit = '0123456789abcdef0123456789abcdef01234567'
+    assert.ok(findsAddress(`as of ${commit}`, 'prose'))
+    assert.ok(!findsAddress(`https://git.example/commit/${commit}`, 'url'))
+    for (const digits of [commit.slice(1), `${commit}8`]) assert.ok(!findsAddress(`as of ${digits}`, 'prose'))
+  })
+
+  test('finds `0x` and 40 hex digits, unless a further hex digit follows', () => {
+    const digits = 'ab'.repeat(20)
+    for (const after of ['', 'g', '!', ' ab', '-'])
+      assert.ok(findsAddress(`0x${digits}${after}`, 'url'), after)
+    for (const after of ['0', 'a', 'F']) assert.ok(!findsAddress(`0x${digits}${after}`, 'url'), after)
+  })
+
+  test('finds bech32 between other letters, and in mixed case as a whole word', () => {
     const letters = fc.constantFrom('', 'to', 'WALLET', 'wallet', 'x9')
     fc.assert(
-      fc.property(segwit, letters, letters, (address, before, after) =>
-        findsAddress(before + address + after),
+      fc.property(segwitAddresses, letters, letters, (address, before, after) =>
+        findsAddress(before + address + after, 'prose'),
       ),
       { numRuns: 2_000 },
     )
-  })
-
-  test('finds bech32 of mixed case as a whole word', () => {
     const mix = (text: string) =>
       text.replaceAll(/.{2}/g, (pair) => pair.slice(0, 1).toUpperCase() + pair.slice(1))
-    fc.assert(fc.property(segwit, (address) => findsAddress(`to ${mix(address)}.`)))
+    fc.assert(fc.property(segwitAddresses, (address) => findsAddress(`to ${mix(address)}.`, 'prose')))
   })
 
-  const published: readonly (readonly [name: string, address: string])[] = [
-    ['the Solana system programme', '11111111111111111111111111111111'],
-    ['the Solana token programme', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
-    ['the genesis block of Bitcoin', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
-    ['a script of Bitcoin', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
-    ['BIP 173', 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4'],
-    ['BIP 350', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
-    ['pay to anchor', 'bc1pfeessrawgf'],
-    ['EIP 55', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
-    ['TRON', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
-    ['the XRP ledger', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
-  ]
-  for (const [name, address] of published) {
-    test(`finds the address of ${name}`, () => assert.ok(findsAddress(`see ${address}!`)))
-  }
+  test('refuses a text that hides its letters under more than six layers of encoding', () => {
+    const layers = (count: number) => `round %${'25'.repeat(count - 1)}34`
+    for (const count of [1, 2, 5]) assert.ok(!findsAddress(layers(count), 'prose'), `${count}`)
+    for (const count of [7, 8, 50]) assert.ok(findsAddress(layers(count), 'prose'), `${count}`)
+  })
 
-  test('proves an address by `0x` or a checksum, and not by base58 of 32 bytes, which may be a transaction', () => {
-    const unproven = new Set(['the Solana system programme', 'the Solana token programme'])
-    for (const [name, address] of published) assert.equal(proves(address), !unproven.has(name), name)
+  test('refuses in a free transaction what `0x` or a checksum proves, and not base58 of 32 bytes', () => {
+    for (const { address, proof } of PUBLISHED.filter((each) => !each.address.includes(':'))) {
+      assert.equal(findsAddress(address, 'tx'), proof !== 'length', address)
+      assert.equal(findsAddress(`from:${address}`, 'tx'), proof !== 'length', address)
+    }
     fc.assert(
-      fc.property(bytes(32), (key) => {
-        const text = base58.encode(key)
-        return findsAddress(text) && !proves(text)
-      }),
+      fc.property(keys, (key) => findsAddress(key, 'prose') && !findsAddress(key, 'tx')),
       { seed: 6 },
     )
   })
-
-  const honest: readonly string[] = [
-    '',
-    'Contest 42: the autumn round',
-    'internationalization of counterrevolutionaries',
-    'Donaudampfschifffahrtsgesellschaftskapitaen',
-    'https://loyalty.example/2026-10/input-v1.json?download=1#top',
-    'https://x.example/a%20b%2Fc%zz%',
-    'Ünïcödé tïtlé — 第四回コンテスト 🏆🏆🏆',
-    'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    '0x9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    'commit 0123456789abcdef0123456789abcdef01234567',
-    'the empty 0x and 0x0 and 0xdeadbeef',
-    '123e4567-e89b-12d3-a456-426614174000',
-    'platform_income',
-    '1999999999999999999999999999999999999999999999',
-  ]
-  for (const text of honest) {
-    test(`accepts ${JSON.stringify(text)}`, () => assert.equal(findsAddress(text), false))
-  }
 
   test('accepts every digest of 64 hex digits, with or without 0x, even with a base58 run of 32 bytes', () => {
     let hidden = 0
@@ -177,63 +148,62 @@ suite('the address guard', () => {
           const digest = upper ? digits.toUpperCase() : digits
           const runs = digest.match(/[1-9A-Fa-f]{32,44}/g) ?? []
           if (runs.some((run) => base58.decode(run).length === 32)) hidden++
-          return !findsAddress(before + digest)
+          return (['prose', 'url', 'tx'] as const).every((place) => !findsAddress(before + digest, place))
         },
       ),
-      { numRuns: 20_000, seed: 4 },
+      { numRuns: 100_000, seed: 4 },
     )
     // Without the rule for digests, this many would be refused.
-    assert.ok(hidden > 100, `${hidden} of 20,000 digests hold a run that decodes to 32 bytes`)
+    assert.ok(hidden > 500, `${hidden} of 100,000 digests hold a run that decodes to 32 bytes`)
   })
 
-  test('accepts every Solana transaction', () => {
+  test('accepts longer digests, and digests in groups', () => {
     fc.assert(
-      fc.property(bytes(64), (signature) => !findsAddress(base58.encode(signature))),
-      { numRuns: 20_000, seed: 5 },
+      fc.property(fc.constantFrom(32, 48, 64).chain(hex), fc.constantFrom(4, 8, 16), (digits, size) => {
+        const parts = (digits.match(new RegExp(`.{${size}}`, 'g')) ?? []).join(' ')
+        return (
+          !findsAddress(digits, 'prose') &&
+          !findsAddress(parts, 'prose') &&
+          !findsAddress(`0x ${parts}`, 'prose')
+        )
+      }),
+      { numRuns: 3_000, seed: 9 },
     )
   })
 
-  test('accepts version numbers and UUIDs', () => {
-    fc.assert(fc.property(fc.uuid(), fc.nat(), (uuid, build) => !findsAddress(`build ${build} of ${uuid}`)))
+  test('accepts every Solana transaction, in a URL too', () => {
+    const signatures = bytes(64).map((each) => base58.encode(each))
+    fc.assert(
+      fc.property(
+        signatures,
+        (tx) => !findsAddress(tx, 'tx') && !findsAddress(`https://x.example/${tx}`, 'url'),
+      ),
+      { numRuns: 3_000, seed: 5 },
+    )
+  })
+
+  test('accepts version numbers, UUIDs and content identifiers', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.nat(), (uuid, build) => !findsAddress(`build ${build} of ${uuid}`, 'prose')),
+    )
+    const contents = bytes(32).map((digest) => base58.encode(Uint8Array.from([0x12, 0x20, ...digest])))
+    fc.assert(
+      fc.property(contents, (id) => !findsAddress(`https://files.example/${id}`, 'url')),
+      {
+        numRuns: 2_000,
+        seed: 7,
+      },
+    )
   })
 
   test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 300 }),
-        (text) => typeof findsAddress(text) === 'boolean',
+        (text) => typeof findsAddress(text, 'prose') === 'boolean',
       ),
     )
-    for (const text of ['\ud800', '%', '%c3%28', '%ff'.repeat(50), '\udfff%41']) findsAddress(text)
-  })
-
-  test('takes under 20 ms for the worst text of 2,000 characters', () => {
-    const worst = [
-      '1',
-      'q',
-      '1q',
-      'a1',
-      'z',
-      'f',
-      '0x',
-      '%41',
-      '%25',
-      'Ａ',
-      '\u200b',
-      'bc1qqqqqqqqqqqqq',
-      'ﷺ',
-      'z0',
-    ]
-    for (const piece of [...worst, `a1${'q'.repeat(998)}`, `${'a'.repeat(24)}1${'q'.repeat(11)}`]) {
-      const text = piece.repeat(2000).slice(0, 2000)
-      const times = Array.from({ length: 6 }, () => {
-        const begun = performance.now()
-        findsAddress(text)
-        return performance.now() - begun
-      })
-      // The fastest of several runs, because other load may slow any single one.
-      const ms = Math.min(...times)
-      assert.ok(ms < 20, `${ms.toFixed(2)} ms for ${piece.slice(0, 20)}…`)
-    }
+    const odd = ['\ud800', '%', '%c3%28', '%ff'.repeat(50), '\udfff%41', '&#x110000;', '&#0;', '&', BASE58]
+    for (const text of odd) findsAddress(text, 'prose')
   })
 })

@@ -1,120 +1,75 @@
-import { base58, base58xrp, base64, base64url } from '@scure/base'
-import { holdsBech32 } from './bech32-search.ts'
+import { holdsBase32 } from './addresses/base32-search.ts'
+import type { Base58Fit } from './addresses/base58-search.ts'
+import { holdsBase58 } from './addresses/base58-search.ts'
+import { holdsBech32 } from './addresses/bech32-search.ts'
+import { holdsCashaddr, holdsPrefixedCashaddr } from './addresses/cashaddr-search.ts'
+import { joinedBase64, joinedSpans, partSpans, wholeSpans } from './addresses/groups.ts'
+import { holdsBareHex, holdsEip55, holdsPrefixedHex, withoutDigests } from './addresses/hex-search.ts'
+import { holdsIcap } from './addresses/icap-search.ts'
+import { holdsMonero } from './addresses/monero-search.ts'
+import { readingsOf } from './addresses/readings.ts'
+import type { Span } from './addresses/span.ts'
+import { holdsTon } from './addresses/ton-search.ts'
 
-/** Bytes of an Ed25519 public key, which is an address on Solana and similar chains. */
-const KEY_BYTES = 32
-const CHECKSUM_BYTES = 4
-/** Characters of a Base58Check string: from a version and 20 bytes up to an extended key. */
-const BASE58_CHARS_MIN = 25
-const BASE58_CHARS_MAX = 112
-/** Rounds of percent-decoding at most: a URL inside a URL needs two. */
-const DECODINGS_MAX = 3
+/**
+ * Where a text stands. In a title or another text for people, 40 hex digits are an address; in a URL they may be a
+ * commit; a free transaction identifier is refused only for what `0x` and 40 hex digits or a checksum prove.
+ */
+export type TextPlace = 'prose' | 'url' | 'tx'
 
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
-const PREFILTER = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
-const PLAIN = /^[\x20-\x24\x26-\x7e]*$/
-const HEX_64 = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi
-const EVM = /0x[0-9a-f]{40}(?![0-9a-f])/i
-const BASE58_RUN = /[1-9A-HJ-NP-Za-km-z]{25,}/g
-const PERCENT_RUN = /(?:%[0-9a-f]{2})+/gi
-// Characters that are invisible between letters: marks, soft hyphens, joiners, zero-width spaces, blank letters.
-const INVISIBLE = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu
+const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
 
-/** SHA-256 of the runtime. */
-type Sha256 = (bytes: Uint8Array) => Uint8Array
-
-/** Two tests of a text for wallet addresses. Both accept any text and take linear time. */
-type AddressGuard = Readonly<{
-  /**
-   * Whether the text contains a wallet address (spec, section 4): a base58 run that decodes to 32 bytes, `0x` and 40 hex
-   * digits, bech32, Base58Check, or a TON address. A run of 64 hex digits counts as a digest instead. Also tests the text
-   * percent-decoded, in compatibility form (full-width letters), and without invisible characters.
-   */
-  finds(text: string): boolean
-  /** Whether `0x` and 40 hex digits, or a checksum, prove an address. An `opaque` transaction is refused for this only. */
-  proves(text: string): boolean
-}>
-
-/** Opens the guard. Base58Check needs the SHA-256. */
-export function openAddressGuard(sha256: Sha256): AddressGuard {
-  /** Base58Check: the last four bytes are the first four of the double SHA-256 of the rest. */
-  const endsInChecksum = (bytes: Uint8Array): boolean => {
-    const digest = sha256(sha256(bytes.subarray(0, -CHECKSUM_BYTES)))
-    return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === digest[at])
-  }
-
-  const holdsBase58 = (text: string, withKeys: boolean): boolean => {
-    for (const [run] of text.matchAll(BASE58_RUN)) {
-      if (run.length < BASE58_CHARS_MIN || run.length > BASE58_CHARS_MAX) continue
-      const bytes = base58.decode(run)
-      if ((withKeys && bytes.length === KEY_BYTES) || endsInChecksum(bytes)) return true
-      // Addresses that begin with r have another alphabet and the same checksum.
-      if (run.startsWith('r') && endsInChecksum(base58xrp.decode(run))) return true
-    }
-    return false
-  }
-
-  const holds = (text: string, withKeys: boolean): boolean => {
-    if (!PREFILTER.test(text)) return false
-    // About one digest in sixty contains a base58 run of 32 bytes, so digests are removed first.
-    const rest = text.replace(HEX_64, ' ')
-    return EVM.test(rest) || holdsBase58(rest, withKeys) || holdsBech32(rest) || holdsTon(rest)
-  }
-
-  const reads = (text: string, withKeys: boolean): boolean =>
-    PLAIN.test(text) ? holds(text, withKeys) : readings(text).some((reading) => holds(reading, withKeys))
-
-  return { finds: (text) => reads(text, true), proves: (text) => reads(text, false) }
-}
-
-/** The text and its decoded and normalised forms, without repetition. */
-function readings(text: string): readonly string[] {
-  const decoded = [text]
-  for (let round = 0; round < DECODINGS_MAX; round++) {
-    const last = decoded.at(-1) ?? ''
-    const next = last.replace(PERCENT_RUN, percentDecoded)
-    if (next === last) break
-    decoded.push(next)
-  }
-  return [...new Set(decoded.flatMap((each) => [each, each.normalize('NFKD').replace(INVISIBLE, '')]))]
-}
-
-const UTF8 = new TextDecoder()
-
-function percentDecoded(run: string): string {
-  const bytes = run
-    .slice(1)
-    .split('%')
-    .map((digits) => Number.parseInt(digits, 16))
-  return UTF8.decode(Uint8Array.from(bytes))
-}
-
-// 36 bytes in base64 of either alphabet, as a whole word.
-const TON_RUNS = [
-  [base64url, /(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{48}(?![0-9A-Za-z_-])/g],
-  [base64, /(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{48}(?![0-9A-Za-z+/])/g],
-] as const
-/** First byte: bounceable or not, on the main or the test network. */
-const TON_TAGS: ReadonlySet<number | undefined> = new Set([0x11, 0x51, 0x91, 0xd1])
-/** Second byte: basic chain or master chain. */
-const TON_CHAINS: ReadonlySet<number | undefined> = new Set([0x00, 0xff])
-
-function holdsTon(text: string): boolean {
-  return TON_RUNS.some(([coder, pattern]) => {
-    const runs = text.match(pattern) ?? []
-    return runs.some((run) => {
-      const bytes = coder.decode(run)
-      return TON_TAGS.has(bytes[0]) && TON_CHAINS.has(bytes[1]) && crc16(bytes) === 0
-    })
+/**
+ * Whether a text contains a wallet address (PROTOCOL.md, "The address guard"). Accepts any text and takes linear time.
+ * A title, reason or URL is read as people would read it; a transaction only as it is. A text that hides its letters
+ * under too many layers of encoding counts as an address.
+ */
+export function findsAddress(text: string, place: TextPlace): boolean {
+  if (place === 'tx') return LONG_WORD.test(text) && holdsWhole(withoutDigests(text), place)
+  const readings = readingsOf(text)
+  if (readings === null) return true
+  const last = readings.at(-1) ?? text
+  return readings.some((reading) => {
+    const rest = withoutDigests(reading)
+    if (LONG_WORD.test(rest) && holdsWhole(rest, place)) return true
+    // What lies inside a word or between groups is searched in the first reading and the last.
+    if (reading !== text && reading !== last) return false
+    return (
+      (LONG_WORD.test(rest) && partSpans(rest).some((span) => holdsProof(span, 'part', false))) ||
+      holdsJoined(rest)
+    )
   })
 }
 
-/** CRC-16/XMODEM. Zero over bytes that end with their own checksum. */
-function crc16(bytes: Uint8Array): number {
-  let crc = 0
-  for (const byte of bytes) {
-    crc ^= byte << 8
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : crc << 1
-  }
-  return crc
+function holdsWhole(text: string, place: TextPlace): boolean {
+  if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
+  if (place === 'prose' && holdsBareHex(text)) return true
+  return wholeSpans(text).some(
+    (span) => holdsPrefixedHex(span, false) || holdsProof(span, 'whole', place !== 'tx'),
+  )
+}
+
+function holdsJoined(text: string): boolean {
+  const spans = joinedSpans(text)
+  if (spans.length === 0) return false
+  // Underscores are taken out too, but these networks have one in their prefix.
+  const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)test1/gi, '$1_test1'))
+  return (
+    spans.some(
+      (span) => holdsPrefixedHex(span, true) || isBech32(span.text) || holdsProof(span, 'joined', false),
+    ) || joinedBase64(text).some(holdsTon)
+  )
+}
+
+/** The searches whose proof is a checksum. */
+function holdsProof(span: Span, fit: Base58Fit, keys: boolean): boolean {
+  return (
+    holdsEip55(span) ||
+    holdsBase58(span, fit, keys) ||
+    holdsMonero(span) ||
+    holdsCashaddr(span) ||
+    holdsBase32(span) ||
+    holdsIcap(span)
+  )
 }

@@ -1,3 +1,4 @@
+import type { TextPlace } from '../../protocol/address-guard.ts'
 import { parseDraftPrice } from '../../protocol/amount.ts'
 import type { Details } from '../../protocol/details.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
@@ -16,7 +17,7 @@ type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Fi
 type MutableDetails = { -readonly [Field in DetailsField]?: Values[Field] }
 
 const READERS: Readers = {
-  title: (value) => readText(value, TITLE_CHARS_MAX),
+  title: (value) => readText(value, TITLE_CHARS_MAX, 'prose'),
   opensAt: readMoment,
   closesAt: readMoment,
   count: (value) => readInteger(value, 1, COUNT_MAX),
@@ -34,7 +35,7 @@ const READERS: Readers = {
     (typeof value === 'string' ? parseDraftPrice(value) : undefined) ??
     fault(value, 'must be a string with at most 18 digits before the point and twelve after it'),
   corrects: readSeq,
-  reason: (value) => readText(value, REASON_CHARS_MAX),
+  reason: (value) => readText(value, REASON_CHARS_MAX, 'prose'),
   restates: readSeq,
 }
 
@@ -136,7 +137,7 @@ function readDigest(value: unknown): string | ValueFault {
 }
 
 function readUrl(value: unknown): string | ValueFault {
-  const text = readText(value, URL_CHARS_MAX)
+  const text = readText(value, URL_CHARS_MAX, 'url')
   if (typeof text !== 'string') return text
   const isWhole = /^https?:\/\/[^\s]+$/.test(text) && URL.canParse(text)
   return isWhole ? text : fault(text, 'must be a whole URL that begins with http:// or https://')
@@ -159,9 +160,9 @@ export function readInteger(value: unknown, min: number, max: number): number | 
 }
 
 /** Reads text for people: not empty, bounded, without control characters and wallet addresses. */
-function readText(value: unknown, charsMax: number): string | ValueFault {
+function readText(value: unknown, charsMax: number, place: TextPlace): string | ValueFault {
   const text = readBounded(value, charsMax)
-  return typeof text === 'string' ? refuseAddress(text) : text
+  return typeof text === 'string' ? refuseAddress(text, place) : text
 }
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u

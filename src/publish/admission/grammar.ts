@@ -14,7 +14,7 @@ import type { Chain } from '../../protocol/tx.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'
 import type { ValueFault, DraftRefusal } from './refusal.ts'
-import { fault, refuseAddress, refuseAddressTx, isFault, isObject, refusal } from './refusal.ts'
+import { fault, refuseAddress, isFault, isObject, refusal } from './refusal.ts'
 
 /** Source of a draft: a publish request, which has no moment of its own, or an import file, which has one. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
@@ -62,7 +62,7 @@ function readFields(fields: DraftFields, source: DraftSource): DraftParsed {
     return refusal('kind', fault(kind, 'must be 1 to 32 of a-z, 0-9 and _, beginning with a letter'))
   const rule = ruleOf(type, kind)
   if (rule === undefined) return refusal('kind', fault(kind, kindsOf(type)))
-  const word = refuseAddress(kind)
+  const word = refuseAddress(kind, 'prose')
   if (isFault(word)) return refusal('kind', word)
 
   const ref = readRef(fields.ref, source)
@@ -137,7 +137,7 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Value
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
   // The forms of solana and evm transactions exclude addresses; the form of opaque ones does not.
-  return chain === 'opaque' ? refuseAddressTx(value) : value
+  return chain === 'opaque' ? refuseAddress(value, 'tx') : value
 }
 
 /** Bytes of a draft's digest, enough to rule out collisions. */

@@ -1,13 +1,11 @@
-import { hash } from 'node:crypto'
-import { openAddressGuard } from '../../protocol/address-guard.ts'
+import type { TextPlace } from '../../protocol/address-guard.ts'
+import { findsAddress } from '../../protocol/address-guard.ts'
 
 /** The reason for which a value is refused. It never repeats the value. */
 export type ValueFault = Readonly<{ reason: string; code: 'invalid-draft' | 'address-forbidden' }>
 
 /** The refusal of a draft. `field` is a path such as `details.opensAt`, or `draft` for the whole draft. */
 export type DraftRefusal = Readonly<{ ok: false; field: string }> & ValueFault
-
-const GUARD = openAddressGuard((bytes) => hash('sha256', bytes, 'buffer'))
 
 const ADDRESS: ValueFault = { reason: 'holds what looks like a wallet address', code: 'address-forbidden' }
 
@@ -16,18 +14,15 @@ const SEARCHED_CHARS_MAX = 4_096
 
 /** Makes the fault of a value. A value that looks like a wallet address is refused as that, whatever the reason. */
 export function fault(value: unknown, reason: string): ValueFault {
-  if (typeof value === 'string' && value.length <= SEARCHED_CHARS_MAX && GUARD.finds(value)) return ADDRESS
+  if (typeof value === 'string' && value.length <= SEARCHED_CHARS_MAX && findsAddress(value, 'prose')) {
+    return ADDRESS
+  }
   return { reason, code: 'invalid-draft' }
 }
 
 /** Returns the text unless it holds a wallet address. Applied to every published string without a stricter form. */
-export function refuseAddress(text: string): string | ValueFault {
-  return GUARD.finds(text) ? ADDRESS : text
-}
-
-/** Returns a transaction of a free form, unless `0x` or a checksum proves that it is a wallet address. */
-export function refuseAddressTx(text: string): string | ValueFault {
-  return GUARD.proves(text) ? ADDRESS : text
+export function refuseAddress(text: string, place: TextPlace): string | ValueFault {
+  return findsAddress(text, place) ? ADDRESS : text
 }
 
 export function refusal(field: string, { reason, code }: ValueFault): DraftRefusal {

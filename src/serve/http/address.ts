@@ -1,18 +1,15 @@
-import { hash } from 'node:crypto'
-import { openAddressGuard } from '../../protocol/address-guard.ts'
+import { findsAddress } from '../../protocol/address-guard.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
 import { isTx } from '../../protocol/tx.ts'
 
-const GUARD = openAddressGuard((bytes) => hash('sha256', bytes, 'buffer'))
-
 /** Whether a text that was sent looks like a wallet address. If so, no answer repeats it. */
 export function looksLikeAddress(text: string): boolean {
-  return GUARD.finds(text)
+  return findsAddress(text, 'prose')
 }
 
 /** Whether an answer may repeat a raw path or query: it holds no wallet address, encoded or not. */
 export function isRepeatable(raw: string): boolean {
-  return !GUARD.finds(raw.replaceAll('+', ' '))
+  return !findsAddress(raw.replaceAll('+', ' '), 'prose')
 }
 
 /**
@@ -22,11 +19,11 @@ export function isRepeatable(raw: string): boolean {
 export function isForbidden(text: string, form: ParameterForm): boolean {
   switch (form.is) {
     case 'text':
-      return form.guarded && GUARD.finds(text)
+      return form.guarded && findsAddress(text, 'prose')
     case 'tx': {
       const written = form.chains.filter((chain) => isTx(chain, text))
-      if (written.length === 0) return GUARD.finds(text)
-      return written.every((chain) => chain === 'opaque') && GUARD.proves(text)
+      if (written.length === 0) return findsAddress(text, 'prose')
+      return written.every((chain) => chain === 'opaque') && findsAddress(text, 'tx')
     }
     case 'word':
     case 'time':
@@ -36,6 +33,6 @@ export function isForbidden(text: string, form: ParameterForm): boolean {
     case 'list-of':
     case 'words':
     case 'integers':
-      return GUARD.finds(text)
+      return findsAddress(text, 'prose')
   }
 }

@@ -1,9 +1,11 @@
-const CHARSET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
-/** Value of each data character, by character code; −1 for other characters. */
-const VALUES: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
-  CHARSET.indexOf(String.fromCharCode(code)),
-)
+import { CHARSET } from './cashaddr-search.ts'
+import { digitAt, hasOneCase, runEnd } from './span.ts'
+
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const
+/** Sum of the generators for each value of the five highest bits. */
+const FEEDBACK: Int32Array = Int32Array.from({ length: 32 }, (_, top) =>
+  GENERATOR.reduce<number>((sum, generator, bit) => ((top >> bit) & 1 ? sum ^ generator : sum), 0),
+)
 /** Checksum remainders of valid strings: bech32 (BIP 173) and bech32m (BIP 350). */
 const REMAINDERS: ReadonlySet<number> = new Set([1, 0x2bc830a3])
 
@@ -20,7 +22,7 @@ const CANDIDATE = /1(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{11})/gi
  */
 export function holdsBech32(text: string): boolean {
   for (const { index } of text.matchAll(CANDIDATE)) {
-    const to = dataEnd(text, index + 1)
+    const to = runEnd(CHARSET, text, index + 1)
     for (let from = index - 1; from >= Math.max(0, index - PREFIX_CHARS_MAX); from--) {
       const code = text.charCodeAt(from)
       if (!isWordCharacter(code)) break
@@ -36,7 +38,7 @@ function endsInChecksum(text: string, from: number, separator: number, to: numbe
   sum = step(sum, 0)
   for (let at = from; at < separator; at++) sum = step(sum, lowerCode(text, at) & 31)
   for (let at = separator + 1; at < to; at++) {
-    sum = step(sum, valueAt(text, at))
+    sum = step(sum, digitAt(CHARSET, text, at))
     if (REMAINDERS.has(sum) && at - separator >= DATA_CHARS_MIN && isPlausible(text, from, at + 1))
       return true
   }
@@ -49,25 +51,13 @@ function endsInChecksum(text: string, from: number, separator: number, to: numbe
  */
 function isPlausible(text: string, from: number, to: number): boolean {
   const found = text.slice(from, to)
-  if (found === found.toLowerCase() || found === found.toUpperCase()) return true
+  if (hasOneCase(found)) return true
   return !isWordCharacter(text.charCodeAt(from - 1)) && !isWordCharacter(text.charCodeAt(to))
-}
-
-function dataEnd(text: string, from: number): number {
-  let to = from
-  while (to < text.length && valueAt(text, to) >= 0) to++
-  return to
 }
 
 function step(sum: number, value: number): number {
   const top = sum >> 25
-  let next = ((sum & 0x1ffffff) << 5) ^ value
-  for (let bit = 0; bit < 5; bit++) if ((top >> bit) & 1) next ^= GENERATOR[bit] ?? 0
-  return next
-}
-
-function valueAt(text: string, at: number): number {
-  return VALUES[lowerCode(text, at)] ?? -1
+  return ((sum & 0x1ffffff) << 5) ^ value ^ (FEEDBACK[top] ?? 0)
 }
 
 function lowerCode(text: string, at: number): number {

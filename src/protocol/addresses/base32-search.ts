@@ -1,0 +1,110 @@
+import { blake2b } from '@noble/hashes/blake2.js'
+import { sha512_256 } from '@noble/hashes/sha2.js'
+import { crc16 } from './crc16.ts'
+import type { Digits, Span } from './span.ts'
+import { digitAt, digitsOf, hasOneCase, runEnd } from './span.ts'
+
+/** RFC 4648, in capitals and in small letters. */
+const BASE32: Digits = digitsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567').map((digit, code) =>
+  code >= 97 && code <= 122 ? code - 97 : digit,
+)
+
+/** Bits of the checksum, and those of the version byte that are always zero. */
+const STELLAR_BITS = 19
+type StellarForm = Readonly<{ chars: number; bytes: number }>
+const KEY: StellarForm = { chars: 56, bytes: 35 }
+/** Forms of Stellar strings by the first character, which is the high part of the version byte. */
+const STELLAR: ReadonlyMap<string, StellarForm> = new Map([
+  ['G', KEY], // account
+  ['C', KEY], // contract
+  ['S', KEY], // secret seed
+  ['T', KEY], // pre-authorised transaction
+  ['X', KEY], // hash
+  ['M', { chars: 69, bytes: 43 }], // multiplexed account
+])
+const ALGORAND_CHARS = 58
+const ALGORAND_KEY_BYTES = 32
+/** Bits that the last character of an Algorand address does not use, and which are zero. */
+const ALGORAND_SPARE = 0b11
+
+/** Whether the span has an address in base32 with a checksum: Stellar, Algorand or Filecoin. */
+export function holdsBase32(span: Span): boolean {
+  const { text, edges } = span
+  let end = -1
+  for (let from = 0; from < text.length; from++) {
+    if (edges[from] === 0) continue
+    if (from >= end) end = runEnd(BASE32, text, from)
+    if (isStellar(span, from, end) || isAlgorand(span, from, end) || isFilecoin(span, from)) return true
+  }
+  return false
+}
+
+function isStellar({ text, edges, trusts }: Span, from: number, end: number): boolean {
+  const form = STELLAR.get(text.charAt(from).toUpperCase())
+  // The low part of the version byte is zero.
+  if (form === undefined || digitAt(BASE32, text, from + 1) > 3) return false
+  const to = from + form.chars
+  if (to > end || edges[to] === 0 || !trusts(from, to, STELLAR_BITS)) return false
+  const bytes = decode(text, from, to).subarray(0, form.bytes)
+  const crc = crc16(bytes.subarray(0, -2))
+  const isProved = bytes.at(-2) === (crc & 255) && bytes.at(-1) === crc >> 8
+  return isProved && hasOneCase(text.slice(from, to))
+}
+
+function isAlgorand({ text, edges }: Span, from: number, end: number): boolean {
+  const to = from + ALGORAND_CHARS
+  if (to > end || edges[to] === 0 || (digitAt(BASE32, text, to - 1) & ALGORAND_SPARE) !== 0) return false
+  if (!hasOneCase(text.slice(from, to))) return false
+  const bytes = decode(text, from, to)
+  const digest = sha512_256(bytes.subarray(0, ALGORAND_KEY_BYTES)).subarray(-4)
+  return digest.every((byte, at) => byte === bytes[ALGORAND_KEY_BYTES + at])
+}
+
+/** Network, protocol, and for protocol 4 the number of the actor that manages the address, then base32. */
+const FILECOIN = /[ft](?:([123])|4(\d{1,19})f)(?=[a-z2-7]{12})/iy
+/** Bytes of the payload by protocol; 4 has up to 54, and 20 when it stands for an Ethereum address. */
+const FILECOIN_BYTES: Readonly<Record<string, number>> = { 1: 20, 2: 20, 3: 48 }
+const DELEGATED_BYTES = 20
+const FILECOIN_CHECKSUM_BYTES = 4
+const FILECOIN_CHARS_MAX = 94
+
+function isFilecoin({ text, edges }: Span, from: number): boolean {
+  FILECOIN.lastIndex = from
+  const match = FILECOIN.exec(text)
+  if (match === null) return false
+  const [head, protocol = '4', actor = ''] = match
+  const body = from + head.length
+  const whole = Math.min(runEnd(BASE32, text, body), body + FILECOIN_CHARS_MAX)
+  const bytesMax = FILECOIN_BYTES[protocol] ?? DELEGATED_BYTES
+  const usual = body + Math.ceil(((bytesMax + FILECOIN_CHECKSUM_BYTES) * 8) / 5)
+  const ends = protocol === '4' && whole !== usual ? [usual, whole] : [usual]
+  return ends.some((to) => {
+    if (to > whole || edges[to] === 0 || !hasOneCase(text.slice(from, to))) return false
+    const bytes = decode(text, body, to)
+    const prefix = protocol === '4' ? [4, ...leb128(BigInt(actor))] : [Number(protocol)]
+    const payload = bytes.subarray(0, -FILECOIN_CHECKSUM_BYTES)
+    const digest = blake2b(Uint8Array.from([...prefix, ...payload]), { dkLen: FILECOIN_CHECKSUM_BYTES })
+    return digest.every((byte, at) => byte === bytes[payload.length + at])
+  })
+}
+
+function leb128(value: bigint): readonly number[] {
+  return value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...leb128(value >> 7n)]
+}
+
+/** Decodes whole bytes; bits that are left over are dropped. */
+function decode(text: string, from: number, to: number): Uint8Array {
+  const bytes = new Uint8Array(Math.floor(((to - from) * 5) / 8))
+  let bits = 0
+  let held = 0
+  let length = 0
+  for (let at = from; at < to; at++) {
+    held = ((held << 5) | digitAt(BASE32, text, at)) & 0xfff
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[length++] = held >> bits
+    }
+  }
+  return bytes
+}

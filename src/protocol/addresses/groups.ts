@@ -1,0 +1,86 @@
+import { gluedEdges } from './glued-words.ts'
+import type { Span } from './span.ts'
+
+const WORD = /[0-9A-Za-z]+/g
+/** Letters that base58 leaves out; a run of base58 ends there. */
+const OUTSIDE_BASE58 = /[0OIl]/g
+
+/** Characters of the shortest address without a prefix of its own. Shorter words and joined groups are not searched. */
+const CHARS_MIN = 20
+/** Characters in groups of mixed form that joined groups have at least. */
+const ODD_CHARS_MIN = 8
+
+/** Bits of checksum and fixed form that are proof inside a longer word, which has a candidate at each character. */
+const PART_BITS_MIN = 19
+/** Bits that are proof between groups, which may be ordinary words. */
+const JOINED_BITS_MIN = 30
+
+/** Words of a text, each as a whole: candidates begin and end at its ends, at words glued to it, and at 0, O, I and l. */
+export function wholeSpans(text: string): readonly Span[] {
+  return longWords(text).map((word) => {
+    const edges = new Uint8Array(word.length + 1)
+    edges[0] = edges[word.length] = 1
+    for (const at of gluedEdges(word)) edges[at] = 1
+    for (const { index } of word.matchAll(OUTSIDE_BASE58)) edges[index] = edges[index + 1] = 1
+    return { text: word, edges, trusts: () => true }
+  })
+}
+
+/** Words of a text in which a candidate may begin and end anywhere. */
+export function partSpans(text: string): readonly Span[] {
+  return longWords(text).map((word) => ({
+    text: word,
+    edges: new Uint8Array(word.length + 1).fill(1),
+    trusts: (_from, _to, bits) => bits >= PART_BITS_MIN,
+  }))
+}
+
+function longWords(text: string): readonly string[] {
+  return (text.match(WORD) ?? []).filter((word) => word.length >= CHARS_MIN)
+}
+
+/** Characters between groups that people leave out: blanks, hyphens and dots of every script, underscores, plus signs. */
+const JOINT = String.raw`\p{Zs}\p{Pd}\u2212._+·•‧∙⋅。・`
+const NEITHER = new RegExp(String.raw`[^0-9A-Za-z${JOINT}]+`, 'u')
+/** The same without the characters of base64: hyphen, underscore and plus sign. */
+const JOINT_64 = /[\p{Zs}\u2010-\u2015\u2212.·•‧∙⋅。・]+/gu
+// A group of mixed form: with a digit, with a capital after a small letter, or of one letter that is no English word.
+const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
+
+/**
+ * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group. A
+ * short checksum is proof only where at least a quarter of the characters are in groups of mixed form, which ordinary
+ * words are not.
+ */
+export function joinedSpans(text: string): readonly Span[] {
+  if (!ODD_HINT.test(text)) return []
+  return text.split(NEITHER).flatMap((chain) => {
+    const groups = chain.match(WORD) ?? []
+    if (groups.length < 2) return []
+    const joined = groups.join('')
+    if (joined.length < CHARS_MIN) return []
+    const edges = new Uint8Array(joined.length + 1)
+    const odd = new Uint16Array(joined.length + 1)
+    edges[0] = 1
+    let at = 0
+    for (const group of groups) {
+      const isOdd = ODD.test(group)
+      for (const end = at + group.length; at < end; at++) odd[at + 1] = (odd[at] ?? 0) + (isOdd ? 1 : 0)
+      edges[at] = 1
+    }
+    const isOrdinary = (odd[joined.length] ?? 0) < ODD_CHARS_MIN && !ICAP_START.test(joined)
+    if (isOrdinary) return []
+    const trusts = (from: number, to: number, bits: number) =>
+      bits >= JOINED_BITS_MIN || ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from
+    return [{ text: joined, edges, trusts }]
+  })
+}
+/** An address in the form of an IBAN, of which the rest may be letters. */
+const ICAP_START = /XE\d\dETH/i
+const ODD_HINT = /\d|[a-z][A-Z]|(?<![0-9A-Za-z])[B-HJ-Zb-z](?![0-9A-Za-z])/
+
+/** The text without what joins groups: once with the hyphens that may belong to base64, once without them. */
+export function joinedBase64(text: string): readonly string[] {
+  const close = text.replace(JOINT_64, '')
+  return [...new Set([close, close.replaceAll('-', '')])]
+}

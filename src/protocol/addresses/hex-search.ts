@@ -1,0 +1,55 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import type { Span } from './span.ts'
+
+/** A run of 64 or more hex digits, which is a digest or a transaction and no address. */
+const DIGEST = /[0-9a-f]{64,}/gi
+const DIGEST_DIGITS_MIN = 64
+const ADDRESS_DIGITS = 40
+const HEX_RUN = /[0-9a-f]{40,}/gi
+// The letter O looks like the digit.
+const PREFIXED_RUN = /[0O]x[0-9a-f]{40,}/gi
+
+/** Replaces runs of 64 or more hex digits. About one digest in sixty has a base58 run of 32 bytes inside. */
+export function withoutDigests(text: string): string {
+  return text.replace(DIGEST, '\n')
+}
+
+/**
+ * Whether `0x` and 40 hex digits are in the span, and no hex digit follows. Between joined groups, `0x` begins a group, and
+ * the digits may also end with one, because the next group may be a word such as "add".
+ */
+export function holdsPrefixedHex({ text, edges }: Span, isJoined: boolean): boolean {
+  for (const { 0: run, index } of text.matchAll(PREFIXED_RUN)) {
+    const digits = run.length - 2
+    if (digits === ADDRESS_DIGITS && (!isJoined || edges[index] === 1)) return true
+    const endsGroup = isJoined && edges[index] === 1 && edges[index + 2 + ADDRESS_DIGITS] === 1
+    if (endsGroup && digits < DIGEST_DIGITS_MIN) return true
+  }
+  return false
+}
+
+/** Whether the text has 40 hex digits without `0x`, and no hex digit beside them. */
+export function holdsBareHex(text: string): boolean {
+  return text.matchAll(HEX_RUN).some(([run]) => run.length === ADDRESS_DIGITS)
+}
+
+/** Whether the span has 40 hex digits in letters of both cases that pass the checksum of EIP-55. */
+export function holdsEip55({ text, edges }: Span): boolean {
+  for (const { 0: run, index } of text.matchAll(HEX_RUN)) {
+    for (let from = 0; from + ADDRESS_DIGITS <= run.length; from++) {
+      if (edges[index + from] === 0 || edges[index + from + ADDRESS_DIGITS] === 0) continue
+      if (isEip55(run.slice(from, from + ADDRESS_DIGITS))) return true
+    }
+  }
+  return false
+}
+
+/** Digits of one case have no checksum: most of them are digests. */
+function isEip55(digits: string): boolean {
+  if (!/[a-f]/.test(digits) || !/[A-F]/.test(digits)) return false
+  const hash = keccak_256(new TextEncoder().encode(digits.toLowerCase())).toHex()
+  return Array.from(digits).every((digit, at) => {
+    const upper = Number.parseInt(hash.charAt(at), 16) >= 8
+    return digit === (upper ? digit.toUpperCase() : digit.toLowerCase())
+  })
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { textOf } from '../../../test/stage/document.ts'
+import { ROOT } from '../../../test/stage/places.ts'
+import { findsAddress } from '../address-guard.ts'
+
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+const WORDS = [...new Set(DOCUMENTS.flatMap((path) => textOf(path).match(/[A-Za-z]+/g) ?? []))]
+const TITLES = 100_000
+
+const HONEST: readonly string[] = [
+  '',
+  'Contest 42: the autumn round',
+  'internationalization of counterrevolutionaries',
+  'Donaudampfschifffahrtsgesellschaftskapitaen',
+  'https://loyalty.example/2026-10/input-v1.json?download=1#top',
+  'https://x.example/a%20b%2Fc%zz%&copy=1&amp;lang=en',
+  'Ünïcödé tïtlé — 第四回コンテスト 🏆🏆🏆',
+  'Осенний раунд 42: лучшие песни о море',
+  'Ο μεγάλος διαγωνισμός του φθινοπώρου 2026',
+  'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  'the empty 0x and 0x0 and 0xdeadbeef',
+  '123e4567-e89b-12d3-a456-426614174000',
+  'platform_income',
+  '1999999999999999999999999999999999999999999999',
+  'Error 0x80004005 at 2026-10-01 12:00:00, order 1234-5678',
+  'A B C D E F G H I J K L M N O P Q R S T U V W X Y Z 1 2 3 4 5 6 7 8 9 0',
+  'R&D, Q&A, AT&T and P&L: 10 rounds of 3x3 and 4x4',
+]
+
+suite('ordinary text', () => {
+  for (const text of HONEST) {
+    test(`is accepted: ${JSON.stringify(text)}`, () => {
+      assert.equal(findsAddress(text, 'prose'), false)
+      assert.equal(findsAddress(text, 'url'), false)
+    })
+  }
+
+  test('of every line and every paragraph of the documents that names no address is accepted', () => {
+    const lines = DOCUMENTS.flatMap((path) => textOf(path).split('\n'))
+    assert.ok(lines.length > 3_000, `${lines.length} lines`)
+    const refused = lines.filter((line) => findsAddress(line, 'prose'))
+    assert.deepEqual(refused, [])
+  })
+
+  test(`is accepted in ${TITLES} random titles of ordinary words, numbers and dates`, () => {
+    assert.ok(WORDS.length > 2_000, `${WORDS.length} words`)
+    const styles = [
+      (word: string) => word,
+      (word: string) => word.toLowerCase(),
+      (word: string) => word.toUpperCase(),
+      (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1),
+    ]
+    const words = fc.oneof(
+      { arbitrary: fc.constantFrom(...WORDS), weight: 10 },
+      { arbitrary: fc.nat(99_999).map(String), weight: 2 },
+      {
+        arbitrary: fc.constantFrom('2026-10-01', '1st', '2nd', 'v2', 'Q4', '3x3', '24h', 'B', 'x', '#7'),
+        weight: 1,
+      },
+    )
+    const joints = fc.constantFrom(' ', ' ', ' ', '-', '. ', ', ', ' – ', '.', '_')
+    const titles = fc
+      .tuple(
+        fc.constantFrom(...styles),
+        fc.array(fc.tuple(words, joints), { minLength: 1, maxLength: 24, size: 'max' }),
+      )
+      .map(([style, parts]) =>
+        parts
+          .map(([word, joint]) => style(word) + joint)
+          .join('')
+          .slice(0, 200),
+      )
+    fc.assert(
+      fc.property(titles, (title) => !findsAddress(title, 'prose')),
+      { numRuns: TITLES },
+    )
+  })
+})

@@ -1,0 +1,35 @@
+/**
+ * Letters and digits in which an address is searched. A candidate begins and ends at an edge. Edges are at the ends of
+ * the text only, at every character, or between groups that were joined: the caller decides.
+ */
+export type Span = Readonly<{
+  text: string
+  /** 1 for each position at which a candidate may begin or end, from 0 to the length of the text. */
+  edges: Uint8Array
+  /** Whether a checksum of so few bits is proof enough for the candidate between two positions. */
+  trusts: (from: number, to: number, bits: number) => boolean
+}>
+
+/** Digit of each character by character code; −1 for a character outside of the alphabet. */
+export type Digits = Int8Array
+
+export function digitsOf(alphabet: string): Digits {
+  return Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
+}
+
+/** Digit of the character at a position; −1 outside of the alphabet or the text. */
+export function digitAt(digits: Digits, text: string, at: number): number {
+  return digits[text.charCodeAt(at)] ?? -1
+}
+
+/** End of the run of characters of the alphabet that begins at a position. */
+export function runEnd(digits: Digits, text: string, from: number): number {
+  let to = from
+  while (digitAt(digits, text, to) >= 0) to++
+  return to
+}
+
+/** Whether letters are all small or all capital. */
+export function hasOneCase(text: string): boolean {
+  return text === text.toLowerCase() || text === text.toUpperCase()
+}
