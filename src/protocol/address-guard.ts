@@ -3,12 +3,12 @@ import type { Base58Fit } from './addresses/base58-search.ts'
 import { holdsBase58 } from './addresses/base58-search.ts'
 import { holdsBech32 } from './addresses/bech32-search.ts'
 import { holdsCashaddr, holdsPrefixedCashaddr } from './addresses/cashaddr-search.ts'
-import { joinedBase64, joinedSpans, partSpans, wholeSpans } from './addresses/groups.ts'
+import { joinedBase64, joinedRuns, partRuns, wholeRuns } from './addresses/groups.ts'
 import { holdsBareHex, holdsEip55, holdsPrefixedHex, withoutDigests } from './addresses/hex-search.ts'
 import { holdsIcap } from './addresses/icap-search.ts'
 import { holdsMonero } from './addresses/monero-search.ts'
 import { readingsOf } from './addresses/readings.ts'
-import type { Span } from './addresses/span.ts'
+import type { LetterRun } from './addresses/letter-run.ts'
 import { holdsTon } from './addresses/ton-search.ts'
 
 /**
@@ -36,7 +36,7 @@ export function findsAddress(text: string, place: TextPlace): boolean {
     // What lies inside a word or between groups is searched in the first reading and the last.
     if (reading !== text && reading !== last) return false
     return (
-      (LONG_WORD.test(rest) && partSpans(rest).some((span) => holdsProof(span, 'part', false))) ||
+      (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false))) ||
       holdsJoined(rest)
     )
   })
@@ -45,31 +45,31 @@ export function findsAddress(text: string, place: TextPlace): boolean {
 function holdsWhole(text: string, place: TextPlace): boolean {
   if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
   if (place === 'prose' && holdsBareHex(text)) return true
-  return wholeSpans(text).some(
-    (span) => holdsPrefixedHex(span, false) || holdsProof(span, 'whole', place !== 'tx'),
+  return wholeRuns(text).some(
+    (run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx'),
   )
 }
 
 function holdsJoined(text: string): boolean {
-  const spans = joinedSpans(text)
-  if (spans.length === 0) return false
+  const runs = joinedRuns(text)
+  if (runs.length === 0) return false
   // Underscores are taken out too, but these networks have one in their prefix.
   const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)test1/gi, '$1_test1'))
   return (
-    spans.some(
-      (span) => holdsPrefixedHex(span, true) || isBech32(span.text) || holdsProof(span, 'joined', false),
+    runs.some(
+      (run) => holdsPrefixedHex(run, true) || isBech32(run.text) || holdsProof(run, 'joined', false),
     ) || joinedBase64(text).some(holdsTon)
   )
 }
 
 /** The searches whose proof is a checksum. */
-function holdsProof(span: Span, fit: Base58Fit, keys: boolean): boolean {
+function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean): boolean {
   return (
-    holdsEip55(span) ||
-    holdsBase58(span, fit, keys) ||
-    holdsMonero(span) ||
-    holdsCashaddr(span) ||
-    holdsBase32(span) ||
-    holdsIcap(span)
+    holdsEip55(run) ||
+    holdsBase58(run, fit, keys) ||
+    holdsMonero(run) ||
+    holdsCashaddr(run) ||
+    holdsBase32(run) ||
+    holdsIcap(run)
   )
 }

@@ -161,7 +161,7 @@ suite('the dependencies', () => {
       .map(textOf)
       .join('\n')
     for (const name of Object.keys(manifest['dependencies'] ?? {})) {
-      assert.ok(sources.includes(`'${name}'`), name)
+      assert.ok(sources.includes(`'${name}'`) || sources.includes(`'${name}/`), name)
     }
   })
 })

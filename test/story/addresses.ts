@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import * as fc from 'fast-check'
 
 /** A published address and its family. `proof` is what shows that it is one. */
-export type PublishedAddress = Readonly<{
+type PublishedAddress = Readonly<{
   family: string
   address: string
   proof: 'checksum' | 'prefix' | 'length'

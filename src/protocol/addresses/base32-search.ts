@@ -1,11 +1,11 @@
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha512_256 } from '@noble/hashes/sha2.js'
 import { crc16 } from './crc16.ts'
-import type { Digits, Span } from './span.ts'
-import { digitAt, digitsOf, hasOneCase, runEnd } from './span.ts'
+import type { Digits, LetterRun } from './letter-run.ts'
+import { digitAt, alphabetDigits, hasOneCase, runEnd } from './letter-run.ts'
 
 /** RFC 4648, in capitals and in small letters. */
-const BASE32: Digits = digitsOf('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567').map((digit, code) =>
+const BASE32: Digits = alphabetDigits('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567').map((digit, code) =>
   code >= 97 && code <= 122 ? code - 97 : digit,
 )
 
@@ -27,19 +27,19 @@ const ALGORAND_KEY_BYTES = 32
 /** Bits that the last character of an Algorand address does not use, and which are zero. */
 const ALGORAND_SPARE = 0b11
 
-/** Whether the span has an address in base32 with a checksum: Stellar, Algorand or Filecoin. */
-export function holdsBase32(span: Span): boolean {
-  const { text, edges } = span
+/** Whether the run has an address in base32 with a checksum: Stellar, Algorand or Filecoin. */
+export function holdsBase32(run: LetterRun): boolean {
+  const { text, edges } = run
   let end = -1
   for (let from = 0; from < text.length; from++) {
     if (edges[from] === 0) continue
     if (from >= end) end = runEnd(BASE32, text, from)
-    if (isStellar(span, from, end) || isAlgorand(span, from, end) || isFilecoin(span, from)) return true
+    if (isStellar(run, from, end) || isAlgorand(run, from, end) || isFilecoin(run, from)) return true
   }
   return false
 }
 
-function isStellar({ text, edges, trusts }: Span, from: number, end: number): boolean {
+function isStellar({ text, edges, trusts }: LetterRun, from: number, end: number): boolean {
   const form = STELLAR.get(text.charAt(from).toUpperCase())
   // The low part of the version byte is zero.
   if (form === undefined || digitAt(BASE32, text, from + 1) > 3) return false
@@ -51,7 +51,7 @@ function isStellar({ text, edges, trusts }: Span, from: number, end: number): bo
   return isProved && hasOneCase(text.slice(from, to))
 }
 
-function isAlgorand({ text, edges }: Span, from: number, end: number): boolean {
+function isAlgorand({ text, edges }: LetterRun, from: number, end: number): boolean {
   const to = from + ALGORAND_CHARS
   if (to > end || edges[to] === 0 || (digitAt(BASE32, text, to - 1) & ALGORAND_SPARE) !== 0) return false
   if (!hasOneCase(text.slice(from, to))) return false
@@ -68,7 +68,7 @@ const DELEGATED_BYTES = 20
 const FILECOIN_CHECKSUM_BYTES = 4
 const FILECOIN_CHARS_MAX = 94
 
-function isFilecoin({ text, edges }: Span, from: number): boolean {
+function isFilecoin({ text, edges }: LetterRun, from: number): boolean {
   FILECOIN.lastIndex = from
   const match = FILECOIN.exec(text)
   if (match === null) return false

@@ -3,17 +3,17 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import type { GrowingNumber } from './base58-number.ts'
 import { openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
-import type { Digits, Span } from './span.ts'
-import { digitAt, digitsOf } from './span.ts'
+import type { Digits, LetterRun } from './letter-run.ts'
+import { digitAt, alphabetDigits } from './letter-run.ts'
 
-export const BASE58: Digits = digitsOf('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
-const BASE58_XRP: Digits = digitsOf('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')
+export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
+const BASE58_XRP: Digits = alphabetDigits('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')
 
 /** Bytes of an Ed25519 public key, which is an address on Solana and similar chains. */
 const KEY_BYTES = 32
 const CHECKSUM_BYTES = 4
 /** Characters of the shortest candidate: a version, 16 bytes and a checksum. */
-export const BASE58_CHARS_MIN = 25
+const BASE58_CHARS_MIN = 25
 /** Characters of the longest candidate: an extended key has 111, a Byron address up to 114. */
 const BASE58_CHARS_MAX = 128
 /** Characters of a version of up to three bytes, a hash of 20 bytes and a checksum. */
@@ -50,22 +50,22 @@ const LONG_BYTES_MIN = 40
 /** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
 export type Base58Fit = 'whole' | 'joined' | 'part'
 
-/** Whether the span has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. */
-export function holdsBase58(span: Span, fit: Base58Fit, keys: boolean): boolean {
+/** Whether the run has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. */
+export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean): boolean {
   return (
-    search(span, BASE58, fit, (number, from, to) => {
+    search(run, BASE58, fit, (number, from, to) => {
       if (keys && number.length() === KEY_BYTES) return true
       if (fitsVersion(number, fit) && endsInChecksum(number.bytes())) return true
       if (hasByronHead(number)) return isByron(number.bytes())
-      return span.trusts(from, to, SS58_BITS) && isSs58(number)
-    }) || search(span, BASE58_XRP, fit, (number, from) => isXrp(number, span.text.charAt(from)))
+      return run.trusts(from, to, SS58_BITS) && isSs58(number)
+    }) || search(run, BASE58_XRP, fit, (number, from) => isXrp(number, run.text.charAt(from)))
   )
 }
 
 type Proves = (number: GrowingNumber, from: number, to: number) => boolean
 
 /** Decodes every candidate. One pass for each beginning: a number grows by one digit a step. */
-function search({ text, edges }: Span, digits: Digits, fit: Base58Fit, proves: Proves): boolean {
+function search({ text, edges }: LetterRun, digits: Digits, fit: Base58Fit, proves: Proves): boolean {
   const number = openNumber()
   for (let from = 0; from + BASE58_CHARS_MIN <= text.length; from++) {
     if (edges[from] === 0 || (digits === BASE58_XRP && !'rXTs'.includes(text.charAt(from)))) continue

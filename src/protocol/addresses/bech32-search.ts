@@ -1,5 +1,5 @@
 import { CHARSET } from './cashaddr-search.ts'
-import { digitAt, hasOneCase, runEnd } from './span.ts'
+import { digitAt, hasOneCase, runEnd } from './letter-run.ts'
 
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const
 /** Sum of the generators for each value of the five highest bits. */

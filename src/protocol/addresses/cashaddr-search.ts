@@ -1,8 +1,8 @@
-import type { Digits, Span } from './span.ts'
-import { digitAt, digitsOf, hasOneCase, runEnd } from './span.ts'
+import type { Digits, LetterRun } from './letter-run.ts'
+import { digitAt, alphabetDigits, hasOneCase, runEnd } from './letter-run.ts'
 
 /** The characters of bech32. */
-export const CHARSET: Digits = digitsOf('qpzry9x8gf2tvdw0s3jn54khce6mua7l').map((digit, code, digits) =>
+export const CHARSET: Digits = alphabetDigits('qpzry9x8gf2tvdw0s3jn54khce6mua7l').map((digit, code, digits) =>
   code >= 65 && code <= 90 ? (digits[code + 32] ?? -1) : digit,
 )
 
@@ -47,8 +47,8 @@ export function holdsPrefixedCashaddr(text: string): boolean {
   })
 }
 
-/** Whether the span has a cashaddr payload: bech32 characters with a checksum of 40 bits. Its prefix may be left out. */
-export function holdsCashaddr({ text, edges }: Span): boolean {
+/** Whether the run has a cashaddr payload: bech32 characters with a checksum of 40 bits. Its prefix may be left out. */
+export function holdsCashaddr({ text, edges }: LetterRun): boolean {
   let end = -1
   for (let from = 0; from + CHARS_MIN <= text.length; from++) {
     if (from >= end) end = runEnd(CHARSET, text, from)

@@ -1,5 +1,5 @@
 import { gluedEdges } from './glued-words.ts'
-import type { Span } from './span.ts'
+import type { LetterRun } from './letter-run.ts'
 
 const WORD = /[0-9A-Za-z]+/g
 /** Letters that base58 leaves out; a run of base58 ends there. */
@@ -16,7 +16,7 @@ const PART_BITS_MIN = 19
 const JOINED_BITS_MIN = 30
 
 /** Words of a text, each as a whole: candidates begin and end at its ends, at words glued to it, and at 0, O, I and l. */
-export function wholeSpans(text: string): readonly Span[] {
+export function wholeRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => {
     const edges = new Uint8Array(word.length + 1)
     edges[0] = edges[word.length] = 1
@@ -27,7 +27,7 @@ export function wholeSpans(text: string): readonly Span[] {
 }
 
 /** Words of a text in which a candidate may begin and end anywhere. */
-export function partSpans(text: string): readonly Span[] {
+export function partRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => ({
     text: word,
     edges: new Uint8Array(word.length + 1).fill(1),
@@ -52,7 +52,7 @@ const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
  * short checksum is proof only where at least a quarter of the characters are in groups of mixed form, which ordinary
  * words are not.
  */
-export function joinedSpans(text: string): readonly Span[] {
+export function joinedRuns(text: string): readonly LetterRun[] {
   if (!ODD_HINT.test(text)) return []
   return text.split(NEITHER).flatMap((chain) => {
     const groups = chain.match(WORD) ?? []

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { Span } from './span.ts'
+import type { LetterRun } from './letter-run.ts'
 
 /** A run of 64 or more hex digits, which is a digest or a transaction and no address. */
 const DIGEST = /[0-9a-f]{64,}/gi
@@ -15,10 +15,10 @@ export function withoutDigests(text: string): string {
 }
 
 /**
- * Whether `0x` and 40 hex digits are in the span, and no hex digit follows. Between joined groups, `0x` begins a group, and
+ * Whether `0x` and 40 hex digits are in the run, and no hex digit follows. Between joined groups, `0x` begins a group, and
  * the digits may also end with one, because the next group may be a word such as "add".
  */
-export function holdsPrefixedHex({ text, edges }: Span, isJoined: boolean): boolean {
+export function holdsPrefixedHex({ text, edges }: LetterRun, isJoined: boolean): boolean {
   for (const { 0: run, index } of text.matchAll(PREFIXED_RUN)) {
     const digits = run.length - 2
     if (digits === ADDRESS_DIGITS && (!isJoined || edges[index] === 1)) return true
@@ -33,8 +33,8 @@ export function holdsBareHex(text: string): boolean {
   return text.matchAll(HEX_RUN).some(([run]) => run.length === ADDRESS_DIGITS)
 }
 
-/** Whether the span has 40 hex digits in letters of both cases that pass the checksum of EIP-55. */
-export function holdsEip55({ text, edges }: Span): boolean {
+/** Whether the run has 40 hex digits in letters of both cases that pass the checksum of EIP-55. */
+export function holdsEip55({ text, edges }: LetterRun): boolean {
   for (const { 0: run, index } of text.matchAll(HEX_RUN)) {
     for (let from = 0; from + ADDRESS_DIGITS <= run.length; from++) {
       if (edges[index + from] === 0 || edges[index + from + ADDRESS_DIGITS] === 0) continue

@@ -1,5 +1,5 @@
-import type { Span } from './span.ts'
-import { hasOneCase } from './span.ts'
+import type { LetterRun } from './letter-run.ts'
+import { hasOneCase } from './letter-run.ts'
 
 /** An IBAN of Ethereum: country, check digits, then an address in base 36, or an asset, a register and a name. */
 const ICAP = /XE\d\d(?:[0-9A-Z]{31}|[0-9A-Z]{30}|ETH[0-9A-Z]{13})/iy
@@ -11,8 +11,8 @@ const BITS = 6
 const NAMED_BITS = 30
 const ADDRESS_BITS = 160n
 
-/** Whether the span has an ICAP address: an IBAN that begins with XE, with a checksum modulo 97 (ISO 7064). */
-export function holdsIcap({ text, edges, trusts }: Span): boolean {
+/** Whether the run has an ICAP address: an IBAN that begins with XE, with a checksum modulo 97 (ISO 7064). */
+export function holdsIcap({ text, edges, trusts }: LetterRun): boolean {
   for (const { index } of text.matchAll(/XE\d\d/gi)) {
     if (edges[index] === 0) continue
     for (const length of LENGTHS) {

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { BASE58 } from './base58-search.ts'
-import type { Span } from './span.ts'
-import { digitAt, runEnd } from './span.ts'
+import type { LetterRun } from './letter-run.ts'
+import { digitAt, runEnd } from './letter-run.ts'
 
 /** Characters of an address and a subaddress (69 bytes), and of an integrated address (77 bytes). */
 const LENGTHS = [95, 106] as const
@@ -14,8 +14,8 @@ const CHECKSUM_BYTES = 4
 const FIRST_CHARS = '48579AB'
 const NETWORKS: ReadonlySet<number | undefined> = new Set([18, 19, 42, 53, 54, 63, 24, 25, 36])
 
-/** Whether the span has a Monero address: base58 in blocks, with a checksum of Keccak-256. */
-export function holdsMonero({ text, edges }: Span): boolean {
+/** Whether the run has a Monero address: base58 in blocks, with a checksum of Keccak-256. */
+export function holdsMonero({ text, edges }: LetterRun): boolean {
   let end = -1
   for (let from = 0; from + LENGTHS[0] <= text.length; from++) {
     if (from >= end) end = runEnd(BASE58, text, from)

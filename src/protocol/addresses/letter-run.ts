@@ -2,7 +2,7 @@
  * Letters and digits in which an address is searched. A candidate begins and ends at an edge. Edges are at the ends of
  * the text only, at every character, or between groups that were joined: the caller decides.
  */
-export type Span = Readonly<{
+export type LetterRun = Readonly<{
   text: string
   /** 1 for each position at which a candidate may begin or end, from 0 to the length of the text. */
   edges: Uint8Array
@@ -13,7 +13,7 @@ export type Span = Readonly<{
 /** Digit of each character by character code; −1 for a character outside of the alphabet. */
 export type Digits = Int8Array
 
-export function digitsOf(alphabet: string): Digits {
+export function alphabetDigits(alphabet: string): Digits {
   return Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 }
 
