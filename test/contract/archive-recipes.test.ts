@@ -4,12 +4,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { seqOf } from '../../src/protocol/seq.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plain } from '../web/page-tree.ts'
 
 suite('the recipes on the archive page', () => {
-  test('sum the same payments from the month files in DuckDB as the events', async () => {
+  test('sum the same payments from the month files in DuckDB as the events, less what is corrected', async () => {
     await using stage = await openApiStage()
+    stage.append([
+      {
+        type: 'correction',
+        kind: 'payout',
+        contestId: 1,
+        kots: '-15',
+        details: { corrects: seqOf(10), reason: 'Twice' },
+      },
+      { type: 'payout', kind: 'voter_share', contestId: 1, kots: '14.5', tx: 'transaction-0002' },
+    ])
     const page = await (await stage.get('/archive')).text()
     const [sql] = /SELECT[^;]+;/.exec(plain(page)) ?? []
     assert.ok(sql !== undefined, 'the page shows how')
@@ -24,7 +35,7 @@ suite('the recipes on the archive page', () => {
       await connection.run(`SET file_search_path = '${directory}'`)
       const rows = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(String))
       connection.closeSync()
-      assert.deepEqual(rows, [['2026-10-01 00:00:00', '15.000000000']])
+      assert.deepEqual(rows, [['2026-10-01 00:00:00', '14.500000000']])
     } finally {
       rmSync(directory, { recursive: true })
     }

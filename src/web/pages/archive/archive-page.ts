@@ -112,20 +112,24 @@ paid = Decimal(0)
 with urllib.request.urlopen("${base}/api/v1/archive/${names.at(-1) ?? ''}.jsonl.gz") as file:
     for line in gzip.open(file):
         event = json.loads(line)
-        if event["type"] == "payout":
+        counts_as = event["kind"] if event["type"] == "correction" else event["type"]
+        if counts_as == "payout":
             paid += Decimal(event["kots"])
 print(paid)`
   const duckdb = `SELECT date_trunc('day', "at"::TIMESTAMP) AS day, sum(kots::DECIMAL(38, 9)) AS paid
-FROM read_json('*.jsonl.gz', columns = {"at": 'VARCHAR', type: 'VARCHAR', kots: 'VARCHAR'})
-WHERE type = 'payout' GROUP BY day ORDER BY day;`
+FROM read_json('*.jsonl.gz', columns = {"at": 'VARCHAR', type: 'VARCHAR', kind: 'VARCHAR', kots: 'VARCHAR'})
+WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day ORDER BY day;`
   const live = `curl -N '${base}/api/v1/stream?after=${last}'`
   return html`<section aria-label="How to use it" data-chrome>
     <h2>How to use it</h2>
     <p>With curl: every month, of many the latest, and whether they arrived whole.</p>
     ${code('With curl', curl)}
-    <p>With Python: amounts are exact decimals, never floating point.</p>
+    <p>
+      With Python: all payouts of a month, refunds and loyalty rewards included, less corrections. Amounts are
+      exact decimals, never floating point.
+    </p>
     ${code('With Python', python)}
-    <p>With DuckDB, over the files that curl fetched: what was paid each day.</p>
+    <p>With DuckDB, over the files that curl fetched: the same for each day.</p>
     ${code('With DuckDB', duckdb)}
     <p>
       <a href="${DATASET_PATHS.frictionless}">A Data Package</a> and
