@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -101,6 +102,7 @@ export type ApiStage = AsyncDisposable &
     port: number
     reader: LogReader
     reported: unknown[]
+    failures: Parameters<RequestPathParts['report']>[0][]
     metrics: Registry
     /** Appends `count` trades, a minute apart, in one commit. */
     trade(count: number): void
@@ -150,14 +152,19 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const opened = openReader(directory, null)
   const reader = settings.reader?.(opened) ?? opened
   const reported: unknown[] = []
+  const failures: ApiStage['failures'] = []
   const registry = new Registry()
   let now = msOf(LAUNCH + 2 * DAY_MS + 30_000)
   let unready: Problem | undefined
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
-  const node = { version: '0.0.1', following: () => ({ state: 'leader', behind: 0 }) as const }
-  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   // Its URL is set below, when the port is known.
   const site = { ...DEFAULT_SITE, ...settings.site }
+  const node = {
+    version: '0.0.1',
+    licence: site.licence,
+    following: () => ({ state: 'leader', behind: 0 }) as const,
+  }
+  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
@@ -203,6 +210,8 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     },
     {
       identity: reader.identity,
+      licence: site.licence,
+      requestIds: openRequestIds('t'),
       router,
       // In this thread, because tests move the clock and the head between requests.
       answer: (_caller, question) => answerer(question),
@@ -213,7 +222,10 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       monotonicMs: () => performance.now(),
       problemBase: '/api/problems',
       metrics: openMetrics(registry),
-      report: (error) => reported.push(error),
+      report(failure) {
+        failures.push(failure)
+        if (failure.error !== null) reported.push(failure.error)
+      },
     },
   )
   site.url = settings.site?.url ?? `http://127.0.0.1:${server.port}`
@@ -221,6 +233,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     port: server.port,
     reader,
     reported,
+    failures,
     metrics: registry,
     trade: (count) =>
       append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),

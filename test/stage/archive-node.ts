@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,6 +77,8 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
     },
     {
       identity: log.identity,
+      licence: null,
+      requestIds: openRequestIds('t'),
       router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
       answer: () => Promise.reject(new Error('every answer of the archive is brief')),
       callerOf: () => '127.0.0.1',
@@ -85,7 +88,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
       monotonicMs: () => performance.now(),
       problemBase: '/problems/',
       metrics: openMetrics(new Registry()),
-      report: (error) => reports.push(error),
+      report: ({ error }) => error === null || reports.push(error),
     },
   )
   const base = `http://127.0.0.1:${server.port}/api/v1/archive`

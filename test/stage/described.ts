@@ -49,7 +49,7 @@ function withoutExtraFields(part: unknown): unknown {
   return Object.fromEntries(isObject ? [['additionalProperties', false], ...entries] : entries)
 }
 
-const document = JSON.parse(JSON.stringify(openapi('0.0.0'))) as Document
+const document = JSON.parse(JSON.stringify(openapi({ version: '0.0.0', licence: null }))) as Document
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addSchema({ $id: ITSELF, ...Object(withoutExtraFields(document)) })
 const compiled = new Map<string, ValidateFunction>()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -154,6 +155,8 @@ function collaborators(
 ): RequestPathParts {
   return {
     identity: reader.identity,
+    licence: null,
+    requestIds: openRequestIds('t'),
     router: openRouter(streams.routes),
     answer: () => Promise.reject(new Error('streams alone are asked')),
     callerOf({ socket: { remoteAddress = 'unknown' } }) {
@@ -166,7 +169,7 @@ function collaborators(
     monotonicMs: () => performance.now(),
     problemBase: '/api/problems',
     metrics: openMetrics(new Registry()),
-    report: (error) => reported.push(error),
+    report: ({ error }) => error === null || reported.push(error),
   }
 }
 

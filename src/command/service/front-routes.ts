@@ -22,7 +22,11 @@ export function frontRoutesOf(
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
   const desk = { reader, etag, cache: openAnswerCache() }
-  const node = { version: VERSION, following: () => ({ state: 'leader', behind: 0 }) as const }
+  const node = {
+    version: VERSION,
+    licence: site.licence,
+    following: () => ({ state: 'leader', behind: 0 }) as const,
+  }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {
     identity: reader.identity,

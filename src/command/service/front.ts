@@ -17,8 +17,10 @@ import { openExports } from '../../serve/export/exports.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { Counter, Counters } from '../../serve/allowance/counters.ts'
+import type { Report } from '../../serve/exchange/failure.ts'
 import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
+import { openRequestIds } from '../../serve/http/request-ids.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { Server } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
@@ -49,6 +51,8 @@ export type Front = AsyncDisposable &
     drain(quiet?: Promise<void>): Promise<void>
   }>
 
+/** Number of prefixes of request ids, so that no two threads and starts are likely to share one. */
+const REQUEST_PREFIXES = 2 ** 32
 /** Milliseconds that answers in progress have after the last stream. */
 const DRAIN_HEADROOM_MS = 2_000
 
@@ -91,6 +95,8 @@ export async function openFront(
     },
     {
       identity: reader.identity,
+      licence: settings.site?.licence ?? null,
+      requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
       router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
       answer: answers.answer,
       callerOf: (request) => callerOf(request, networks),
@@ -100,7 +106,7 @@ export async function openFront(
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
       metrics: openMetrics(registry),
-      report,
+      report: openRequestReport(log),
     },
   )
   answers.listens(server.port)
@@ -117,6 +123,14 @@ export async function openFront(
     endStreams,
     drain,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Reports failed requests to the log, each with the id that its answer has. */
+function openRequestReport(log: Logger): Report {
+  return ({ error, ...failure }) => {
+    if (error === null) log.warn(failure, 'a request was refused')
+    else log.error({ err: error, ...failure }, 'a request failed')
   }
 }
 

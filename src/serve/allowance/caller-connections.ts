@@ -4,6 +4,7 @@ import type { CallerSlots } from './caller-slots.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { formatProblem } from '../http/problem-document.ts'
+import type { RequestIds } from '../http/request-ids.ts'
 
 /** Counts the open connections of each address. */
 export type ConnectionCount = Readonly<{
@@ -11,6 +12,9 @@ export type ConnectionCount = Readonly<{
   /** Address that a connection counts for; null for a trusted proxy. */
   addressOf(socket: Socket): string | null
 }>
+
+/** Parts of the answer that a connection over the limit gets. */
+type ConnectionRefusal = Readonly<{ identity: LogIdentity; problemBase: string; requestIds: RequestIds }>
 
 /** Connections over the limit that may wait for their refusal; further ones are closed at once. */
 const REFUSALS_MAX = 256
@@ -22,7 +26,7 @@ const REFUSALS_MAX = 256
 export function openCallerConnections(
   server: Server,
   count: ConnectionCount | null,
-  { identity, problemBase }: Readonly<{ identity: LogIdentity; problemBase: string }>,
+  { identity, problemBase, requestIds }: ConnectionRefusal,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   if (count === null) return () => false
   const { slots, addressOf } = count
@@ -59,7 +63,10 @@ export function openCallerConnections(
   })
   return (request, response) => {
     if (!over.has(request.socket)) return false
-    response.writeHead(429, headers).end(request.method === 'HEAD' ? undefined : body)
+    const id = requestIds.format(requestIds.next())
+    response
+      .writeHead(429, { ...headers, 'Daybook-Request': id })
+      .end(request.method === 'HEAD' ? undefined : body)
     return true
   }
 }

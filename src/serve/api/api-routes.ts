@@ -10,6 +10,7 @@ import { contestReplies } from './contests-routes.ts'
 import { eventReplies } from './event-routes.ts'
 import { eventTypeReplies } from './event-types-routes.ts'
 import { eventsRoute } from './events-route.ts'
+import { indexRoute } from '../describe/api-index.ts'
 import { paymentReplies } from './payments-routes.ts'
 import { rangeReplies } from './ranges-routes.ts'
 import { scheduleReplies } from './schedule-routes.ts'
@@ -30,9 +31,9 @@ export function apiRoutes(desk: Desk, node: NodeReport): readonly AnswerRoute[] 
     ...rangeReplies(desk),
     ...eventReplies(desk),
     ...eventTypeReplies(desk),
-    openapi: openapiReply(node.version),
-    asyncapi: asyncapiReply(node.version),
+    openapi: openapiReply(node),
+    asyncapi: asyncapiReply(node),
     status: statusReply(desk, node),
   }
-  return [...endpointRoutes(replies), eventsRoute(desk)]
+  return [...endpointRoutes(replies), eventsRoute(desk), indexRoute(node.licence)]
 }

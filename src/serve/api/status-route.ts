@@ -7,7 +7,12 @@ import { jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 
 /** Report of a node about itself. */
-export type NodeReport = Readonly<{ version: string; following: () => Status['following'] }>
+export type NodeReport = Readonly<{
+  version: string
+  /** URL of the licence of the published log; null if none. */
+  licence: string | null
+  following: () => Status['following']
+}>
 
 /** Reply of `/status`: the head and its age as of the present minute. */
 export function statusReply(desk: Desk, node: NodeReport): RouteReply {

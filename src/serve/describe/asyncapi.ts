@@ -1,6 +1,7 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
-import { NOTICE, SUBJECT, TERMS } from './information.ts'
+import type { DocumentTerms } from './information.ts'
+import { licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
@@ -9,13 +10,13 @@ import { documentReply, referTo } from './json-document.ts'
 
 const HTTP_BINDING = '0.3.0'
 
-/** Reply of `/asyncapi.json`, made once for each build. */
-export function asyncapiReply(version: string): RouteReply {
-  return documentReply(asyncapi(version))
+/** Reply of `/asyncapi.json`, made once. */
+export function asyncapiReply(terms: DocumentTerms): RouteReply {
+  return documentReply(asyncapi(terms))
 }
 
 /** The AsyncAPI 3.0 document of the stream: its messages in both framings, and its parameters. */
-export function asyncapi(version: string): JsonSchema {
+export function asyncapi({ version, licence }: DocumentTerms): JsonSchema {
   const { Event, Position, PositionLine } = componentSchemas()
   return {
     asyncapi: '3.0.0',
@@ -23,7 +24,7 @@ export function asyncapi(version: string): JsonSchema {
       title: 'The stream of Daybook',
       version,
       description: `${SUBJECT}. ${TERMS} ${NOTICE} ${ENDPOINT_PATHS.openapi} describes the rest.`,
-      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+      ...licenceOf(licence),
     },
     defaultContentType: 'application/json',
     servers: {

@@ -12,3 +12,13 @@ export const TERMS: string =
   'Read-only: GET, HEAD and OPTIONS; no key and no sign-up; open to every site. ' +
   `${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address; live data ` +
   'comes from /api/v1/stream. Clients must tolerate new fields and kinds.'
+
+/** Version of the program, and URL of the licence of the published log (null if none). */
+export type DocumentTerms = Readonly<{ version: string; licence: string | null }>
+
+/** Licence of the data for the `info` of a document. The licence of the code does not apply to the data. */
+export function licenceOf(
+  licence: string | null,
+): Readonly<{ license?: Readonly<{ name: string; url: string }> }> {
+  return licence === null ? {} : { license: { name: 'Licence of the published data', url: licence } }
+}

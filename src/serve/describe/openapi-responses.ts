@@ -35,6 +35,10 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
     description: 'Id of the log; a restored log has another one',
     schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
   },
+  'Daybook-Request': {
+    ...text('Id of the request; the line that the service logs for it has the same'),
+    required: true,
+  },
   'Daybook-Simulated': text('`1` when the platform is simulated; otherwise absent'),
   'Cache-Control': {
     ...text('Whether the answer may be cached: for ever, with revalidation, or not at all'),
@@ -48,7 +52,7 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   ),
   'Content-Disposition': text('Name of the file'),
   Link: text(
-    '`rel="next"`: the next page, when there is one. `rel="describedby"`, on the archive: every file and column',
+    '`rel="next"`: the next page, when there is one. `rel="license"`: the licence of the data, when there is one. `rel="describedby"`, on the archive: every file and column',
   ),
   'Daybook-Scanned-To': whole(
     'With `format=csv`: the page’s `scannedTo`; without `limit`, the end of the whole file: the head of that moment',
@@ -77,10 +81,8 @@ function headers(...names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-const ALWAYS = ['Daybook-Log', 'Daybook-Simulated', 'Cache-Control', 'RateLimit-Policy', 'RateLimit']
-/** Endpoints whose lists have a `next`. */
-const PAGED: ReadonlySet<EndpointId> = new Set<EndpointId>(['contests', 'contestLedger', 'payouts'])
-const PAGE = ['Link', 'Daybook-Scanned-To', 'Daybook-Has-More', 'Content-Disposition']
+const ALWAYS = ['Daybook-Log', 'Daybook-Simulated', 'Cache-Control', 'Link', 'RateLimit-Policy', 'RateLimit']
+const PAGE = ['Daybook-Scanned-To', 'Daybook-Has-More', 'Content-Disposition']
 const MONTH = [
   'Accept-Ranges',
   'Repr-Digest',
@@ -98,7 +100,6 @@ function headersOf({ id, caching }: Endpoint): JsonSchema {
     ...(caching === 'never' ? [] : ['ETag']),
     ...(WITHOUT_SEQ.has(caching) ? [] : ['Daybook-Seq']),
     ...(id === 'events' ? PAGE : []),
-    ...(PAGED.has(id) || id === 'archive' ? ['Link'] : []),
     ...(isTableEndpoint(id) ? ['Content-Disposition'] : []),
     ...(id === 'archiveFile' ? MONTH : []),
     ...(id === 'logProof' ? ['Content-Disposition'] : []),
@@ -194,7 +195,7 @@ const PROBLEM_REF: JsonSchema = { $ref: '#/components/responses/Problem' }
 export const SHARED_RESPONSES: JsonSchema = {
   Problem: {
     description: 'A problem',
-    headers: headers(...ALWAYS, 'Retry-After', 'Allow', 'Accept-Ranges', 'Content-Range'),
+    headers: headers(...ALWAYS, 'Daybook-Request', 'Retry-After', 'Allow', 'Accept-Ranges', 'Content-Range'),
     content: {
       [PROBLEM_TYPE]: { schema: referTo('Problem'), ...examplesOf('problem', PROBLEM_TYPE) },
     },

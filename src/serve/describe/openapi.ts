@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { ENDPOINT_GROUPS } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import { NOTICE, SUBJECT, TERMS } from './information.ts'
+import type { DocumentTerms } from './information.ts'
+import { licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from './endpoint-problems.ts'
@@ -13,20 +14,20 @@ import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { documentReply } from './json-document.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
-/** Reply of `/openapi.json`, made once for each build. */
-export function openapiReply(version: string): RouteReply {
-  return documentReply(openapi(version))
+/** Reply of `/openapi.json`, made once. */
+export function openapiReply(terms: DocumentTerms): RouteReply {
+  return documentReply(openapi(terms))
 }
 
 /** The OpenAPI 3.1 document of the table of endpoints. */
-export function openapi(version: string): JsonSchema {
+export function openapi({ version, licence }: DocumentTerms): JsonSchema {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Daybook',
       version,
       description: `${SUBJECT}. ${TERMS} ${NOTICE}`,
-      license: { name: 'MIT', identifier: 'MIT' },
+      ...licenceOf(licence),
     },
     servers: [{ url: '/', description: 'This service' }],
     // No key and no sign-up.

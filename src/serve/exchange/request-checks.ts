@@ -45,7 +45,8 @@ export function checkRoute({ found, underApi }: Pick<Visit, 'found' | 'underApi'
 /** Opens the check that refuses answers about the log while this node is not ready. */
 export function openReadinessCheck(unready: () => Problem | undefined): Step {
   return ({ found, underApi }: Pick<Visit, 'found' | 'underApi'>) => {
-    const problem = underApi || found?.route.showsLog === true ? unready() : undefined
+    const shown = underApi ? found?.route.allowance !== 'none' : found?.route.showsLog === true
+    const problem = shown ? unready() : undefined
     return problem === undefined ? undefined : stepRefusal(problem)
   }
 }

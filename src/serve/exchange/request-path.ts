@@ -11,6 +11,7 @@ import { openRequestFeeds } from '../fairness/request-feeds.ts'
 import type { RequestLanes } from '../fairness/request-lanes.ts'
 import { openRequestLanes } from '../fairness/request-lanes.ts'
 import { openReadyReplies } from '../http/ready-replies.ts'
+import type { RequestIds } from '../http/request-ids.ts'
 import type { Router } from '../http/router.ts'
 import { openUnreadAnswers } from './unread-answers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -29,6 +30,8 @@ import { openVisits } from './visit.ts'
 /** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
 export type RequestPathParts = Readonly<{
   identity: LogIdentity
+  licence: string | null
+  requestIds: RequestIds
   router: Router
   /** Makes answers that are not brief, and the pages of refusals. */
   answer: AnswerInTurn
@@ -85,7 +88,7 @@ export function openRequestPath(
   const refuse = openRefuse(askElsewhere)
   const chargeRows = openRowsCharge(counters)
   const fail = openFailure(parts.report, refuse)
-  const exchange = openExchange({ steps, refuse, chargeRows, fail, ...unfinished })
+  const exchange = openExchange({ steps, refuse, chargeRows, fail, report: parts.report, ...unfinished })
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     const caller = parts.callerOf(request)

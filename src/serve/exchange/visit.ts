@@ -3,9 +3,10 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Decision } from '../allowance/allowance.ts'
 import type { HeaderList } from '../http/headers.ts'
-import { commonHeaders, headerList } from '../http/headers.ts'
+import { commonHeaders, headerList, licenceLink } from '../http/headers.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
 import { hasBody, partsOf } from '../http/request-form.ts'
+import type { RequestIds } from '../http/request-ids.ts'
 import type { ReplyTerms } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
@@ -47,19 +48,24 @@ type OpenVisit = (
 
 type VisitParts = Readonly<{
   identity: LogIdentity
+  /** URL of the licence of the published log, which every answer of the API links; null if none. */
+  licence: string | null
+  requestIds: RequestIds
   router: Router
   problemBase: string
   metrics: Readonly<{ tallies: Tallies }>
 }>
 
-const API = /^\/api\/v1(?:[/?]|$)/
+/** All paths below `/api/`, so that another version than `/api/v1` is refused as the API refuses. `/api` is a page. */
+const API = /^\/api\//
 
 /** Opens the reading of requests: a visit has the parts that decide its answer. */
 export function openVisits(
-  { identity, router, problemBase, metrics: { tallies } }: VisitParts,
+  { identity, licence, requestIds, router, problemBase, metrics: { tallies } }: VisitParts,
   ready: ReadyReplies,
 ): OpenVisit {
   const common = headerList([], commonHeaders(identity))
+  const commonOfApi = headerList(common, licenceLink(licence))
   return (request, response, caller, decision) => {
     if (hasBody(request)) response.setHeader('Connection', 'close')
     const { target, path, rawQuery } = partsOf(request.url ?? '')
@@ -69,7 +75,9 @@ export function openVisits(
     // The ready step asks the API allowance only, so answers under another allowance are not kept.
     const holdable = found?.route.allowance === 'api' && underApi
     const terms: VisitTerms = {
-      common,
+      common: underApi ? commonOfApi : common,
+      request: requestIds.next(),
+      requestIds,
       allowance: [],
       head: request.method === 'HEAD',
       ifNoneMatch: header(request, 'if-none-match'),

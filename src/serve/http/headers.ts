@@ -13,6 +13,7 @@ const EXPOSED = [
   'Content-Disposition',
   'Repr-Digest',
   'Daybook-Log',
+  'Daybook-Request',
   'Daybook-Seq',
   'Daybook-Simulated',
   'Daybook-Scanned-To',
@@ -42,15 +43,20 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 /** Headers as they are written: names and values in turn, each name once. */
 export type HeaderList = readonly string[]
 
-/** The list with further headers; a further header replaces one of the same name. */
+/** The list with further headers; a further header replaces one of the same name, and further links come first. */
 export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
   const all = [...list]
   for (const [name, value] of Object.entries(further)) {
     const at = all.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name.toLowerCase())
     if (at < 0) all.push(name, value)
-    else all[at + 1] = value
+    else all[at + 1] = name === 'Link' ? `${value}, ${all[at + 1] ?? ''}` : value
   }
   return all
+}
+
+/** Header that links the licence of the data; none without a licence. */
+export function licenceLink(licence: string | null): Readonly<Record<string, string>> {
+  return licence === null ? {} : { Link: `<${licence}>; rel="license"` }
 }
 
 /** Headers of every answer of one log. */

@@ -3,11 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
+import { openRequestIds } from './request-ids.ts'
 import type { ReplyTerms } from './respond.ts'
 import { respond } from './respond.ts'
 import type { Reply } from './route.ts'
 
 const TERMS: ReplyTerms = {
+  request: 1,
+  requestIds: openRequestIds('test'),
   head: false,
   ifNoneMatch: undefined,
   acceptEncoding: 'gzip',

@@ -7,6 +7,7 @@ import { etagOf, names, weak } from './etag.ts'
 import type { HeaderList } from './headers.ts'
 import { CACHE_CONTROL, headerList } from './headers.ts'
 import { formatProblem, httpStatusOf } from './problem-document.ts'
+import type { RequestIds } from './request-ids.ts'
 import type { FormOf, ReadyReply } from './ready-replies.ts'
 import { BODY_ENCODING, bodyOf } from './ready-replies.ts'
 import type { Reply } from './route.ts'
@@ -19,6 +20,9 @@ export type ReplyTerms = Readonly<{
   problemBase: string
   /** Headers common to all answers. */
   common: HeaderList
+  /** Number of the request, and its id for problems. */
+  request: number
+  requestIds: RequestIds
   /** Headers about the caller's allowance; immutable answers leave them out. */
   allowance: HeaderList
   /** Keeps the written form of an answer that never changes. */
@@ -127,6 +131,7 @@ function respondCoded(response: ServerResponse, terms: ReplyTerms, reply: Of<'co
   const headers = [...unchanged]
   if (coding !== null) headers.push('Content-Encoding', coding)
   headers.push('Content-Type', reply.type, 'Content-Length', String(reply.body.byteLength))
+  if (reply.status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.request))
   if (reply.keep === 'immutable' && terms.remember !== undefined) {
     terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
   }
@@ -178,6 +183,7 @@ function respondProblem(response: ServerResponse, terms: ReplyTerms, reply: Of<'
     'Cache-Control': CACHE_CONTROL['no-store'],
     'Content-Type': 'application/problem+json',
     'Content-Length': String(body.byteLength),
+    'Daybook-Request': terms.requestIds.format(terms.request),
   })
   response.writeHead(httpStatusOf(reply.problem), headers)
   response.end(terms.head ? undefined : body)

@@ -5,7 +5,7 @@ import type { ApiDocument } from '../frame/api-document.ts'
 import { endpointsOf, mediaOf } from '../frame/api-document.ts'
 import { fieldsOf, schemaName, sharedIn } from './api-fields.ts'
 
-const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
+const document: ApiDocument = JSON.parse(JSON.stringify(openapi({ version: '0.0.1', licence: null })))
 const answers = endpointsOf(document).flatMap((one) =>
   mediaOf(one).flatMap(([, { schema = {} }]) => schemaName(schema) ?? []),
 )

@@ -15,7 +15,7 @@ import { mediaDescriptions } from './api-media.ts'
 
 const BYTES_MAX = 96 * 1024
 
-const document: ApiDocument = JSON.parse(JSON.stringify(openapi('0.0.1')))
+const document: ApiDocument = JSON.parse(JSON.stringify(openapi({ version: '0.0.1', licence: null })))
 
 let stage: ApiStage
 let text: string

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+
+const LICENCE = 'https://creativecommons.org/licenses/by/4.0/'
+
+let stage: ApiStage
+before(async () => {
+  stage = await openApiStage({
+    streams: true,
+    site: { licence: LICENCE },
+    routes: [
+      {
+        path: '/api/v1/fails',
+        parameters: [],
+        allowance: 'api',
+        brief: true,
+        handle() {
+          throw new Error('on purpose')
+        },
+      },
+    ],
+  })
+})
+after(() => stage[Symbol.asyncDispose]())
+
+async function problemAt(path: string): Promise<Readonly<{ code: string; detail: string; status: number }>> {
+  const response = await stage.get(path)
+  assert.equal(response.headers.get('content-type'), 'application/problem+json', path)
+  assert.equal(response.headers.get('access-control-allow-origin'), '*', path)
+  assert.equal(response.headers.get('cache-control'), 'no-store', path)
+  return (await response.json()) as { code: string; detail: string; status: number }
+}
+
+suite('the licence of the data', () => {
+  test('is linked by every answer of the API: JSON, CSV, 304, files, proofs, problems', async () => {
+    for (const path of [
+      '/api/v1',
+      '/api/v1/summary',
+      '/api/v1/events/1',
+      '/api/v1/events?format=csv',
+      '/api/v1/archive/2026-10.jsonl.gz',
+      '/api/v1/log/checkpoint',
+      '/api/v1/nothing',
+    ]) {
+      // The second answer is a ready one.
+      for (const response of [await stage.get(path), await stage.get(path)]) {
+        assert.equal(response.headers.get('link'), `<${LICENCE}>; rel="license"`, path)
+        await response.arrayBuffer()
+      }
+    }
+    const etag = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
+    const unchanged = await stage.get('/api/v1/summary', { 'If-None-Match': etag })
+    assert.equal(unchanged.status, 304)
+    assert.equal(unchanged.headers.get('link'), `<${LICENCE}>; rel="license"`)
+  })
+
+  test('is linked beside the next page', async () => {
+    for (const path of ['/api/v1/contests?limit=1', '/api/v1/payouts?limit=1', '/api/v1/events?limit=2']) {
+      const response = await stage.get(path)
+      const { next, page } = (await response.json()) as { next?: string; page?: { next: string } }
+      const nextPage = next ?? page?.next ?? assert.fail(path)
+      assert.equal(
+        response.headers.get('link'),
+        `<${nextPage}>; rel="next", <${LICENCE}>; rel="license"`,
+        path,
+      )
+    }
+  })
+
+  test('is the licence of the descriptions; the licence of the code is in none', async () => {
+    for (const path of ['/api/v1/openapi.json', '/api/v1/asyncapi.json']) {
+      const { info } = (await (await stage.get(path)).json()) as { info: { license: unknown } }
+      assert.deepEqual(info.license, { name: 'Licence of the published data', url: LICENCE })
+    }
+  })
+
+  test('is left out when the operator gives none', async () => {
+    await using other = await openApiStage()
+    const response = await other.get('/api/v1/openapi.json')
+    assert.equal(response.headers.get('link'), null)
+    const { info } = (await response.json()) as { info: object }
+    assert.ok(!('license' in info))
+  })
+})
+
+suite('the index of the API', () => {
+  test('is at /api/v1, names every endpoint, and answers GET, HEAD and OPTIONS', async () => {
+    const response = await stage.get('/api/v1')
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
+    const index = (await response.json()) as {
+      licence: string
+      openapi: string
+      endpoints: { path: string; parameters: string[] }[]
+    }
+    assert.equal(index.licence, LICENCE)
+    assert.deepEqual(
+      index.endpoints.map(({ path, parameters }) => [path, parameters]),
+      ENDPOINTS.map(({ path, parameters }) => [path, parameters.map(({ name }) => name)]),
+    )
+    for (const path of [index.openapi, '/api', '/errors'])
+      assert.equal((await stage.get(path)).status, 200, path)
+    const head = await stage.get('/api/v1', {}, 'HEAD')
+    assert.equal(head.headers.get('etag'), response.headers.get('etag'))
+    assert.equal((await stage.get('/api/v1', {}, 'OPTIONS')).status, 204)
+    assert.equal((await problemAt('/api/v1?x=1')).code, 'unknown-parameter')
+  })
+})
+
+suite('a path under /api/', () => {
+  for (const path of [
+    '/api/',
+    '/api/v1/',
+    '/api/v2',
+    '/api/v2/events',
+    '/api/v10',
+    '/api/x.html',
+    '/api//v1',
+  ])
+    test(`is refused as the API refuses: ${path}`, async () =>
+      assert.equal((await problemAt(path)).code, 'not-found'))
+
+  test('is answered with CORS for every method and status', async () => {
+    for (const [path, method] of [
+      ['/api/v2/events', 'OPTIONS'],
+      ['/api/v2/events', 'POST'],
+      ['/api/problems/not-found', 'GET'],
+    ] as const) {
+      const response = await stage.get(path, {}, method)
+      assert.equal(response.headers.get('access-control-allow-origin'), '*', path)
+    }
+  })
+})
+
+suite('every problem', () => {
+  test('has the id of its request, on pages too, and scripts may read it', async () => {
+    const seen = new Set<string>()
+    for (const path of [
+      '/api/v1/events?limit=0',
+      '/api/v1/nothing',
+      '/api/v2',
+      '/nothing',
+      '/events?limit=0',
+    ]) {
+      const response = await stage.get(path)
+      assert.ok(response.status >= 400, path)
+      const id = response.headers.get('daybook-request') ?? ''
+      assert.match(id, /^t-[0-9a-z]+$/, path)
+      assert.match(response.headers.get('access-control-expose-headers') ?? '', /\bDaybook-Request\b/)
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      seen.add(id)
+      await response.arrayBuffer()
+    }
+    assert.equal(seen.size, 5)
+    assert.equal((await stage.get('/api/v1/summary')).headers.get('daybook-request'), null)
+  })
+
+  test('of ours is reported with the id and the route, and with nothing that was sent', async () => {
+    const failed = await stage.get('/api/v1/fails')
+    assert.equal(failed.status, 500)
+    stage.setUnready({ code: 'not-ready', detail: 'The log is being checked.' })
+    const refused = await stage.get('/api/v1/events?limit=7')
+    const explained = await stage.get('/api/problems/not-ready')
+    stage.setUnready(undefined)
+    assert.equal(explained.status, 200)
+    assert.deepEqual(
+      stage.failures.map(({ request, route, status }) => ({ request, route, status })),
+      [
+        { request: failed.headers.get('daybook-request'), route: '/api/v1/fails', status: 500 },
+        { request: refused.headers.get('daybook-request'), route: '/api/v1/events', status: 503 },
+      ],
+    )
+    stage.reported.length = 0
+  })
+})
