@@ -184,7 +184,7 @@ function eventOf(seq: number): Wanted {
 function pageOf(after: number): Wanted {
   const to = after + PAGE_EVENTS
   const filter = { types: null, kinds: null, contestIds: null, nonzero: false }
-  const walk = { filter, tx: null, order: 'asc', limit: PAGE_EVENTS, scanMax: PAGE_EVENTS } as const
+  const walk = { filter, tx: null, order: 'asc', limit: PAGE_EVENTS, examineMax: PAGE_EVENTS } as const
   const page = { after, limit: PAGE_EVENTS, count: PAGE_EVENTS, scannedTo: to, hasMore: true }
   return (snapshot) => {
     const { bytes } = snapshot.walk({ ...walk, after: seqOf(after), before: seqOf(to + 1) }, 'ndjson')

@@ -29,7 +29,7 @@ export function peersTable(reader: LogReader, db: DatabaseSync, to: Ms): string 
 function duels(reader: LogReader, db: DatabaseSync, end: Ms): readonly Duel[] {
   const toMs = floorTo(end, DAY_MS)
   const fromMs = msOf(toMs - YEAR_MS)
-  const range = { fromMs, toMs, bucket: 'day' } as const
+  const range = { fromMs, toMs, bucket: 'day', nowMs: null } as const
   const [after, last] = reader.snapshot((snapshot) => [snapshot.seqBefore(fromMs), snapshot.seqBefore(toMs)])
   const ours = (answer: Parameters<typeof reader.snapshot>[0]) => () =>
     reader.snapshot((snapshot) => JSON.stringify(answer(snapshot)))

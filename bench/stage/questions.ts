@@ -11,9 +11,10 @@ import { schedule } from '../../src/project/answers/schedule.ts'
 import { summary } from '../../src/project/answers/summary.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
-import { BUCKETS_MAX, PAGE_SCAN_MAX, ROWS_MAX } from '../../src/protocol/parameters.ts'
+import { BUCKETS_MAX, EXAMINED_MAX, ROWS_MAX } from '../../src/protocol/parameters.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
 import type { Bucket } from '../../src/protocol/range-resources.ts'
+import { BUCKETS } from '../../src/protocol/range-resources.ts'
 import type { ContestId } from '../../src/protocol/seq.ts'
 import { contestIdOf, nextSeq, seqOf } from '../../src/protocol/seq.ts'
 import { archiveIndex } from '../../src/serve/archive/month-list.ts'
@@ -43,12 +44,8 @@ export type Question = Readonly<{
   draw(random: Random, asked: QuestionSubjects): QuestionDrawing
 }>
 
-const WIDTHS: Readonly<Record<Bucket, number>> = {
-  minute: MINUTE_MS,
-  hour: HOUR_MS,
-  day: DAY_MS,
-  week: WEEK_MS,
-}
+const MONTH_MS = 31 * DAY_MS
+const WIDTHS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, week: WEEK_MS, month: MONTH_MS }
 const GOAL_MS = 20
 /** Goal for a year in a time zone whose offset is no multiple of 15 minutes. */
 const ODD_ZONE_YEAR_MS = 100
@@ -67,7 +64,7 @@ export function questions(): readonly Question[] {
       ...question('summary', false),
       draw: () => drawn('/summary', ({ books }, now) => given(summary(books, null, now))),
     },
-    ...(['minute', 'hour', 'day', 'week'] as const).flatMap((bucket) => [
+    ...BUCKETS.flatMap((bucket) => [
       { ...question(`flows, ${bucket}s, any range`), draw: rangeOf('flows', bucket, false) },
       { ...question(`flows, ${bucket}s, longest range`), draw: rangeOf('flows', bucket, true) },
       { ...question(`funds, ${bucket}s, any range`), draw: rangeOf('funds', bucket, false) },
@@ -207,7 +204,7 @@ function rangeOf(path: 'flows' | 'funds', bucket: Bucket, longest: boolean): Que
     const start = msOf(random.between(from, to - buckets * width))
     const query = { from: start, to: msOf(start + buckets * width), bucket }
     return drawn(`/${path}?from=${query.from}&to=${query.to}&bucket=${bucket}`, ({ books }, now) => {
-      const range = given(resolveRange(query, now, books.head))
+      const range = given(resolveRange(query, now, books))
       return path === 'flows' ? flows(books, range) : funds(books, range)
     })
   }
@@ -222,7 +219,7 @@ function patternsOf(lengthMs: number | null, zone: (random: Random) => number): 
     const query = { from: start, to: msOf(start + length) }
     const tz = zone(random)
     return drawn(`/patterns?from=${query.from}&to=${query.to}&tz=${tz}`, ({ books }, now) =>
-      patterns(books, given(resolvePatternRange(query, now, books.head)), tz),
+      patterns(books, given(resolvePatternRange(query, now, books)), tz),
     )
   }
 }
@@ -253,7 +250,7 @@ function page(
             after,
             before: nextSeq(snapshot.head.seq),
             limit,
-            scanMax: PAGE_SCAN_MAX,
+            examineMax: EXAMINED_MAX,
           },
           'json',
         ).bytes,
@@ -266,7 +263,7 @@ function eventsFrom(random: Random, { from, to }: QuestionSubjects): QuestionDra
   const at = msOf(random.between(from, to))
   const filter = { types: null, kinds: null, contestIds: null, nonzero: false }
   return drawn(`/events?from=${at}&limit=100`, (snapshot) => {
-    const walk = { filter, tx: null, order: 'asc', limit: 100, scanMax: PAGE_SCAN_MAX } as const
+    const walk = { filter, tx: null, order: 'asc', limit: 100, examineMax: EXAMINED_MAX } as const
     const before = nextSeq(snapshot.head.seq)
     return textOf(snapshot.walk({ ...walk, after: snapshot.seqBefore(at), before }, 'json').bytes)
   })

@@ -36,8 +36,8 @@ export const LIST_VALUES_MAX = 20
 /** Events in a page of `/events`: at most, and by default. */
 export const PAGE_LIMIT_MAX = 10_000
 export const PAGE_LIMIT_DEFAULT = 1_000
-/** Events that a page of `/events` scans at most; a filtered page may end short. */
-export const PAGE_SCAN_MAX = 20_000
+/** Events that a page of `/events` with `nonzero` examines at most, of those that its other filters find. */
+export const EXAMINED_MAX = 20_000
 /** Rows in a page of `/contests`, `/payouts` and a contest ledger's payouts at most. */
 export const ROWS_MAX = 10_000
 /** Entries in a calendar at most, the soonest first. */

@@ -5,11 +5,20 @@ import type { AsOf } from './resources.ts'
 type Amount = string
 type Price = string
 
-export const BUCKETS = ['minute', 'hour', 'day', 'week'] as const
+export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
-/** Range of an answer, aligned to its buckets. */
-export type Range = Readonly<{ from: string; fromMs: number; to: string; toMs: number; bucket: Bucket }>
+/** Span of an answer, aligned to its buckets. */
+export type Span = Readonly<{ from: string; fromMs: number; to: string; toMs: number }>
+
+/** Moment of the log's first event; null on an empty log. */
+export type Launch = Readonly<{ launchedAt: string | null; launchedAtMs: number | null }>
+
+/** Present that an answer was computed with, floored to the minute. */
+export type Now = Readonly<{ at: string; atMs: number }>
+
+/** Range of an answer in buckets. */
+export type Range = Launch & Span & Readonly<{ bucket: Bucket }>
 
 export type FlowFigures = Readonly<{ spentOnPlay: Amount; paidInPrizes: Amount; burned: Amount }>
 
@@ -21,7 +30,14 @@ export type FlowBucket = Readonly<{
 }> &
   FlowFigures
 
-export type Flows = Range & Readonly<{ asOf: AsOf; buckets: readonly FlowBucket[]; totals: FlowFigures }>
+export type Flows = Range &
+  Readonly<{
+    asOf: AsOf
+    /** Null when the request gives the whole range. */
+    now: Now | null
+    buckets: readonly FlowBucket[]
+    totals: FlowFigures
+  }>
 
 export type FundFigures = Readonly<{
   treasury: Amount
@@ -32,7 +48,10 @@ export type FundFigures = Readonly<{
 
 type FundBucket = Readonly<{ at: string; atMs: number; complete: boolean }> & FundFigures
 
-export type Funds = Range & Readonly<{ asOf: AsOf; now: FundFigures; buckets: readonly FundBucket[] }>
+/** Present balances. The moment is null when the request gives the whole range. */
+type FundsNow = Readonly<{ at: string | null; atMs: number | null }> & FundFigures
+
+export type Funds = Range & Readonly<{ asOf: AsOf; now: FundsNow; buckets: readonly FundBucket[] }>
 
 export type PatternFigures = Readonly<{
   spentOnPlay: Amount
@@ -42,15 +61,15 @@ export type PatternFigures = Readonly<{
   plays: number
 }>
 
-export type Patterns = Readonly<{
-  asOf: AsOf
-  from: string
-  fromMs: number
-  to: string
-  toMs: number
-  tz: number
-  byHour: readonly (Readonly<{ hour: number }> & PatternFigures)[]
-  /** 1 = Monday to 7 = Sunday. */
-  byDay: readonly (Readonly<{ day: number }> & PatternFigures)[]
-  cells: readonly (Readonly<{ day: number; hour: number }> & PatternFigures)[]
-}>
+export type Patterns = Launch &
+  Span &
+  Readonly<{
+    asOf: AsOf
+    /** Null when the request gives the whole range. */
+    now: Now | null
+    tz: number
+    byHour: readonly (Readonly<{ hour: number }> & PatternFigures)[]
+    /** 1 = Monday to 7 = Sunday. */
+    byDay: readonly (Readonly<{ day: number }> & PatternFigures)[]
+    cells: readonly (Readonly<{ day: number; hour: number }> & PatternFigures)[]
+  }>

@@ -36,15 +36,22 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
 ]
 
-/** A table with rows that differ from those computed from the log's lines: how many, and the first. */
+/** The indexes that answers read, with their columns and the events that they hold. They are compared with `events`. */
+const COMPARED_INDEXES: readonly (readonly [index: string, columns: string, where: string])[] = [
+  ['events_code', 'seq, code', 'true'],
+  ['events_contest', 'seq, contest, code', 'contest IS NOT NULL'],
+]
+
+/** A table or index with rows that differ from those computed from the log's lines: how many, and the first. */
 export type Difference = Readonly<{ table: string; rows: number; first: string }>
 
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
- * Publishes the lines of a store again into a second store, and compares every table of the two. A line that cannot be
- * published is reported as the only difference, because nothing after it can be computed. `scratch` is the path of the
- * second store, which the caller removes. Yields the number of events done.
+ * Publishes the lines of a store again into a second store, and compares every table of the two. It also compares the
+ * indexes of the first store with its events. A line that cannot be published is reported as the only difference,
+ * because nothing after it can be computed. `scratch` is the path of the second store, which the caller removes. Yields
+ * the number of events done.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
   const stored = openForReading(store)
@@ -59,7 +66,18 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     // Bulk mode takes exclusive locks, also on the attached store, which others are reading.
     computed.exec('PRAGMA locking_mode = NORMAL')
     computed.exec(`ATTACH '${store.replaceAll("'", "''")}' AS stored`)
-    return { events, differences: COMPARED.flatMap(([table, columns]) => compare(computed, table, columns)) }
+    const differences = [
+      ...COMPARED.flatMap(([table, columns]) =>
+        compare(computed, table, columns, { stored: `stored.${table}`, computed: `main.${table}` }),
+      ),
+      ...COMPARED_INDEXES.flatMap(([index, columns, where]) =>
+        compare(computed, index, columns, {
+          stored: `stored.events INDEXED BY ${index} WHERE ${where}`,
+          computed: `stored.events NOT INDEXED WHERE ${where}`,
+        }),
+      ),
+    ]
+    return { events, differences }
   } finally {
     computed.close()
     stored.close()
@@ -98,15 +116,20 @@ function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<num
   return { events: done, broken: null }
 }
 
-function compare(computed: DatabaseSync, table: string, columns: string): Difference[] {
+/** Compares the rows of two sources in both directions, so that surplus rows are found too. */
+function compare(
+  db: DatabaseSync,
+  table: string,
+  columns: string,
+  from: Readonly<{ stored: string; computed: string }>,
+): Difference[] {
   const key = columns.split(', ')[0] ?? ''
-  // In both directions, so that surplus rows are found too.
-  const row = computed
+  const row = db
     .prepare(
       `SELECT count(*) AS rows, min(${key}) AS first FROM (
-         SELECT * FROM (SELECT ${columns} FROM stored.${table} EXCEPT SELECT ${columns} FROM main.${table})
+         SELECT * FROM (SELECT ${columns} FROM ${from.stored} EXCEPT SELECT ${columns} FROM ${from.computed})
          UNION ALL
-         SELECT * FROM (SELECT ${columns} FROM main.${table} EXCEPT SELECT ${columns} FROM stored.${table}))`,
+         SELECT * FROM (SELECT ${columns} FROM ${from.computed} EXCEPT SELECT ${columns} FROM ${from.stored}))`,
     )
     .get()
   const rows = Number(row?.['rows'] ?? 0)

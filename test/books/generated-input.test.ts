@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { testInput } from './input-suite.ts'
 import { generatedDrafts, openGeneratedInput } from './generated-input.ts'
-import { diceOf } from '../oracle/comparison.ts'
+import { diceOf } from '../oracle/trial.ts'
 
 const SEED = Number(process.env['ORACLE_SEED'] ?? 65_398)
 const NAME = `generated ${SEED}`

@@ -135,8 +135,10 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
     `?${MARCH}&bucket=day`,
     '?bucket=minute&from=2026-04-20T10:00Z&to=2026-04-20T10:10Z',
     '?from=2026-03-01&to=2026-04-20&bucket=week',
+    '?bucket=month',
+    '?from=2026-01-31&to=2026-04-01&bucket=month',
   ],
-  funds: ['', `?${MARCH}&bucket=day`, '?from=2026-04-01&to=2026-04-20&bucket=day'],
+  funds: ['', `?${MARCH}&bucket=day`, '?from=2026-04-01&to=2026-04-20&bucket=day', '?bucket=month'],
   loyaltyRuns: [''],
   events: [
     '?limit=80',

@@ -1,7 +1,7 @@
 import { suite } from 'node:test'
 import { testInput } from './input-suite.ts'
 import { openInput } from '../oracle/input.ts'
-import { diceOf } from '../oracle/comparison.ts'
+import { diceOf } from '../oracle/trial.ts'
 
 /** A folder with a data set that is not committed. Without it, `generated-input.test.ts` runs the same tests. */
 const FOLDER = process.env['DAYBOOK_REAL_INPUT'] ?? ''

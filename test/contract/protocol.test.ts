@@ -72,7 +72,7 @@ suite('the protocol names', () => {
       [/^\| Connections of one address .*$/m, CONNECTIONS_PER_CALLER],
       [/^\| Requests of one connection .*$/m, REQUESTS_PER_CONNECTION_MAX],
       [/^\| Rows of a page .*$/m, bounds.ROWS_MAX],
-      [/^\| Entries that a page .*$/m, bounds.PAGE_SCAN_MAX],
+      [/^\| Entries that a page .*$/m, bounds.EXAMINED_MAX],
       [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],

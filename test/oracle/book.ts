@@ -124,6 +124,14 @@ export function asOf(
     : { seq: last.event.seq, at: last.event.at, atMs: last.event.atMs }
 }
 
+/** Moment of the first event, as answers state it. */
+export function launch(
+  book: readonly PublicEntry[],
+): Readonly<{ launchedAt: string | null; launchedAtMs: number | null }> {
+  const first = book[0]
+  return { launchedAt: first?.event.at ?? null, launchedAtMs: first?.event.atMs ?? null }
+}
+
 /** Seqs of the entries that correct and restate an event. */
 export function corrections(book: readonly PublicEntry[], seq: number): object {
   const correctedBy = book.find((entry) => entry.details?.corrects === seq)?.event.seq ?? null

@@ -1,4 +1,4 @@
-const DAY = 86_400_000
+export const DAY = 86_400_000
 
 const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
 
@@ -49,40 +49,53 @@ export function iso(ms: number): string {
   return `${date}T${digits(hour, 2)}:${digits(minute, 2)}:${digits(second, 2)}.${digits(rest - second * 1000, 3)}Z`
 }
 
+/** A present moment as answers state it, or null when an answer does not depend on it. */
+export function moment(ms: number | undefined): Readonly<{ at: string; atMs: number }> | null {
+  return ms === undefined ? null : { at: iso(ms), atMs: ms }
+}
+
 /** 1 = Monday to 7 = Sunday. The first of January 1970 was a Thursday. */
 export function weekday(ms: number): number {
   const daysSinceMonday = (((Math.floor(ms / DAY) + 3) % 7) + 7) % 7
   return daysSinceMonday + 1
 }
 
-export type Width = 'minute' | 'hour' | 'day' | 'week'
+export type Width = 'minute' | 'hour' | 'day' | 'week' | 'month'
 
+/** Length of a bucket. That of a month is near enough to choose a range, and nothing else. */
 export const WIDTH_MS: Readonly<Record<Width, number>> = {
   minute: 60_000,
   hour: 3_600_000,
   day: DAY,
   week: 7 * DAY,
+  month: 30 * DAY,
 }
 
 /** Start of the bucket of a moment. */
 export function bucketStart(ms: number, bucket: Width): number {
   const midnight = Math.floor(ms / DAY) * DAY
+  if (bucket === 'month') return midnight - (Number(iso(ms).slice(8, 10)) - 1) * DAY
   if (bucket === 'week') return midnight - (weekday(ms) - 1) * DAY
   if (bucket === 'day') return midnight
   return midnight + Math.floor((ms - midnight) / WIDTH_MS[bucket]) * WIDTH_MS[bucket]
 }
 
+/** Start of the bucket after the one that begins at a moment. */
+export function nextStart(start: number, bucket: Width): number {
+  // Every month ends within 31 days, and the next one within 59.
+  return bucket === 'month' ? bucketStart(start + 31 * DAY, bucket) : start + WIDTH_MS[bucket]
+}
+
 /** First start of a bucket at or after a moment. */
 export function bucketEnd(ms: number, bucket: Width): number {
   const start = bucketStart(ms, bucket)
-  return start === ms ? ms : start + WIDTH_MS[bucket]
+  return start === ms ? ms : nextStart(start, bucket)
 }
 
 /** Starts of all buckets of a range, whose ends are rounded outwards. */
 export function bucketStarts(fromMs: number, toMs: number, bucket: Width): readonly number[] {
   const starts: number[] = []
-  for (let at = bucketStart(fromMs, bucket); at < bucketEnd(toMs, bucket); at += WIDTH_MS[bucket]) {
-    starts.push(at)
-  }
+  const end = bucketEnd(toMs, bucket)
+  for (let at = bucketStart(fromMs, bucket); at < end; at = nextStart(at, bucket)) starts.push(at)
   return starts
 }

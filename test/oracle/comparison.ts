@@ -2,44 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
 import type { ContestLedger, Contests, EventsPage, Payouts } from '../../src/protocol/resources.ts'
-import type { PublicEntry } from './book.ts'
 import { asOf, corrections } from './book.ts'
-import { WIDTH_MS } from './calendar.ts'
-import type { Width } from './calendar.ts'
 import { contest, contestIds, contestLedger, contests, schedule } from './contests.ts'
 import { get } from './download.ts'
 import { summary } from './figures.ts'
 import { loyaltyRuns } from './loyalty.ts'
 import type { PageQuestion } from './pages.ts'
 import { EXAMINED_MAX, eventsPage } from './pages.ts'
-import { patterns } from './patterns.ts'
 import { payouts } from './payouts.ts'
-import { flows, funds } from './series.ts'
+import { testDefaultRanges, testPatterns, testSeries } from './range-comparison.ts'
+import type { Trial } from './trial.ts'
+import { someMoment, someRange, span } from './trial.ts'
 
 const API = '/api/v1'
 const DAY = 86_400_000
-const WIDTHS: readonly Width[] = ['minute', 'hour', 'day', 'week']
-
-/** A service, the book downloaded from it, and the random numbers of this run. */
-export type Trial = {
-  base: string
-  book: readonly PublicEntry[]
-  /** Repetitions of each question with parameters. */
-  rounds: number
-  dice: Dice
-}
-
-/** A number in [0, below). */
-type Dice = (below: number) => number
-
-/** Pseudo-random numbers, the same for the same seed. */
-export function diceOf(seed: number): Dice {
-  let state = seed >>> 0
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 /** Follows `next` to its end and returns all pages, a thousand at most. */
 async function pagesOf<T extends { next: string | null }>(
@@ -52,26 +28,6 @@ async function pagesOf<T extends { next: string | null }>(
     pages.push(await get<T>(base, next))
   }
   return pages
-}
-
-const span = ({ book }: Trial): readonly [number, number] => [
-  book[0]?.event.atMs ?? 0,
-  book.at(-1)?.event.atMs ?? 0,
-]
-
-/** A moment within the book: often that of an event, or a millisecond before or after. */
-function someMoment(trial: Trial): number {
-  const [first, last] = span(trial)
-  const near = trial.book[trial.dice(trial.book.length)]?.event.atMs ?? first
-  const chosen = [near, near - 1, near + 1, first + trial.dice(last - first)][trial.dice(4)] ?? first
-  return Math.min(chosen, last)
-}
-
-/** A range of limited length that overlaps the book. */
-function someRange(trial: Trial, longest: number): readonly [number, number] {
-  const from = someMoment(trial)
-  const to = Math.min(from + 1 + trial.dice(longest), Math.max(span(trial)[1], from + 1))
-  return [from, to]
 }
 
 function testSummary(trial: Trial): void {
@@ -153,31 +109,6 @@ function testPayouts(trial: Trial): void {
       wanted.unpaid,
     )
     for (const page of pages) assert.deepEqual(page.totals, wanted.totals)
-  })
-}
-
-function testSeries(trial: Trial): void {
-  test('flows and funds, in buckets of every width', async () => {
-    const { base, book } = trial
-    for (let round = 0; round < trial.rounds; round += 1) {
-      const bucket = WIDTHS[round % WIDTHS.length] ?? 'day'
-      const [from, to] = someRange(trial, WIDTH_MS[bucket] * 200)
-      const query = `from=${from}&to=${to}&bucket=${bucket}`
-      assert.deepEqual(await get(base, `${API}/flows?${query}`), flows(book, from, to, bucket), query)
-      assert.deepEqual(await get(base, `${API}/funds?${query}`), funds(book, from, to, bucket), query)
-    }
-  })
-}
-
-function testPatterns(trial: Trial): void {
-  test('patterns, in time zones of whole hours and others', async () => {
-    const { base, book } = trial
-    for (let round = 0; round < trial.rounds; round += 1) {
-      const tz = [0, 330, -480, 345, -210, 840, -840, trial.dice(1681) - 840][round % 8] ?? 0
-      const [from, to] = someRange(trial, DAY * 100)
-      const query = `from=${from}&to=${to}&tz=${tz}`
-      assert.deepEqual(await get(base, `${API}/patterns?${query}`), patterns(book, from, to, tz), query)
-    }
   })
 }
 
@@ -288,5 +219,6 @@ const TESTS: Readonly<Record<RecomputedEndpoint, (trial: Trial) => void>> = {
 /** Registers tests that compare every answer of the service with the oracle's, exactly. */
 export function testAgainstOracle(trial: Trial): void {
   for (const register of new Set(Object.values(TESTS))) register(trial)
+  testDefaultRanges(trial)
   testPages(trial)
 }

@@ -1,7 +1,7 @@
 import type { PatternFigures, Patterns } from '../../src/protocol/range-resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, knownAt, plays, sum } from './book.ts'
-import { bucketEnd, bucketStart, iso, weekday } from './calendar.ts'
+import { asOf, decimal, effects, knownAt, launch, plays, sum } from './book.ts'
+import { bucketEnd, bucketStart, iso, moment, weekday } from './calendar.ts'
 import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
@@ -31,7 +31,13 @@ function figures(pile: readonly Effect[], kinds: readonly string[]): PatternFigu
 }
 
 /** `/patterns`: effects of the range by local hour and day of the week. Local time is UTC + `tz` minutes. */
-export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: number, tz = 0): Patterns {
+export function patterns(
+  book: readonly PublicEntry[],
+  fromMs: number,
+  toMs: number,
+  tz = 0,
+  nowMs?: number,
+): Patterns {
   const from = bucketStart(fromMs, 'minute')
   const to = bucketEnd(toMs, 'minute')
   const all = effects(book).filter(({ entry: { event } }) => event.atMs >= from && event.atMs < to)
@@ -46,6 +52,8 @@ export function patterns(book: readonly PublicEntry[], fromMs: number, toMs: num
   return {
     // Counts events up to the end of the range, so that an answer about the past never changes.
     asOf: asOf(knownAt(book, to - 1)),
+    now: moment(nowMs),
+    ...launch(book),
     from: iso(from),
     fromMs: from,
     to: iso(to),

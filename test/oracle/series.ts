@@ -6,8 +6,8 @@ import type {
   Funds,
 } from '../../src/protocol/range-resources.ts'
 import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, knownAt, price, sum } from './book.ts'
-import { bucketEnd, bucketStart, bucketStarts, iso, WIDTH_MS } from './calendar.ts'
+import { asOf, decimal, effects, knownAt, launch, price, sum } from './book.ts'
+import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart } from './calendar.ts'
 import type { Width } from './calendar.ts'
 import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
@@ -49,13 +49,19 @@ const priceEntries = (book: readonly PublicEntry[]): readonly PublicEntry[] =>
   )
 
 /** `/flows`: movement within each bucket of the range. */
-export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Flows {
+export function flows(
+  book: readonly PublicEntry[],
+  fromMs: number,
+  toMs: number,
+  bucket: Width,
+  nowMs?: number,
+): Flows {
   const used = range(fromMs, toMs, bucket)
   const starts = bucketStarts(fromMs, toMs, bucket)
   const piles = dealt(effects(book), starts, bucket)
   const prices = priceEntries(book)
   const buckets = starts.map((atMs): FlowBucket => {
-    const endMs = atMs + WIDTH_MS[bucket]
+    const endMs = nextStart(atMs, bucket)
     return {
       at: iso(atMs),
       atMs,
@@ -66,11 +72,24 @@ export function flows(book: readonly PublicEntry[], fromMs: number, toMs: number
   })
   // Counts events up to the end of the range, so that an answer about the past never changes.
   const counted = knownAt(book, used.toMs - 1)
-  return { asOf: asOf(counted), ...used, buckets, totals: flowFigures([...piles.values()].flat()) }
+  return {
+    asOf: asOf(counted),
+    now: moment(nowMs),
+    ...launch(book),
+    ...used,
+    buckets,
+    totals: flowFigures([...piles.values()].flat()),
+  }
 }
 
 /** `/funds`: balances 1 ms before the end of each bucket. */
-export function funds(book: readonly PublicEntry[], fromMs: number, toMs: number, bucket: Width): Funds {
+export function funds(
+  book: readonly PublicEntry[],
+  fromMs: number,
+  toMs: number,
+  bucket: Width,
+  nowMs?: number,
+): Funds {
   const used = range(fromMs, toMs, bucket)
   const starts = bucketStarts(fromMs, toMs, bucket)
   const all = effects(book)
@@ -91,10 +110,16 @@ export function funds(book: readonly PublicEntry[], fromMs: number, toMs: number
   const buckets = starts.map((atMs) => ({
     at: iso(atMs),
     atMs,
-    complete: isOver(book, atMs + WIDTH_MS[bucket]),
+    complete: isOver(book, nextStart(atMs, bucket)),
     ...move(piles.get(atMs) ?? []),
   }))
-  return { asOf: asOf(book), ...used, now: fundsNow(book), buckets }
+  return {
+    asOf: asOf(book),
+    ...launch(book),
+    ...used,
+    now: { ...(moment(nowMs) ?? { at: null, atMs: null }), ...fundsNow(book) },
+    buckets,
+  }
 }
 
 function fundsNow(book: readonly PublicEntry[]): FundFigures {

@@ -50,6 +50,8 @@ type StageSettings = Readonly<{
   slotsPerCaller?: number
   slotsPerNode?: number
   random?: () => number
+  /** The wall clock, in milliseconds after the launch; 0 by default. */
+  nowMs?: number
   /** Wraps the reader of the streams. */
   reader?: (reader: LogReader) => LogReader
 }>
@@ -87,7 +89,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
   const streamSettings: StreamSettings = {
     reader: settings.reader?.(reader) ?? reader,
     slots,
-    now: () => msOf(LAUNCH_MS),
+    now: () => msOf(LAUNCH_MS + (settings.nowMs ?? 0)),
     monotonicMs: () => performance.now(),
     random: settings.random ?? (() => 0.5),
     report: (error) => reported.push(error),

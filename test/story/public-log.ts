@@ -248,7 +248,7 @@ const pageIn = ({ number }: AnswerQuery) => ({ after: number('after'), limit: nu
 const spanIn = ({ moment }: AnswerQuery) => ({ from: moment('from'), to: moment('to') })
 
 function rangeIn(books: Books, query: AnswerQuery): ReturnType<typeof resolveRange> {
-  return resolveRange({ ...spanIn(query), bucket: query.word('bucket') }, query.now, books.head)
+  return resolveRange({ ...spanIn(query), bucket: query.word('bucket') }, query.now, books)
 }
 
 /** Computes an answer with the functions of the service, over another fold than the verifier's. */
@@ -257,7 +257,7 @@ const ANSWERS: Readonly<Record<RecomputedEndpoint, (books: Books, query: AnswerQ
   flows: (books, query) => mapped(rangeIn(books, query), (range) => flows(books, range)),
   funds: (books, query) => mapped(rangeIn(books, query), (range) => funds(books, range)),
   patterns: (books, query) =>
-    mapped(resolvePatternRange(spanIn(query), query.now, books.head), (span) =>
+    mapped(resolvePatternRange(spanIn(query), query.now, books), (span) =>
       patterns(books, span, query.number('tz') ?? 0),
     ),
   contests: (books, query) => contests(books, { status: query.word('status')?.split(','), ...pageIn(query) }),

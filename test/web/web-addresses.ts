@@ -20,6 +20,8 @@ export const ADDRESSES: readonly string[] = [
   '/schedule',
   '/flows',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
+  '/flows?bucket=month',
+  '/funds?bucket=month',
   '/flows?from=2026-10-01&to=2026-10-01T00:05Z&bucket=minute',
   '/funds',
   '/funds?from=2026-10-01&to=2026-10-02&bucket=hour',

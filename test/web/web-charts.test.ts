@@ -85,6 +85,7 @@ suite('the presets of ranges', () => {
     ['/flows', 'of the default range'],
     ['/flows?bucket=minute', 'of the present hours'],
     ['/flows?bucket=week', 'of weeks'],
+    ['/flows?bucket=month', 'of months'],
     ['/flows?from=2026-09-01&to=2026-09-02&bucket=minute', 'of a range before launch'],
     ['/funds', 'of the funds'],
     ['/funds?bucket=hour', 'of the funds by hour'],
@@ -109,7 +110,7 @@ suite('the presets of ranges', () => {
     const page = await (await empty.get('/flows')).text()
     const nav = /<nav aria-label="Ranges"[^]*?<\/nav>/.exec(page)?.[0] ?? ''
     const links = [...nav.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => unescaped(href))
-    assert.equal(links.length, 5)
+    assert.equal(links.length, 6)
     for (const link of links) assert.equal((await empty.get(link)).status, 200, link)
   })
 })

@@ -24,7 +24,7 @@ function sentBy(page: string, changed: Readonly<Record<string, string>>): string
 
 suite('the form of a range', () => {
   for (const path of ['/flows', '/funds']) {
-    for (const bucket of ['hour', 'minute', 'week']) {
+    for (const bucket of ['hour', 'minute', 'week', 'month']) {
       test(`of ${path} is valid with only its bucket changed to ${bucket}`, async () => {
         const sent = sentBy(await pageOf(`${path}?from=2026-10-03`), { bucket })
         const response = await stage.get(`${path}?${sent}`)
@@ -58,6 +58,7 @@ suite('the preset ranges of a page', () => {
       'hour 2026-10-02T01:00:00.000Z',
       'hour 2026-10-01T00:00:00.000Z',
       'week 2026-09-28T00:00:00.000Z',
+      'month 2026-10-01T00:00:00.000Z',
       'day 2026-10-01T00:00:00.000Z',
     ])
   })

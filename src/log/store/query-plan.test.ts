@@ -12,9 +12,9 @@ import { MONTH_FILES } from './archive-tables.ts'
 import type { Framing, Snapshot } from './reader.ts'
 import { openForReading, storePath } from './store.ts'
 
-/** Scans that do not grow with the log: of small tables, of a list in a parameter, and of a page's rows. */
+/** Scans that do not grow with the log: of small tables, lists in parameters, codes of a contest, and rows of a page. */
 const MAY_SCAN =
-  /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
+  /^SCAN (?:(?:kinds|months|loyalty|meta|signing_keys|json_each|codes_of_contest)\b.*|\(subquery-\d+\)|CONSTANT ROW)$/
 
 const PLAIN = {
   noise: 0,
@@ -111,7 +111,7 @@ function walkEveryWay(snapshot: Snapshot): void {
           contestIds: (way & 4) > 0 ? [contestIdOf(1)] : null,
           nonzero: (way & 8) > 0,
         }
-        const bounds = { after: seqOf(0), before: nextSeq(snapshot.head.seq), limit: 5, scanMax: 20 }
+        const bounds = { after: seqOf(0), before: nextSeq(snapshot.head.seq), limit: 5, examineMax: 20 }
         for (const tx of [null, 'transaction-0001']) snapshot.walk({ filter, tx, order, ...bounds }, framing)
       }
     }
@@ -130,30 +130,44 @@ suite('the query plans of the store', () => {
     assertNoneGrows(directory.path, statements)
   })
 
-  test('find a transaction by its index, and its events by their seqs', (context) => {
+  test('find the events of a filter by the indexes, and their lines by their seqs', (context) => {
     using directory = openDirectory()
     for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
-    const filter = { types: null, kinds: null, contestIds: null, nonzero: true }
-    const bounds = { after: seqOf(0), before: nextSeq(seqOf(entries.length)), limit: 5, scanMax: 20 }
     const statements = statementsOf(context, () =>
-      reading(directory.path, (reader) =>
-        reader.snapshot(({ walk }) => {
-          for (const order of ['asc', 'desc'] as const)
-            walk({ filter, tx: 'nobody-paid', order, ...bounds }, 'json')
-        }),
-      ),
-    ).filter((sql) => sql.includes('FROM tx_events') || sql.includes('(SELECT e.seq'))
-    assert.equal(statements.length, 4)
+      reading(directory.path, (reader) => reader.snapshot(walkEveryWay)),
+    )
     const db = openForReading(storePath(directory.path))
+    const searchesOf = (part: string): readonly (readonly string[])[] =>
+      statements
+        .filter((sql) => sql.includes(part))
+        .map((sql) =>
+          db
+            .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+            .all()
+            .map(({ detail }) => String(detail))
+            .filter((step) => step.startsWith('SEARCH')),
+        )
+    const ofCode = ['SEARCH events USING COVERING INDEX events_code (code=? AND rowid>? AND rowid<?)']
+    const ofContest = [
+      'SEARCH events USING COVERING INDEX events_contest (contest=? AND code=? AND rowid>? AND rowid<?)',
+    ]
+    const ofTx = [
+      'SEARCH t USING PRIMARY KEY (key=? AND seq>? AND seq<?)',
+      'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
+    ]
+    const lines = ['SEARCH e USING INTEGER PRIMARY KEY (rowid=?)']
+    const range = ['SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']
     try {
-      for (const sql of statements) {
-        const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()
-        const searches = steps.map(({ detail }) => String(detail)).filter((step) => step.startsWith('SEARCH'))
-        assert.deepEqual(searches, [
-          'SEARCH t USING PRIMARY KEY (key=? AND seq>? AND seq<?)',
-          'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
-        ])
-      }
+      assert.deepEqual(searchesOf('INDEXED BY events_code WHERE code'), [ofCode, ofCode])
+      assert.deepEqual(searchesOf('events_contest WHERE contest = ? AND'), [ofContest, ofContest])
+      assert.deepEqual(searchesOf('FROM tx_events'), [ofTx, ofTx])
+      const codes = searchesOf('codes_of_contest').flat()
+      assert.deepEqual(codes, [
+        'SEARCH events USING COVERING INDEX events_contest (contest=?)',
+        'SEARCH e USING COVERING INDEX events_contest (contest=? AND code>?)',
+      ])
+      for (const found of searchesOf('(SELECT e.seq, e.line')) assert.deepEqual(found, lines)
+      for (const found of searchesOf('NOT INDEXED')) assert.deepEqual(found, range)
     } finally {
       db.close()
     }

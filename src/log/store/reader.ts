@@ -26,7 +26,7 @@ export type ListedKey = Readonly<{
   statement: string | null
 }>
 
-/** Filter of events; null matches all. */
+/** Filter of events; null matches all, an empty list none. */
 export type LogFilter = Readonly<{
   types: readonly EventType[] | null
   kinds: readonly string[] | null
@@ -37,7 +37,7 @@ export type LogFilter = Readonly<{
 /** A walk over the seqs between `after` and `before`, both exclusive. */
 export type Walk = Readonly<{
   filter: LogFilter
-  /** The transaction that events must name, in which case only those are examined. Null matches any and none. */
+  /** The transaction that events must name. Null matches any and none. */
   tx: string | null
   order: 'asc' | 'desc'
   after: Seq
@@ -45,8 +45,8 @@ export type Walk = Readonly<{
   before: Seq
   /** Matches to return at most. */
   limit: number
-  /** Entries to examine at most. */
-  scanMax: number
+  /** With `nonzero`, events that pass the rest of the filter to examine at most. Otherwise without effect. */
+  examineMax: number
 }>
 
 /** Format in which a walk returns its matches. */
@@ -57,8 +57,8 @@ export type WalkResult = Readonly<{
   bytes: Uint8Array
   count: number
   /**
-   * The last match when `limit` was reached, otherwise the last seq examined. With a `tx` that is the end of the range,
-   * unless `scanMax` of its events were examined.
+   * The last match when `limit` was reached, and the last seq examined when `examineMax` were. Otherwise the end of the
+   * range: every match is found.
    */
   scannedTo: Seq
   /** Whether the range continues past `scannedTo`. */

@@ -1,7 +1,17 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Version of the tables, raised when they change. A store of another version is refused. */
-export const SCHEMA_VERSION = 9
+export const SCHEMA_VERSION = 10
+
+/**
+ * Indexes of `events`, which end with the seq. They find the events of types and kinds, and of contests. A bulk import
+ * drops them and creates them again at its end.
+ */
+export const EVENT_INDEXES = {
+  drop: 'DROP INDEX events_code; DROP INDEX events_contest',
+  create: `CREATE INDEX events_code ON events (code);
+CREATE INDEX events_contest ON events (contest, code) WHERE contest IS NOT NULL`,
+} as const
 
 /**
  * The store's tables. `events` and `details` are the log. All others can be recomputed from them, as `daybook check`
@@ -22,6 +32,7 @@ CREATE TABLE events (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code INTEGER NOT NULL, contest INTEGER,
   nonzero INTEGER NOT NULL, line TEXT NOT NULL, leaf BLOB NOT NULL, signature BLOB
 ) STRICT;
+${EVENT_INDEXES.create};
 CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
 CREATE TABLE refs (ref TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest BLOB NOT NULL) STRICT, WITHOUT ROWID;
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../../protocol/tx.ts'
 import { renameDurably, syncDirectory } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
-import { BULK_REFS, BULK_TXS, SCHEMA_VERSION, TABLES } from './store-schema.ts'
+import { BULK_REFS, BULK_TXS, EVENT_INDEXES, SCHEMA_VERSION, TABLES } from './store-schema.ts'
 import { text } from './codec.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
@@ -117,7 +117,7 @@ export function openForReading(path: string): DatabaseSync {
 /**
  * Opens the connection of a bulk import, on a file that nobody else uses and that is deleted if the import fails. It
  * has no journal, and no fsync until `finishBulk`. New refs and transactions go to temporary tables, which `finishBulk`
- * sorts on the disk, so that memory does not grow with the log.
+ * sorts on the disk, so that memory does not grow with the log. The indexes of events are dropped until then.
  */
 export function openForBulk(path: string): DatabaseSync {
   // SQLite refuses to run without a journal on a defensive connection, which is Node's default.
@@ -125,13 +125,13 @@ export function openForBulk(path: string): DatabaseSync {
   setJournal(db, 'off')
   db.exec(`PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
-  db.exec(`${BULK_REFS.gather}; ${BULK_TXS.gather}`)
+  db.exec(`${BULK_REFS.gather}; ${BULK_TXS.gather}; ${EVENT_INDEXES.drop}`)
   return db
 }
 
-/** Moves refs and transactions into the store and restores its usual settings. Throws when two refs are equal. */
+/** Moves refs and transactions into the store, indexes its events and restores its usual settings. Throws when two refs are equal. */
 export function finishBulk(db: DatabaseSync): void {
-  db.exec(`${BULK_REFS.move}; ${BULK_TXS.move}`)
+  db.exec(`${BULK_REFS.move}; ${BULK_TXS.move}; ${EVENT_INDEXES.create}`)
   db.exec('PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL')
   setJournal(db, 'wal')
 }

@@ -19,7 +19,7 @@ const story: readonly EventSketch[] = [
   { at: '2026-10-04T12:00Z', is: 'correction/play', details: correcting(3) },
 ]
 const books = logOf(story).books()
-const days = { fromMs: time('2026-10-01'), toMs: time('2026-10-06'), bucket: 'day' } as const
+const days = { fromMs: time('2026-10-01'), toMs: time('2026-10-06'), bucket: 'day', nowMs: null } as const
 
 suite('flows', () => {
   test('have every bucket of the range, with zero flows and the last price when it is empty', () => {

@@ -6,7 +6,7 @@ import type { FlowBucket, FlowFigures, Flows } from '../../protocol/range-resour
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import type { ResolvedRange } from './range.ts'
-import { boundsOf, rangeWire } from './range.ts'
+import { boundsOf, launchWire, nowWire, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /**
@@ -35,7 +35,15 @@ export function flows(books: Books, range: ResolvedRange): Flows {
       tokenPriceUsd: tokenPrice(end.totals),
     }
   })
-  return { asOf: asOf(end.head()), ...rangeWire(range), buckets, totals: flowBetween(start, before) }
+  return {
+    asOf: asOf(end.head()),
+    now: nowWire(range),
+    ...launchWire(books),
+    ...spanWire(range),
+    bucket: range.bucket,
+    buckets,
+    totals: flowBetween(start, before),
+  }
 }
 
 /** Running totals at a bound, which is the end of one bucket and the start of the next. */

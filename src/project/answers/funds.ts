@@ -4,7 +4,7 @@ import type { FundFigures, Funds } from '../../protocol/range-resources.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import type { ResolvedRange } from './range.ts'
-import { boundsOf, rangeWire } from './range.ts'
+import { boundsOf, launchWire, nowWire, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */
@@ -13,8 +13,10 @@ export function funds(books: Books, range: ResolvedRange): Funds {
   const ends = books.totalsBeforeEach(spans.map(({ toMs }) => toMs))
   return {
     asOf: asOf(books.head),
-    ...rangeWire(range),
-    now: levels(books.totals().totals),
+    now: { ...(nowWire(range) ?? NO_MOMENT), ...levels(books.totals().totals) },
+    ...launchWire(books),
+    ...spanWire(range),
+    bucket: range.bucket,
     buckets: spans.map(({ fromMs, toMs }, index) => {
       const end = ends[index]
       assert(end !== undefined, 'a bucket has totals at its end')
@@ -27,6 +29,8 @@ export function funds(books: Books, range: ResolvedRange): Funds {
     }),
   }
 }
+
+const NO_MOMENT = { at: null, atMs: null }
 
 function levels(totals: Totals): FundFigures {
   return {

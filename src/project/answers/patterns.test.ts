@@ -18,6 +18,7 @@ import { seqOf } from '../../protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
 import { activityByHour } from './hours-of-week.ts'
 import { patterns } from './patterns.ts'
+import type { ResolvedSpan } from './range.ts'
 import { totalsOfTally, emptyTally } from '../fold/tally.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { totalsOfRows } from '../fold/unpaid.ts'
@@ -52,6 +53,13 @@ const spans = fc
   }))
 const quarterOffsets = fc.integer({ min: -56, max: 56 }).map((quarters) => quarters * 15)
 const offsets = fc.oneof(quarterOffsets, fc.integer({ min: -840, max: 840 }))
+
+/** A span that its request gives whole. */
+const spanOf = (from: number, to: number): ResolvedSpan => ({
+  fromMs: boundOf(from),
+  toMs: boundOf(to),
+  nowMs: null,
+})
 
 suite('patterns', () => {
   test('count every event in its hour of the week in local time', () => {
@@ -94,7 +102,7 @@ suite('patterns', () => {
 
   test('list the same kinds in all cells, with zero where nothing was spent', () => {
     const log = [play(start, 'vote'), play(start + DAY_MS, 'entry')]
-    const answer = patterns(booksOf(log), { fromMs: start, toMs: boundOf(start + 2 * DAY_MS) }, 0)
+    const answer = patterns(booksOf(log), spanOf(start, start + 2 * DAY_MS), 0)
     const kinds = new Set(answer.cells.map((cell) => Object.keys(cell.byKind).join(',')))
     assert.deepEqual([...kinds], ['entry,vote'])
     assert.equal(answer.cells[0]?.byKind['vote'], '0.000000000')
@@ -102,7 +110,7 @@ suite('patterns', () => {
   })
 
   test('have 24 hours, seven days from Monday, and 168 cells', () => {
-    const answer = patterns(booksOf([play(start)]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 0)
+    const answer = patterns(booksOf([play(start)]), spanOf(start, start + DAY_MS), 0)
     assert.deepEqual([answer.byHour.length, answer.byDay.length, answer.cells.length], [24, 7, 168])
     // 4 March 2026 is a Wednesday; the play is at 10:07.
     assert.deepEqual(
@@ -116,7 +124,7 @@ suite('patterns', () => {
   })
 
   test('shift by the offset of local time, which is ahead of UTC', () => {
-    const answer = patterns(booksOf([play(start)]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 840)
+    const answer = patterns(booksOf([play(start)]), spanOf(start, start + DAY_MS), 840)
     assert.deepEqual(
       answer.cells.filter((cell) => cell.plays > 0).map(({ day, hour }) => [day, hour]),
       [[4, 0]],
@@ -124,7 +132,7 @@ suite('patterns', () => {
   })
 
   test('are zeros in an empty log', () => {
-    const answer = patterns(booksOf([]), { fromMs: start, toMs: boundOf(start + DAY_MS) }, 0)
+    const answer = patterns(booksOf([]), spanOf(start, start + DAY_MS), 0)
     assert.deepEqual(answer.asOf, { seq: 0, at: null, atMs: null })
     assert.ok(answer.cells.every((cell) => cell.plays === 0 && cell.spentOnPlay === '0.000000000'))
   })

@@ -1,10 +1,10 @@
 import { billionths, formatAmount } from '../../protocol/amount.ts'
-import { formatAt } from '../../protocol/moment.ts'
 import type { PatternFigures, Patterns } from '../../protocol/range-resources.ts'
 import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'
-import type { TimeSpan } from './range.ts'
+import type { ResolvedSpan } from './range.ts'
+import { launchWire, nowWire, spanWire } from './range.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
 const HOURS_OF_DAY = 24
@@ -15,7 +15,7 @@ const DAYS_OF_WEEK = 7
  * all cells: every kind with spending in any cell. The answer counts the events before the end of its span. It can never
  * change once `isSettledBefore(head, span.toMs)`.
  */
-export function patterns(books: Books, span: TimeSpan, tz: number): Patterns {
+export function patterns(books: Books, span: ResolvedSpan, tz: number): Patterns {
   const cells = activityByHour(books, span, tz)
   const kinds = kindsOf(cells)
   const figures = (cellsOfPart: readonly Activity[]): PatternFigures =>
@@ -25,10 +25,9 @@ export function patterns(books: Books, span: TimeSpan, tz: number): Patterns {
     )
   return {
     asOf: asOf(books.totalsBefore(span.toMs).head()),
-    from: formatAt(span.fromMs),
-    fromMs: span.fromMs,
-    to: formatAt(span.toMs),
-    toMs: span.toMs,
+    now: nowWire(span),
+    ...launchWire(books),
+    ...spanWire(span),
     tz,
     byHour: upTo(HOURS_OF_DAY).map((hour) => ({
       hour,

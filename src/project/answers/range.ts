@@ -1,22 +1,14 @@
 import type { Ms } from '../../protocol/moment.ts'
-import {
-  boundOf,
-  ceilTo,
-  DAY_MS,
-  FIRST_MONDAY_MS,
-  floorTo,
-  formatAt,
-  HOUR_MS,
-  MINUTE_MS,
-  WEEK_MS,
-} from '../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS, moment } from '../../protocol/moment.ts'
 import { BUCKETS_MAX, PATTERN_DAYS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
-import type { Bucket, Range } from '../../protocol/range-resources.ts'
+import type { Bucket, Launch, Now, Span } from '../../protocol/range-resources.ts'
 import { BUCKETS } from '../../protocol/range-resources.ts'
-import { presentOf } from './as-of.ts'
-import type { Head } from '../fold/books.ts'
+import { atOf, presentOf } from './as-of.ts'
+import type { Grid } from './bucket-grid.ts'
+import { ceilOn, GRIDS, PATTERN_GRID } from './bucket-grid.ts'
+import type { Books } from '../fold/books.ts'
 
 /** Range of a request. Absent bounds are derived. */
 type SpanQuery = Readonly<{ from?: Ms | undefined; to?: Ms | undefined }>
@@ -25,24 +17,17 @@ export type RangeQuery = SpanQuery & Readonly<{ bucket?: string | undefined }>
 /** Half-open time span. It may begin before 1970, as the first week does. */
 export type TimeSpan = Readonly<{ fromMs: Ms; toMs: Ms }>
 
+/** Span of an answer. `nowMs` is the present, a whole minute, if a bound was derived from it; else null. */
+export type ResolvedSpan = TimeSpan & Readonly<{ nowMs: Ms | null }>
+
 /** A span of whole buckets, at most 1,500. */
-export type ResolvedRange = TimeSpan & Readonly<{ bucket: Bucket }>
+export type ResolvedRange = ResolvedSpan & Readonly<{ bucket: Bucket }>
 
-type Grid = Readonly<{ widthMs: number; originMs: number; buckets: number }>
-
-/** Width and origin of each bucket's grid, and the number of buckets in the default range. */
-const GRIDS: Readonly<Record<Bucket, Grid>> = {
-  minute: { widthMs: MINUTE_MS, originMs: 0, buckets: 360 },
-  hour: { widthMs: HOUR_MS, originMs: 0, buckets: 168 },
-  day: { widthMs: DAY_MS, originMs: 0, buckets: 90 },
-  week: { widthMs: WEEK_MS, originMs: FIRST_MONDAY_MS, buckets: 52 },
-}
-
-/** Grid of `/patterns`: minutes, with a default range of 28 days. */
-const PATTERN_GRID: Grid = { widthMs: MINUTE_MS, originMs: 0, buckets: (28 * DAY_MS) / MINUTE_MS }
+/** First and last event of the log, on which derived bounds depend. */
+export type LogEnds = Pick<Books, 'firstAtMs' | 'head'>
 
 /** Range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). */
-export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<ResolvedRange> {
+export function resolveRange(query: RangeQuery, now: Ms, log: LogEnds): Parsed<ResolvedRange> {
   const bucket = BUCKETS.find((name) => name === (query.bucket ?? 'day'))
   if (bucket === undefined) {
     const errors = [
@@ -50,7 +35,7 @@ export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<Res
     ]
     return refused({ code: 'invalid-parameter', detail: 'There is no such bucket.', errors })
   }
-  const span = resolveSpan(query, GRIDS[bucket], presentOf(head, now))
+  const span = resolveSpan(query, GRIDS[bucket], now, log)
   if (!span.ok) return span
   const requested = bucketsIn(span.value, bucket)
   return requested > BUCKETS_MAX
@@ -59,8 +44,8 @@ export function resolveRange(query: RangeQuery, now: Ms, head: Head): Parsed<Res
 }
 
 /** Range of `/patterns`, aligned to the minute, at most 1,100 days. */
-export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Parsed<TimeSpan> {
-  const span = resolveSpan(query, PATTERN_GRID, presentOf(head, now))
+export function resolvePatternRange(query: SpanQuery, now: Ms, log: LogEnds): Parsed<ResolvedSpan> {
+  const span = resolveSpan(query, PATTERN_GRID, now, log)
   if (!span.ok || span.value.toMs - span.value.fromMs <= PATTERN_DAYS_MAX * DAY_MS) return span
   return refused({
     code: 'range-too-long',
@@ -76,39 +61,58 @@ export function resolvePatternRange(query: SpanQuery, now: Ms, head: Head): Pars
 }
 
 /** Buckets of a range, in order. */
-export function boundsOf(range: ResolvedRange): readonly TimeSpan[] {
-  const { widthMs } = GRIDS[range.bucket]
-  return Array.from({ length: (range.toMs - range.fromMs) / widthMs }, (_, index) => ({
-    fromMs: boundOf(range.fromMs + index * widthMs),
-    toMs: boundOf(range.fromMs + (index + 1) * widthMs),
+export function boundsOf({ bucket, fromMs, toMs }: ResolvedRange): readonly TimeSpan[] {
+  const { count, shift } = GRIDS[bucket]
+  return Array.from({ length: count(fromMs, toMs) }, (_, index) => ({
+    fromMs: shift(fromMs, index),
+    toMs: shift(fromMs, index + 1),
   }))
 }
 
-/** Range as an answer states it. */
-export function rangeWire({ fromMs, toMs, bucket }: ResolvedRange): Range {
-  return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs, bucket }
+/** Span as an answer states it. */
+export function spanWire({ fromMs, toMs }: TimeSpan): Span {
+  return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs }
 }
 
-function resolveSpan({ from, to }: SpanQuery, grid: Grid, present: Ms): Parsed<TimeSpan> {
-  const end = boundOf(floorTo(present, grid.widthMs, grid.originMs) + grid.widthMs)
-  const length = grid.buckets * grid.widthMs
+/** Present that an answer was computed with, as the answer states it. */
+export function nowWire({ nowMs }: ResolvedSpan): Now | null {
+  return nowMs === null ? null : moment(nowMs)
+}
+
+/** Moment of the first event, as an answer states it. */
+export function launchWire({ firstAtMs }: LogEnds): Launch {
+  return { launchedAt: atOf(firstAtMs), launchedAtMs: firstAtMs }
+}
+
+function resolveSpan(
+  { from, to }: SpanQuery,
+  grid: Grid,
+  now: Ms,
+  { firstAtMs, head }: LogEnds,
+): Parsed<ResolvedSpan> {
+  const present = floorTo(presentOf(head, now), MINUTE_MS)
+  const end = grid.shift(grid.floor(present), 1)
   if (from !== undefined && to !== undefined && from >= to) return refused(BACKWARDS)
   if (to !== undefined && to > end) return refused(inTheFuture('to'))
   if (from !== undefined && from >= end) return refused(inTheFuture('from'))
-  if (from === undefined) {
-    const toMs = to === undefined ? end : ceilTo(to, grid.widthMs, grid.originMs)
-    return parsed({ fromMs: boundOf(toMs - length), toMs })
-  }
-  const fromMs = floorTo(from, grid.widthMs, grid.originMs)
-  // A derived end is never after the end of the present bucket.
-  const toMs =
-    to === undefined ? boundOf(Math.min(fromMs + length, end)) : ceilTo(to, grid.widthMs, grid.originMs)
-  return parsed({ fromMs, toMs })
+  const toMs = to === undefined ? end : ceilOn(grid, to)
+  const fromMs =
+    from === undefined ? defaultFrom(toMs, grid, grid.floor(firstAtMs ?? present)) : grid.floor(from)
+  // Nothing is before 1970.
+  if (fromMs >= toMs) return refused(BACKWARDS)
+  const ofPresent = to === undefined || (from === undefined && firstAtMs === null)
+  return parsed({ fromMs, toMs, nowMs: ofPresent ? present : null })
 }
 
-function bucketsIn(span: TimeSpan, bucket: Bucket): number {
-  const { widthMs, originMs } = GRIDS[bucket]
-  return (ceilTo(span.toMs, widthMs, originMs) - floorTo(span.fromMs, widthMs, originMs)) / widthMs
+/** Start of a range with the default number of buckets, none before `launch` unless the whole range is. */
+function defaultFrom(toMs: Ms, { buckets, floor, shift }: Grid, launch: Ms): Ms {
+  const earliest = launch < toMs ? launch : floor(boundOf(0))
+  return boundOf(Math.max(shift(toMs, -buckets), earliest))
+}
+
+function bucketsIn({ fromMs, toMs }: TimeSpan, bucket: Bucket): number {
+  const grid = GRIDS[bucket]
+  return grid.count(grid.floor(fromMs), ceilOn(grid, toMs))
 }
 
 const BACKWARDS: Problem = {

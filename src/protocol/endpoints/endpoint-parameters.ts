@@ -85,24 +85,21 @@ const PAGING: Definitions<'after' | 'limit' | 'format'> = {
 
 const RANGE: Definitions<'from' | 'to' | 'bucket' | 'format'> = {
   from: timeOf(
-    'as many buckets before `to` as the default range of the bucket has',
+    '360 minutes, 168 hours, 90 days, 52 weeks or 36 months before `to`, but not before the first event’s bucket',
     'Start of the range, inclusive',
   ),
-  to: timeOf(
-    'the end of the present bucket, or as far after `from` as the default range is long, whichever is earlier',
-    'End of the range, exclusive',
-  ),
+  to: timeOf('the end of the present bucket', 'End of the range, exclusive'),
   bucket: {
     form: { is: 'one-of', values: BUCKETS },
     absent: 'day',
-    meaning: 'Width of a bucket, aligned to UTC; weeks begin on Monday',
+    meaning: 'Width of a bucket, aligned to UTC; weeks begin on Monday, months on their first day',
     example: 'hour',
   },
   ...FORMAT,
 }
 
 const EVENTS: Definitions<'from' | 'to' | 'tx' | 'order' | 'before' | 'limit' | 'format'> = {
-  from: timeOf('no lower bound', 'Only events at or after this moment'),
+  from: timeOf('no lower bound', 'Only events at or after this moment; with `after`, the later of both'),
   to: timeOf('no upper bound', 'Only events before this moment'),
   // A log takes what its own chain writes.
   tx: {
@@ -159,11 +156,11 @@ export const ENDPOINT_PARAMETERS: {
   flows: RANGE,
   funds: RANGE,
   patterns: {
-    from: timeOf('28 days before `to`', 'Start of the range, inclusive, floored to the minute'),
-    to: timeOf(
-      'the end of the present minute, or 28 days after `from`, whichever is earlier',
-      'End of the range, exclusive, ceiled to the minute',
+    from: timeOf(
+      '28 days before `to`, but not before the first event’s minute',
+      'Start of the range, inclusive, floored to the minute',
     ),
+    to: timeOf('the end of the present minute', 'End of the range, exclusive, ceiled to the minute'),
     tz: {
       form: whole(-TZ_MINUTES_MAX, TZ_MINUTES_MAX),
       absent: '0',
@@ -174,5 +171,12 @@ export const ENDPOINT_PARAMETERS: {
   },
   loyaltyRuns: FORMAT,
   events: { after: AFTER, ...FILTER, ...EVENTS },
-  stream: { after: { ...AFTER, absent: 'live from the head' }, ...FILTER },
+  stream: {
+    after: { ...AFTER, absent: 'live from the head' },
+    from: timeOf(
+      'live from the head',
+      'Only events at or after this moment; with `after`, the later of both',
+    ),
+    ...FILTER,
+  },
 }

@@ -55,7 +55,7 @@ export const EVENT_ENDPOINTS = {
   stream: {
     meaning: 'The events pushed live as Server-Sent Events, or as JSON lines',
     answer: 'text/event-stream',
-    parameters: ['after', 'type', 'kind', 'contestId', 'nonzero'],
+    parameters: ['after', 'from', 'type', 'kind', 'contestId', 'nonzero'],
     problems: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
     caching: 'never',
     work: 'streaming',

@@ -1,10 +1,11 @@
 import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, nextSeq, seqOf } from '../../protocol/seq.ts'
-import { logFilter } from '../http/log-filter.ts'
+import { nextSeq, seqOf } from '../../protocol/seq.ts'
+import { logFilter, startOf } from '../http/log-filter.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import { earlier } from './changing-events.ts'
 
@@ -23,7 +24,7 @@ export type EventsRange = Readonly<{
 }>
 
 /** Resolves the query of `/events` against one snapshot. */
-export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot): Parsed<EventsRange> {
+export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, now: Ms): Parsed<EventsRange> {
   const order = query.word('order') === 'desc' ? 'desc' : 'asc'
   const givenBefore = query.integer('before')
   if (givenBefore !== undefined && order === 'asc') return refused(BEFORE_ASCENDING)
@@ -35,22 +36,19 @@ export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot): Pars
   const givenAfter = seqOf(query.integer('after') ?? 0)
   if (givenAfter > head.seq) return refused(cursorAhead(head.seq))
   const beyond = nextSeq(head.seq)
-  const after = later(givenAfter, from === undefined ? BEFORE_FIRST : snapshot.seqBefore(from))
+  const start = startOf({ from, after: givenAfter }, snapshot, now)
+  if (!start.ok) return start
   const end = to === undefined ? beyond : nextSeq(snapshot.seqBefore(to))
   const before = earlier(end, givenBefore === undefined ? beyond : seqOf(givenBefore))
   return parsed({
     filter: logFilter(query),
     tx: query.word('tx') ?? null,
     order,
-    after,
+    after: start.value,
     before,
     limit: query.integer('limit') ?? PAGE_LIMIT_DEFAULT,
     anchored: givenBefore !== undefined && givenBefore <= beyond,
   })
-}
-
-function later(a: Seq, b: Seq): Seq {
-  return a > b ? a : b
 }
 
 function cursorAhead(head: Seq): Problem {

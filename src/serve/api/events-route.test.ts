@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
-import { MINUTE_MS } from '../../protocol/moment.ts'
-import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { EXAMINED_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
-/** Length of a log with more events than a page may scan: the thirteen of the story, then trades. */
-const HEAD: number = 13 + PAGE_SCAN_MAX
+/** Length of a log with more events than a page with `nonzero` examines: the thirteen of the story, then trades. */
+const HEAD: number = 13 + EXAMINED_MAX
+/** The events of the story that belong to a contest. */
+const OF_CONTESTS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
 
 type Page = EventsPage & Readonly<{ headers: Headers; text: string }>
 
@@ -18,7 +20,7 @@ suite('a page of /events', () => {
   let stage: ApiStage
   before(async () => {
     stage = await openApiStage()
-    stage.trade(PAGE_SCAN_MAX)
+    stage.trade(EXAMINED_MAX)
   })
   after(() => stage[Symbol.asyncDispose]())
 
@@ -53,7 +55,7 @@ suite('a page of /events', () => {
       assert.equal(one.headers.get('cache-control'), one.page.hasMore ? IMMUTABLE : REVALIDATE)
       path = one.page.next
     }
-    const trades = Array.from({ length: PAGE_SCAN_MAX }, (_, index) => index + 14)
+    const trades = Array.from({ length: EXAMINED_MAX }, (_, index) => index + 14)
     assert.deepEqual(met, [2, 3, 7, 12, ...trades])
   })
 
@@ -72,26 +74,43 @@ suite('a page of /events', () => {
     )
   })
 
-  test('ends, perhaps empty, after the most events that it may scan, and names the last one scanned', async () => {
-    const first = await page('?kind=never_was')
-    assert.equal(first.page.count, 0)
-    assert.equal(first.page.scannedTo, PAGE_SCAN_MAX)
-    assert.equal(first.page.hasMore, true)
-    assert.equal(first.headers.get('cache-control'), IMMUTABLE)
-    const rest = await pageAt(first.page.next ?? '')
+  test('that is filtered is full while there is more, however far apart the matches are', async () => {
+    const trades = Array.from({ length: EXAMINED_MAX }, (_, index) => index + 14)
+    for (const [query, matches] of [
+      ['type=contest,treasury', [1, 2, 3, 7, 12]],
+      ['type=contest&type=treasury', [1, 2, 3, 7, 12]],
+      ['contestId=1,2', OF_CONTESTS],
+      ['contestId=2&contestId=1', OF_CONTESTS],
+      ['kind=entry,buy', [4, ...trades]],
+      ['kind=scheduled&contestId=1,2', [2, 12]],
+      ['type=play,payout&contestId=1', [4, 5, 10]],
+    ] as const) {
+      assert.deepEqual(seqs(await page(`?${query}&limit=10000`)), matches.slice(0, 10_000), query)
+      assert.deepEqual(seqs(await page(`?${query}&limit=2`)), matches.slice(0, 2), query)
+      const newest = matches.slice(-3).toReversed()
+      assert.deepEqual(seqs(await page(`?${query}&order=desc&limit=3`)), newest, query)
+      assert.deepEqual(seqs(await page(`?${query}&order=desc&limit=3&before=${HEAD + 1}`)), newest, query)
+    }
+  })
+
+  test('that finds less than its limit has looked through the whole range', async () => {
+    const none = await page('?kind=never_was')
     assert.deepEqual(
-      { ...rest.page },
-      {
-        after: PAGE_SCAN_MAX,
-        limit: 1000,
-        count: 0,
-        scannedTo: HEAD,
-        hasMore: false,
-        next: null,
-      },
+      { ...none.page },
+      { after: 0, limit: 1000, count: 0, scannedTo: HEAD, hasMore: false, next: null },
     )
-    assert.equal(rest.headers.get('cache-control'), REVALIDATE)
-    assert.equal(rest.headers.get('daybook-seq'), String(HEAD))
+    assert.equal(none.headers.get('cache-control'), REVALIDATE)
+    assert.equal(none.headers.get('daybook-seq'), String(HEAD))
+    const backwards = await page('?contestId=2&order=desc')
+    assert.deepEqual([seqs(backwards), backwards.page.scannedTo, backwards.page.hasMore], [[12], 1, false])
+  })
+
+  test('repeats every other parameter in `next`', async () => {
+    const { page: paging } = await page('?type=trade,contest&kind=buy,opened&nonzero=1&limit=1&to=2027-01-01')
+    assert.equal(
+      paging.next,
+      '/api/v1/events?after=14&to=2027-01-01&type=trade,contest&kind=buy,opened&nonzero=1&limit=1',
+    )
   })
 
   test('begins at the later of `after` and `from`, and ends before `to`', async () => {
@@ -102,6 +121,25 @@ suite('a page of /events', () => {
     assert.deepEqual(seqs(await page(`?from=${third}&after=4&to=${sixth}`)), [5])
     assert.deepEqual(seqs(await page(`?from=${third}&to=${sixth}&order=desc`)), [5, 4, 3])
     assert.deepEqual(seqs(await page(`?from=${third}&before=5&order=desc`)), [4, 3])
+  })
+
+  test('from a moment that is later than the present and the head is refused', async () => {
+    const end = LAUNCH + HEAD * MINUTE_MS
+    // The clock of the stage is behind the head, whose moment counts then.
+    assert.equal((await page(`?from=${end - MINUTE_MS}`)).page.count, 1)
+    const response = await stage.get(`/api/v1/events?from=${end}`)
+    const { code, errors } = (await response.json()) as { code: string; errors: { parameter: string }[] }
+    assert.deepEqual([response.status, code, errors[0]?.parameter], [400, 'in-the-future', 'from'])
+    await using quiet = await openApiStage()
+    const [head, now] = [LAUNCH + 12 * MINUTE_MS, LAUNCH + HOUR_MS]
+    quiet.setNow(msOf(now))
+    for (const [from, status] of [
+      [head + 1, 200],
+      [now, 200],
+      [now + 1, 400],
+    ] as const) {
+      assert.equal((await quiet.get(`/api/v1/events?from=${from}`)).status, status)
+    }
   })
 
   test('between reversed bounds is empty and the last', async () => {
@@ -121,6 +159,29 @@ suite('a page of /events', () => {
 
   test('with nonzero has only events with an amount', async () => {
     assert.deepEqual(seqs(await page('?nonzero=1&limit=4')), [1, 4, 5, 6])
+  })
+
+  test('with nonzero ends, perhaps empty, after 20,000 events that its other filters find', async () => {
+    await using own = await openApiStage({ apartMs: 1 })
+    const free: StoryEvent = { type: 'trade', kind: 'sell', kots: '0' }
+    own.append(Array.from({ length: EXAMINED_MAX + 1 }, () => free))
+    own.append([{ ...free, kots: '1' }])
+    const get = async (query: string): Promise<EventsPage> =>
+      (await (await own.get(`/api/v1/events?nonzero=1${query}`)).json()) as EventsPage
+    const last = 13 + EXAMINED_MAX + 2
+    for (const [query, found, scannedTo, hasMore] of [
+      // The events before the trades match no filter, so they are not examined.
+      ['&type=trade', [], 13 + EXAMINED_MAX, true],
+      ['&kind=sell', [], 13 + EXAMINED_MAX, true],
+      [`&kind=sell&after=${13 + EXAMINED_MAX}`, [last], last, false],
+      ['&kind=sell&order=desc&limit=2', [last], 13 + 3, true],
+      ['&after=13', [], 13 + EXAMINED_MAX, true],
+      ['&type=trade&limit=1&order=desc', [last], last, true],
+      ['&type=contest', [], last, false],
+    ] as const) {
+      const one = await get(query)
+      assert.deepEqual([seqs(one), one.page.scannedTo, one.page.hasMore], [found, scannedTo, hasMore], query)
+    }
   })
 
   test('of one contest or kind has no others', async () => {

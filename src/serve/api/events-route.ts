@@ -1,8 +1,9 @@
 import type { Snapshot, WalkResult } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, EXAMINED_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
 import type { Desk } from '../http/projection.ts'
@@ -43,7 +44,7 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
 }
 
 function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
-  const range = resolveEventsRange(ask.query, snapshot)
+  const range = resolveEventsRange(ask.query, snapshot, ask.now)
   if (!range.ok) return problemReply(range.problem)
   const csv = ask.query.word('format') === 'csv'
   if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
@@ -82,16 +83,16 @@ export function eventsChangedBy(
   query: ParsedQuery,
   { filter, tx, order }: EventsRange,
 ): Seq {
-  const { types, kinds: chosen, contestIds } = filter
+  const { types, kinds: names, contestIds } = filter
   if (order === 'desc' || tx !== null || query.has('from') || query.has('to')) return head.seq
-  if (types === null && chosen === null && contestIds === null) return head.seq
+  if (types === null && names === null && contestIds === null) return head.seq
   const ofKinds = newestOf(
     kinds(),
-    ({ type, kind }) => (types?.includes(type) ?? true) && (chosen?.includes(kind) ?? true),
+    (seen) => (types?.includes(seen.type) ?? true) && (names?.includes(seen.kind) ?? true),
   )
   if (contestIds === null) return ofKinds
-  const ofContests = contestIds.map((id) => newestOfContest(books, id)).reduce((a, b) => (a > b ? a : b))
-  return earlier(ofKinds, ofContests)
+  const ofContests = contestIds.map((contestId) => newestOfContest(books, contestId))
+  return earlier(ofKinds, seqOf(Math.max(...ofContests)))
 }
 
 /**
@@ -122,7 +123,7 @@ function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>,
 /** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
 function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): WalkResult {
   const { order, after, before } = range
-  if (before - after > 1) return snapshot.walk({ ...range, scanMax: PAGE_SCAN_MAX }, framing)
+  if (before - after > 1) return snapshot.walk({ ...range, examineMax: EXAMINED_MAX }, framing)
   return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
 }
 

@@ -2,9 +2,9 @@ import { isSettledBefore } from '../../project/answers/as-of.ts'
 import { flows } from '../../project/answers/flows.ts'
 import { funds } from '../../project/answers/funds.ts'
 import { patterns } from '../../project/answers/patterns.ts'
+import type { ResolvedSpan } from '../../project/answers/range.ts'
 import { resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
 import type { Head } from '../../project/fold/books.ts'
-import type { Ms } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import type { Desk, Ground } from '../http/projection.ts'
@@ -17,9 +17,9 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
   return {
     flows: (ask) =>
       project(desk, ask, ({ books }) => {
-        const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
+        const range = resolveRange(rangeOf(ask.query), ask.now, books)
         if (!range.ok) return range
-        const ground = groundOf(ask.query, books.head, range.value.toMs)
+        const ground = groundOf(range.value, books.head)
         return parsed({
           ground,
           compute: () => parsed(listProjection(ask, 'flows', flows(books, range.value))),
@@ -27,10 +27,10 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
       }),
     funds: (ask) =>
       project(desk, ask, ({ books }) => {
-        const range = resolveRange(rangeOf(ask.query), ask.now, books.head)
+        const range = resolveRange(rangeOf(ask.query), ask.now, books)
         if (!range.ok) return range
         // Every answer contains `now`, so none is ever settled.
-        const ground = isOpenEnded(ask.query) ? 'minute' : 'log'
+        const ground = unsettledGround(range.value)
         return parsed({
           ground,
           compute: () => parsed(listProjection(ask, 'funds', funds(books, range.value))),
@@ -38,10 +38,10 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
       }),
     patterns: (ask) =>
       project(desk, ask, ({ books }) => {
-        const span = resolvePatternRange(rangeOf(ask.query), ask.now, books.head)
+        const span = resolvePatternRange(rangeOf(ask.query), ask.now, books)
         if (!span.ok) return span
         const tz = ask.query.integer('tz') ?? 0
-        const ground = groundOf(ask.query, books.head, span.value.toMs)
+        const ground = groundOf(span.value, books.head)
         return parsed({
           ground,
           compute: () => parsed(listProjection(ask, 'patterns', patterns(books, span.value, tz))),
@@ -54,14 +54,11 @@ function rangeOf(query: ParsedQuery): Parameters<typeof resolveRange>[0] {
   return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
 }
 
-/** Caching of a range. A range that the URL fixes and that has ended gives the same answer for ever. */
-function groundOf(query: ParsedQuery, head: Head, toMs: Ms): Ground {
-  const stated = query.has('from') || query.has('to')
-  if (stated && isSettledBefore(head, toMs)) return 'settled'
-  return isOpenEnded(query) ? 'minute' : 'log'
+/** Caching of a range. A range that has ended gives the same answer for ever. */
+function groundOf(span: ResolvedSpan, head: Head): Ground {
+  return isSettledBefore(head, span.toMs) ? 'settled' : unsettledGround(span)
 }
 
-/** Whether the range ends with the present bucket, because it has no `to`. */
-function isOpenEnded(query: ParsedQuery): boolean {
-  return !query.has('to')
+function unsettledGround({ nowMs }: ResolvedSpan): Ground {
+  return nowMs === null ? 'log' : 'minute'
 }

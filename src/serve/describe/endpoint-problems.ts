@@ -21,7 +21,7 @@ export const COMMON_PROBLEMS: readonly ProblemCode[] = [
 
 /** Problems of a parameter beside those of every parameter. */
 const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode[]>>> = {
-  from: ['invalid-range'],
+  from: ['in-the-future'],
   to: ['invalid-range'],
   bucket: ['in-the-future', 'too-many-buckets'],
   tz: ['in-the-future', 'range-too-long'],

@@ -3,7 +3,7 @@ import { keysOf, recordOf } from '../../protocol/brand.ts'
 import type * as resources from '../../protocol/resources.ts'
 import type * as ranges from '../../protocol/range-resources.ts'
 import { BUCKETS } from '../../protocol/range-resources.ts'
-import { amountSchema, asOfSchema, momentSchema, numberSchema, price } from './field-schemas.ts'
+import { amountSchema, asOfSchema, momentOrNull, momentSchema, numberSchema, price } from './field-schemas.ts'
 
 const entries = numberSchema.describe('Plays of kind `entry`')
 const plays = numberSchema.describe('Plays, each event by its count')
@@ -44,7 +44,13 @@ export const summarySchema: z.ZodType<resources.Summary> = z
   })
   .describe('Counts and sums since the first event, and present balances')
 
+const NOW = 'Present that a bound of the range was derived from, floored to the minute'
+const now = z
+  .strictObject(momentSchema('at', NOW))
+  .nullable()
+  .describe('Present that the answer was computed with; null when the request gives the whole range')
 const range = {
+  ...momentOrNull('launchedAt', 'The moment of the first event; null for an empty log'),
   ...momentSchema('from', 'Start of the range used, inclusive'),
   ...momentSchema('to', 'End of the range used, exclusive'),
 }
@@ -57,6 +63,7 @@ const bucketAt = {
 export const flowsSchema: z.ZodType<ranges.Flows> = z
   .strictObject({
     asOf: asOfSchema,
+    now,
     ...range,
     bucket,
     buckets: z
@@ -71,9 +78,14 @@ export const flowsSchema: z.ZodType<ranges.Flows> = z
 export const fundsSchema: z.ZodType<ranges.Funds> = z
   .strictObject({
     asOf: asOfSchema,
+    now: z
+      .strictObject({
+        ...momentOrNull('at', `${NOW}; null when the request gives the whole range`),
+        ...fundFigures,
+      })
+      .describe('Balances after the last event counted'),
     ...range,
     bucket,
-    now: z.strictObject(fundFigures).describe('Balances after the last event counted'),
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...fundFigures }))
       .describe('Buckets of the range, oldest first: balances at the end of each'),
@@ -95,6 +107,7 @@ const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
 export const patternsSchema: z.ZodType<ranges.Patterns> = z
   .strictObject({
     asOf: asOfSchema,
+    now,
     ...range,
     tz: numberSchema.meta({
       description: 'Minutes by which local time is ahead of UTC',

@@ -49,7 +49,7 @@ export function readRows(
   const { order, after, before } = range
   const rest = order === 'asc' ? { after: scannedTo, before } : { after, before: scannedTo }
   if (rest.before - rest.after <= 1) return { bytes: NOTHING, scannedTo, done: true }
-  const walk = { ...range, ...rest, limit: rowsOfWrite(limits), scanMax: limits.scanEventsMax }
+  const walk = { ...range, ...rest, limit: rowsOfWrite(limits), examineMax: limits.scanEventsMax }
   const { bytes, scannedTo: reached, hasMore } = snapshot.walk(walk, 'csv')
   return { bytes, scannedTo: reached, done: !hasMore }
 }

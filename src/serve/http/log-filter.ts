@@ -1,6 +1,11 @@
-import type { LogFilter } from '../../log/store/reader.ts'
+import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
+import { presentOf } from '../../project/answers/as-of.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Parsed, Problem } from '../../protocol/problem.ts'
+import { parsed, refused } from '../../protocol/problem.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
 import type { ParsedQuery } from './query.ts'
 
 /** Filter of events that a query of `/events` or `/stream` gives. */
@@ -11,4 +16,25 @@ export function logFilter(query: ParsedQuery): LogFilter {
     contestIds: query.integers('contestId')?.map(contestIdOf) ?? null,
     nonzero: query.flag('nonzero'),
   }
+}
+
+/**
+ * The exclusive cursor before the first event at or after `from`, or `after` when that is later. `from` is refused when
+ * it is later than both the present and the head: the client's clock or unit is wrong.
+ */
+export function startOf(
+  { from, after }: Readonly<{ from: Ms | undefined; after: Seq | undefined }>,
+  snapshot: Pick<Snapshot, 'head' | 'seqBefore'>,
+  now: Ms,
+): Parsed<Seq> {
+  if (from !== undefined && from > presentOf(snapshot.head, now)) return refused(IN_THE_FUTURE)
+  const before = from === undefined ? BEFORE_FIRST : snapshot.seqBefore(from)
+  return parsed(after === undefined || before > after ? before : after)
+}
+
+const IN_THE_FUTURE: Problem = {
+  code: 'in-the-future',
+  detail:
+    '`from` is later than both the present and the newest event. Leave it out to wait for the next event.',
+  errors: [{ parameter: 'from', message: '`from` is in the future.' }],
 }

@@ -162,7 +162,11 @@ suite('a connection to the stream', () => {
       ['?type=none', [], 'invalid-parameter'],
       ['?nonzero=0', [], 'invalid-parameter'],
       ['?contestId=0', [], 'invalid-parameter'],
-      ['?from=2026-10-01', [], 'unknown-parameter'],
+      ['?from=2999-01-01', [], 'in-the-future'],
+      ['?after=1&from=2999-01-01', [], 'in-the-future'],
+      ['?after=6&from=2026-01-01', [], 'cursor-ahead'],
+      ['?from=2026-02-30', [], 'invalid-parameter'],
+      ['?to=2026-10-01', [], 'unknown-parameter'],
       ['?after=1&after=2', [], 'repeated-parameter'],
     ] as const) {
       using client = await openClient(stage.port, { path, headers })
@@ -171,6 +175,34 @@ suite('a connection to the stream', () => {
       assert.doesNotMatch(problem.text, /Last-Event-ID: |9007199254740992/)
     }
     assert.equal(stage.streams.counts().opened, 0)
+  })
+
+  test('with from begins at the first event at or after it, or after `after` when that is later', async () => {
+    await using stage = await openStage()
+    stage.publish(5)
+    const atMs = (seq: number): number => (JSON.parse(stage.line(seq)) as { atMs: number }).atMs
+    for (const [query, headers, first] of [
+      [`?from=${atMs(3)}`, [], 3],
+      [`?from=${atMs(3) + 1}`, [], 4],
+      [`?from=${atMs(3)}&after=1`, [], 3],
+      [`?from=${atMs(3)}&after=3`, [], 4],
+      ['?from=0', [], 1],
+      [`?from=${atMs(1)}&after=1`, ['Last-Event-ID: 4'], 5],
+      ['?from=2999-01-01', ['Last-Event-ID: 4'], 5],
+    ] as const) {
+      using client = await openClient(stage.port, { path: query, headers })
+      await client.until(() => client.seqs().at(-1) === 5)
+      assert.equal(client.seqs()[0], first, query)
+    }
+  })
+
+  test('with a from between the head and the present is live from the head', async () => {
+    await using stage = await openStage({ nowMs: 60_000 })
+    stage.publish(2)
+    const { atMs } = JSON.parse(stage.line(2)) as { atMs: number }
+    using client = await openClient(stage.port, { path: `?from=${atMs + 1}` })
+    await client.until(() => client.positions().length === 1)
+    assert.deepEqual([client.positions()[0]?.seq, client.positions()[0]?.live], [2, true])
   })
 
   test('ignores an after that is ahead of the log when Last-Event-ID is within it', async () => {

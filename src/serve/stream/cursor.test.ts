@@ -29,10 +29,17 @@ function feedOf(log: Matches, shown: number[]): Feed {
         count: seqs.length,
         scannedTo: seqOf(scannedTo),
         unmatched: scannedTo - (seqs.at(-1) ?? after),
+        clearTo: seqOf(seqs.length > 0 ? scannedTo : clearAfter(log, scannedTo)),
       }
     },
     close: () => undefined,
   }
+}
+
+/** The seq before the next match, as an index finds it. */
+function clearAfter(log: Matches, scannedTo: number): number {
+  const next = log.indexOf(true, scannedTo)
+  return next < 0 ? log.length : next
 }
 
 suite('a cursor', () => {

@@ -1,7 +1,8 @@
 import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
 import type { Packet } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
-import type { Feed } from './feed-pages.ts'
+import type { Feed, FeedPage } from './feed-pages.ts'
 
 /** Position of one subscriber in the log. */
 export type Cursor = {
@@ -9,6 +10,8 @@ export type Cursor = {
   seq: Seq
   /** Whether it has reached the head. */
   live: boolean
+  /** No event from `seq` up to here matches. These events are passed without being read. */
+  clearTo: Seq
   /** Events scanned since the last match or position. */
   unmatched: number
   /** Whether a position is the next frame. */
@@ -23,7 +26,7 @@ type CursorStep =
 
 /** A cursor that starts after `after`. The opening of a stream writes its first position. */
 export function cursorAt(after: Seq, head: Seq): Cursor {
-  return { seq: after, live: after >= head, unmatched: 0, positionDue: false }
+  return { seq: after, live: after >= head, clearTo: after, unmatched: 0, positionDue: false }
 }
 
 /** Whether the cursor has something to write or scan. */
@@ -42,9 +45,11 @@ export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limit
     return { is: 'position' }
   }
   if (cursor.seq >= head()) return { is: 'nothing' }
-  const page = feed.page(cursor.seq, limits.scanEventsMax - cursor.unmatched)
+  const scanMax = limits.scanEventsMax - cursor.unmatched
+  const page = cursor.clearTo > cursor.seq ? clearPage(cursor, scanMax) : feed.page(cursor.seq, scanMax)
   cursor.unmatched = page.packet === null ? cursor.unmatched + page.unmatched : page.unmatched
   cursor.seq = page.scannedTo
+  cursor.clearTo = page.clearTo
   // Read again, because the snapshot of the page may have moved the head.
   const behind = head() - cursor.seq
   const switched = behind <= 0 && !cursor.live
@@ -53,4 +58,10 @@ export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limit
   cursor.positionDue = switched || cursor.unmatched >= limits.scanEventsMax
   const { packet, count } = page
   return packet === null ? { is: 'nothing' } : { is: 'page', packet, count }
+}
+
+/** The next stretch of events that are known not to match. */
+function clearPage({ seq, clearTo }: Cursor, scanMax: number): FeedPage {
+  const scannedTo = seqOf(Math.min(clearTo, seq + scanMax))
+  return { packet: null, count: 0, scannedTo, unmatched: scannedTo - seq, clearTo }
 }

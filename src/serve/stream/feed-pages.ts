@@ -1,13 +1,13 @@
-import type { LogFilter, LogReader } from '../../log/store/reader.ts'
+import type { LogFilter, LogReader, Snapshot, Walk } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { nextSeq, seqOf } from '../../protocol/seq.ts'
 import type { Packet, StreamFraming } from './stream-frame.ts'
 import { lastSeqIn, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes. */
-type FeedPage = Readonly<{
+export type FeedPage = Readonly<{
   /** Its framed matches; null when it has none. */
   packet: Packet | null
   count: number
@@ -15,6 +15,8 @@ type FeedPage = Readonly<{
   scannedTo: Seq
   /** Events scanned after the last match, or all when there is none. */
   unmatched: number
+  /** No event from `scannedTo` up to here matches, as an index says; `scannedTo` at least. */
+  clearTo: Seq
 }>
 
 /** Pages shared by all subscribers with the same filter and framing. Each page is read and framed once. */
@@ -106,21 +108,25 @@ function readPage(
   ask: PageRequest,
 ): Readonly<{ page: FeedPage; head: Seq }> {
   const { filter, framing, after, scanMax } = ask
-  const { walked, head } = reader.snapshot((snapshot) => ({
-    head: snapshot.head.seq,
-    walked: snapshot.walk(
-      {
-        filter,
-        tx: null,
-        order: 'asc',
-        after,
-        before: seqOf(snapshot.head.seq + 1),
-        limit: limits.pageEventsMax,
-        scanMax,
-      },
-      framing,
-    ),
-  }))
+  const { walked, head, clearTo } = reader.snapshot((snapshot) => {
+    const beyond = nextSeq(snapshot.head.seq)
+    const walk: Walk = {
+      filter,
+      tx: null,
+      order: 'asc',
+      after,
+      before: seqOf(Math.min(beyond, after + scanMax + 1)),
+      limit: limits.pageEventsMax,
+      examineMax: scanMax,
+    }
+    const page = snapshot.walk(walk, framing)
+    return {
+      walked: page,
+      head: snapshot.head.seq,
+      clearTo:
+        page.count > 0 ? page.scannedTo : clearAfter(snapshot, { ...walk, before: beyond }, page.scannedTo),
+    }
+  })
   const { bytes, count, scannedTo } = walked
   assert(scannedTo > after && scannedTo <= head, `a page after ${after} ends at ${scannedTo} of ${head}`)
   const packet = count === 0 ? null : packetOf(bytes)
@@ -129,7 +135,16 @@ function readPage(
     assert(size <= limits.writeBytesMax, `${count} frames after ${after} have ${size} bytes`)
   }
   const lastMatch = packet === null ? after : (lastSeqIn(packet.bare) ?? after)
-  return { page: { packet, count, scannedTo, unmatched: scannedTo - lastMatch }, head }
+  return { page: { packet, count, scannedTo, unmatched: scannedTo - lastMatch, clearTo }, head }
+}
+
+/** Seq before the next match, found through an index; `scannedTo` when no index can tell. */
+function clearAfter(snapshot: Snapshot, walk: Walk, scannedTo: Seq): Seq {
+  const { types, kinds, contestIds } = walk.filter
+  const isIndexed = types !== null || kinds !== null || contestIds !== null
+  if (!isIndexed || scannedTo >= snapshot.head.seq) return scannedTo
+  const next = snapshot.walk({ ...walk, after: scannedTo, limit: 1 }, 'ndjson')
+  return next.count === 0 ? next.scannedTo : seqOf(next.scannedTo - 1)
 }
 
 function feedKey({ types, kinds, contestIds, nonzero }: LogFilter, framing: StreamFraming): string {

@@ -1,8 +1,10 @@
 import type { LogReader } from '../../log/store/reader.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot, CallerSlots } from '../allowance/caller-slots.ts'
+import { startOf } from '../http/log-filter.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -13,6 +15,8 @@ export type AdmissionSettings = Readonly<{
   reader: LogReader
   slots: Pick<CallerSlots, 'take' | 'limits'>
   limits: StreamLimits
+  /** The wall clock. */
+  now: () => Ms
 }>
 
 /** Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. */
@@ -21,13 +25,18 @@ export function admit(
   caller: string,
   subscription: Subscription,
 ): Parsed<Admitted> {
-  const { reader, limits } = settings
+  const { reader, limits, now } = settings
+  const { after, from } = subscription
   // Read from a snapshot: another thread may have streamed events that this thread's head has not reached.
-  const head = reader.snapshot((snapshot) => snapshot.head.seq)
-  const after = subscription.after ?? head
-  if (after > head) return refused(cursorAhead(head, subscription))
+  const { head, start } = reader.snapshot((snapshot) => ({
+    head: snapshot.head.seq,
+    start: startOf({ from, after }, snapshot, now()),
+  }))
+  if (after !== undefined && after > head) return refused(cursorAhead(head, subscription))
+  if (!start.ok) return start
+  const isLive = after === undefined && from === undefined
   const taken = settings.slots.take(caller)
-  if (taken.ok) return parsed({ after, slot: taken.slot })
+  if (taken.ok) return parsed({ after: isLive ? head : start.value, slot: taken.slot })
   return refused(taken.full === 'caller' ? callerFull(settings.slots.limits.perCaller) : nodeFull(limits))
 }
 

@@ -48,7 +48,7 @@ export function openStreams(settings: StreamSettings): Streams {
   const { reader, slots } = settings
   const hub = openHub({ ...settings, limits })
   const pages = openFeedPages(reader, limits)
-  const admission: AdmissionSettings = { reader, slots, limits }
+  const admission: AdmissionSettings = { reader, slots, limits, now: settings.now }
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 

@@ -1,4 +1,5 @@
 import type { LogFilter } from '../../log/store/reader.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -11,25 +12,27 @@ import type { StreamFraming } from './stream-frame.ts'
 export type Subscription = Readonly<{
   filter: LogFilter
   framing: StreamFraming
-  /** The exclusive cursor; null starts live at the head. */
-  after: Seq | null
+  /** The exclusive cursor, and the moment at which to start; the later one wins. Both absent: live from the head. */
+  after: Seq | undefined
+  from: Ms | undefined
   /** Name of the parameter or header that gave the cursor, for problems. */
   cursorName: 'after' | 'Last-Event-ID'
 }>
 
-/** Parses a subscription from a request whose query is checked. `Last-Event-ID` takes precedence over `after`. */
+/** Parses a subscription from a request whose query is checked. `Last-Event-ID` overrides `after` and `from`. */
 export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
-  const after = query.integer('after')
   const filter = logFilter(query)
   const framing = framingOf(ask.header('accept'))
   const lastEventId = ask.header('last-event-id')
   if (lastEventId === undefined) {
-    return parsed({ filter, framing, after: after === undefined ? null : seqOf(after), cursorName: 'after' })
+    const given = query.integer('after')
+    const after = given === undefined ? undefined : seqOf(given)
+    return parsed({ filter, framing, after, from: query.time('from'), cursorName: 'after' })
   }
   const seq = parseSeq(lastEventId)
   if (seq === undefined) return refused(INVALID_LAST_EVENT_ID)
-  return parsed({ filter, framing, after: seq, cursorName: 'Last-Event-ID' })
+  return parsed({ filter, framing, after: seq, from: undefined, cursorName: 'Last-Event-ID' })
 }
 
 const LAST_EVENT_ID_MESSAGE =

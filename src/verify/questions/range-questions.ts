@@ -1,28 +1,22 @@
 import type { Ms } from '../../protocol/moment.ts'
-import {
-  boundOf,
-  DAY_MS,
-  FIRST_MONDAY_MS,
-  floorTo,
-  HOUR_MS,
-  MINUTE_MS,
-  MS_MAX,
-  msOf,
-  WEEK_MS,
-} from '../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, HOUR_MS, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { BUCKETS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
+import type { Bucket } from '../../protocol/range-resources.ts'
 import { BUCKETS } from '../../protocol/range-resources.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
-import type { Books, Head } from '../../project/fold/books.ts'
+import type { Books } from '../../project/fold/books.ts'
 import { flows } from '../../project/answers/flows.ts'
 import { funds } from '../../project/answers/funds.ts'
 import { patterns } from '../../project/answers/patterns.ts'
+import { GRIDS } from '../../project/answers/bucket-grid.ts'
+import type { LogEnds } from '../../project/answers/range.ts'
 import { boundsOf, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
 import { summary } from '../../project/answers/summary.ts'
 import { WrongError } from '../reading/finding.ts'
 import type { JsonObject } from '../reading/json-values.ts'
+import { isJsonObject } from '../reading/json-values.ts'
 import type { PublishedAnswer } from './question.ts'
 import { wholeIn } from './question.ts'
 
@@ -83,25 +77,26 @@ function pastMoments(extent: LogExtent | null, chance: () => number): readonly M
   return moments.filter((at) => at < extent.lastMs)
 }
 
-/** Flows or funds: every bucket over its default range, and the longest range of the past that one answer holds. */
+/** Flows or funds: every bucket over its default range, and the longest range of the past by day and by month. */
 export function rangeQuestions(
   check: 'flows' | 'funds',
   extent: LogExtent | null,
 ): readonly VerifyQuestion[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
-  const past = extent === null ? null : pastQuery(extent)
+  const past = extent === null ? [] : [pastQuery(extent, 'day'), pastQuery(extent, 'month')]
   return [
     ...asked.map((query) => rangeQuestion(check, query, null)),
-    ...(past === null ? [] : [rangeQuestion(check, past, check === 'flows' ? (extent?.seq ?? 0) : null)]),
+    ...past
+      .filter((query) => query !== null)
+      .map((query) => rangeQuestion(check, query, check === 'flows' ? (extent?.seq ?? 0) : null)),
   ]
 }
 
-/** Query for the whole past by day or week, up to the bucket of the head; null when the log is too young. */
-function pastQuery({ firstMs, lastMs }: LogExtent): string | null {
-  const fitsDays = (lastMs - firstMs) / DAY_MS < BUCKETS_MAX - 1
-  const [bucket, width, origin] = fitsDays ? ['day', DAY_MS, 0] : ['week', WEEK_MS, FIRST_MONDAY_MS]
-  const to = floorTo(lastMs, width, origin)
-  const from = Math.max(0, floorTo(firstMs, width, origin), to - BUCKETS_MAX * width)
+/** Query for the past in this bucket, up to the bucket of the head; null when the log is too young. */
+function pastQuery({ firstMs, lastMs }: LogExtent, bucket: Bucket): string | null {
+  const { floor, shift } = GRIDS[bucket]
+  const to = floor(lastMs)
+  const from = Math.max(0, floor(firstMs), shift(to, -BUCKETS_MAX))
   return from < to ? `?from=${from}&to=${to}&bucket=${bucket}` : null
 }
 
@@ -111,7 +106,7 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
   const bucket = given.get('bucket') ?? 'day'
   const answer = check === 'flows' ? flows : funds
   const rangeIn = (published: JsonObject): ReturnType<typeof resolveRange> =>
-    resolveRange({ ...spanOf(given), bucket }, presentIn(path, published), NO_HEAD)
+    resolveRange({ ...spanOf(given), bucket }, presentIn(path, published), launchIn(path, published))
   return {
     check,
     path,
@@ -140,7 +135,7 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
   const given = new URLSearchParams(query)
   const tz = Number(given.get('tz') ?? 0)
   const spanIn = (published: JsonObject): ReturnType<typeof resolvePatternRange> =>
-    resolvePatternRange(spanOf(given), presentIn(path, published), NO_HEAD)
+    resolvePatternRange(spanOf(given), presentIn(path, published), launchIn(path, published))
   return {
     check: 'patterns',
     path,
@@ -161,14 +156,25 @@ function patternQuestion(query: string, seq: number | null): VerifyQuestion {
   }
 }
 
-/** Unknown head: the present of a range follows from the end of the answer. */
-const NO_HEAD: Head = { seq: BEFORE_FIRST, atMs: null }
-
-/** Present moment of an answer whose range ends with the present bucket: just before that end. */
+/**
+ * Present of an answer as it states it: a whole minute. Any present will do for a range that the request gives whole,
+ * so it is the latest one.
+ */
 function presentIn(path: string, published: JsonObject): Ms {
-  const toMs = wholeIn(path, published, 'toMs')
-  if (toMs < 1 || toMs > MS_MAX) throw new WrongError(path, 'toMs is not a moment')
-  return msOf(toMs - 1)
+  const now = published['now']
+  if (!isJsonObject(now) || now['atMs'] === null) return MS_MAX
+  const ms = wholeIn(path, published, 'now', 'atMs')
+  if (ms > MS_MAX || ms % MINUTE_MS !== 0) throw new WrongError(path, 'now is not a whole minute')
+  return msOf(ms)
+}
+
+/** Launch of the log as an answer states it. A false one is found when the answer is recomputed. */
+function launchIn(path: string, published: JsonObject): LogEnds {
+  const head = { seq: BEFORE_FIRST, atMs: null }
+  if (published['launchedAtMs'] === null) return { head, firstAtMs: null }
+  const ms = wholeIn(path, published, 'launchedAtMs')
+  if (ms > MS_MAX) throw new WrongError(path, 'launchedAtMs is not a moment')
+  return { head, firstAtMs: msOf(ms) }
 }
 
 function spanOf(given: URLSearchParams): Readonly<{ from?: Ms; to?: Ms }> {

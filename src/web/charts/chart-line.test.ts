@@ -23,6 +23,7 @@ function drawn(all: readonly ChartValue[], unfinished = 0): string {
     title: 'A <chart>',
     fromMs: 0,
     toMs: all.length * HOUR_MS,
+    bucket: 'hour',
     starts: all.map((_, index) => new Date(index * HOUR_MS).toISOString()),
     unfinished,
     placement: 'middle',

@@ -3,7 +3,8 @@ import type { Plot, SeriesStyle } from './chart-plot.ts'
 import { BOX, hatched } from './chart-plot.ts'
 import type { ChartValue, Scale } from '../markup/chart-scale.ts'
 import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
-import { timeMarks } from './chart-time.ts'
+import { monthMarks, timeMarks } from './chart-time.ts'
+import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
@@ -11,12 +12,13 @@ import { momentText } from '../markup/moment-html.ts'
 /** One figure of each bucket, in order. */
 type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
 
-/** Lines over buckets of one width. All have the same unit, because they share an axis. */
+/** Lines over buckets, which have the same width on the page. All have the same unit, because they share an axis. */
 export type Lines = Readonly<{
   id: string
   title: string
   fromMs: number
   toMs: number
+  bucket: Bucket
   /** Start of each bucket. */
   starts: readonly string[]
   /** Number of buckets at the end that are not over. */
@@ -33,7 +35,7 @@ const SHORT_MARKS = 3
 
 /** Plot of lines. An unknown figure breaks the line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
-  const { id, title, fromMs, toMs, series, size, dated, unfinished, placement } = lines
+  const { id, title, fromMs, toMs, bucket, series, size, dated, unfinished, placement } = lines
   const points = lines.starts.length
   const all = series.flatMap(({ figures }) => figures)
   const scale = size === 'tall' ? scaleOf(all) : scaleOf(all, SHORT_MARKS)
@@ -46,7 +48,7 @@ export function linePlot(lines: Lines): Plot {
     points,
     description: series.map((one) => described(one, lines.starts)).join(' '),
     y: scale.marks,
-    x: timeMarks(fromMs, toMs),
+    x: bucket === 'month' ? monthMarks(fromMs, toMs) : timeMarks(fromMs, toMs),
     paths: html`${series.map((one) => pathsOf(one, lines, scale, share))}`,
     shapes: html`${unfinished > 0 && points > 0 ? hatched(id, (points - unfinished) / points) : null}
     ${series.map((one) => dotsOf(one, scale, share))}`,

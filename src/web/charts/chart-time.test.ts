@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { timeMarks } from './chart-time.ts'
+import { monthMarks, timeMarks } from './chart-time.ts'
 
 const ranges: readonly (readonly [from: string, to: string, marks: string])[] = [
   ['2026-10-01', '2026-10-01T00:05Z', '00:00 (2026 Oct 1) 00:01 00:02 00:03 00:04'],
@@ -28,6 +28,24 @@ suite('the time axis', () => {
       assert.equal(said.join(' '), marks)
     })
   }
+
+  test('of months gives each the same width', () => {
+    const marks = monthMarks(Date.UTC(2024, 0), Date.UTC(2024, 4))
+    assert.deepEqual(
+      marks.map(({ label, share }) => `${label} ${share}`),
+      ['Jan 0', 'Feb 0.25', 'Mar 0.5', 'Apr 0.75'],
+    )
+    const one = monthMarks(Date.UTC(2026, 1), Date.UTC(2026, 2))
+    assert.deepEqual(
+      one.map(({ label }) => label),
+      ['Feb'],
+    )
+    const years = monthMarks(Date.UTC(2023, 11), Date.UTC(2033, 0))
+    assert.deepEqual(
+      years.map(({ label }) => label),
+      ['2024', '2025', '2026', '2027', '2028', '2029', '2030', '2031', '2032'],
+    )
+  })
 
   test('has marks that fit, within the range and in order, for any range', () => {
     const year = 365 * 86_400_000

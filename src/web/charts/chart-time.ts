@@ -19,6 +19,7 @@ const WIDE_COARSE_SHARE = 0.1
 const NARROW_COARSE_SHARE = 0.4
 
 const DAY_MS = 86_400_000
+const MONTH_MS = 30 * DAY_MS
 const YEAR_MS = 365 * DAY_MS
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
@@ -38,7 +39,7 @@ const STEPS: readonly Step[] = [
   ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day, year)),
   // Weeks start on Monday, as the buckets of an answer do.
   stepOf(utcMonday, 1, 7 * DAY_MS, day, year),
-  ...[1, 3].map((every) => stepOf(utcMonth, every, 30 * DAY_MS, month, year)),
+  ...[1, 3].map((every) => stepOf(utcMonth, every, MONTH_MS, month, year)),
   ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year, null)),
 ]
 
@@ -62,12 +63,27 @@ export function monthMark(text: string): Readonly<{ label: string; coarse: strin
   return { label: MONTHS[Number(text.slice(5)) - 1] ?? '', coarse: text.slice(0, 4) }
 }
 
+/** Place of a moment on an axis, as a share of its width. */
+type Axis = (date: Date) => number
+
 /** Marks of `[fromMs, toMs)` at round moments in UTC. */
 export function timeMarks(fromMs: number, toMs: number): readonly TimeMark[] {
-  const step = STEPS.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? STEPS.at(-1)
+  return marksOn((date) => (date.getTime() - fromMs) / (toMs - fromMs), STEPS, fromMs, toMs)
+}
+
+/** Marks of whole months on an axis where each month has the same width. */
+export function monthMarks(fromMs: number, toMs: number): readonly TimeMark[] {
+  const [first, end] = [new Date(fromMs), new Date(toMs)]
+  const months = utcMonth.count(first, end)
+  const steps = STEPS.filter(({ ms }) => ms >= MONTH_MS)
+  return marksOn((date) => utcMonth.count(first, date) / months, steps, fromMs, toMs)
+}
+
+function marksOn(axis: Axis, steps: readonly Step[], fromMs: number, toMs: number): readonly TimeMark[] {
+  const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? steps.at(-1)
   if (step === undefined || toMs <= fromMs) return []
   const dates = step.interval.range(step.interval.ceil(new Date(fromMs)), new Date(toMs))
-  const shares = dates.map((date) => rounded((date.getTime() - fromMs) / (toMs - fromMs)))
+  const shares = dates.map((date) => rounded(axis(date)))
   const coarse = coarseMarks(
     dates.map((date) => step.coarse?.(date) ?? null),
     shares,

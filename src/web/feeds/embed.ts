@@ -10,6 +10,7 @@ import { HTML_TYPE, PAGE_HEADERS, refreshOf, refusalReply } from '../frame/error
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { ICON_HREF } from '../frame/icon.ts'
+import { rangeQuery } from '../markup/range-query.ts'
 import type { Site } from '../markup/site.ts'
 
 /** Policy of all pages, but without scripts, and framed by any site. */
@@ -36,8 +37,9 @@ export function embedRoute(
       const settings = { site, assets: await assets() }
       const asked = await api.ask('flows', ask, { query: ask.query.format({ theme: undefined }).slice(1) })
       if (!asked.ok) return embedRefusal(asked.problem, settings)
-      const { from, to, bucket, asOf }: Flows = JSON.parse(asked.value.json)
-      const range = `from=${from}&to=${to}&bucket=${bucket}`
+      const flows: Flows = JSON.parse(asked.value.json)
+      const { from, to, bucket, asOf } = flows
+      const range = rangeQuery(flows)
       const theme = ask.query.word('theme') ?? 'auto'
       const title = `What was spent, paid and burned, by ${bucket}, ${from.slice(0, 10)} to ${to.slice(0, 10)}`
       const body = documentOf(settings, {

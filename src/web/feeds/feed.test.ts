@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { sendRaw } from '../../../test/stage/raw-request.ts'
-import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { EXAMINED_MAX } from '../../protocol/parameters.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -110,14 +110,22 @@ suite('the feed', () => {
     assert.match(first, /<updated>1970-01-01T00:00:00\.000Z<\/updated>/)
   })
 
-  test('states how many events it covers, and has the date of the newest event if none match', async () => {
+  test('finds its events however long ago they were, and has the date of the newest event if none match', async () => {
     await using own = await openApiStage({ apartMs: 1 })
-    assert.match(await (await own.get('/feed.atom')).text(), /among the last 20000 events of the log\./)
-    own.trade(PAGE_SCAN_MAX)
+    own.trade(EXAMINED_MAX)
     const feed = await (await own.get('/feed.atom')).text()
-    assert.doesNotMatch(feed, /<entry>/)
+    assert.deepEqual(
+      [...feed.matchAll(/<link[^>]*\/events\/(\d+)"/g)].map(([, seq]) => Number(seq)),
+      [13, 12, 7, 3, 2],
+    )
+    assert.match(feed, /<subtitle>The newest 50 events\. /)
+    const none = await (await own.get('/feed.atom?type=correction')).text()
     const { asOf } = (await (await own.get('/api/v1/summary')).json()) as { asOf: { at: string } }
-    assert.ok(feed.includes(`<updated>${asOf.at}</updated>`), feed)
-    assert.match(feed, /among the last 20000 events of the log\./)
+    assert.ok(none.includes(`<updated>${asOf.at}</updated>`), none)
+  })
+
+  test('with nonzero says how many events it looks at', async () => {
+    const feed = await (await stage.get('/feed.atom?nonzero=1')).text()
+    assert.match(feed, /<subtitle>The newest 50 events with an amount, among 20000 of the filter\. /)
   })
 })

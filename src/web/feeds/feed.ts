@@ -1,7 +1,7 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
-import { PAGE_SCAN_MAX } from '../../protocol/parameters.ts'
+import { EXAMINED_MAX } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
 import type { AnswerRoute, RouteRequest } from '../../serve/http/route.ts'
@@ -87,13 +87,12 @@ function feedOf(events: readonly EventWire[], headAt: string | null, ask: RouteR
   const base = site.url
   const query = ask.query.format()
   const subject = ask.query.list('type')?.join(', ') ?? 'contests, corrections and rewards'
+  const reach = ask.query.flag('nonzero') ? ` with an amount, among ${EXAMINED_MAX} of the filter` : ''
   return xmlOf(
     html`<?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
         <title>${site.name}: ${subject}</title>
-        <subtitle
-          >The newest ${ENTRIES} among the last ${PAGE_SCAN_MAX} events of the log. ${PAGE_NOTICE}</subtitle
-        >
+        <subtitle>The newest ${ENTRIES} events${reach}. ${PAGE_NOTICE}</subtitle>
         <id>${tag}/feed.atom${query}</id>
         <link rel="self" type="application/atom+xml" href="${base}/feed.atom${query}" />
         <link rel="alternate" type="text/html" href="${base}/stream${query}" />

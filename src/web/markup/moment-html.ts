@@ -29,6 +29,7 @@ export function momentText(at: string): string {
 /** Phrase for a bucket by its first moment, such as "in the week that began on …". */
 export function bucketOf(bucket: Bucket, at: string): Html {
   if (bucket === 'day') return html`on ${dayOf(at)}`
+  if (bucket === 'month') return html`in the month that began on ${dayOf(at)}`
   if (bucket === 'week') return html`in the week that began on ${dayOf(at)}`
   return html`in the ${bucket} from ${momentOf(at)}`
 }

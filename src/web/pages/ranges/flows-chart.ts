@@ -26,6 +26,7 @@ export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
   const common = {
     fromMs,
     toMs,
+    bucket,
     starts: buckets.map(({ at }) => at),
     unfinished: unfinishedIn(flows),
   }

@@ -12,34 +12,32 @@ import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { rangeQuery } from '../../markup/range-query.ts'
 import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
 /** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
-  asksMore: true,
   island: 'chart',
-  permalink: ({ from, to, bucket }) => `/flows?from=${from}&to=${to}&bucket=${bucket}`,
+  permalink: (flows) => `/flows?${rangeQuery(flows)}`,
   title: ({ bucket }) => `Flows by ${bucket}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
-  embedded: ({ from, to, bucket }) => [
+  embedded: (flows) => [
     {
       is: 'frame',
       name: 'The chart in a frame, with a link back',
-      path: `/embed/flows?from=${from}&to=${to}&bucket=${bucket}`,
-      title: `Flows by ${bucket}`,
+      path: `/embed/flows?${rangeQuery(flows)}`,
+      title: `Flows by ${flows.bucket}`,
       height: 520,
     },
   ],
-  async render(flows, view) {
-    const presets = await rangePresets(view, flows)
-    const before = await beforeLaunch(view, flows)
+  render(flows, view) {
     const panels = flowPanels(flows, view.site)
     return html`
-      ${presets} ${rangeForm(view, flows, BUCKETS)}
+      ${rangePresets(view, flows)} ${rangeForm(view, flows, BUCKETS)}
       ${chartFigure({
         sentence: sentenceOf(flows, view),
         panels,
@@ -52,7 +50,7 @@ export const flowsPage: EndpointPage<'flows'> = {
         From ${momentOf(flows.from)} up to, not including, ${momentOf(flows.to)}. What is paid in prizes
         leaves out refunds and the loyalty reward.
       </p>
-      ${before} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+      ${beforeLaunch(flows)} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
     `
   },
 }

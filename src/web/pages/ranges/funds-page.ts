@@ -13,6 +13,7 @@ import { momentOf, momentText } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeForm } from './range-form.ts'
 import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { rangeQuery } from '../../markup/range-query.ts'
 import { ratioOf } from '../../charts/share.ts'
 import type { Site } from '../../markup/site.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
@@ -34,18 +35,16 @@ const FUNDS: readonly Fund[] = [
 /** `/funds`: the balance of each fund, now and at the end of each bucket. */
 export const fundsPage: EndpointPage<'funds'> = {
   endpoint: 'funds',
-  asksMore: true,
   island: 'chart',
-  permalink: ({ from, to, bucket }) => `/funds?from=${from}&to=${to}&bucket=${bucket}`,
+  permalink: (funds) => `/funds?${rangeQuery(funds)}`,
   title: () => 'Funds',
   csv: ANSWER_TABLES.funds,
   svg: pictureOf,
-  async render(funds, view) {
-    const presets = await rangePresets(view, funds)
+  render(funds, view) {
     return html`
       ${coverageOf(funds)} ${nowOf(funds, view)}
       <h2>History by ${funds.bucket}</h2>
-      ${presets} ${rangeForm(view, funds, BUCKETS)}
+      ${rangePresets(view, funds)} ${rangeForm(view, funds, BUCKETS)}
       ${chartFigure({
         sentence: sentenceOf(funds, view),
         panels: panelsOf(funds, view.site),
@@ -55,7 +54,7 @@ export const fundsPage: EndpointPage<'funds'> = {
         buckets: funds.buckets.length,
         beside: true,
       })}
-      ${await beforeLaunch(view, funds)} ${bucketsOf(funds, view)}
+      ${beforeLaunch(funds)} ${bucketsOf(funds, view)}
     `
   },
 }
@@ -107,7 +106,7 @@ function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
 
 /** A plot for each fund over the same time. They are not stacked, since they are different things. */
 function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
-  const { fromMs, toMs, buckets } = funds
+  const { fromMs, toMs, bucket, buckets } = funds
   const starts = buckets.map(({ at }) => at)
   return FUNDS.map(({ key, name, style }) => {
     const line = { name: `${name}, ${token}`, style, figures: buckets.map((one) => one[key]) }
@@ -116,6 +115,7 @@ function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
       title: line.name,
       fromMs,
       toMs,
+      bucket,
       starts,
       unfinished: unfinishedIn(funds),
       placement: 'end',

@@ -1,16 +1,15 @@
 import type { CountableTimeInterval } from 'd3-time'
-import { utcDay, utcHour, utcMonday } from 'd3-time'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../protocol/moment.ts'
-import type { AsOf } from '../../../protocol/resources.ts'
+import { utcDay, utcHour, utcMinute, utcMonday, utcMonth } from 'd3-time'
+import { DAY_MS } from '../../../protocol/moment.ts'
 import type { Bucket, Range } from '../../../protocol/range-resources.ts'
+import type { AsOf } from '../../../protocol/resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import { firstEvent } from '../../frame/linked-answers.ts'
+import { rangeQuery } from '../../markup/range-query.ts'
 import type { View } from '../../frame/page.ts'
 
-type Width = Exclude<Bucket, 'minute'>
-type Preset = Readonly<{ label: string; bucket: Width; buckets: number }>
+type Preset = Readonly<{ label: string; bucket: Bucket; buckets: number }>
 
 /** Ranges that a chart shows well. Each bucket has at least two pixels on a phone. */
 const PRESETS: readonly Preset[] = [
@@ -19,24 +18,25 @@ const PRESETS: readonly Preset[] = [
   { label: '30 d', bucket: 'day', buckets: 30 },
   { label: '90 d', bucket: 'day', buckets: 90 },
   { label: '1 y', bucket: 'week', buckets: 52 },
+  { label: '3 y', bucket: 'month', buckets: 36 },
 ]
+/** Most days of the whole log that are shown by day, and by week. */
 const WHOLE_DAYS_MAX = 90
-const INTERVALS: Readonly<Record<Width, CountableTimeInterval>> = {
+const WHOLE_WEEKS_DAYS_MAX = 3 * 365
+const INTERVALS: Readonly<Record<Bucket, CountableTimeInterval>> = {
+  minute: utcMinute,
   hour: utcHour,
   day: utcDay,
   week: utcMonday,
-}
-const BUCKET_MS: Readonly<Record<Bucket, number>> = {
-  minute: MINUTE_MS,
-  hour: HOUR_MS,
-  day: DAY_MS,
-  week: 7 * DAY_MS,
+  month: utcMonth,
 }
 
+type ShownRange = Range & Readonly<{ asOf: AsOf }>
+
 /** Links to ranges with the same end as the shown one, and to the whole log. */
-export async function rangePresets(view: View, range: Range & Readonly<{ asOf: AsOf }>): Promise<Html> {
+export function rangePresets(view: View, range: ShownRange): Html {
   const last = lastOf(view, range)
-  const launch = await launchOf(view)
+  const launch = range.launchedAtMs === null ? null : new Date(range.launchedAtMs)
   const all = launch === null ? null : sinceLaunch(view, launch, last)
   const offered = PRESETS.map(({ label, bucket, buckets }) => {
     const to = endOf(bucket, last)
@@ -60,35 +60,33 @@ function sameRange(one: RangeLink, other: RangeLink): boolean {
   return one.bucket === other.bucket && one.from.getTime() === other.from.getTime()
 }
 
-/** Note that zeros before the launch are not figures; null unless the range begins a week earlier. */
-export async function beforeLaunch(view: View, { fromMs }: Range): Promise<Html | null> {
-  const first = await firstEvent(view)
-  if (first === null) return null
-  const { address } = first
-  const { at, atMs } = first.answer
-  // The launch may be within the range's first bucket, which is at most a week.
-  if (atMs - fromMs < BUCKET_MS.week) return null
-  return html`<p class="quiet" data-at="${address}#/at">
-    The log begins at ${momentOf(at)} (<a data-json href="${address}">its first event</a>): zeros before that
+/** Note that zeros before the launch are not figures; null unless the first bucket ends before the launch. */
+export function beforeLaunch({ fromMs, bucket, launchedAt, launchedAtMs }: Range): Html | null {
+  if (launchedAt === null || launchedAtMs === null) return null
+  if (launchedAtMs < INTERVALS[bucket].offset(new Date(fromMs), 1).getTime()) return null
+  return html`<p class="quiet" data-at="/launchedAt">
+    The log begins at ${momentOf(launchedAt)}, with <a href="/events/1">its first event</a>: zeros before that
     say only that there was none.
   </p>`
 }
 
 /** A moment in the last shown bucket. For the present it is the newest event's, so that no link ends later. */
-function lastOf({ past }: View, { toMs, bucket, asOf }: Range & Readonly<{ asOf: AsOf }>): Date {
-  return new Date(past ? toMs - 1 : Math.max(asOf.atMs ?? 0, toMs - BUCKET_MS[bucket]))
+function lastOf({ past }: View, { toMs, bucket, asOf }: ShownRange): Date {
+  if (past) return new Date(toMs - 1)
+  const start = INTERVALS[bucket].offset(new Date(toMs), -1)
+  return new Date(Math.max(asOf.atMs ?? 0, start.getTime()))
 }
 
-function endOf(bucket: Width, last: Date): Date {
+function endOf(bucket: Bucket, last: Date): Date {
   const interval = INTERVALS[bucket]
   return interval.offset(interval.floor(last), 1)
 }
 
-type RangeLink = Readonly<{ label: string; bucket: Width; from: Date; to: Date }>
+type RangeLink = Readonly<{ label: string; bucket: Bucket; from: Date; to: Date }>
 
 function linkTo({ path }: View, range: Range, { label, bucket, from, to }: RangeLink): Html {
   const shown = range.bucket === bucket && range.fromMs === from.getTime() && range.toMs === to.getTime()
-  const href = `${path}?from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
+  const href = `${path}?${rangeQuery({ fromMs: from.getTime(), toMs: to.getTime(), bucket })}`
   return shown
     ? html`<li><a href="${href}" aria-current="true">${label}</a></li>`
     : html`<li><a href="${href}">${label}</a></li>`
@@ -98,13 +96,7 @@ function linkTo({ path }: View, range: Range, { label, bucket, from, to }: Range
 function sinceLaunch({ past }: View, launch: Date, last: Date): RangeLink {
   const end = launch > last ? launch : last
   const days = (end.getTime() - launch.getTime()) / DAY_MS
-  const bucket = days < WHOLE_DAYS_MAX ? 'day' : 'week'
+  const bucket = days < WHOLE_DAYS_MAX ? 'day' : days < WHOLE_WEEKS_DAYS_MAX ? 'week' : 'month'
   const label = past ? 'From launch' : 'All'
   return { label, bucket, from: INTERVALS[bucket].floor(launch), to: endOf(bucket, end) }
-}
-
-/** Moment of the first event; null if there is none. */
-async function launchOf(view: View): Promise<Date | null> {
-  const first = await firstEvent(view)
-  return first === null ? null : new Date(first.answer.atMs)
 }
