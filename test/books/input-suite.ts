@@ -35,6 +35,7 @@ export function testInput(open: () => Promise<Input>, asked: Readonly<Pick<Trial
   testEvents(served)
   testContests(served)
   testFlows(served)
+  testMonths(served)
   testPatterns(served)
   suite('agrees between the oracle and the service', () => testAgainstOracle(served.trial))
 }
@@ -149,6 +150,37 @@ function testFlows(served: ServedInput): void {
       assert.deepEqual(found, Object.fromEntries(wanted))
     })
   }
+}
+
+/** Sums of the days of each month, by the month's first moment. */
+function byMonth(days: Expected['flowsByDay']): Readonly<Record<string, Required<Figures>>> {
+  const months = Map.groupBy(Object.entries(days), ([at]) => at.slice(0, 7))
+  return Object.fromEntries(
+    [...months].map(([month, rows]) => {
+      const sumOf = (figure: keyof Figures): string =>
+        decimal(rows.reduce((sum, [, given]) => sum + billionths(given[figure] ?? ZERO), 0n))
+      const sums = {
+        spentOnPlay: sumOf('spentOnPlay'),
+        paidInPrizes: sumOf('paidInPrizes'),
+        burned: sumOf('burned'),
+      }
+      return [`${month}-01T00:00:00.000Z`, sums]
+    }),
+  )
+}
+
+function testMonths(served: ServedInput): void {
+  test('has the flows of every month, from the month of the first event to the present one', async () => {
+    const expected = expectedOf(served)
+    const months = Object.entries(byMonth(expected.flowsByDay)).filter(([, row]) => isSomething(row))
+    const { buckets } = await get<Flows>(
+      served.trial.base,
+      `${API}/flows?bucket=month&from=${expected.first}`,
+    )
+    const found = buckets.map((row) => [row.at, figures(row)] as const).filter(([, row]) => isSomething(row))
+    assert.deepEqual(Object.fromEntries(found), Object.fromEntries(months))
+    assert.equal(buckets[0]?.at.slice(0, 7), expected.first.slice(0, 7))
+  })
 }
 
 function testPatterns(served: ServedInput): void {

@@ -67,6 +67,8 @@ const FIGURES: readonly (readonly [check: string, path: RegExp, field: RegExp])[
   ['summary', /^summary$/, /"paidInPrizes":"\d/],
   ['summary', /^summary\?at=/, /"burned":"\d/],
   ['flows', /^flows\?bucket=hour$/, /"tokenPriceUsd":"\d/],
+  ['flows', /^flows\?bucket=month$/, /"burned":"\d/],
+  ['flows', /^flows$/, /"launchedAtMs":\d/],
   ['funds', /^funds\?from/, /"loyaltyFund":"\d/],
   ['patterns', /^patterns$/, /"plays":\d/],
   ['contests', /^contests$/, /"entries":\d/],
