@@ -17,6 +17,14 @@ const STORY: readonly StoryEvent[] = [
   { type: 'hold', kind: 'winner', contestId: 12, details: { reviewUntil: LAUNCH } },
   plan(34, TURNED, 50 * HOUR_MS),
   plan(56, HEBREW, 60 * HOUR_MS),
+  plan(78, HEBREW, HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 78 },
+  { type: 'play', kind: 'entry', contestId: 78, kots: '5' },
+  { type: 'pool', kind: 'top_up', contestId: 78, kots: '100' },
+  { type: 'contest', kind: 'closed', contestId: 78 },
+  { type: 'prize', kind: 'winner', contestId: 78, kots: '60', details: { unlocksAt: LAUNCH } },
+  plan(90, HEBREW, HOUR_MS),
+  { type: 'contest', kind: 'cancelled', contestId: 90, details: { reason: HEBREW } },
 ]
 const PLACES = [
   '/',
@@ -55,6 +63,25 @@ suite('a title with right-to-left marks', () => {
       const opened = text.split('\u2068').length
       assert.equal(text.split('\u2069').length, opened, `${path} closes each isolate`)
     }
+  })
+
+  test('is isolated in every place: in an element of its own, or between marks', async () => {
+    await using stage = await openApiStage({ story: STORY })
+    let shown = 0
+    for (const path of [...PLACES, '/contests/78/ledger', '/contests/90/ledger', '/events/9', '/find?q=78']) {
+      const text = (await (await stage.get(path)).text())
+        .replaceAll(/<pre[^]*?<\/pre>|<script type="application[^]*?<\/script>/g, '')
+        .replaceAll('\r\n ', '')
+      for (const { index } of text.matchAll(new RegExp(HEBREW.slice(0, 5), 'g'))) {
+        shown++
+        const before = text.slice(Math.max(0, index - 5), index)
+        assert.ok(
+          before.endsWith('\u2068') || before === '<bdi>',
+          `${path}: ${text.slice(index - 60, index + 20)}`,
+        )
+      }
+    }
+    assert.ok(shown > 20, `${shown} titles`)
   })
 
   test('is in a separate element, without its number', async () => {

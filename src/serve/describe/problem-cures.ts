@@ -21,7 +21,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Send it once. Only the parameters that take a list may have several values.',
   },
   'address-forbidden': {
-    meaning: 'A name or a value looks like a wallet address. Daybook publishes none, and repeats none.',
+    meaning: 'A name or a value looks like a wallet address. It is refused and not repeated.',
     cure: 'Search for a transaction, a contest or an event. To publish, remove the address from the draft.',
   },
   'invalid-range': {

@@ -130,7 +130,7 @@ function isOpen({ is }: ParameterForm): boolean {
 /** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
 function forbidden(name: string | null): Finding {
   const subject = name === null ? 'A parameter' : `\`${name}\``
-  const message = `${subject} looks like a wallet address. None is published here, and what was sent is not repeated.`
+  const message = `${subject} looks like a wallet address. It is refused, and nothing of it is repeated.`
   return { code: 'address-forbidden', fault: { parameter: name ?? 'a parameter', message } }
 }
 

@@ -1,3 +1,4 @@
+import { ADDRESS_PROMISE } from '../../protocol/address-promise.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 
@@ -51,5 +52,4 @@ export function addressAt({ template }: Explorer, tx: string): string {
 }
 
 /** Notice on every page. */
-export const PAGE_NOTICE =
-  'Informational only. Not advice, a forecast or an offer. Only totals are published; no wallet addresses.'
+export const PAGE_NOTICE: string = `Informational only. Not advice, a forecast or an offer. ${ADDRESS_PROMISE}`

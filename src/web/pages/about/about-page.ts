@@ -1,4 +1,5 @@
 import { DATASET_PATHS } from '../../../protocol/paths.ts'
+import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-promise.ts'
 import type { EventTypes } from '../../../protocol/resources.ts'
 import { DATASET_LINKS } from '../../frame/dataset-links.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
@@ -33,12 +34,13 @@ export const aboutPage: Page<null> = {
         rubbed out, and every figure computed from it.
       </p>
       <p>
-        Only totals are published; no wallet addresses. Anyone may read all of it, without a key. News of
-        contests, corrections and rewards is in <a href="/feed.atom">the Atom feed</a>. Every file and column
-        is described in <a href="${DATASET_PATHS.frictionless}">a Data Package</a> and in
+        ${ADDRESS_PROMISE} Anyone may read all of it, without a key. News of contests, corrections and rewards
+        is in <a href="/feed.atom">the Atom feed</a>. Every file and column is described in
+        <a href="${DATASET_PATHS.frictionless}">a Data Package</a> and in
         <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a>.
       </p>
-      ${DEFINITIONS} ${METHOD} ${GUARANTEES} ${CORRECTIONS} ${typesOf(types.answer)} ${termsOf(view)}
+      ${DEFINITIONS} ${METHOD} ${GUARANTEES} ${ADDRESSES} ${CORRECTIONS} ${typesOf(types.answer)}
+      ${termsOf(view)}
       <h2>Which log this is</h2>
       <p data-at="${status.address}#/origin ${status.address}#/log">
         Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
@@ -132,6 +134,10 @@ const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the opera
     was published. This service does not ask the blockchain. It names the transaction of every payment, so
     that anyone can look it up in a public explorer.
   </p>`
+
+const ADDRESSES = html`<h2 id="addresses">Which wallet addresses are refused</h2>
+  <p>${GUARD_HOLDS}</p>
+  <p>${GUARD_LIMITS}</p>`
 
 const CORRECTIONS = html`<h2 id="corrections">What becomes of a mistake</h2>
   <p>
