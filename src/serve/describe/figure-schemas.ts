@@ -54,7 +54,8 @@ const range = {
   ...momentSchema('from', 'Start of the range used, inclusive'),
   ...momentSchema('to', 'End of the range used, exclusive'),
 }
-const bucket = z.enum(BUCKETS).describe('Width of a bucket')
+/** A named schema: generators would make two types of one name from the parameter and the field. */
+export const bucketWidth: z.ZodType<ranges.Bucket> = z.enum(BUCKETS).describe('Width of a bucket')
 const bucketAt = {
   ...momentSchema('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
@@ -65,7 +66,7 @@ export const flowsSchema: z.ZodType<ranges.Flows> = z
     asOf: asOfSchema,
     now,
     ...range,
-    bucket,
+    bucket: bucketWidth,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: price }))
       .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
@@ -85,7 +86,7 @@ export const fundsSchema: z.ZodType<ranges.Funds> = z
       })
       .describe('Balances after the last event counted'),
     ...range,
-    bucket,
+    bucket: bucketWidth,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...fundFigures }))
       .describe('Buckets of the range, oldest first: balances at the end of each'),

@@ -19,7 +19,7 @@ import {
   pageBounds,
 } from './event-schemas.ts'
 import { asOfSchema, now } from './field-schemas.ts'
-import { flowsSchema, fundsSchema, patternsSchema, summarySchema } from './figure-schemas.ts'
+import { bucketWidth, flowsSchema, fundsSchema, patternsSchema, summarySchema } from './figure-schemas.ts'
 import { archiveIndexSchema, archiveMonth, logKeys, manifest, status } from './log-schemas.ts'
 import { loyaltyFile, loyaltyRun, loyaltyRunsSchema, payoutsSchema, unpaid } from './payment-schemas.ts'
 
@@ -61,6 +61,7 @@ export function resourceSchema(name: string): z.ZodType | undefined {
 export const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AsOf: asOfSchema,
   Present: now,
+  BucketWidth: bucketWidth,
   ContestRow: contestRow,
   PlannedMoment: planned,
   UnpaidPrize: unpaid,
