@@ -190,6 +190,11 @@ function reportOf(
     '',
     table(['event', 'median', 'p99', 'max', 'held', 'pages, most often'], rows),
     '',
+    `Median of all these commits: ${share(
+      written.map(({ pages }) => pages.length),
+      0.5,
+    )} pages.`,
+    '',
   ].join('\n')
 }
 

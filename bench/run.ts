@@ -27,6 +27,7 @@ const BENCHES: readonly Bench[] = [
     when: 'always',
   },
   { script: 'questions-sql.ts', flags: sized, when: 'always' },
+  { script: 'filtered-pages.ts', flags: sized, when: 'always' },
   { script: 'publish.ts', flags: () => [], when: 'always' },
   { script: 'publish-kinds.ts', flags: sized, when: 'always' },
   { script: 'store-costs.ts', flags: () => [], when: 'full' },

@@ -90,7 +90,7 @@ function logQuestions(): readonly Question[] {
     { ...question('events, 1,000'), draw: page('', 1_000, after) },
     { ...question('events from a moment, 100'), draw: eventsFrom },
     { ...question('events, 10,000'), draw: page('', 10_000, after) },
-    { ...question('events, type=payout, 20,000 examined'), draw: page('payout', 10_000, after) },
+    { ...question('events, type=payout, 10,000'), draw: page('payout', 10_000, after) },
     {
       ...question('one event'),
       draw(random, asked) {

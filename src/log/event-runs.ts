@@ -1,32 +1,35 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import TinyQueue from 'tinyqueue'
-import type { ContestId } from '../protocol/seq.ts'
 import { text } from './store/codec.ts'
 import type { Walk } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /**
- * A run: ascending or descending seqs that an index holds in order, such as the events of one code, or of one contest
- * and code. `read` gives the first `count` seqs between two exclusive bounds.
+ * Seqs that an index holds in order, such as the events of one code, or of one contest and code. `first` has the first
+ * `FIRST_CHUNK` seqs of the walk. `read` gives the first `count` seqs between two exclusive bounds.
  */
-export type Run = (low: number, high: number, count: number) => readonly number[]
+export type Run = Readonly<{
+  first: readonly number[]
+  read(low: number, high: number, count: number): readonly number[]
+}>
 
-/** The runs of one walk, without repeated seqs. */
+/** The runs of one walk. No seq is in two of them. */
 type EventRuns = Readonly<{
   /** Runs that together hold the events of a filter apart from `nonzero`; null when no index narrows it. */
   runsOf(walk: Walk, codes: readonly number[] | null): readonly Run[] | null
 }>
 
-/** Seqs in the first chunk of a run, and the factor by which each further chunk is longer. */
-const FIRST_CHUNK = 4
+/** Seqs in the first chunk of a run. */
+export const FIRST_CHUNK = 8
+/** Factor by which each further chunk of a run is longer. */
 const CHUNK_GROWTH = 4
 
 /** The stretch of a run that has been read. */
 type Cursor = { readonly run: Run; chunk: readonly number[]; at: number; asked: number; ended: boolean }
 
 /**
- * Merges runs in order. Gives a function that takes the next `count` seqs, fewer at the end. It reads one chunk of each
- * run, and then at most four times the seqs that are taken.
+ * Merges runs in order. Gives a function that takes the next `count` seqs, fewer at the end. After
+ * the first chunk of each run, it reads at most four times the seqs that are taken.
  */
 export function mergeRuns(
   runs: readonly Run[],
@@ -38,21 +41,19 @@ export function mergeRuns(
   function read(cursor: Cursor): void {
     const last = cursor.chunk.at(-1)
     const [low, high] = order === 'asc' ? [last ?? after, before] : [after, last ?? before]
-    cursor.chunk = cursor.run(low, high, cursor.asked)
+    cursor.asked *= CHUNK_GROWTH
+    cursor.chunk = cursor.run.read(low, high, cursor.asked)
     cursor.at = 0
     cursor.ended = cursor.chunk.length < cursor.asked
-    cursor.asked *= CHUNK_GROWTH
   }
 
-  const cursors = runs.map((run): Cursor => {
-    const cursor = { run, chunk: [], at: 0, asked: FIRST_CHUNK, ended: false }
-    read(cursor)
-    return cursor
-  })
-  const heap = new TinyQueue<Cursor>(
-    cursors.filter(({ chunk }) => chunk.length > 0),
-    (a, b) => sign * (headOf(a) - headOf(b)),
-  )
+  const cursors = runs
+    .filter(({ first }) => first.length > 0)
+    .map((run): Cursor => {
+      const ended = run.first.length < FIRST_CHUNK
+      return { run, chunk: run.first, at: 0, asked: FIRST_CHUNK, ended }
+    })
+  const heap = new TinyQueue<Cursor>(cursors, (a, b) => sign * (headOf(a) - headOf(b)))
 
   return (count) => {
     const taken: number[] = []
@@ -83,68 +84,70 @@ export function openEventRuns(db: DatabaseSync, keyOf: typeof txKey): EventRuns 
     asc: prepareRuns(db, 'ASC'),
     desc: prepareRuns(db, 'DESC'),
   }
-  const codesOfContest = db.prepare(CODES_OF_CONTEST)
-
-  function contestCodes(contestId: ContestId, codes: ReadonlySet<number> | null): readonly number[] {
-    const seen = seqsOf(codesOfContest, contestId)
-    return codes === null ? seen : seen.filter((code) => codes.has(code))
-  }
-
   return {
-    runsOf({ filter, tx, order }, codes) {
-      const { ofTx, ofContest, ofCode } = statements[order]
+    runsOf({ filter, tx, order, after, before }, codes) {
+      const { ofTx, ofContest, ofCode, firstOfContest, firstOfCodes } = statements[order]
       const { contestIds } = filter
+      const bounds = { low: after, high: before, count: FIRST_CHUNK }
       if (tx !== null) {
-        const terms = [keyOf(tx), lineEndOf(tx), listed(codes), listed(contestIds)] as const
-        return [(low, high, count) => seqsOf(ofTx, ...terms, low, high, count)]
+        const terms = {
+          key: keyOf(tx),
+          end: lineEndOf(tx),
+          codes: listed(codes),
+          contests: listed(contestIds),
+        }
+        const read: Run['read'] = (low, high, count) => foundBy(ofTx, { ...terms, low, high, count })
+        return [{ first: read(after, before, FIRST_CHUNK), read }]
       }
-      if (contestIds !== null) {
-        const wanted = codes === null ? null : new Set(codes)
-        return [...new Set(contestIds)].flatMap((contestId) =>
-          contestCodes(contestId, wanted).map(
-            (code): Run =>
-              (low, high, count) =>
-                seqsOf(ofContest, contestId, code, low, high, count),
-          ),
-        )
-      }
-      if (codes === null) return null
-      return codes.map(
-        (code): Run =>
-          (low, high, count) =>
-            seqsOf(ofCode, code, low, high, count),
+      if (contestIds === null && codes === null) return null
+      if (contestIds === null)
+        return firstChunks(firstOfCodes, { codes: listed(codes), ...bounds }).map(([code, first]) => ({
+          first,
+          read: (low, high, count) => foundBy(ofCode, { code, low, high, count }),
+        }))
+      return [...new Set(contestIds)].flatMap((contest) =>
+        firstChunks(firstOfContest, { contest, codes: listed(codes), ...bounds }).map(([code, first]) => ({
+          first,
+          read: (low, high, count) => foundBy(ofContest, { contest, code, low, high, count }),
+        })),
       )
     },
   }
 }
 
-/** The codes of a contest's events, ascending: one look-up in the index for each. */
-const CODES_OF_CONTEST = `WITH RECURSIVE codes_of_contest(code) AS (
-    SELECT (SELECT min(code) FROM events INDEXED BY events_contest WHERE contest = ?1)
+/** The codes of a contest, ascending: one look-up in the index for each. */
+const CODES_OF_CONTEST = `WITH RECURSIVE codes_of_contest(value) AS (
+    SELECT (SELECT min(code) FROM events INDEXED BY events_contest WHERE contest = $contest)
     UNION ALL
     SELECT (SELECT min(e.code) FROM events AS e INDEXED BY events_contest
-      WHERE e.contest = ?1 AND e.code > codes_of_contest.code)
-    FROM codes_of_contest WHERE codes_of_contest.code IS NOT NULL)
-  SELECT json_group_array(code) AS found FROM codes_of_contest WHERE code IS NOT NULL`
+      WHERE e.contest = $contest AND e.code > codes_of_contest.value)
+    FROM codes_of_contest WHERE codes_of_contest.value IS NOT NULL)`
 
 function prepareRuns(db: DatabaseSync, direction: 'ASC' | 'DESC') {
-  const run = (from: string): StatementSync =>
-    db.prepare(
-      `SELECT json_group_array(seq) AS found FROM (SELECT ${from} ORDER BY seq ${direction} LIMIT ?)`,
-    )
+  const chunk = (from: string): string =>
+    `SELECT json_group_array(seq) AS found FROM (
+       SELECT seq FROM ${from} AND seq > $low AND seq < $high ORDER BY seq ${direction} LIMIT $count)`
+  // One statement for the first chunks of all codes, because hundreds of codes are possible.
+  const firsts = (codes: string, from: string): string =>
+    `SELECT json_group_array(json_array(value, json((${chunk(from)})))) AS found FROM ${codes}`
+  const ofCode = 'events INDEXED BY events_code WHERE code ='
+  const ofContest = 'events INDEXED BY events_contest WHERE contest = $contest AND code ='
   return {
-    ofCode: run('seq FROM events INDEXED BY events_code WHERE code = ? AND seq > ? AND seq < ?'),
-    ofContest: run(
-      'seq FROM events INDEXED BY events_contest WHERE contest = ? AND code = ? AND seq > ? AND seq < ?',
+    ofCode: db.prepare(chunk(`${ofCode} $code`)),
+    ofContest: db.prepare(chunk(`${ofContest} $code`)),
+    firstOfCodes: db.prepare(firsts('json_each($codes)', `${ofCode} json_each.value`)),
+    firstOfContest: db.prepare(
+      `${CODES_OF_CONTEST} ${firsts('codes_of_contest', `${ofContest} codes_of_contest.value`)}
+       WHERE value IS NOT NULL AND ($codes IS NULL OR value IN (SELECT json_each.value FROM json_each($codes)))`,
     ),
     // Index keys can collide, so the end of the line is compared too.
     ofTx: db.prepare(
       `SELECT json_group_array(seq) AS found FROM (
          SELECT t.seq FROM tx_events AS t CROSS JOIN events AS e ON e.seq = t.seq
-         WHERE t.key = ?1 AND t.seq > ?5 AND t.seq < ?6 AND substr(e.line, -length(?2)) = ?2
-           AND (?3 IS NULL OR e.code IN (SELECT value FROM json_each(?3)))
-           AND (?4 IS NULL OR e.contest IN (SELECT value FROM json_each(?4)))
-         ORDER BY t.seq ${direction} LIMIT ?7)`,
+         WHERE t.key = $key AND t.seq > $low AND t.seq < $high AND substr(e.line, -length($end)) = $end
+           AND ($codes IS NULL OR e.code IN (SELECT value FROM json_each($codes)))
+           AND ($contests IS NULL OR e.contest IN (SELECT value FROM json_each($contests)))
+         ORDER BY t.seq ${direction} LIMIT $count)`,
     ),
   }
 }
@@ -153,6 +156,16 @@ function listed(values: readonly number[] | null): string | null {
   return values === null ? null : JSON.stringify(values)
 }
 
-function seqsOf(statement: StatementSync, ...terms: (number | string | null)[]): readonly number[] {
-  return JSON.parse(text(statement.get(...terms) ?? {}, 'found'))
+type Terms = Readonly<Record<string, number | string | null>>
+
+function foundBy(statement: StatementSync, terms: Terms): readonly number[] {
+  return JSON.parse(text(statement.get(terms) ?? {}, 'found'))
+}
+
+/** Codes, each with the first chunk of its run. */
+function firstChunks(
+  statement: StatementSync,
+  terms: Terms,
+): readonly (readonly [code: number, first: readonly number[]])[] {
+  return JSON.parse(text(statement.get(terms) ?? {}, 'found'))
 }

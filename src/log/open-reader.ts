@@ -81,7 +81,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const tree = openTreeReader(db)
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
-  const kinds = db.prepare('SELECT type, kind, first_seq, last_seq FROM kinds ORDER BY code')
+  const kindsUpTo = openKinds(db)
 
   function lineOf(seq: Seq): Uint8Array | undefined {
     const found = line.get(seq)?.['line']
@@ -102,7 +102,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       },
       seqBefore: prefix.seqBefore,
       walk,
-      kinds: () => kinds.all().map(kindSeen),
+      kinds: () => kindsUpTo(head.seq),
       months: () => archive.months(head.seq),
       month: (month) => archive.month(month, head.seq),
       monthLayout: (month, file) => archive.layout(month, file, head.seq),
@@ -110,6 +110,22 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       tree: tree(head.seq),
       keys: () => readKeys(db),
     }
+  }
+}
+
+/** Gives the kinds of the log up to a head, and keeps those of the last one. */
+function openKinds(db: DatabaseSync): (head: Seq) => readonly KindSeen[] {
+  const all = db.prepare(
+    `SELECT type, kind, first_seq,
+       (SELECT max(seq) FROM events INDEXED BY events_code WHERE events.code = kinds.code) AS last_seq
+     FROM kinds ORDER BY code`,
+  )
+  let upTo: Seq | null = null
+  let kinds: readonly KindSeen[] = []
+  return (head) => {
+    if (upTo !== head) kinds = all.all().map(kindSeen)
+    upTo = head
+    return kinds
   }
 }
 

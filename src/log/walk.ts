@@ -23,7 +23,7 @@ const CSV_LINE =
 
 const NOTHING = new Uint8Array(0)
 /** Events that are read in the time of one look-up in an index. */
-const EVENTS_PER_RUN = 16
+const EVENTS_PER_RUN = 8
 /** Events that are looked at together for their amount. */
 const NONZERO_BATCH = 256
 
@@ -47,11 +47,8 @@ export function openWalk(
     if (before - after <= 1)
       return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
     const codes = codesOf(filter)
-    const runs = isShort(walk, 1) ? null : runsOf(walk, codes)
-    const page =
-      runs === null || isShort(walk, runs.length)
-        ? rangePage(walk, codes, framing)
-        : indexPage(walk, runs, framing)
+    const runs = isShort(walk, codes) ? null : runsOf(walk, codes)
+    const page = runs === null ? rangePage(walk, codes, framing) : indexPage(walk, runs, framing)
     const hasMore = order === 'asc' ? page.scannedTo < before - 1 : page.scannedTo > after + 1
     return { ...page, hasMore }
   }
@@ -143,9 +140,10 @@ function openStatements(db: DatabaseSync): (sql: string) => StatementSync {
   }
 }
 
-/** Whether to read every event of the range, which then costs less than as many runs. */
-function isShort({ filter, tx, after, before, examineMax }: Walk, runs: number): boolean {
+/** Whether to read every event of the range, because an index has about as many runs to look up. */
+function isShort({ filter, tx, after, before, examineMax }: Walk, codes: readonly number[] | null): boolean {
   const events = before - after - 1
+  const runs = filter.contestIds?.length ?? codes?.length ?? 0
   return tx === null && events <= runs * EVENTS_PER_RUN && (!filter.nonzero || events <= examineMax)
 }
 

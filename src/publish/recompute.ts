@@ -17,7 +17,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['details', 'seq, line'],
   ['tx_events', 'seq, key'],
   ['tree_hashes', 'level * 1000000000000 + n, level, n, hash'],
-  ['kinds', 'code, type, kind, first_seq, last_seq'],
+  ['kinds', 'code, type, kind, first_seq'],
   ['totals', 'id, at, row'],
   ['week_sums', 'q, row'],
   ['contests', CONTEST_COLUMNS.join(', ')],

@@ -47,22 +47,19 @@ export function openInserts(db: DatabaseSync): Inserts {
     const known = codes.get(name)
     if (known !== undefined) return known
     const code = codes.size + 1
-    sql.kind.run(code, type, kind, seq, seq)
+    sql.kind.run(code, type, kind, seq)
     codes.set(name, code)
     return code
   }
 
   function write(): void {
-    const lastSeqs = new Map<number, Seq>()
     for (const { event, line, leaf } of batch.events) {
       const code = codeOf(event)
-      lastSeqs.set(code, event.seq)
       const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
       sql.event.run(event.seq, event.atMs, code, event.contestId, nonzero, line, leaf)
       if (event.tx !== null) sql.tx.run(txKey(event.tx), event.seq)
       if (event.contestId !== null && isListedPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
-    for (const [code, seq] of lastSeqs) sql.lastSeq.run(seq, code)
     for (const { level, index, hash } of batch.treeHashes) sql.treeHash.run(level, index, hash)
     for (const row of batch.details) sql.details.run(...row)
     for (const [ref, { seq, digest }] of batch.refs) sql.ref.run(ref, seq, digest)
@@ -93,8 +90,7 @@ export function openInserts(db: DatabaseSync): Inserts {
 
 function prepare(db: DatabaseSync) {
   return {
-    kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq, last_seq) VALUES (?, ?, ?, ?, ?)'),
-    lastSeq: db.prepare('UPDATE kinds SET last_seq = ? WHERE code = ?'),
+    kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq) VALUES (?, ?, ?, ?)'),
     event: db.prepare(
       'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),

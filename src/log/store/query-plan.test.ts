@@ -147,9 +147,12 @@ suite('the query plans of the store', () => {
             .map(({ detail }) => String(detail))
             .filter((step) => step.startsWith('SEARCH')),
         )
-    const ofCode = ['SEARCH events USING COVERING INDEX events_code (code=? AND rowid>? AND rowid<?)']
-    const ofContest = [
-      'SEARCH events USING COVERING INDEX events_contest (contest=? AND code=? AND rowid>? AND rowid<?)',
+    const ofCode = 'SEARCH events USING COVERING INDEX events_code (code=? AND rowid>? AND rowid<?)'
+    const ofContest =
+      'SEARCH events USING COVERING INDEX events_contest (contest=? AND code=? AND rowid>? AND rowid<?)'
+    const ofCodes = [
+      'SEARCH events USING COVERING INDEX events_contest (contest=?)',
+      'SEARCH e USING COVERING INDEX events_contest (contest=? AND code>?)',
     ]
     const ofTx = [
       'SEARCH t USING PRIMARY KEY (key=? AND seq>? AND seq<?)',
@@ -158,14 +161,18 @@ suite('the query plans of the store', () => {
     const lines = ['SEARCH e USING INTEGER PRIMARY KEY (rowid=?)']
     const range = ['SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']
     try {
-      assert.deepEqual(searchesOf('INDEXED BY events_code WHERE code'), [ofCode, ofCode])
-      assert.deepEqual(searchesOf('events_contest WHERE contest = ? AND'), [ofContest, ofContest])
+      const everyRun = 4
+      const steps = searchesOf('INDEXED BY events_code')
+        .flat()
+        .filter((step) => step.includes('rowid'))
+      assert.deepEqual(steps, Array(everyRun).fill(ofCode))
+      const contestSteps = searchesOf('INDEXED BY events_contest').flat()
+      assert.deepEqual(
+        contestSteps.filter((step) => step.includes('rowid')),
+        Array(everyRun).fill(ofContest),
+      )
+      assert.deepEqual(new Set(contestSteps), new Set([ofContest, ...ofCodes]))
       assert.deepEqual(searchesOf('FROM tx_events'), [ofTx, ofTx])
-      const codes = searchesOf('codes_of_contest').flat()
-      assert.deepEqual(codes, [
-        'SEARCH events USING COVERING INDEX events_contest (contest=?)',
-        'SEARCH e USING COVERING INDEX events_contest (contest=? AND code>?)',
-      ])
       for (const found of searchesOf('(SELECT e.seq, e.line')) assert.deepEqual(found, lines)
       for (const found of searchesOf('NOT INDEXED')) assert.deepEqual(found, range)
     } finally {
