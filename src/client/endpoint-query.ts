@@ -14,8 +14,10 @@ type ParameterValues = Readonly<{
   to: Time
   status: readonly (ContestStatus | 'closed')[]
   type: readonly EventType[]
-  kind: string
-  contestId: number
+  /** Lists on `/events` and the stream. */
+  kind: string | readonly string[]
+  /** A list on `/events` and the stream, one id elsewhere. */
+  contestId: number | readonly number[]
   nonzero: boolean
   tx: string
   after: number

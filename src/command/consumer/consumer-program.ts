@@ -19,8 +19,8 @@ import type { ExitCode, World } from '../terminal/world.ts'
 
 type FilterOptions = Readonly<{
   type?: readonly EventType[]
-  kind?: string
-  contestId?: number
+  kind?: readonly string[]
+  contestId?: readonly number[]
   nonzero?: true
 }>
 
@@ -157,8 +157,14 @@ function filterOptions(command: Command, option: ReturnType<typeof optionOf>): C
         listOf(oneOf(EVENT_TYPES)),
       ),
     )
-    .addOption(option('--kind <kind>', 'only events of this kind').argParser(kindWord))
-    .addOption(option('--contest-id <id>', 'only events of this contest').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(
+      option('--kind <kinds>', 'only events of these kinds, comma-separated').argParser(listOf(kindWord)),
+    )
+    .addOption(
+      option('--contest-id <ids>', 'only events of these contests, comma-separated').argParser(
+        listOf(wholeBetween(1, SEQ_MAX)),
+      ),
+    )
     .addOption(option('--nonzero', 'only events with an amount other than zero'))
 }
 
