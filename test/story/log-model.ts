@@ -12,8 +12,8 @@ export type ModelDraft = Readonly<{
   details?: Readonly<Record<string, unknown>>
 }>
 
-/** Filter parameters, the same for pages and streams. */
-export type ModelFilter = Readonly<{ type?: string; kind?: string; contestId?: number; nonzero?: 1 }>
+/** Filter parameters, the same for pages and streams. All but `nonzero` are lists with commas. */
+export type ModelFilter = Readonly<{ type?: string; kind?: string; contestId?: string; nonzero?: 1 }>
 
 /** A model of the log: an array of lines. */
 export type LogModel = Readonly<{
@@ -112,8 +112,8 @@ export function matching(model: LogModel, filter: ModelFilter): readonly EventWi
   return (wires.get(model) ?? []).filter(
     (event) =>
       (type === undefined || type.split(',').includes(event.type)) &&
-      (kind === undefined || kind === event.kind) &&
-      (contestId === undefined || contestId === event.contestId) &&
+      (kind === undefined || kind.split(',').includes(event.kind)) &&
+      (contestId === undefined || contestId.split(',').includes(String(event.contestId))) &&
       (nonzero === undefined || (event.kots !== null && event.kots !== '0.000000000')),
   )
 }
@@ -123,8 +123,8 @@ export function filterOf(random: Random): ModelFilter {
     ...(random.chance(0.4)
       ? { type: random.pick(['play', 'trade,price', 'price', 'contest,play', 'burn']) }
       : {}),
-    ...(random.chance(0.2) ? { kind: random.pick(['buy', 'entry', 'usd', 'nothing']) } : {}),
-    ...(random.chance(0.2) ? { contestId: random.between(1, 4) } : {}),
+    ...(random.chance(0.3) ? { kind: random.pick(['buy', 'entry', 'usd,vote,opened', 'nothing']) } : {}),
+    ...(random.chance(0.3) ? { contestId: random.pick(['1', '2', '3,1,99', '4,2']) } : {}),
     ...(random.chance(0.2) ? { nonzero: 1 } : {}),
   }
 }

@@ -39,7 +39,7 @@ export const pageBounds: z.ZodType<resources.EventsPage['page']> = z
       .describe('Exclusive upper bound, by default head + 1; descending pages only'),
     limit: numberSchema.meta({ description: 'Most events of a page', 'x-unit': 'events' }),
     count: numberSchema.meta({ description: 'Events of this page', 'x-unit': 'events' }),
-    scannedTo: seq.describe('Seq of the last event when the page is full, else the last seq scanned'),
+    scannedTo: seq.describe('Seq of the last event when the page is full, else the last seq examined'),
     hasMore: z.boolean().describe('False only on the last page'),
     next,
   })

@@ -77,6 +77,29 @@ suite('a cursor', () => {
     )
   })
 
+  test('passes what an index excludes without reading it, and writes a position after every ten events', () => {
+    const log: Matches = Array.from({ length: 95 }, (_, index) => index === 0 || index === 84)
+    const shown: number[] = []
+    const feed = feedOf(log, shown)
+    const read: number[] = []
+    const counted: Feed = {
+      ...feed,
+      page(after, scanMax) {
+        read.push(after)
+        return feed.page(after, scanMax)
+      },
+    }
+    const cursor = cursorAt(seqOf(0), seqOf(log.length))
+    const positions: number[] = []
+    while (isBehind(cursor, seqOf(log.length))) {
+      const step = advanceCursor(cursor, counted, () => seqOf(log.length), limits)
+      if (step.is === 'position') positions.push(cursor.seq)
+    }
+    assert.deepEqual(shown, [1, 85])
+    assert.deepEqual(positions, [11, 21, 31, 41, 51, 61, 71, 81, 95])
+    assert.deepEqual(read, [0, 10, 84, 91])
+  })
+
   test('at the head is live at once and writes no second position', () => {
     const cursor = cursorAt(seqOf(5), seqOf(5))
     assert.deepEqual([cursor.live, isBehind(cursor, seqOf(5))], [true, false])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 import type { LogFilter } from '../../log/store/reader.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
 
@@ -55,7 +55,28 @@ suite('a page of the stream', () => {
     const feed = pages.feed(NONE, 'sse')
     assert.equal(feed.page(seqOf(0), 1_000).scannedTo, 900)
     assert.equal(feed.page(seqOf(0), 400).scannedTo, 400)
-    const { packet, count, unmatched } = feed.page(seqOf(0), 1_000)
-    assert.deepEqual({ packet, count, unmatched }, { packet: null, count: 0, unmatched: 900 })
+    const { packet, count, unmatched, clearTo } = feed.page(seqOf(0), 1_000)
+    assert.deepEqual(
+      { packet, count, unmatched, clearTo },
+      { packet: null, count: 0, unmatched: 900, clearTo: 900 },
+    )
+  })
+
+  test('without a match says how far an index excludes further ones', async () => {
+    await using stage = await openStage()
+    stage.publish(5_000)
+    const pages = openFeedPages(stage.reader, streamLimits())
+    for (const [filter, after, scannedTo, clearTo] of [
+      [{ contestIds: [contestIdOf(4_001)] }, 0, 1_000, 4_000],
+      [{ contestIds: [contestIdOf(4_001)] }, 4_001, 5_000, 5_000],
+      [{ kinds: ['none'] }, 0, 1_000, 5_000],
+      [{ types: ['payout', 'burn'], nonzero: true }, 1_500, 2_500, 5_000],
+      // `nonzero` alone has no index.
+      [{ nonzero: true, types: null }, 9, 10, 10],
+    ] as const) {
+      const scanMax = scannedTo - after
+      const page = pages.feed({ ...ALL, ...filter }, 'sse').page(seqOf(after), scanMax)
+      assert.deepEqual([page.packet, page.scannedTo, page.clearTo], [null, scannedTo, clearTo])
+    }
   })
 })
