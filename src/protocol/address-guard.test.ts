@@ -122,7 +122,7 @@ suite('the address guard', () => {
 
   test('refuses a text that hides its letters under more than six layers of encoding', () => {
     const layers = (count: number) => `round %${'25'.repeat(count - 1)}34`
-    for (const count of [1, 2, 5]) assert.ok(!findsAddress(layers(count), 'prose'), `${count}`)
+    for (const count of [1, 2, 5, 6]) assert.ok(!findsAddress(layers(count), 'prose'), `${count}`)
     for (const count of [7, 8, 50]) assert.ok(findsAddress(layers(count), 'prose'), `${count}`)
   })
 

@@ -17,6 +17,8 @@ import { holdsTon } from './addresses/ton-search.ts'
  */
 export type TextPlace = 'prose' | 'url' | 'tx'
 
+/** Characters of the shortest address, bech32 of two bytes. Most kinds are shorter. */
+const CHARS_MIN = 14
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
 const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
 
@@ -26,13 +28,14 @@ const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
  * under too many layers of encoding counts as an address.
  */
 export function findsAddress(text: string, place: TextPlace): boolean {
-  if (place === 'tx') return LONG_WORD.test(text) && holdsWhole(withoutDigests(text), place)
+  if (text.length < CHARS_MIN) return false
+  if (place === 'tx') return holdsWhole(withoutDigests(text), place)
   const readings = readingsOf(text)
   if (readings === null) return true
   const last = readings.at(-1) ?? text
   return readings.some((reading) => {
     const rest = withoutDigests(reading)
-    if (LONG_WORD.test(rest) && holdsWhole(rest, place)) return true
+    if (holdsWhole(rest, place)) return true
     // What lies inside a word or between groups is searched in the first reading and the last.
     if (reading !== text && reading !== last) return false
     return (
@@ -43,6 +46,7 @@ export function findsAddress(text: string, place: TextPlace): boolean {
 }
 
 function holdsWhole(text: string, place: TextPlace): boolean {
+  if (!LONG_WORD.test(text)) return false
   if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
   if (place === 'prose' && holdsBareHex(text)) return true
   return wholeRuns(text).some(

@@ -162,6 +162,8 @@ export const JOINED_DISGUISES: readonly (readonly [name: string, dress: (text: s
   ['in two halves', (text) => groups(Math.ceil(text.length / 2), ' ')(text)],
   ['in single letters', groups(1, ' ')],
   ['in groups, in a sentence', (text) => `Send the prize to ${groups(4, ' ')(text)}, please`],
+  ['in groups with encoded line feeds', groups(5, '%0A')],
+  ['in groups with blanks that do not break', groups(7, '&nbsp;')],
   ['in groups, percent-encoded', (text) => encodeURIComponent(groups(4, ' ')(text))],
 ]
 

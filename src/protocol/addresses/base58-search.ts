@@ -39,6 +39,8 @@ const KNOWN_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
 /** First bytes of private keys of Bitcoin, Litecoin, Dogecoin and Dash, which have 37 or 38 bytes. */
 const PRIVATE_KEYS: ReadonlySet<number> = new Set([0x80, 0xef, 0xb0, 0x9e, 0xcc])
 const HASH_BYTES = 20
+/** Bytes of an extended key (BIP 32) with its checksum. */
+const EXTENDED_KEY_BYTES = 82
 /** First bytes of X-addresses of the XRP ledger, on its main and its test network. */
 const X_VERSIONS: ReadonlySet<number> = new Set([0x0544, 0x0493])
 const X_BYTES = 35
@@ -97,7 +99,8 @@ function fits(length: number, fit: Base58Fit): boolean {
 /** Whether the version may be that of an address. As a whole word or as whole groups, any network is tried. */
 function fitsVersion(number: GrowingNumber, fit: Base58Fit): boolean {
   const length = number.length()
-  if (fit === 'whole' || length > LONG_BYTES_MIN) return true
+  if (fit === 'whole' || length === EXTENDED_KEY_BYTES) return true
+  if (length > LONG_BYTES_MIN) return false
   const width = length - HASH_BYTES - CHECKSUM_BYTES
   if (width <= 3) return fit === 'joined' || KNOWN_VERSIONS.get(length)?.has(number.head(width)) === true
   return length >= 37 && PRIVATE_KEYS.has(number.head(1))

@@ -38,8 +38,10 @@ suite('ordinary text', () => {
     })
   }
 
-  test('of every line and every paragraph of the documents that names no address is accepted', () => {
-    const lines = DOCUMENTS.flatMap((path) => textOf(path).split('\n'))
+  test('is accepted: every line of the documents that shows no address on purpose', () => {
+    const lines = DOCUMENTS.flatMap((path) => textOf(path).split('\n')).filter(
+      (line) => !/0x[0-9a-f]{40}(?![0-9a-f])/i.test(line),
+    )
     assert.ok(lines.length > 3_000, `${lines.length} lines`)
     const refused = lines.filter((line) => findsAddress(line, 'prose'))
     assert.deepEqual(refused, [])

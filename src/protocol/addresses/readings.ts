@@ -17,7 +17,7 @@ export function readingsOf(text: string): readonly string[] | null {
   if (PLAIN.test(text)) return [text]
   const readings = new Set([text])
   let last = text
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round <= ROUNDS_MAX; round++) {
     const decoded = decodeHTML(last.replace(PERCENT_RUN, percentDecoded))
     const folded = foldLookAlikes(decoded)
     if (folded === last) return [...readings]
