@@ -1,7 +1,7 @@
 import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
-import type { ContestStatus } from '../protocol/resources.ts'
+import type { ContestSort, ContestStatus } from '../protocol/resources.ts'
 import type { Bucket } from '../protocol/range-resources.ts'
 import type { EventType } from '../protocol/rules.ts'
 
@@ -13,6 +13,8 @@ type ParameterValues = Readonly<{
   from: Time
   to: Time
   status: readonly (ContestStatus | 'closed')[]
+  q: string
+  sort: ContestSort
   type: readonly EventType[]
   /** Lists on `/events` and the stream. */
   kind: string | readonly string[]

@@ -18,6 +18,8 @@ import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { nextSeq, seqOf } from '../protocol/seq.ts'
 import { openArchiveWriter } from './archive/archive-writer.ts'
+import type { BlockEnd } from './books/contest-list.ts'
+import { LIST_EVENTS } from './books/contest-list.ts'
 import type { Inserts } from './books/inserts.ts'
 import { openInserts } from './books/inserts.ts'
 import type { PrefixReader } from './books/prefix-reader.ts'
@@ -57,7 +59,14 @@ export type Appender = Readonly<{
 }>
 
 /** Everything in memory that a batch changes before it is kept. */
-type State = Readonly<{ fold: Fold; head: Head; chunk: Chunk | null; weeks: WeekBuilder }>
+type State = Readonly<{
+  fold: Fold
+  head: Head
+  chunk: Chunk | null
+  weeks: WeekBuilder
+  /** Contests changed in the batch, as they were at its last end of a block of the list of contests. */
+  blockEnd: BlockEnd | null
+}>
 
 type Trees = typeof openTreeWriter
 
@@ -82,15 +91,16 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
     apply(fold, { event, details })
     archive.add(event, tree.root)
     insertEntry({ event, details }, ref, tree, inserts)
-    state = { fold, head: { seq: event.seq, atMs: at }, chunk, weeks }
+    const blockEnd = event.seq % LIST_EVENTS === 0 ? new Map(fold.changes.contests) : state.blockEnd
+    state = { fold, head: { seq: event.seq, atMs: at }, chunk, weeks, blockEnd }
     return event
   }
 
   function keep(): void {
     inserts.write()
     archive.flush()
-    shelf.put(state.fold.changes, state.head.atMs)
-    state = { ...state, fold: settled(state.fold) }
+    shelf.put(state.fold.changes, state.head, state.blockEnd)
+    state = { ...state, fold: settled(state.fold), blockEnd: null }
     kept = withOwnTally(state)
     tree.keep()
   }
@@ -163,6 +173,7 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State 
     head,
     chunk: prefix.newestChunk(),
     weeks: loadWeeks(db, prefix),
+    blockEnd: null,
   }
 }
 

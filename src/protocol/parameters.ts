@@ -40,6 +40,12 @@ export const PAGE_LIMIT_DEFAULT = 1_000
 export const EXAMINED_MAX = 20_000
 /** Rows in a page of `/contests`, `/payouts` and a contest ledger's payouts at most. */
 export const ROWS_MAX = 10_000
+/** Rows of `/contests` that are sorted by an amount at most. */
+export const TOP_ROWS_MAX = 100
+/** Characters of a search for contests at most. */
+export const SEARCH_CHARS_MAX = 100
+/** Contests that a search examines at most for one page; the page may end short. */
+export const SEARCH_EXAMINED_MAX = 10_000
 /** Entries in a calendar at most, the soonest first. */
 export const CALENDAR_ENTRIES_MAX = 500
 /** Buckets in one answer of `/flows` and `/funds` at most. */

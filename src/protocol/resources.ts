@@ -32,6 +32,10 @@ export type Summary = Readonly<{
 export const CONTEST_STATUSES = ['upcoming', 'running', 'paying', 'paid'] as const
 export type ContestStatus = (typeof CONTEST_STATUSES)[number]
 
+/** Orders of `/contests`. */
+export const CONTEST_SORTS = ['newest', 'closesAt', 'pool', 'prizesNotRedeemed'] as const
+export type ContestSort = (typeof CONTEST_SORTS)[number]
+
 export type ContestWire = Readonly<{
   id: number
   title: string | null

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { priced, month, logOf, correcting } from '../../test/story/story.ts'
 import type { EventSketch } from '../../test/story/story.ts'
 import { openDirectory, write } from '../../test/story/store-run.ts'
+import { LIST_EVENTS } from '../log/books/contest-list.ts'
 import { TABLES } from '../log/store/store-schema.ts'
 import { openForWriting, storePath } from '../log/store/store.ts'
 import { msOf } from '../protocol/moment.ts'
@@ -21,7 +22,12 @@ const STORY: readonly EventSketch[] = [
   { at: '2026-01-05T00:00Z', is: 'price/usd', details: priced('0.25') },
   { at: '2026-01-05T00:01Z', is: 'price/usd', details: priced('0.5') },
   { at: '2026-01-05T00:02Z', is: 'correction/price', details: correcting(3) },
-  { at: '2026-01-05T00:03Z', is: 'contest/scheduled', contest: 1, details: { opensAt, closesAt } },
+  {
+    at: '2026-01-05T00:03Z',
+    is: 'contest/scheduled',
+    contest: 1,
+    details: { title: 'First cup', opensAt, closesAt },
+  },
   { at: '2026-01-06T00:00Z', is: 'contest/opened', contest: 1 },
   { at: '2026-01-06T00:01Z', is: 'play/entry', contest: 1, kots: '10' },
   { at: '2026-01-06T00:02Z', is: 'pool/top_up', contest: 1, kots: '100' },
@@ -32,6 +38,11 @@ const STORY: readonly EventSketch[] = [
   { at: '2026-01-20T00:00Z', is: 'loyalty/input', details: { month: month('2026-01'), digest } },
   { at: '2026-02-01T00:00Z', is: 'burn/platform_income', kots: '1' },
   { at: '2026-02-01T00:01Z', is: 'hold/winner', contest: 1, details: { reviewUntil: closesAt } },
+  // As many as the list of contests needs to be written.
+  ...Array.from(
+    { length: LIST_EVENTS },
+    () => ({ at: '2026-02-01T00:02Z', is: 'trade/buy', kots: '1' }) as const,
+  ),
 ]
 
 /** A change of one row in each table that can be computed from the lines. */
@@ -43,6 +54,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   totals: `row = zeroblob(length(row)) WHERE id = (SELECT max(id) FROM totals)`,
   week_sums: `row = zeroblob(length(row)) WHERE q = (SELECT max(q) FROM week_sums)`,
   contests: `status = 'paid' WHERE id = 1`,
+  contest_list: `pool = '=011' WHERE id = 1`,
+  contest_words: `word = 'second' WHERE word = 'first'`,
   lots: 'open = NULL WHERE seq = 11',
   holds: 'review_until = review_until + 1 WHERE contest = 1',
   unpaid: `kots = '1' WHERE seq = 11`,
@@ -182,6 +195,8 @@ const KEYS: Readonly<Record<string, string>> = {
   week_sums: 'q',
   unpaid_sums: 'contest',
   contests: 'id',
+  contest_list: 'id',
+  contest_words: 'word',
   holds: 'contest',
   loyalty: 'month',
   months: 'month',

@@ -124,7 +124,15 @@ const TX = 'hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaL
  */
 const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
   summary: ['', '?at=2026-03-03T12:00Z', '?at=2026-04-12T10:07Z', '?at=2026-02-01'],
-  contests: ['', '?status=closed&limit=1', '?status=running,upcoming'],
+  contests: [
+    '',
+    '?status=closed&limit=1',
+    '?status=running,upcoming',
+    '?sort=pool',
+    '?sort=closesAt&status=upcoming,paid',
+    '?q=NACHT',
+    '?format=csv',
+  ],
   contest: ['/contests/1', '/contests/3', '/contests/4', '/contests/5'],
   contestLedger: ['/contests/1/ledger', '/contests/3/ledger', '/contests/4/ledger?limit=2'],
   schedule: [''],

@@ -63,6 +63,33 @@ function testContests(trial: Trial): void {
   })
 }
 
+function testSortedContests(trial: Trial): void {
+  test('contests of every status in each order', async () => {
+    const { base, book } = trial
+    for (const status of ['upcoming', 'running', 'paying', 'paid', 'closed,upcoming', '']) {
+      for (const sort of ['newest', 'closesAt', 'pool', 'prizesNotRedeemed']) {
+        const limit = sort === 'newest' || sort === 'closesAt' ? 10_000 : 100
+        const query = `sort=${sort}&limit=${limit}${status && `&status=${status}`}`
+        const wanted = contests(book, status === '' ? undefined : status.split(','), sort)
+        const { contests: rows } = await get<Contests>(base, `${API}/contests?${query}`)
+        assert.deepEqual(rows, wanted.contests.slice(0, limit), query)
+      }
+    }
+  })
+
+  test('contests by the words of their titles', async () => {
+    const { base, book } = trial
+    const all = contests(book).contests
+    for (const { title } of all.slice(0, 20)) {
+      const [word] = (title ?? '').split(/[^A-Za-z]+/)
+      if (word === undefined || word === '') continue
+      const asked = word.slice(0, 4).toLowerCase()
+      const wanted = all.filter((one) => new RegExp(`\\b${asked}`, 'i').test(one.title ?? ''))
+      assert.deepEqual((await get<Contests>(base, `${API}/contests?q=${asked}`)).contests, wanted, asked)
+    }
+  })
+}
+
 function testLedgers(trial: Trial): void {
   test('contest ledgers, on one page and on many', async () => {
     const { base, book } = trial
@@ -204,7 +231,7 @@ function testCorrections(trial: Trial): void {
 /** Tests of each endpoint that `verify` recomputes. One function may test several. */
 const TESTS: Readonly<Record<RecomputedEndpoint, (trial: Trial) => void>> = {
   summary: testSummary,
-  contests: testContests,
+  contests: testSortedContests,
   contest: testContests,
   contestLedger: testLedgers,
   schedule: testSchedule,

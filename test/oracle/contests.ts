@@ -83,9 +83,28 @@ export function contestIds(book: readonly PublicEntry[]): readonly number[] {
   return ids
 }
 
+const units = (amount: string): bigint => BigInt(amount.replace('.', ''))
+
+/** The rows in the order `sort`, out of the order of their ids: newest first. */
+function sorted(rows: readonly ContestWire[], sort: string): readonly ContestWire[] {
+  // Of equal amounts the newest is first, and of equal moments the oldest.
+  if (sort === 'closesAt') return rows.toReversed().toSorted((a, b) => a.closesAtMs - b.closesAtMs)
+  if (sort !== 'pool' && sort !== 'prizesNotRedeemed') return rows
+  return rows.toSorted(
+    (a, b) => Number(units(a[sort]) < units(b[sort])) - Number(units(a[sort]) > units(b[sort])),
+  )
+}
+
 /** `/contests` with all rows on one page. `closed` means paying and paid. */
-export function contests(book: readonly PublicEntry[], statuses?: readonly string[]): Contests {
-  const rows = contestIds(book).map((id) => contest(book, id))
+export function contests(
+  book: readonly PublicEntry[],
+  statuses?: readonly string[],
+  sort = 'newest',
+): Contests {
+  const rows = sorted(
+    contestIds(book).map((id) => contest(book, id)),
+    sort,
+  )
   const asked = (row: ContestWire): boolean =>
     statuses === undefined ||
     statuses.includes(row.status) ||

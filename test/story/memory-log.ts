@@ -9,6 +9,7 @@ import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../../src/project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
 import { kindKey, underHold } from '../../src/project/fold/contest.ts'
+import { findAmong } from '../../src/project/answers/contest-order.ts'
 import { contestWire } from '../../src/project/answers/contests.ts'
 import type { Changes, Fold, Shelf, StandingPrice } from '../../src/project/fold/fold.ts'
 import type { ContestMove } from '../../src/project/fold/figure-counts.ts'
@@ -152,7 +153,14 @@ type MemoryShelf = Readonly<{
     entries: readonly Entry[],
   ): Pick<
     Books,
-    'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+    | 'contest'
+    | 'contests'
+    | 'findContests'
+    | 'payoutLines'
+    | 'unpaid'
+    | 'unpaidTotals'
+    | 'loyalty'
+    | 'correction'
   >
 }>
 
@@ -249,6 +257,7 @@ function listings(
         .slice(0, limit)
         .map(contestWire)
     },
+    findContests: (search) => findAmong(contests.values(), search),
     payoutLines: (contestId, after, limit) =>
       entries
         .map(({ event }) => event)

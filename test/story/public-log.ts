@@ -260,7 +260,13 @@ const ANSWERS: Readonly<Record<RecomputedEndpoint, (books: Books, query: AnswerQ
     mapped(resolvePatternRange(spanIn(query), query.now, books), (span) =>
       patterns(books, span, query.number('tz') ?? 0),
     ),
-  contests: (books, query) => contests(books, { status: query.word('status')?.split(','), ...pageIn(query) }),
+  contests: (books, query) =>
+    contests(books, {
+      status: query.word('status')?.split(','),
+      q: query.word('q'),
+      sort: query.word('sort'),
+      ...pageIn(query),
+    }),
   contest: (books, { place }) => contest(books, contestIdOf(place)),
   contestLedger: (books, query) => contestLedger(books, contestIdOf(query.place), pageIn(query)),
   payouts: (books, query) =>

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Head } from '../../project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import type { Changes, Shelf, StandingPrice } from '../../project/fold/fold.ts'
 import type { ContestMove } from '../../project/fold/figure-counts.ts'
@@ -13,7 +14,6 @@ import type { Entry } from '../../protocol/event.ts'
 import { parseEvent } from '../../protocol/event.ts'
 import type { ContestStatus } from '../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
-import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -30,14 +30,19 @@ import type { Row } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
 import type { ContestCache } from './contest-cache.ts'
 import { openContestCache } from './contest-cache.ts'
+import type { BlockEnd } from './contest-list.ts'
+import { openContestList } from './contest-list.ts'
 import { openUnpaidWriter } from './unpaid-writer.ts'
 
 /** The tables of the books, as the writer's fold reads them and as its changes are written to them. */
 type StoreShelf = Readonly<{
   shelf: Shelf
-  /** Writes the changes of a batch whose last event is at `at` (null on an empty log), in the caller's transaction. */
-  put(changes: Changes, at: Ms | null): void
-  /** Writes the contests, which `put` only caches. Must be called before the commit. */
+  /**
+   * Writes the changes of a batch that ends with `head`, in the caller's transaction. `blockEnd` has the contests that
+   * it had changed at its last end of a block of the list.
+   */
+  put(changes: Changes, head: Head, blockEnd: BlockEnd | null): void
+  /** Writes the contests and their list, which `put` only caches. Must be called before the commit. */
   flush(): void
   /** Empties the caches, after a rollback. */
   forget(): void
@@ -87,16 +92,23 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
   const contests = openContestCache(db)
   const unpaid = openUnpaidWriter(db)
   const write = changesWriter(db)
+  const shelf = storeShelf(db, contests.get)
+  const list = openContestList(db, shelf.contest)
   return {
-    shelf: storeShelf(db, contests.get),
-    put(changes, at) {
+    shelf,
+    put(changes, { seq, atMs }, blockEnd) {
       for (const changed of changes.contests.values()) contests.put(changed)
-      if (at !== null) unpaid.write(changes, at)
+      list.put(changes.contests, blockEnd, seq)
+      if (atMs !== null) unpaid.write(changes, atMs)
       write(changes)
     },
-    flush: contests.flush,
+    flush() {
+      contests.flush()
+      list.flush()
+    },
     forget() {
       contests.forget()
+      list.reload()
       unpaid.forget()
     },
   }

@@ -7,12 +7,14 @@ import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { parseLoyalty, number, text } from '../store/codec.ts'
 import { contestOfRow, WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
+import { openContestSearch } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openUnpaid } from './unpaid-reader.ts'
 
 /** Opens the books of a store. The function reads them in the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
   const listings = openListings(db, prefix)
+  const find = openContestSearch(db, listings.contest)
   return () => {
     const head = prefix.head()
     return {
@@ -24,6 +26,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
       weekStridedActivity: (q) =>
         head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekShelf, q),
       ...listings,
+      findContests: (search) => find(search, head),
     }
   }
 }

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { boundOf, DAY_MS, floorTo, MINUTE_MS, monthOf } from '../../protocol/moment.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { openDirectory, reading, write } from '../../../test/story/store-run.ts'
@@ -77,6 +77,10 @@ function askEverything(snapshot: Snapshot): void {
   for (const statuses of [null, CONTEST_STATUSES]) {
     for (const after of [null, contest]) books.contests({ statuses, after, limit: 10 })
   }
+  for (const statuses of [null, CONTEST_STATUSES])
+    for (const sort of CONTEST_SORTS)
+      for (const words of [[], ['cup']])
+        for (const after of [null, contest]) books.findContests({ statuses, words, sort, after, limit: 10 })
   books.payoutLines(contest, seqOf(0), 10)
   for (const contestId of [null, contest]) {
     books.unpaid({ contestId, after: 0, limit: 10 })

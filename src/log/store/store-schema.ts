@@ -20,6 +20,8 @@ CREATE INDEX events_contest ON events (contest, code) WHERE contest IS NOT NULL`
  * - `events`: `leaf` is the event's hash in the tree. `signature` is set on the last event of a commit (`signer.ts`).
  *   Both share the event's page, so they cost a commit no further page.
  * - `tree_hashes`: hash `n` of tile level 1 and up.
+ * - `contest_list`, `contest_words`: contests as of the last seq that `LIST_EVENTS` divides, for searching and sorting.
+ *   Amounts are as in `amount-key.ts`, words as in `contest-words.ts`.
  * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
  *   which lot, and lie on the same page.
  * - `unpaid_sums`: contest 0 is the sum over all contests.
@@ -57,6 +59,17 @@ CREATE TABLE contests (
   scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, sums TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);
+CREATE TABLE contest_list (
+  scheduled_seq INTEGER PRIMARY KEY, id INTEGER NOT NULL, status TEXT NOT NULL, closes_at INTEGER NOT NULL,
+  pool TEXT NOT NULL, not_redeemed TEXT NOT NULL, words TEXT NOT NULL
+) STRICT;
+CREATE INDEX contest_list_newest ON contest_list (status, scheduled_seq);
+CREATE INDEX contest_list_closes_at ON contest_list (status, closes_at, scheduled_seq);
+CREATE INDEX contest_list_pool ON contest_list (status, pool, scheduled_seq);
+CREATE INDEX contest_list_not_redeemed ON contest_list (status, not_redeemed, scheduled_seq);
+CREATE TABLE contest_words (
+  word TEXT NOT NULL, scheduled_seq INTEGER NOT NULL, PRIMARY KEY (word, scheduled_seq)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE lots (
   seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, open INTEGER, at INTEGER NOT NULL,
   amount TEXT NOT NULL, unpaid TEXT NOT NULL, unlocks_at INTEGER, review_until INTEGER, held_from INTEGER,

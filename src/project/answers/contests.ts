@@ -1,6 +1,6 @@
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import { ROWS_MAX } from '../../protocol/parameters.ts'
+import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type {
@@ -9,41 +9,111 @@ import type {
   ContestStatus,
   ContestWire,
 } from '../../protocol/resources.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/resources.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'
-import type { Books } from '../fold/books.ts'
+import { searchWords } from './contest-words.ts'
+import type { Books, ContestSearch, FoundContests } from '../fold/books.ts'
 import type { ContestState } from '../fold/contest.ts'
 import { poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import type { Paging } from './paging.ts'
 import { pathTo } from './paging.ts'
 
-/** Query for contests. `status` may contain `closed`, which means paying and paid; absent for every status. */
-type ContestsQuery = Paging & Readonly<{ status?: readonly string[] | undefined }>
+/**
+ * Query for contests. `status` may contain `closed`, which means paying and paid; absent for every status. `q` has words
+ * of the title.
+ */
+type ContestsQuery = Paging &
+  Readonly<{
+    status?: readonly string[] | undefined
+    q?: string | undefined
+    sort?: string | undefined
+  }>
 
-/** Contests with the given statuses, newest first, after the contest `after`; refused when that does not exist. */
-export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
-  const { status, limit = ROWS_MAX } = query
-  const resolved = resolveCursor(books, query)
-  if (!resolved.ok) return resolved
-  const cursor = resolved.value
+/** A query for contests that is ready to be answered. */
+type ContestsAsked = Readonly<{
+  status: readonly string[] | undefined
+  q: string | undefined
+  limit: number | undefined
+  search: ContestSearch
+}>
+
+/** Whether an order has only its top: the largest amounts, on one page. */
+function isTopSort(sort: string | undefined): boolean {
+  return sort === 'pool' || sort === 'prizesNotRedeemed'
+}
+
+/** The search that a query asks for; refused when its parameters do not fit each other or name nothing. */
+export function resolveContests(books: Books, query: ContestsQuery): Parsed<ContestsAsked> {
+  const { status, q, limit } = query
+  const sort = CONTEST_SORTS.find((one) => one === query.sort) ?? 'newest'
+  const words = q === undefined ? [] : searchWords(q)
+  if (q !== undefined && words.length === 0) return unfit('q', 'must contain a letter, a digit or a symbol.')
+  const isTop = isTopSort(sort)
+  if (isTop && query.after !== undefined) {
+    return unfit('after', `does not go with \`sort=${sort}\`, which answers the largest on one page.`)
+  }
+  if (isTop && limit !== undefined && limit > TOP_ROWS_MAX) {
+    return unfit('limit', `must be at most ${TOP_ROWS_MAX} with \`sort=${sort}\`.`)
+  }
+  const cursor = resolveCursor(books, query)
+  if (!cursor.ok) return cursor
   const statuses = status === undefined ? null : statesOf(status)
+  const search = {
+    statuses,
+    words,
+    sort,
+    after: cursor.value,
+    limit: limit ?? (isTop ? TOP_ROWS_MAX : ROWS_MAX),
+  }
+  return parsed({ status, q, limit, search })
+}
+
+function unfit(parameter: string, rule: string): Parsed<never> {
+  const message = `\`${parameter}\` ${rule}`
+  return refused({ code: 'invalid-parameter', detail: message, errors: [{ parameter, message }] })
+}
+
+/**
+ * Contests of the query, newest first or in the order of `sort`, after the contest `after`. A search ends short when it
+ * has examined its most contests; then `next` goes on. One for the largest amounts is refused instead.
+ */
+export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
+  const asked = resolveContests(books, query)
+  return asked.ok ? answerContests(books, asked.value) : asked
+}
+
+/** The answer to a resolved query. */
+export function answerContests(books: Books, { status, q, limit, search }: ContestsAsked): Parsed<Contests> {
+  const { words, sort } = search
+  const isPlain = words.length === 0 && sort === 'newest'
+  const { contests: found, next } = isPlain ? newestContests(books, search) : books.findContests(search)
+  if (isTopSort(sort)) {
+    if (next !== null && found.length < search.limit) {
+      return unfit('q', 'finds too many contests to sort them by an amount: use longer words.')
+    }
+    return parsed({ asOf: asOf(books.head), contests: found, next: null })
+  }
+  const repeated = {
+    status: status?.join(','),
+    q: q === undefined ? undefined : encodeURIComponent(q),
+    sort: sort === 'newest' ? undefined : sort,
+  }
+  const path = next === null ? null : pathTo('/api/v1/contests', { ...repeated, after: next, limit })
+  return parsed({ asOf: asOf(books.head), contests: found, next: path })
+}
+
+/** The newest contests, which need no list of their own. */
+function newestContests(books: Books, { statuses, after, limit }: ContestSearch): FoundContests {
   // One row more than the page holds tells whether another page follows.
-  const found = books.contests({ statuses, after: cursor, limit: limit + 1 })
-  const last = found.length > limit ? found[limit - 1] : undefined
-  return parsed({
-    asOf: asOf(books.head),
-    contests: found.slice(0, limit),
-    next:
-      last === undefined
-        ? null
-        : pathTo('/api/v1/contests', { status: status?.join(','), after: last.id, limit: query.limit }),
-  })
+  const found = books.contests({ statuses, after, limit: limit + 1 })
+  const next = found.length > limit ? found[limit - 1]?.id : undefined
+  return { contests: found.slice(0, limit), next: next === undefined ? null : contestIdOf(next) }
 }
 
 /** Contest after which a page begins; null for the first page. Refused when there is no such contest. */
-export function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<ContestId | null> {
+function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<ContestId | null> {
   const cursor = after === 0 ? null : contestIdOf(after)
   if (cursor === null || books.contest(cursor) !== undefined) return parsed(cursor)
   const detail = 'The cursor names a contest that does not exist: take it from `next` of the page before.'

@@ -163,6 +163,7 @@ function booksOf(log: readonly Play[]): Books {
     },
     contest: () => undefined,
     contests: () => [],
+    findContests: () => ({ contests: [], next: null }),
     payoutLines: () => [],
     unpaid: () => [],
     unpaidTotals: (_contestId, now) => totalsOfRows([], now),

@@ -1,5 +1,5 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
+import type { ContestSort, ContestStatus, ContestWire } from '../../protocol/resources.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { ContestState } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'
@@ -26,6 +26,21 @@ export type Activity = Readonly<{
   burned: bigint
   spentByKind: ReadonlyMap<string, bigint>
 }>
+
+/** A search for contests. `words` are folded, and each begins a word of the title. */
+export type ContestSearch = Readonly<{
+  statuses: readonly ContestStatus[] | null
+  words: readonly string[]
+  sort: ContestSort
+  after: ContestId | null
+  limit: number
+}>
+
+/**
+ * Result of a search. `next` is the contest after which it goes on; null at its end. A search that examined its most
+ * contests ends before its limit.
+ */
+export type FoundContests = Readonly<{ contests: readonly ContestWire[]; next: ContestId | null }>
 
 /**
  * The books at one head: all data from which answers are computed. A snapshot of the store implements them, and so does
@@ -55,6 +70,8 @@ export type Books = Readonly<{
       limit: number
     }>,
   ): readonly ContestWire[]
+  /** Contests that a search finds, in its order. */
+  findContests(search: ContestSearch): FoundContests
   /** Lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
   /** Unpaid and overpaid prizes in rows of equal terms, by the seq of each row's first lot; null for all contests. */

@@ -1,9 +1,9 @@
 /** Rows of the endpoints about contests, the schedule and prizes. */
 export const CONTEST_ENDPOINTS = {
   contests: {
-    meaning: 'All contests since launch, newest first',
+    meaning: 'All contests since launch, newest first; searched by title and sorted',
     answer: 'Contests',
-    parameters: ['status', 'after', 'limit', 'format'],
+    parameters: ['status', 'q', 'sort', 'after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
     page: { menu: 'Contests' },

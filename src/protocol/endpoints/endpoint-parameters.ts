@@ -4,11 +4,13 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   ROWS_MAX,
+  SEARCH_CHARS_MAX,
   SEQ_MAX,
+  TOP_ROWS_MAX,
   TZ_MINUTES_MAX,
   whole,
 } from '../parameters.ts'
-import { CONTEST_STATUSES } from '../resources.ts'
+import { CONTEST_SORTS, CONTEST_STATUSES } from '../resources.ts'
 import { BUCKETS } from '../range-resources.ts'
 import { EVENT_TYPES } from '../rules.ts'
 import { CHAINS } from '../tx.ts'
@@ -140,6 +142,19 @@ export const ENDPOINT_PARAMETERS: {
       absent: 'every status',
       meaning: 'Only contests of these statuses; closed = paying and paid',
       example: 'running,paying',
+    },
+    q: {
+      form: { is: 'text', charsMax: SEARCH_CHARS_MAX, guarded: true },
+      absent: 'every title',
+      meaning:
+        'Only contests with all these words, or their beginnings, in the title; case and accents are ignored',
+      example: 'daily sketch',
+    },
+    sort: {
+      form: { is: 'one-of', values: CONTEST_SORTS },
+      absent: 'newest',
+      meaning: `closesAt: soonest first; pool and prizesNotRedeemed: largest first, without \`after\` and with \`limit\` up to ${TOP_ROWS_MAX}`,
+      example: 'closesAt',
     },
     ...PAGING,
   },

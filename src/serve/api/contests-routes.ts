@@ -1,5 +1,5 @@
 import { contestLedger } from '../../project/answers/contest-ledger.ts'
-import { contest, contests, noContest, resolveCursor } from '../../project/answers/contests.ts'
+import { answerContests, contest, noContest, resolveContests } from '../../project/answers/contests.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import type { Desk } from '../http/projection.ts'
@@ -14,13 +14,16 @@ export function contestReplies(desk: Desk): EndpointReplies<'contests' | 'contes
     contests: (ask) =>
       project(desk, ask, ({ books, kinds }) => {
         const { query } = ask
-        const page = { after: query.integer('after'), limit: query.integer('limit') }
-        const cursor = resolveCursor(books, page)
-        if (!cursor.ok) return cursor
+        const asked = resolveContests(books, {
+          status: query.list('status'),
+          q: query.word('q'),
+          sort: query.word('sort'),
+          after: query.integer('after'),
+          limit: query.integer('limit'),
+        })
+        if (!asked.ok) return asked
         const compute = () =>
-          mapped(contests(books, { status: query.list('status'), ...page }), (answer) =>
-            listProjection(ask, 'contests', answer),
-          )
+          mapped(answerContests(books, asked.value), (answer) => listProjection(ask, 'contests', answer))
         return parsed({ ground: 'log', changedBy: newestOf(kinds(), changesContests), compute })
       }),
     contest: (ask) =>

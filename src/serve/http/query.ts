@@ -165,7 +165,7 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
     case 'word':
       return WORD.test(text) ? { is: 'word', text, value: text } : invalid(form)
     case 'text':
-      return text.length <= form.charsMax ? { is: 'word', text, value: text } : invalid(form)
+      return Array.from(text).length <= form.charsMax ? { is: 'word', text, value: text } : invalid(form)
     case 'flag':
       return text === '1' ? { is: 'flag', text } : invalid(form)
     case 'tx':

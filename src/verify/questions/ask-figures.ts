@@ -44,8 +44,11 @@ export async function askFigures(settings: AskFiguresSettings): Promise<Collecte
     source.is === 'folder' || now === null
       ? null
       : await collector.trying('summary', () => extentOf(source, publishedIn(now)))
-  const contests = collector.contestsIn(await collector.askPages(CONTEST_PAGES, 1))
-  const known = { source, chance, extent, contests, picked: contests[Math.floor(chance() * contests.length)] }
+  const pages = await collector.askPages(CONTEST_PAGES, 1)
+  const contests = collector.contestsIn(pages)
+  const picked = contests[Math.floor(chance() * contests.length)]
+  const pickedTitle = picked === undefined ? undefined : titleIn(pages, picked)
+  const known = { source, chance, extent, contests, picked, pickedTitle }
   for (const endpoint of keysOf(FIGURE_QUESTIONS)) {
     const made = await collector.trying(CHECK_OF[endpoint], async () => FIGURE_QUESTIONS[endpoint](known))
     const questions = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
@@ -174,6 +177,13 @@ async function extentOf(source: Source, now: JsonObject): Promise<LogExtent | nu
 function momentOf(path: string, ms: number | undefined): Ms {
   if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'lacks a moment')
   return msOf(ms)
+}
+
+/** Title of a contest in a list; undefined without one. */
+function titleIn(listed: readonly PublishedAnswer[], id: number): string | undefined {
+  const rows = listed.flatMap((answer) => objectsOf(publishedIn(answer)['contests']) ?? [])
+  const title: unknown = rows.find((row) => jsonInteger(row['id']) === id)?.['title']
+  return typeof title === 'string' ? title : undefined
 }
 
 /** Ids of the contests on a page. Rows without an id are found when the page is recomputed. */

@@ -8,6 +8,9 @@ import { contest, contests } from '../../project/answers/contests.ts'
 import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
 import { payouts } from '../../project/answers/payouts.ts'
 import { schedule } from '../../project/answers/schedule.ts'
+import { wordsOf } from '../../project/answers/contest-words.ts'
+import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
+import { CONTEST_SORTS } from '../../protocol/resources.ts'
 import type { Source } from '../reading/source.ts'
 import { correctionQuestions } from './correction-questions.ts'
 import type { PublishedAnswer } from './question.ts'
@@ -24,6 +27,8 @@ type Known = Readonly<{
   contests: readonly number[]
   /** One random contest; undefined when there is none. */
   picked: number | undefined
+  /** Its title; undefined without one. */
+  pickedTitle: string | undefined
 }>
 
 /** The pages of a list: the question for the page after a cursor, and the form of the address of the next page. */
@@ -44,9 +49,7 @@ export const FIGURE_QUESTIONS: Readonly<
   patterns: ({ extent }) => patternQuestions(extent),
   loyaltyRuns: () => [question('loyaltyRuns', {}, (books) => parsed(loyaltyRuns(books)))],
   schedule: () => [question('schedule', {}, (books) => parsed(schedule(books)))],
-  contests: () => [
-    question('contests', { query: '?status=closed' }, (books) => contests(books, { status: ['closed'] })),
-  ],
+  contests: (known) => contestQuestions(known),
   contest: ({ picked: id }) =>
     id === undefined ? [] : [question('contest', { place: id }, (books) => contest(books, contestIdOf(id)))],
   contestLedger: ({ contests: ids }) => ids.map(ledgerPages),
@@ -56,6 +59,22 @@ export const FIGURE_QUESTIONS: Readonly<
   ],
   eventCorrections: ({ source, chance, extent }) =>
     extent === null ? [] : correctionQuestions({ source, chance }, extent.seq),
+}
+
+/** Questions for contests of a status, in each order, and by a word of a title. */
+function contestQuestions({ contests: ids, pickedTitle = '' }: Known): Questions {
+  const ask = (asked: Parameters<typeof contests>[1]): VerifyQuestion => {
+    const pairs = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    return question('contests', { query: `?${pairs.join('&')}` }, (books) => contests(books, asked))
+  }
+  const [word] = wordsOf(pickedTitle)
+  // A search of more contests may end short, but never before its first match.
+  const limited = ids.length > SEARCH_EXAMINED_MAX ? { limit: 1 } : {}
+  return [
+    ask({ status: ['closed'] }),
+    ...CONTEST_SORTS.filter((sort) => sort !== 'newest').map((sort) => ask({ sort, limit: 100 })),
+    ...(word === undefined ? [] : [ask({ q: word, ...limited })]),
+  ]
 }
 
 export const CONTEST_PAGES: QuestionPages = pagesOf(pathOf('contests'), (query, asked) =>

@@ -7,6 +7,7 @@ import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Books, Correction } from '../../project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import { kindKey, underHold } from '../../project/fold/contest.ts'
+import { findAmong } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { isListedPayout } from '../../project/fold/event-traits.ts'
 import type { Changes, Shelf } from '../../project/fold/fold.ts'
@@ -17,7 +18,14 @@ import { openEventColumns } from './event-columns.ts'
 /** Parts of the books that exist for the head only, not for past moments. */
 type Listings = Pick<
   Books,
-  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
+  | 'contest'
+  | 'contests'
+  | 'findContests'
+  | 'payoutLines'
+  | 'unpaid'
+  | 'unpaidTotals'
+  | 'loyalty'
+  | 'correction'
 >
 
 /**
@@ -165,6 +173,7 @@ function listingsOf({ contests, payouts, loyalty, corrections, lots }: ShelfTabl
         .slice(0, limit)
         .map(contestWire)
     },
+    findContests: (search) => findAmong(contests.values(), search),
     payoutLines(contestId, after, limit) {
       const { seqs, lines } = payouts.get(contestId) ?? { seqs: [], lines: [] }
       const found = seqs.findIndex((seq) => seq > after)

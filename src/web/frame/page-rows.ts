@@ -10,13 +10,22 @@ export const PAGE_ROWS_MAX = 1_000
 
 /** A request with at most as many rows as the page reads; the same object if it does not ask for more. */
 export function limitRows(page: AnyPage, api: Api, ask: RouteRequest, format: PageFormat): RouteRequest {
-  const rows = format === '' ? page.rowsMax : format === '.svg' ? page.pictureRowsMax : undefined
+  const rows = rowsMaxOf(page, ask, format)
   const limit = ask.query.integer('limit')
   if (page.endpoint === null || rows === undefined || (limit !== undefined && limit <= rows)) return ask
   const text = ask.query.format({ limit: String(rows) }).slice(1)
   const query = parseQuery(text, api.route(page.endpoint).parameters)
   assert(query.ok, 'a question with another limit is one that is answered')
   return { ...ask, query: query.value }
+}
+
+function rowsMaxOf(
+  { rowsMax, pictureRowsMax }: AnyPage,
+  ask: RouteRequest,
+  format: PageFormat,
+): number | undefined {
+  if (format !== '') return format === '.svg' ? pictureRowsMax : undefined
+  return typeof rowsMax === 'function' ? rowsMax(ask.query) : rowsMax
 }
 
 /** Whether an answer has the whole list, and not one page of it. */

@@ -68,8 +68,8 @@ export type Page<Answer> = Readonly<{
   description?(answer: Answer, view: View): string | null
   /** Content below the heading and the state line. */
   render(answer: Answer, view: View): Html | Promise<Html>
-  /** Maximum rows that the page asks of its endpoint. */
-  rowsMax?: number
+  /** Maximum rows that the page asks of its endpoint, with a query. */
+  rowsMax?: number | ((query: ParsedQuery) => number)
   /** Maximum rows that its picture asks of its endpoint. */
   pictureRowsMax?: number
   /** Whether its CSV without `limit` has all rows, also those that its answer lacks. */

@@ -1,4 +1,4 @@
-import type { ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
+import type { ContestSort, ContestStatus, ContestWire, Summary } from '../../../protocol/resources.ts'
 import { CONTEST_STATUSES } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { askCancelled } from './contest-timeline.ts'
@@ -6,6 +6,8 @@ import { contestLink, contestName, redeemedMeter, statusPill } from '../../marku
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { contestsForm, SORT_WORDS, sortOf } from './contests-form.ts'
+import { TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
@@ -16,30 +18,39 @@ import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 /** Rows on a page. A link leads to more; the export has all. */
 const ROWS_SHOWN = 50
 
-/** `/contests`: all contests or those in a state, newest first. */
+const TOP_SORTS: ReadonlySet<string> = new Set<ContestSort>(['pool', 'prizesNotRedeemed'])
+
+/** Rows of a query. The largest have no further page, so they are all shown. */
+function rowsShown(query: View['query']): number {
+  return TOP_SORTS.has(query.word('sort') ?? '') ? TOP_ROWS_MAX : ROWS_SHOWN
+}
+
+/** `/contests`: all contests, those in a state or those that a search finds, in an order. */
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
-  rowsMax: ROWS_SHOWN,
+  rowsMax: rowsShown,
   asksMore: true,
-  title: (_, { query }) => titleOf(query.list('status')),
-  description: ({ contests: [first] }) =>
+  title: (_, { query }) => titleOf(query),
+  description: ({ contests: [first] }, view) =>
     first === undefined
       ? null
-      : `Newest first: ${contestName(first.id, first.title)}, ${first.status}. Each contest with its pool, its entries and how much of its prizes is redeemed.`,
+      : `${SORT_WORDS[sortOf(view)]}: ${contestName(first.id, first.title)}, ${first.status}. Each contest with its pool, its entries and how much of its prizes is redeemed.`,
   csv: ANSWER_TABLES.contests,
   async render({ contests, next }, view) {
     const summary = await askEndpoint(view, 'summary')
-    const shown = contests.slice(0, ROWS_SHOWN)
+    const shown = contests.slice(0, rowsShown(view.query))
     const cancelled = await askCancelled(shown, view)
-    return html`${tabsOf(summary, view)}
-    ${shown.length === 0 ? await emptyOf(summary, view) : contestTable(shown, cancelled, view)}
-    ${pager(shown, shown.length < contests.length || next !== null, view)}
+    return html`${tabsOf(summary, view)} ${contestsForm(view)}
+    ${shown.length === 0 ? await emptyOf(summary, next, view) : contestTable(shown, cancelled, view)}
+    ${pager(next, view)}
     ${jsonLinks([['the numbers of contests', summary], ...[...cancelled.values()].map((one, index) => [index === 0 ? 'a cancellation' : 'another', one] as const)])}`
   },
 }
 
-function titleOf(states: readonly string[] | undefined): string {
-  return states === undefined ? 'Contests' : `Contests: ${states.join(', ')}`
+function titleOf(query: View['query']): string {
+  const states = query.list('status')
+  const what = query.has('q') ? 'Contests found' : 'Contests'
+  return states === undefined ? what : `${what}: ${states.join(', ')}`
 }
 
 /** Links to the states, each with its number of contests. */
@@ -58,9 +69,11 @@ function tabsOf({ answer, address }: LinkedAnswer<Summary>, { query }: View): Ht
       })),
     )
     const status = tab === 'all' ? undefined : tab
-    const href = status === undefined ? '/contests' : `/contests?status=${status}`
+    const href = `/contests${query.format({ status, after: undefined, limit: undefined })}`
     const present = status === chosen ? html` aria-current="page"` : null
-    return html`<li><a href="${href}" ${present}>${tab} ${number === null ? null : derived(number)}</a></li>`
+    // A search finds fewer contests than a state has.
+    const count = number === null || query.has('q') ? null : derived(number)
+    return html`<li><a href="${href}" ${present}>${tab} ${count}</a></li>`
   })
   return html`<nav aria-label="States of contests">
     <ul class="tabs">
@@ -71,9 +84,9 @@ function tabsOf({ answer, address }: LinkedAnswer<Summary>, { query }: View): Ht
 
 type Cancelled = Awaited<ReturnType<typeof askCancelled>>
 
-function contestTable(contests: readonly ContestWire[], cancelled: Cancelled, { site }: View): Html {
+function contestTable(contests: readonly ContestWire[], cancelled: Cancelled, { site, query }: View): Html {
   return html`<div class="wide" role="region" aria-label="Contests" tabindex="0">
-    <table class="cards" data-list="/contests" data-most="${ROWS_SHOWN}">
+    <table class="cards" data-list="/contests" data-most="${rowsShown(query)}">
       <thead>
         <tr>
           <th scope="col" data-field="title id">Contest</th>
@@ -123,16 +136,24 @@ function redeemedOf({ status, prizesOwed, prizesRedeemed }: ContestWire, index: 
 }
 
 /** Text of an empty list, with links to other contests. */
-async function emptyOf({ answer: { contests }, address }: LinkedAnswer<Summary>, view: View): Promise<Html> {
+async function emptyOf(
+  { answer: { contests }, address }: LinkedAnswer<Summary>,
+  next: string | null,
+  view: View,
+): Promise<Html> {
   const schedule = await askEndpoint(view, 'schedule')
   const states = view.query.list('status')
   const [close] = schedule.answer.closes
   const closing = `${schedule.address}#/closes/0`
-  const leadText = view.query.has('after')
-    ? 'There is no older contest in this list.'
-    : states === undefined
-      ? 'There has been no contest yet.'
-      : `No contest is ${orOf(states)} now.`
+  const leadText = view.query.has('q')
+    ? next === null
+      ? 'No contest in this list has all these words in its title.'
+      : 'None of the contests of this part has all these words in its title. Search further below.'
+    : view.query.has('after')
+      ? `There is no ${sortOf(view) === 'newest' ? 'older' : 'further'} contest in this list.`
+      : states === undefined
+        ? 'There has been no contest yet.'
+        : `No contest is ${orOf(states)} now.`
   return html`<p class="lead">${leadText}</p>
     <p data-at="${address}#/contests/running?">
       ${
@@ -157,14 +178,15 @@ function orOf(states: readonly string[]): string {
   return states.join(' or ')
 }
 
-function pager(shown: readonly ContestWire[], more: boolean, { query }: View): Html | null {
-  const last = shown.at(-1)
+function pager(next: string | null, view: View): Html | null {
+  const { query } = view
   const paged = query.has('after')
-  if (!paged && (!more || last === undefined)) return null
+  if (!paged && next === null) return null
+  const isNewest = sortOf(view) === 'newest'
   const first = query.format({ after: undefined, limit: undefined })
-  const onward = query.format({ after: String(last?.id), limit: String(ROWS_SHOWN) })
+  const onward = next?.replace('/api/v1', '')
   return html`<nav aria-label="Pages of contests" class="pager" data-chrome>
-    ${paged ? html`<a href="/contests${first}">Newest contests</a>` : null}
-    ${more && last !== undefined ? html`<a rel="next" href="/contests${onward}">Older contests</a>` : null}
+    ${paged ? html`<a href="/contests${first}">${isNewest ? 'Newest contests' : 'First contests'}</a>` : null}
+    ${onward === undefined ? null : html`<a rel="next" href="${onward}">${isNewest ? 'Older contests' : 'Further contests'}</a>`}
   </nav>`
 }

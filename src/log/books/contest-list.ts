@@ -1,0 +1,114 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { joinWords } from '../../project/answers/contest-words.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
+import { poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import type { Row } from '../store/codec.ts'
+import { amountKey } from './amount-key.ts'
+
+/**
+ * Events after which the list of contests is brought up to date. So most commits do not write it, and a reader looks at
+ * fewer than this many events beside it.
+ */
+export const LIST_EVENTS = 256
+/** Contests that wait in memory to be listed at most. */
+const WAITING_MAX = 10_000
+
+/** Contests as they are after the last event of a block, by id. */
+export type BlockEnd = ReadonlyMap<ContestId, ContestState>
+
+/** The seq up to which the list is written when the log ends with `head`. */
+export function listedTo(head: Seq): Seq {
+  return seqOf(head - (head % LIST_EVENTS))
+}
+
+/** Writes the list in which contests are searched and sorted. Its rows depend on the log alone, not on its commits. */
+type ContestList = Readonly<{
+  /**
+   * Takes the contests of a batch that ends with `head`. `ended` has those that the batch had changed at its last end of
+   * a block of events; null without one.
+   */
+  put(changed: ReadonlyMap<ContestId, ContestState>, ended: BlockEnd | null, head: Seq): void
+  /** Writes the rows of ended blocks. Must be called before the commit. */
+  flush(): void
+  /** Reads the contests of the open block again, after a rollback. */
+  reload(): void
+}>
+
+/** Opens the list. `contestOf` reads a stored contest. */
+export function openContestList(
+  db: DatabaseSync,
+  contestOf: (id: ContestId) => ContestState | undefined,
+): ContestList {
+  const write = openRows(db)
+  const newest = db.prepare('SELECT max(seq) AS head FROM events')
+  const touched = db.prepare(CONTESTS_SINCE)
+  /** Contests changed in the open block, and those to be written as they were at the end of a block. */
+  const open = new Map<ContestId, ContestState>()
+  const waiting = new Map<ContestId, ContestState>()
+
+  function flush(): void {
+    for (const contest of waiting.values()) write(contest)
+    waiting.clear()
+  }
+
+  function reload(): void {
+    open.clear()
+    waiting.clear()
+    const head = newest.get()?.['head']
+    for (const id of contestsIn(touched.all(listedTo(seqOf(typeof head === 'number' ? head : 0))))) {
+      const contest = contestOf(id)
+      assert(contest !== undefined, 'an event of a contest has its contest')
+      open.set(contest.id, contest)
+    }
+  }
+
+  reload()
+  return {
+    put(changed, ended, head) {
+      if (ended !== null) {
+        for (const [id, contest] of open) waiting.set(id, contest)
+        for (const [id, contest] of ended) waiting.set(id, contest)
+        open.clear()
+        if (waiting.size >= WAITING_MAX) flush()
+      }
+      const from = listedTo(head)
+      for (const [id, contest] of changed) if (contest.lastSeq > from) open.set(id, contest)
+    },
+    flush,
+    reload,
+  }
+}
+
+/** Contests of the events after a seq; null for events of none. */
+export const CONTESTS_SINCE = 'SELECT contest FROM events WHERE seq > ?'
+
+/** The contests of these rows, each once. */
+export function contestsIn(rows: readonly Row[]): readonly ContestId[] {
+  const ids = rows.flatMap(({ contest }) => (typeof contest === 'number' ? [contest] : []))
+  return [...new Set(ids)].map(contestIdOf)
+}
+
+function openRows(db: DatabaseSync): (contest: ContestState) => void {
+  const words = db.prepare('SELECT words FROM contest_list WHERE scheduled_seq = ?')
+  const put = db.prepare(
+    `INSERT OR REPLACE INTO contest_list (scheduled_seq, id, status, closes_at, pool, not_redeemed, words)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const addWord = db.prepare('INSERT INTO contest_words (word, scheduled_seq) VALUES (?, ?)')
+  const removeWord = db.prepare('DELETE FROM contest_words WHERE word = ? AND scheduled_seq = ?')
+  const split = (joined: string): readonly string[] => joined.split(' ').slice(1)
+  return (contest) => {
+    const { id, title, status, scheduledSeq: seq, closesAt } = contest
+    const joined = joinWords(title)
+    const former = words.get(seq)?.['words'] ?? ''
+    if (former !== joined) {
+      for (const word of split(String(former))) removeWord.run(word, seq)
+      for (const word of split(joined)) addWord.run(word, seq)
+    }
+    const notRedeemed = unpaidOf(prizeTotals(contest))
+    put.run(seq, id, status, closesAt, amountKey(poolOf(contest)), amountKey(notRedeemed), joined)
+  }
+}

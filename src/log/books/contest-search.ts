@@ -1,0 +1,216 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { hasWords, joinWords } from '../../project/answers/contest-words.ts'
+import type { ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
+import type { ContestState } from '../../project/fold/contest.ts'
+import { poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { assert } from '../../protocol/brand.ts'
+import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
+import type { ContestSort } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
+import type { Row } from '../store/codec.ts'
+import { number, text } from '../store/codec.ts'
+import { amountKey } from './amount-key.ts'
+import { WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
+import { contestsIn, CONTESTS_SINCE, listedTo } from './contest-list.ts'
+
+/** Words of a search that are looked up at most, the longest first. */
+const WORDS_LOOKED_UP = 3
+/** After every text that begins with a word: words have no such character. */
+const AFTER_WORDS = '\u{10FFFF}'
+
+/** A contest in the order of a search: its key, then its seq. */
+type Place = Readonly<{ key: number | string; seq: number; id: ContestId }>
+
+type Order = Readonly<{
+  column: string
+  descending: boolean
+  keyOf(contest: ContestState): Place['key']
+}>
+
+const ORDERS: Readonly<Record<ContestSort, Order>> = {
+  newest: { column: 'scheduled_seq', descending: true, keyOf: ({ scheduledSeq }) => scheduledSeq },
+  closesAt: { column: 'closes_at', descending: false, keyOf: ({ closesAt }) => closesAt },
+  pool: { column: 'pool', descending: true, keyOf: (contest) => amountKey(poolOf(contest)) },
+  prizesNotRedeemed: {
+    column: 'not_redeemed',
+    descending: true,
+    keyOf: (contest) => amountKey(unpaidOf(prizeTotals(contest))),
+  },
+}
+
+/**
+ * Opens the search for contests. The list is written at the ends of blocks of events, so contests with later events are
+ * read themselves. A search reads a bounded number of rows, whatever the number of contests.
+ */
+export function openContestSearch(
+  db: DatabaseSync,
+  contestOf: (id: ContestId) => ContestState | undefined,
+  examinedMax: number = SEARCH_EXAMINED_MAX,
+): (search: ContestSearch, head: Head) => FoundContests {
+  const sql = prepare(db, examinedMax)
+  const wire = db.prepare(`SELECT ${WIRE_COLUMNS} FROM contests WHERE id = ?`)
+  wire.setReturnArrays(true)
+  /** Contests with events after a seq, as they are now. */
+  function changedSince(seq: Seq): ReadonlyMap<ContestId, ContestState> {
+    const contests = contestsIn(sql.changed.all(seq)).flatMap((id) => contestOf(id) ?? [])
+    return new Map(contests.map((contest) => [contest.id, contest]))
+  }
+
+  return (search, head) => {
+    const order = ORDERS[search.sort]
+    const compare = comparing(order)
+    const from = search.after === null ? undefined : contestOf(search.after)
+    const start = from === undefined ? null : placeOf(order, from)
+    const isAhead = (place: Place): boolean => start === null || compare(start, place) < 0
+    const fresh = changedSince(listedTo(head.seq))
+    const listed =
+      sql.byWords(search, order) ?? sql.byOrder(search, order, { start, fresh: new Set(fresh.keys()) })
+    const places = [
+      ...listed.places.filter(({ id }) => !fresh.has(id)),
+      ...[...fresh.values()].filter((contest) => isFound(contest, search)).map((one) => placeOf(order, one)),
+    ]
+    const { end } = listed
+    const found = places
+      .filter((place) => isAhead(place) && (end === null || compare(place, end) <= 0))
+      .toSorted(compare)
+    const shown = found.slice(0, search.limit)
+    const last = found.length > search.limit ? shown.at(-1) : end
+    return {
+      contests: shown.map(({ id }) => wireOfValues(Object.values(wire.get(id) ?? {}))),
+      next: last?.id ?? null,
+    }
+  }
+}
+
+function isFound({ status, title }: ContestState, { statuses, words }: ContestSearch): boolean {
+  return (statuses === null || statuses.includes(status)) && hasWords(joinWords(title), words)
+}
+
+function placeOf(order: Order, contest: ContestState): Place {
+  return { key: order.keyOf(contest), seq: contest.scheduledSeq, id: contest.id }
+}
+
+function comparing({ descending }: Order): (a: Place, b: Place) => number {
+  const sign = descending ? -1 : 1
+  return (a, b) => sign * (a.key === b.key ? a.seq - b.seq : a.key < b.key ? -1 : 1)
+}
+
+/** Contests of the list. `end` is the last one examined; null when all were. */
+type Listed = Readonly<{ places: readonly Place[]; end: Place | null }>
+
+type ListedSearch = Readonly<{
+  changed: StatementSync
+  /** Contests by the rarest word; null without words, and when each word has too many contests. */
+  byWords(search: ContestSearch, order: Order): Listed | null
+  /** Contests in their order, after `start`. */
+  byOrder(search: ContestSearch, order: Order, from: WalkFrom): Listed
+}>
+
+function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
+  const range = 'FROM contest_words WHERE word >= ? AND word < ?'
+  const count = db.prepare(`SELECT count(*) AS rows FROM (SELECT 1 ${range} LIMIT ?)`)
+  const ofWord = db.prepare(
+    `SELECT l.* FROM contest_words w CROSS JOIN contest_list l ON l.scheduled_seq = w.scheduled_seq
+     WHERE w.word >= ? AND w.word < ?`,
+  )
+  const walks = new Map(Object.values(ORDERS).map((order) => [order, openWalks(db, order, examinedMax)]))
+  return {
+    changed: db.prepare(CONTESTS_SINCE),
+    byWords({ words, statuses }, { column }) {
+      const bounds = (word: string): readonly [string, string] => [word, `${word}${AFTER_WORDS}`]
+      const rare = words
+        .slice(0, WORDS_LOOKED_UP)
+        .find((word) => Number(count.get(...bounds(word), examinedMax + 1)?.['rows']) <= examinedMax)
+      if (rare === undefined) return null
+      // A title may have several words that begin alike.
+      const rows = new Map(ofWord.all(...bounds(rare)).map((row) => [number(row, 'id'), row]))
+      const places = [...rows.values()]
+        .filter((row) => hasWords(text(row, 'words'), words))
+        .filter((row) => statuses === null || statuses.some((status) => status === row['status']))
+        .map((row) => placeOfRow(row, column))
+      return { places, end: null }
+    },
+    byOrder(search, order, from) {
+      const walk = walks.get(order)
+      assert(walk !== undefined, 'each order has its walk')
+      const parts = walk(search, from)
+      const ends = parts.flatMap(({ end }) => end ?? [])
+      return {
+        places: parts.flatMap(({ places }) => places),
+        end: ends.toSorted(comparing(order))[0] ?? null,
+      }
+    },
+  }
+}
+
+/** Where a walk begins (null for the first contest), and the contests whose rows in the list are out of date. */
+type WalkFrom = Readonly<{ start: Place | null; fresh: ReadonlySet<ContestId> }>
+
+/** Walks the list in an order: a part for each status, so that no contest of another status is read. */
+function openWalks(
+  db: DatabaseSync,
+  order: Order,
+  examinedMax: number,
+): (search: ContestSearch, from: WalkFrom) => readonly Listed[] {
+  const ofStatus = openWalk(db, order, 'status = ?')
+  // Only the newest contests have an order over all statuses.
+  const ofAll = order.column === 'scheduled_seq' ? openWalk(db, order, 'scheduled_seq > 0') : null
+  return (search, from) => {
+    const { statuses, words, limit } = search
+    if (statuses === null && ofAll !== null) {
+      return [ofAll(search, [], { ...from, rows: words.length === 0 ? limit + 1 : examinedMax })]
+    }
+    const asked = statuses ?? CONTEST_STATUSES
+    const rows = words.length === 0 ? limit + 1 : Math.ceil(examinedMax / asked.length)
+    return asked.map((status) => ofStatus(search, [status], { ...from, rows }))
+  }
+}
+
+type PartialWalk = (
+  search: ContestSearch,
+  part: readonly SQLInputValue[],
+  from: WalkFrom & Readonly<{ rows: number }>,
+) => Listed
+
+/** Walks the rows of a part, at most `rows` that are up to date. */
+function openWalk(db: DatabaseSync, { column, descending }: Order, part: string): PartialWalk {
+  const direction = descending ? 'DESC' : 'ASC'
+  const select = (where: string): string =>
+    `SELECT scheduled_seq, ${column}, id, words FROM contest_list WHERE ${where}
+     ORDER BY ${column} ${direction}, scheduled_seq ${direction} LIMIT ? OFFSET ?`
+  const statements = (where: string) => ({
+    matching: db.prepare(`SELECT * FROM (${select(where)}) WHERE instr(words, ?) > 0`),
+    ends: db.prepare(select(where)),
+  })
+  const first = statements(part)
+  const later = statements(`${part} AND (${column}, scheduled_seq) ${descending ? '<' : '>'} (?, ?)`)
+  return ({ words }, of, { start, fresh, rows }) => {
+    const { matching, ends } = start === null ? first : later
+    const values = start === null ? of : [...of, start.key, start.seq]
+    const [longest] = words
+    // Rows that are out of date are left out, so as many more are read.
+    const read = rows + fresh.size
+    const places = matching
+      .all(...values, read, 0, longest === undefined ? '' : ` ${longest}`)
+      .filter((row) => hasWords(text(row, 'words'), words))
+      .map((row) => placeOfRow(row, column))
+    const tail = ends.all(...values, fresh.size + 1, rows - 1)
+    const last = tail.length <= fresh.size ? undefined : tail.findLast((row) => !fresh.has(idOf(row)))
+    return { places, end: last === undefined ? null : placeOfRow(last, column) }
+  }
+}
+
+function idOf(row: Row): ContestId {
+  return contestIdOf(number(row, 'id'))
+}
+
+function placeOfRow(row: Row, column: string): Place {
+  const key = row[column]
+  return {
+    key: typeof key === 'string' ? key : number(row, column),
+    seq: number(row, 'scheduled_seq'),
+    id: idOf(row),
+  }
+}

@@ -1,0 +1,44 @@
+import type { Amount } from '../../protocol/amount.ts'
+import type { ContestSort } from '../../protocol/resources.ts'
+import type { ContestSearch, FoundContests } from '../fold/books.ts'
+import type { ContestState } from '../fold/contest.ts'
+import { poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import { hasWords, joinWords } from './contest-words.ts'
+import { contestWire } from './contests.ts'
+
+type Compare = (a: ContestState, b: ContestState) => number
+
+const newest: Compare = (a, b) => b.scheduledSeq - a.scheduledSeq
+
+/** Order of contests. No two are equal, because each has a seq of its own. */
+const ORDERS: Readonly<Record<ContestSort, Compare>> = {
+  newest,
+  closesAt: (a, b) => a.closesAt - b.closesAt || a.scheduledSeq - b.scheduledSeq,
+  pool: byAmount(poolOf),
+  prizesNotRedeemed: byAmount((contest) => unpaidOf(prizeTotals(contest))),
+}
+
+/** Largest first, then newest first. */
+function byAmount(of: (contest: ContestState) => Amount): Compare {
+  return (a, b) => {
+    const [first, second] = [of(a), of(b)]
+    return first === second ? newest(a, b) : first > second ? -1 : 1
+  }
+}
+
+/** Finds contests among all of them, without an index. */
+export function findAmong(all: Iterable<ContestState>, search: ContestSearch): FoundContests {
+  const { statuses, words, sort, after, limit } = search
+  const compare = ORDERS[sort]
+  const contests = [...all]
+  const from = contests.find(({ id }) => id === after)
+  const found = contests
+    .filter(({ status }) => statuses === null || statuses.includes(status))
+    .filter(({ title }) => hasWords(joinWords(title), words))
+    .filter((contest) => from === undefined || compare(from, contest) < 0)
+    .toSorted(compare)
+  return {
+    contests: found.slice(0, limit).map(contestWire),
+    next: found.length > limit ? (found[limit - 1]?.id ?? null) : null,
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Accents, as combining marks. Voiced kana keep their marks, because those are other letters. The Greek iota below a
+ * letter stays too, because it is a letter in upper case.
+ */
+const ACCENTS = /[[\p{M}&&\p{Diacritic}]--[\u0345\u3099\u309A]]/gv
+/** Marks that choose how a character is drawn. */
+const VARIATIONS = /[\uFE00-\uFE0F]/gu
+/** Letters whose stroke is no combining mark. */
+const STROKES: Readonly<Record<string, string>> = { đ: 'd', ħ: 'h', ł: 'l', ø: 'o', ŧ: 't', ς: 'σ' }
+const STROKED = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'gu')
+const WORD = /[\p{L}\p{N}\p{M}]+|\p{S}/gu
+
+/** Text without case, accents and compatibility forms. The same for all cases of a text: `ß` is `ss`, `İ` is `i`. */
+function fold(text: string): string {
+  const plain = withoutAccents(text)
+  // Lower case first, because `ẞ` has no upper case of its own.
+  const caseless = plain.toLowerCase().toUpperCase().toLowerCase()
+  return withoutAccents(caseless)
+    .replace(STROKED, (letter) => STROKES[letter] ?? letter)
+    .normalize('NFKC')
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize('NFKD').replace(ACCENTS, '').replace(VARIATIONS, '')
+}
+
+/**
+ * Words of a title or of a search, folded, each once. A word is a run of letters, digits and their marks, or one symbol,
+ * such as an emoji. Everything else separates words.
+ */
+export function wordsOf(text: string): readonly string[] {
+  return [...new Set(fold(text).match(WORD))]
+}
+
+/** Words of a search, longest first, without those that begin another of them. */
+export function searchWords(text: string): readonly string[] {
+  const words = wordsOf(text)
+  return words
+    .filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
+    .toSorted((a, b) => b.length - a.length)
+}
+
+/** Words of a title as one text, for `hasWord`: a blank before each. */
+export function joinWords(title: string | null): string {
+  return title === null
+    ? ''
+    : wordsOf(title)
+        .map((word) => ` ${word}`)
+        .join('')
+}
+
+/** Whether each word begins a word of a joined title. */
+export function hasWords(joined: string, words: readonly string[]): boolean {
+  return words.every((word) => joined.includes(` ${word}`))
+}
