@@ -176,3 +176,55 @@ suite('every problem', () => {
     stage.reported.length = 0
   })
 })
+
+suite('a name that is almost right is refused with what was meant:', () => {
+  const table: readonly (readonly [path: string, detail: RegExp])[] = [
+    ['/api/v1/events?contest_id=1', /Did you mean `contestId`\?/],
+    ['/api/v1/events?type[]=payout', /Did you mean `type`\?/],
+    ['/api/v1/events?Type=payout', /Did you mean `type`\?/],
+    ['/api/v1/flows?bucket=days', /Did you mean day\?/],
+    ['/api/v1/flows?bucket=Week', /Did you mean week\?/],
+    ['/api/v1/events?type=payouts,burns,play', /Did you mean payout, burn\?/],
+    ['/api/v1/contests?status=Running', /Did you mean running\?/],
+    ['/api/v1/flows?from=2026-7', /did you mean 2026-07-01T00:00:00\.000Z\?/],
+    ['/api/v1/event', /Did you mean \/api\/v1\/events\?/],
+    ['/api/v1/events/', /Did you mean \/api\/v1\/events\? An address has no slash at its end\./],
+    ['/api/v1/Events/5', /Did you mean \/api\/v1\/events\/\{seq\}\?/],
+    ['/api/v1//events', /Did you mean \/api\/v1\/events\?/],
+    ['/api/v1/contest/1/ledger', /Did you mean \/api\/v1\/contests\/\{id\}\/ledger\?/],
+    ['/api/v1/', /Did you mean \/api\/v1\? An address has no slash at its end\./],
+    ['/api/v2/contests/1', /Did you mean \/api\/v1\/contests\/\{id\}\?/],
+    ['/api/contests', /Did you mean \/api\/v1\/contests\?/],
+    ['/api/v1/archive/2026-7.jsonl.gz', /Did you mean 2026-07\?/],
+    ['/summary.csv?x=1', /`x` is not known here/],
+  ]
+  for (const [path, detail] of table)
+    test(path, async () => assert.match((await problemAt(path)).detail, detail))
+
+  test('/status?format=csv, on a page', async () => {
+    const response = await stage.get('/status?format=csv')
+    assert.equal(response.status, 400)
+    assert.match(await response.text(), /Did you mean \/status\.csv\?/)
+  })
+
+  test('a page', async () => {
+    const response = await stage.get('/contest/1')
+    assert.equal(response.status, 404)
+    assert.match(await response.text(), /Did you mean \/contests\/\{id\}\?/)
+  })
+
+  test('and nothing that was sent is repeated', async () => {
+    const address = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+    for (const path of [`/api/v1/contest/${address}`, `/contest/${address}`, `/api/v2/${address}`]) {
+      const text = await (await stage.get(path)).text()
+      assert.ok(!text.includes(address.slice(0, 12)), path)
+    }
+  })
+
+  test('an answer to a hostile path is made at once', async () => {
+    const startedMs = performance.now()
+    for (const path of ['/a'.repeat(2_000), `/api/v1/${'e'.repeat(4_000)}`, '/'.repeat(4_000)])
+      assert.equal((await stage.get(path)).status, 404)
+    assert.ok(performance.now() - startedMs < 1_000)
+  })
+})

@@ -31,7 +31,9 @@ suite('a description', () => {
   let service: Service | undefined
   let folder = ''
   before(async () => {
-    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+    // The linter wants a licence, which is the operator's.
+    const options = ['--rate-limit', 'off', '--licence', 'https://example.org/licence']
+    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY, options })
     folder = await mkdtemp(join(tmpdir(), 'daybook-descriptions-'))
   })
   after(async () => {

@@ -9,7 +9,7 @@ import type { PresentEtag } from '../http/etag.ts'
 import type { RouteRequest, Reply, Route } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import { parseArchiveName } from './file-name.ts'
+import { monthMeant, parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
 import { revalidated, treeReplies } from './tree-routes.ts'
@@ -32,10 +32,11 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
       ...endpointPlace('archiveFile'),
       streaming: true,
       handle(ask) {
-        const name = parseArchiveName(ask.segments['file'] ?? '')
+        const text = ask.segments['file'] ?? ''
+        const name = parseArchiveName(text)
         switch (name?.is) {
           case undefined:
-            return monthNotFound()
+            return monthNotFound(monthMeant(text))
           case 'sums':
             return sumsReply(log, presentEtag, ask)
           case 'manifest':

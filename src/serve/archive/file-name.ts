@@ -26,3 +26,11 @@ export function parseArchiveName(name: string): ArchiveName | undefined {
   if (match?.[2] === ENDINGS.details) return { is: 'file', month, file: 'details' }
   return { is: 'manifest', month }
 }
+
+const NEARLY_MONTH = /^(\d{4})-?(\d{1,2})(?:\.|$)/
+
+/** The month that a name without a valid one probably means: `2026-07` for `2026-7.jsonl.gz`. */
+export function monthMeant(name: string): Month | undefined {
+  const [, year = '', month = ''] = NEARLY_MONTH.exec(name) ?? []
+  return year === '' ? undefined : parseMonth(`${year}-${month.padStart(2, '0')}`)
+}

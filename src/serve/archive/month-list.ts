@@ -1,3 +1,4 @@
+import type { Month } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
@@ -43,11 +44,12 @@ export function sha256Sums(months: readonly MonthState[]): string {
     .join('')
 }
 
-/** Reply for a name below `/archive/` that is no file. */
-export function monthNotFound(): Reply {
+/** Reply for a name below `/archive/` that is no file, with the month that it probably means. */
+export function monthNotFound(meant?: Month): Reply {
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
   return problemReply({
     code: 'month-not-found',
-    detail: `The archive holds the months from the first event's to the newest one's: see ${ENDPOINT_PATHS.archive}.`,
+    detail: `The archive holds the months from the first event's to the newest one's: see ${ENDPOINT_PATHS.archive}.${question}`,
   })
 }
 

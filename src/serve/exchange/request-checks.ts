@@ -3,6 +3,7 @@ import { ALLOWED_METHODS, PREFLIGHT_HEADERS } from '../http/headers.ts'
 import { judgeForm, judgeTarget } from '../http/request-form.ts'
 import type { Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
+import type { NearPaths } from '../near/near-paths.ts'
 import type { StepRefusal, Step, Visit } from './visit.ts'
 import { stepRefusal } from './visit.ts'
 
@@ -36,10 +37,19 @@ const NO_ENDPOINT: Problem = {
   detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
 }
 
-/** Refuses a path that no route matches. */
-export function checkRoute({ found, underApi }: Pick<Visit, 'found' | 'underApi'>): StepRefusal | undefined {
-  if (found !== undefined) return undefined
-  return stepRefusal(underApi ? NO_ENDPOINT : NOTHING_HERE)
+/** Opens the check that refuses a path that no route matches. It suggests the path that is probably meant. */
+export function openRouteCheck(near: NearPaths): Step {
+  return ({ found, underApi, path }) => {
+    if (found !== undefined) return undefined
+    const problem = underApi ? NO_ENDPOINT : NOTHING_HERE
+    const meant = near(path)
+    if (meant === undefined) return stepRefusal(problem)
+    const slash = path.endsWith('/') ? ' An address has no slash at its end.' : ''
+    return stepRefusal({
+      ...problem,
+      detail: `There is nothing at this address. Did you mean ${meant}?${slash}`,
+    })
+  }
 }
 
 /** Opens the check that refuses answers about the log while this node is not ready. */

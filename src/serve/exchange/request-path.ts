@@ -13,6 +13,7 @@ import { openRequestLanes } from '../fairness/request-lanes.ts'
 import { openReadyReplies } from '../http/ready-replies.ts'
 import type { RequestIds } from '../http/request-ids.ts'
 import type { Router } from '../http/router.ts'
+import { openNearPaths } from '../near/near-paths.ts'
 import { openUnreadAnswers } from './unread-answers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { openAnswerDeadlines } from './answer-deadlines.ts'
@@ -23,7 +24,7 @@ import { openFailure } from './failure.ts'
 import type { AnswerInTurn } from './thread-question.ts'
 import { openAskElsewhere, openRefuse } from './thread-question.ts'
 import { openReadyStep } from './ready-step.ts'
-import { checkForm, checkMethod, checkRoute, checkTarget, openReadinessCheck } from './request-checks.ts'
+import { checkForm, checkMethod, checkTarget, openReadinessCheck, openRouteCheck } from './request-checks.ts'
 import { openRouteAnswer } from './route-answer.ts'
 import { openVisits } from './visit.ts'
 
@@ -79,9 +80,9 @@ export function openRequestPath(
     checkForm,
     checkMethod,
     checkTarget,
-    checkRoute,
+    openRouteCheck(openNearPaths(parts.router.paths)),
     openReadinessCheck(unready),
-    openRouteAnswer(askElsewhere, now),
+    openRouteAnswer(askElsewhere, now, parts.router),
   ]
 
   // Its reply: a refusal becomes JSON or a page, a page is charged for the rows that it read, and the reply is written.

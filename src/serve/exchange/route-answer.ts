@@ -1,24 +1,25 @@
 import type { ServerResponse } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import type { Problem } from '../../protocol/problem.ts'
 import { names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import { parseQuery } from '../http/query.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
-import type { Found } from '../http/router.ts'
+import type { Found, Router } from '../http/router.ts'
 import type { Eventual } from './eventual.ts'
 import type { AskElsewhere } from './thread-question.ts'
 import type { Step, Visit } from './visit.ts'
 import { header, stepRefusal } from './visit.ts'
 
 /** Opens the last step: it parses the query and asks the route, here if the answer is brief, else in another thread. */
-export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms): Step {
+export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms, router: Router): Step {
   return (visit) => {
     const { found, rawQuery } = visit
-    assert(found !== undefined, 'checkRoute refuses a path without a route')
+    assert(found !== undefined, 'a path without a route is refused before')
     const query = parseQuery(rawQuery, found.route.parameters)
-    if (!query.ok) return stepRefusal(query.problem)
+    if (!query.ok) return stepRefusal(withFile(query.problem, visit, router))
     return answer(visit, found, query.value)
   }
 
@@ -55,6 +56,18 @@ function wholePartOf(
   { httpVersion }: Visit['request'],
 ): AnswerRoute['whole'] {
   return httpVersion !== '1.0' && whole?.takes(query) === true ? whole : undefined
+}
+
+const FORMAT = /(?:^|&)format=(csv|json|ics)(?:&|$)/
+
+/** The problem of an unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
+function withFile(problem: Problem, { path, rawQuery }: Visit, router: Router): Problem {
+  const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
+  const file = ending === undefined ? undefined : router(`${path}.${ending}`)
+  // The path in the table, because a part of the sent one may be a wallet address.
+  return file === undefined
+    ? problem
+    : { ...problem, detail: `${problem.detail} Did you mean ${file.route.path}?` }
 }
 
 function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {

@@ -6,6 +6,7 @@ import { parseQueryTime, TIME_FORMS } from '../../protocol/query-time.ts'
 import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
+import { nearest } from '../near/nearest.ts'
 import { isForbidden, looksLikeAddress } from './address.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
@@ -138,12 +139,14 @@ function unknown(name: string | undefined, table: readonly Parameter[]): Finding
   const allowed = table.map((row) => row.name)
   const nameable = name !== undefined && NAMEABLE.test(name)
   const subject = nameable ? `\`${name}\`` : 'A parameter'
+  const meant = name === undefined ? undefined : nearest(name, allowed)
+  const question = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
   const rest = allowed.length === 0 ? 'This address takes none.' : `Known are ${allowed.join(', ')}.`
   return {
     code: 'unknown-parameter',
     fault: {
       parameter: nameable ? name : 'a parameter',
-      message: `${subject} is not known here. ${rest}`,
+      message: `${subject} is not known here.${question} ${rest}`,
       allowed,
     },
   }
@@ -173,14 +176,14 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
         ? { is: 'word', text, value: text }
         : invalid(form)
     case 'one-of':
-      return form.values.includes(text) ? { is: 'word', text, value: text } : invalid(form)
+      return form.values.includes(text) ? { is: 'word', text, value: text } : invalid(form, text)
     case 'list-of':
     case 'words': {
       const value = distinct(text)
       const fits = value?.every((one) => (form.is === 'words' ? WORD.test(one) : form.values.includes(one)))
       return value !== undefined && fits === true
         ? { is: 'list', text: value.join(','), value }
-        : invalid(form)
+        : invalid(form, text)
     }
     case 'integers': {
       const texts = distinct(text)
@@ -207,8 +210,8 @@ function distinct(text: string): readonly string[] | undefined {
 const WORD_FORM = 'a lower-case letter, then up to 31 lower-case letters, digits or `_`'
 const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or the parameter repeated`
 
-/** Values that a form allows, as a fault. */
-function invalid(form: ParameterForm): Refusal {
+/** Values that a form allows, as a fault. `text` may be a misspelt one of them. */
+function invalid(form: ParameterForm, text = ''): Refusal {
   switch (form.is) {
     case 'time':
       return { message: `must be a time in UTC, such as ${TIME_FORMS}.` }
@@ -223,10 +226,13 @@ function invalid(form: ParameterForm): Refusal {
     case 'tx':
       return { message: `must be ${form.chains.map((chain) => TX_FORM[chain]).join(', or ')}.` }
     case 'one-of':
-      return { message: `must be one of ${form.values.join(', ')}.`, allowed: form.values }
+      return {
+        message: `must be one of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
+        allowed: form.values,
+      }
     case 'list-of':
       return {
-        message: `must be ${LIST_FORM}, out of ${form.values.join(', ')}.`,
+        message: `must be ${LIST_FORM}, out of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
         allowed: form.values,
       }
     case 'words':
@@ -236,6 +242,13 @@ function invalid(form: ParameterForm): Refusal {
         message: `must be ${LIST_FORM}. Each is an integer from ${form.min} to ${form.max} in plain digits.`,
       }
   }
+}
+
+/** Question about the misspelt values of a text, with the allowed ones that are near to them. */
+function meantBy(text: string, values: readonly string[]): string {
+  const wrong = text.split(',', LIST_VALUES_MAX).filter((one) => !values.includes(one))
+  const meant = [...new Set(wrong.map((one) => nearest(one, values)).filter((one) => one !== undefined))]
+  return meant.length === 0 ? '' : ` Did you mean ${meant.join(', ')}?`
 }
 
 /** Decodes once, as forms encode: `+` is a space. Undefined for bad encoding or bad UTF-8. */

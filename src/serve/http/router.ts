@@ -4,8 +4,8 @@ import type { Route } from './route.ts'
 
 export type Found = Readonly<{ route: Route; segments: Readonly<Record<string, string>> }>
 
-/** Finds the route of a raw path: no decoding, no case folding, no trailing slash. */
-export type Router = (path: string) => Found | undefined
+/** Finds the route of a raw path: no decoding, no case folding, no trailing slash. `paths` are those of all routes. */
+export type Router = ((path: string) => Found | undefined) & Readonly<{ paths: readonly string[] }>
 
 /** Characters of our paths; other paths are never looked up, so nothing needs decoding. */
 const PATH = /^\/[A-Za-z0-9/_.-]*$/
@@ -27,7 +27,7 @@ export function openRouter(routes: readonly Route[]): Router {
     byPattern.set(handler, route)
     way.on('GET', patternOf(route.path), handler)
   }
-  return (path) => {
+  const find = (path: string): Found | undefined => {
     if (!PATH.test(path)) return undefined
     const found = way.find('GET', path)
     if (found === null) return undefined
@@ -36,6 +36,7 @@ export function openRouter(routes: readonly Route[]): Router {
     const segments = segmentsOf(route, found.params)
     return segments === undefined ? undefined : { route, segments }
   }
+  return Object.assign(find, { paths: routes.map(({ path }) => path) })
 }
 
 /** `/contests/{id}` in the notation of the library. */
