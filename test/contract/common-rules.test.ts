@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
+import { msOf } from '../../src/protocol/moment.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 
@@ -226,5 +227,74 @@ suite('a name that is almost right is refused with what was meant:', () => {
     for (const path of ['/a'.repeat(2_000), `/api/v1/${'e'.repeat(4_000)}`, '/'.repeat(4_000)])
       assert.equal((await stage.get(path)).status, 404)
     assert.ok(performance.now() - startedMs < 1_000)
+  })
+})
+
+suite('the caching of an answer that may change', () => {
+  const PLAIN = 'public, max-age=0, must-revalidate'
+  const caching = async (from: ApiStage, path: string): Promise<string | null> => {
+    const response = await from.get(path)
+    await response.arrayBuffer()
+    return response.headers.get('cache-control')
+  }
+
+  test('is revalidation, of pages too', async () => {
+    for (const path of ['/', '/payouts', '/api/v1/summary', '/api/v1/status', '/api/v1/archive', '/llms.txt'])
+      assert.equal(await caching(stage, path), PLAIN, path)
+  })
+
+  test('lets a CDN keep pages alone, when the operator says so', async () => {
+    await using other = await openApiStage({ site: { pageCacheSeconds: 2 } })
+    for (const path of ['/', '/payouts'])
+      assert.equal(await caching(other, path), `${PLAIN}, s-maxage=2, stale-while-revalidate=10`, path)
+    for (const path of ['/api/v1/summary', '/payouts.csv', '/llms.txt'])
+      assert.equal(await caching(other, path), PLAIN, path)
+    assert.equal(await caching(other, '/payouts?x=1'), 'no-store')
+  })
+})
+
+suite('an answer that depends on the present', () => {
+  test('states the minute that it computes with, and its ETag changes with the minute', async () => {
+    for (const path of ['/api/v1/payouts', '/api/v1/status']) {
+      const first = await stage.get(path)
+      const { now } = (await first.json()) as { now: { at: string; atMs: number } }
+      assert.equal(now.atMs % 60_000, 0, path)
+      assert.equal(now.at, new Date(now.atMs).toISOString())
+      const etag = first.headers.get('etag') ?? ''
+      const same = await stage.get(path, { 'If-None-Match': etag })
+      assert.equal(same.status, 304, path)
+      assert.equal(same.headers.get('daybook-seq'), first.headers.get('daybook-seq'))
+      assert.equal(same.headers.get('vary'), first.headers.get('vary'))
+      assert.equal(same.headers.get('access-control-allow-origin'), '*')
+      assert.match(same.headers.get('daybook-log') ?? '', /^[0-9a-f]{32}$/)
+      assert.equal(same.headers.get('daybook-simulated'), '1')
+      stage.setNow(msOf(now.atMs + 60_000))
+      const later = await stage.get(path, { 'If-None-Match': etag })
+      assert.equal(later.status, 200, path)
+      await later.arrayBuffer()
+    }
+  })
+})
+
+suite('a query with a wallet address', () => {
+  const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+
+  test('is refused as address-forbidden in every parameter of every endpoint, and is not repeated', async () => {
+    for (const { path, parameters } of ENDPOINTS) {
+      const there = path
+        .replace('{file}', '2026-10.jsonl.gz')
+        .replace('{type}', 'burn')
+        .replaceAll(/\{\w+\}/g, '1')
+        .replace('{tile...}', '000.p/13')
+      // A transaction of an opaque log may have any form that is not proven to be an address.
+      const names = parameters.map((one) => one.name).filter((name) => name !== 'tx')
+      for (const name of [...names, 'nothing', ADDRESS]) {
+        const response = await stage.get(`${there}?${name}=${ADDRESS}`)
+        const text = await response.text()
+        assert.equal(response.status, 400, `${there} ${name}`)
+        assert.match(text, /"code":"address-forbidden"/, `${there} ${name}`)
+        assert.ok(!text.includes(ADDRESS.slice(0, 10)), `${there} ${name}`)
+      }
+    }
   })
 })

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Explorer, Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE, parseExplorer } from '../../web/markup/site.ts'
-import { option } from '../terminal/options.ts'
+import { option, wholeBetween } from '../terminal/options.ts'
 
 /** Options of the site, as commander parses them. */
 export type SiteOptions = Readonly<{
@@ -12,12 +12,15 @@ export type SiteOptions = Readonly<{
   token: string
   explorer: readonly Explorer[]
   licence?: string
+  pageCache?: number
   contact?: string
 }>
 
 const NAME_CHARS_MAX = 60
 const TOKEN_CHARS_MAX = 12
 const EXPLORERS_MAX = 8
+/** A page that is older than this misleads: a CDN keeps it for a little longer while it asks again. */
+const PAGE_CACHE_SECONDS_MAX = 60
 /** Control characters and lone surrogates, which no header or page may contain. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
@@ -48,6 +51,12 @@ export function siteOptions(command: Command): Command {
       ),
     )
     .addOption(
+      option(
+        '--page-cache <seconds>',
+        'time for which a CDN may keep a page without asking (default: none)',
+      ).argParser(wholeBetween(1, PAGE_CACHE_SECONDS_MAX)),
+    )
+    .addOption(
       option('--contact <url>', 'contact address: https: or mailto:').argParser((text) =>
         address(text, ['https:', 'mailto:']),
       ),
@@ -56,7 +65,7 @@ export function siteOptions(command: Command): Command {
 
 /** Settings of the pages, except the address of the site. */
 export function siteOf(
-  { siteName, token, explorer, licence, contact }: SiteOptions,
+  { siteName, token, explorer, licence, contact, pageCache }: SiteOptions,
   startedAt: Ms,
 ): Omit<Site, 'url'> {
   return {
@@ -64,6 +73,7 @@ export function siteOf(
     token,
     explorers: explorer,
     licence: licence ?? null,
+    pageCacheSeconds: pageCache ?? null,
     contact: contact ?? null,
     startedAt,
   }

@@ -18,6 +18,7 @@ import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.t
 import { feedLink } from './subscription-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
+import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 import type { PageCache } from './page-cache.ts'
 import type { PageFormat } from './page-formats.ts'
 import { asOfIn, hasNextPage, formatReply, metadataLink, permalinkOf, pictureOf } from './page-formats.ts'
@@ -161,9 +162,12 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   if (location !== null) return { is: 'elsewhere', status: 303, location }
   const body = Buffer.from(await documentOf(page, view, answer))
   // The page is never immutable, even if its answer is, because a new version may render it differently.
-  const headers = { ...PAGE_HEADERS, ...linkHeader(web, api) }
+  const headers = { ...PAGE_HEADERS, ...cacheHeader(web), ...linkHeader(web, api) }
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
 }
+
+/** Seconds for which a CDN may answer with an old page while it asks for a new one. */
+const STALE_SECONDS = 10
 
 type CsvEndpoint = TableEndpoint | 'events'
 
@@ -254,6 +258,13 @@ function refusal(
   if (format !== '') return problemReply(problem)
   const { site, identity, paths } = web
   return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
+}
+
+/** Header that lets a CDN keep a page, when the operator has chosen a time. */
+function cacheHeader({ site: { pageCacheSeconds } }: Web): Readonly<Record<string, string>> {
+  if (pageCacheSeconds === null) return {}
+  const shared = `s-maxage=${pageCacheSeconds}, stale-while-revalidate=${STALE_SECONDS}`
+  return { 'Cache-Control': `${CACHE_CONTROL.revalidate}, ${shared}` }
 }
 
 function linkHeader({ site }: Web, api: string | null): Readonly<Record<string, string>> {

@@ -14,6 +14,8 @@ export type Site = Readonly<{
   explorers: readonly Explorer[]
   /** URL of the licence of the published log; null if none. */
   licence: string | null
+  /** Seconds for which a shared cache may keep a page; null for none. */
+  pageCacheSeconds: number | null
   /** Contact address, `https:` or `mailto:`; null if none. */
   contact: string | null
   /** Start of the service, by which the operator confirms these settings. */
@@ -29,6 +31,7 @@ export const DEFAULT_SITE: Site = {
   token: 'KOTS',
   explorers: [],
   licence: null,
+  pageCacheSeconds: null,
   contact: null,
   startedAt: msOf(0),
 }
