@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/terminal/world.ts'
+import { programWords } from './command/terminal/program-words.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
 import { msOf } from './protocol/moment.ts'
 
@@ -36,6 +37,11 @@ const world: World = {
   // One clock for all threads: allowances and streams compare its readings.
   monotonicMs: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
   random: Math.random,
+  program: programWords({
+    file: import.meta.filename,
+    cwd: process.cwd(),
+    npmCommand: process.env['npm_command'],
+  }),
   stdout: process.stdout,
   stderr: process.stderr,
   interactive: process.stderr.isTTY,

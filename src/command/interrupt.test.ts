@@ -22,6 +22,7 @@ function stoppedWorld(): World {
   return {
     now: () => msOf(START_MS),
     monotonicMs: () => 0,
+    program: 'daybook',
     random: () => 0,
     stdout: new PassThrough(),
     stderr: new PassThrough(),

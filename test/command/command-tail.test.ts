@@ -37,9 +37,12 @@ suite('tail', () => {
   })
 
   test('begins with the last events that match the filter, in order', async () => {
-    const words = ['tail', service.url, '-n', '5', '--no-follow', '--type', 'payout', '--kind', 'winner']
+    const filter = ['--type', 'payout,burn', '--kind', 'winner,refund', '--contest-id', '1,2,3']
+    const words = ['tail', service.url, '-n', '5', '--no-follow', ...filter]
     const { stdout, stderr } = await run(words)
-    const page = JSON.parse(await textOf('/events?order=desc&limit=5&type=payout&kind=winner'))
+    const page = JSON.parse(
+      await textOf('/events?order=desc&limit=5&type=payout,burn&kind=winner,refund&contestId=1,2,3'),
+    )
     assert.deepEqual(
       stdout
         .trim()
@@ -47,29 +50,34 @@ suite('tail', () => {
         .map((line) => JSON.parse(line)),
       page.events.toReversed(),
     )
-    assert.match(stderr, /resume: .* --type payout --kind winner --no-follow --after 2187$/m)
+    assert.match(
+      stderr,
+      /resume: .* --type payout,burn --kind winner,refund --contest-id 1,2,3 --no-follow --after 2187$/m,
+    )
   })
 
-  test('begins at a moment, and ends after a number of events', async () => {
-    const words = [
-      'tail',
-      service.url,
-      '--since',
-      '2026-08-10',
-      '--nonzero',
-      '--count',
-      '2',
-      '--format',
-      'csv',
-    ]
-    const { code, stdout, stderr } = await run(words)
-    const csv = await textOf('/events?from=2026-08-10&nonzero=1&limit=2&format=csv')
-    assert.equal(code, 0)
-    assert.equal(stdout, csv)
-    const last = csv.trim().split('\r\n').at(-1)?.split(',')[0]
-    assert.match(stderr, new RegExp(`complete up to seq ${last}$`, 'm'))
-    assert.match(stderr, new RegExp(`--format csv --after ${last}$`, 'm'))
-  })
+  for (const option of ['--since', '--from']) {
+    test(`begins at a moment (${option}), and ends after a number of events`, async () => {
+      const words = [
+        'tail',
+        service.url,
+        option,
+        '2026-08-10',
+        '--nonzero',
+        '--count',
+        '2',
+        '--format',
+        'csv',
+      ]
+      const { code, stdout, stderr } = await run(words)
+      const csv = await textOf('/events?from=2026-08-10&nonzero=1&limit=2&format=csv')
+      assert.equal(code, 0)
+      assert.equal(stdout, csv)
+      const last = csv.trim().split('\r\n').at(-1)?.split(',')[0]
+      assert.match(stderr, new RegExp(`complete up to seq ${last}$`, 'm'))
+      assert.match(stderr, new RegExp(`--format csv --after ${last}$`, 'm'))
+    })
+  }
 
   test('follows, ends with 0 when interrupted, and continues from its cursor file without loss', async () => {
     const cursor = join(folder, 'cursor')
@@ -84,7 +92,7 @@ suite('tail', () => {
     assert.equal(ended.stdout, `${await textOf(`/events/${one}`)}\n`)
     assert.match(
       ended.stderr,
-      new RegExp(`^resume: daybook tail \\S+ --type treasury --cursor ${cursor}$`, 'm'),
+      new RegExp(`^resume: npm run -s daybook -- tail \\S+ --type treasury --cursor ${cursor}$`, 'm'),
     )
 
     await publishDeposit(service, 'tail-2')

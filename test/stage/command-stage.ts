@@ -26,6 +26,7 @@ export function programOf(world: Partial<World>, done: (code: number) => void): 
     now: () => msOf(Date.now()),
     monotonicMs: () => performance.now(),
     random: Math.random,
+    program: 'daybook',
     stdout: new PassThrough(),
     stderr: new PassThrough(),
     interactive: false,

@@ -28,6 +28,7 @@ export function manualWorld(now: () => Ms): World {
   return {
     now,
     monotonicMs: () => performance.now(),
+    program: 'daybook',
     random: () => 0.5,
     stdout: silent,
     stderr: silent,

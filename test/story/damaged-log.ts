@@ -132,6 +132,7 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
   const out = new PassThrough()
   const said = text(out)
   const world: World = {
+    program: 'daybook',
     now: () => msOf(Date.UTC(2026, 5, 1)),
     monotonicMs: () => performance.now(),
     random: Math.random,

@@ -28,6 +28,7 @@ type TailOptions = FilterOptions &
   Readonly<{
     after?: number
     since?: Ms
+    from?: Ms
     last?: number
     count?: number
     follow: boolean
@@ -54,9 +55,16 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
     .command('tail')
     .description('follow the log: a table on a terminal, lines as in the archive elsewhere')
     .argument('<url>', 'address of the service')
-    .addOption(option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'last']))
+    .addOption(
+      option('--after <seq>', 'begin after this seq').argParser(seq).conflicts(['since', 'from', 'last']),
+    )
     .addOption(
       option('--since <time>', `begin at this moment: ${OPTION_TIME_FORMS}`)
+        .argParser(pastTimeOption(world.now))
+        .conflicts(['from', 'last']),
+    )
+    .addOption(
+      option('--from <time>', 'the same as --since, as `export` has it')
         .argParser(pastTimeOption(world.now))
         .conflicts('last'),
     )
@@ -92,7 +100,7 @@ Examples:
     })
 }
 
-function startOf({ after, since, last }: TailOptions): TailStart {
+function startOf({ after, from, since = from, last }: TailOptions): TailStart {
   if (after !== undefined) return { is: 'after', seq: after }
   if (since !== undefined) return { is: 'since', atMs: since }
   return last === undefined ? { is: 'head' } : { is: 'last', count: last }

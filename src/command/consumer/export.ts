@@ -42,7 +42,7 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
     const { after, end, head, months } = await boundsOf(daybook, settings, world.stop)
     if (settings.after > head && settings.after > (await daybook.status({ signal: world.stop })).head.seq) {
       const cursor = { log: null, seq: settings.after, url: settings.url }
-      const resume = (seq: number): string => `daybook export ${shellQuoted(settings.url)} --after ${seq}`
+      const resume = (seq: number): string => `export ${shellQuoted(settings.url)} --after ${seq}`
       throw await unknownCursorError({ ...cursor, resume }, daybook, world)
     }
     run.seq = after

@@ -74,7 +74,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   }
 
   const cursorError = (ofLog: string | null, seq: number): Promise<CommandError> => {
-    const cursor = { log: ofLog, seq, url, resume: (at: number) => restartCommand(settings, at) }
+    const cursor = { log: ofLog, seq, url, resume: (at: number) => restartWords(settings, at) }
     return withCommandErrors(() => unknownCursorError(cursor, daybook, world))
   }
 
@@ -172,27 +172,35 @@ function openConnectionNotices(world: World): (status: StreamStatus) => void {
 
 function report(settings: TailSettings, { shown, read, seq }: TailProgress, world: World): void {
   tell(world, `${shown} shown, ${read} read, complete up to seq ${seq}`)
-  tell(world, `resume: ${resumeCommand(settings, seq)}`)
+  tell(world, `resume: ${world.program} ${resumeWords(settings, seq)}`)
 }
 
-/** Command that continues after a seq. */
-function resumeCommand({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
-  const { type = [], kind, contestId, nonzero = false } = filter
+/** Words after those of the program that continue after a seq. */
+function resumeWords({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
+  const { type, kind, contestId, nonzero = false } = filter
   const words = [
-    ...(type.length > 0 ? ['--type', type.join(',')] : []),
-    ...(kind === undefined ? [] : ['--kind', String(kind)]),
-    ...(contestId === undefined ? [] : ['--contest-id', String(contestId)]),
+    ...listWords('--type', type),
+    ...listWords('--kind', kind),
+    ...listWords('--contest-id', contestId),
     ...(nonzero ? ['--nonzero'] : []),
     ...(follow ? [] : ['--no-follow']),
     ...(format === null ? [] : ['--format', format]),
     ...(cursor === null ? ['--after', String(seq)] : ['--cursor', cursor]),
   ]
-  return ['daybook', 'tail', url, ...words].map(shellQuoted).join(' ')
+  return ['tail', url, ...words].map(shellQuoted).join(' ')
 }
 
-/** Command that begins again after a seq. A saved cursor would override it, so its file must be moved away. */
-function restartCommand(settings: TailSettings, seq: number): string {
+type Value = string | number
+
+/** An option with its values, or nothing. */
+function listWords(option: string, given: Value | readonly Value[] | undefined): readonly string[] {
+  const values = [given ?? []].flat()
+  return values.length === 0 ? [] : [option, values.join(',')]
+}
+
+/** Words that begin again after a seq. A saved cursor would override it, so its file must be moved away. */
+function restartWords(settings: TailSettings, seq: number): string {
   const { cursor } = settings
-  const words = resumeCommand({ ...settings, cursor: null }, seq)
+  const words = resumeWords({ ...settings, cursor: null }, seq)
   return cursor === null ? words : `${words} --cursor ${shellQuoted(cursor)}, once that file is moved away`
 }

@@ -54,7 +54,7 @@ suite('a cursor that a log does not have', () => {
       70,
       having(60, two),
       1,
-      /^the service lost published events.* accepted .* a new log, whose head is 60, continues from the first 50 events\. The events of seq 51 to 70 that you read are gone, .*continue with: tail --after 50$/,
+      /^the service lost published events.* accepted .* a new log, whose head is 60, continues from the first 50 events\. The events of seq 51 to 70 that you read are gone, .*continue with: npx daybook tail --after 50$/,
     ],
     [
       'of a former log, within the events that were kept',
@@ -62,7 +62,7 @@ suite('a cursor that a log does not have', () => {
       40,
       having(60, two),
       1,
-      /The events up to seq 40 are in the new log.* continue with: tail --after 40$/,
+      /The events up to seq 40 are in the new log.* continue with: npx daybook tail --after 40$/,
     ],
     [
       'of a log before that, which both losses shortened',
@@ -78,7 +78,7 @@ suite('a cursor that a log does not have', () => {
       7,
       having(60, two),
       1,
-      /belongs to another log.* does not continue that log.*: tail --after 0$/,
+      /belongs to another log.* does not continue that log.*: npx daybook tail --after 0$/,
     ],
     [
       'of the same log, which is shorter now',
@@ -108,7 +108,10 @@ suite('a cursor that a log does not have', () => {
   for (const [what, log, seq, service, code, said] of table) {
     test(`is explained with what to do: one ${what}`, async () => {
       const cursor = { log, seq, url: URL_GIVEN, resume: (at: number) => `tail --after ${at}` }
-      const error = await unknownCursorError(cursor, service, { stop: new AbortController().signal })
+      const error = await unknownCursorError(cursor, service, {
+        stop: new AbortController().signal,
+        program: 'npx daybook',
+      })
       assert.equal(error.exitCode, code)
       assert.match(error.message, said)
       assert.doesNotMatch(error.message, /\n/)

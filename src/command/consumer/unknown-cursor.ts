@@ -10,7 +10,7 @@ type UnknownCursor = Readonly<{
   log: string | null
   seq: number
   url: string
-  /** Command that continues after a seq. */
+  /** Words after those of the program that continue after a seq. */
   resume(seq: number): string
 }>
 
@@ -21,13 +21,14 @@ type UnknownCursor = Readonly<{
 export async function unknownCursorError(
   cursor: UnknownCursor,
   daybook: Pick<Daybook, 'logKeys' | 'status'>,
-  { stop: signal }: Pick<World, 'stop'>,
+  { stop: signal, program }: Pick<World, 'stop' | 'program'>,
 ): Promise<CommandError> {
   const keys = await daybook.logKeys({ signal })
   const { seq: head } = (await daybook.status({ signal })).head
-  const { log, seq, url, resume } = cursor
+  const { log, seq, url } = cursor
+  const resume = (at: number): string => `${program} ${cursor.resume(at)}`
   const keptSize = keptSizeOf(keys, log)
-  const verify = `daybook verify ${printable(url)}`
+  const verify = `${program} verify ${printable(url)}`
   if (log === keys.logId) {
     const message = `seq ${seq} was read from this log, but its head is now ${head}: this node is behind, or the log lost events and its operator has not said so. Run ${verify} --save DIR to compare the log with your saved checkpoints. The cursor is unchanged`
     return new CommandError(1, message)

@@ -9,6 +9,8 @@ export type World = Readonly<{
   monotonicMs(): number
   /** From 0 inclusive to 1 exclusive. */
   random(): number
+  /** Words with which the user starts this program, for commands in messages. */
+  program: string
   /** Takes the command's data; everything else goes to `stderr`. */
   stdout: Writable
   stderr: Writable
