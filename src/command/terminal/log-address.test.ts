@@ -126,7 +126,7 @@ suite('the address of the publish door', () => {
 
   test('is refused with a hint when it is the public address', async () => {
     const server = createServer((_, response) => {
-      response.writeHead(404, { 'Daybook-Log': 'a'.repeat(32) }).end()
+      response.writeHead(404, { 'Access-Control-Allow-Origin': '*' }).end()
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
