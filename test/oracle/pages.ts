@@ -24,18 +24,20 @@ export type Page = Readonly<{
   hasMore: boolean
 }>
 
-/** Most entries that one page examines. */
-export const EXAMINED_MAX = 20_000
+/** Most events that one page with `nonzero` examines. */
+const EXAMINED_MAX = 20_000
 
 function matches(event: PublicEvent, asked: PageQuestion): boolean {
   if (asked.types !== undefined && !asked.types.includes(event.type)) return false
   if (asked.kind !== undefined && event.kind !== asked.kind) return false
   if (asked.contestId !== undefined && event.contestId !== asked.contestId) return false
-  if (asked.nonzero === true && (event.kots === null || /^0\.0+$/.test(event.kots))) return false
+  if (asked.tx !== undefined && event.tx !== asked.tx) return false
   return true
 }
 
-/** A page of `/events`. Examines the range entry by entry until the page is full or the limit is reached. */
+const isNonzero = ({ kots }: PublicEvent): boolean => kots !== null && !/^0\.0+$/.test(kots)
+
+/** A page of `/events`. With `nonzero` it ends short when it has examined many events that the other filters find. */
 export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): Page {
   const limit = asked.limit ?? 1000
   const range = book
@@ -45,18 +47,12 @@ export function eventsPage(book: readonly PublicEntry[], asked: PageQuestion): P
     .filter((event) => asked.toMs === undefined || event.atMs < asked.toMs)
     .filter((event) => asked.before === undefined || event.seq < asked.before)
   if (asked.order === 'desc') range.reverse()
-  // A page of one transaction examines only the events that name it.
-  const stretch = asked.tx === undefined ? range : range.filter((event) => event.tx === asked.tx)
-  const events: PublicEvent[] = []
-  let examined = 0
-  for (const event of stretch) {
-    if (events.length === limit || examined === EXAMINED_MAX) break
-    examined += 1
-    if (matches(event, asked)) events.push(event)
-  }
-  // The page ends at the last entry that it examined. An unfilled page of one transaction covers the whole range.
-  const isStopped = asked.tx === undefined || events.length === limit || examined === EXAMINED_MAX
-  const last = isStopped ? stretch[examined - 1] : range.at(-1)
-  const isEnd = last === undefined || last === range.at(-1)
-  return { events, limit, count: events.length, scannedTo: last?.seq, hasMore: !isEnd }
+  const found = range.filter((event) => matches(event, asked))
+  const examined = asked.nonzero === true ? found.slice(0, EXAMINED_MAX) : found
+  const wanted = asked.nonzero === true ? examined.filter(isNonzero) : examined
+  const events = wanted.slice(0, limit)
+  // A page ends at its last event when it is full, else where it stopped to examine, else with the range.
+  const stop = examined.length < found.length ? examined.at(-1) : range.at(-1)
+  const last = events.length === limit ? events.at(-1) : stop
+  return { events, limit, count: events.length, scannedTo: last?.seq, hasMore: last !== range.at(-1) }
 }
