@@ -1,4 +1,4 @@
-import { decodeHTML } from 'entities'
+import { decodeHTML } from 'entities/decode'
 import { foldLookAlikes } from './look-alikes.ts'
 
 /** Rounds in which encodings are undone at most. A URL inside a URL needs two. */
