@@ -7,7 +7,8 @@ import { EVENT_TYPES } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { TX_FORM, TX_PATTERN } from '../../protocol/tx.ts'
 
-const LIST_NOTE = ' Repeat the parameter, or give the values with commas between them.'
+/** Sentence in the description of a parameter that takes a list. */
+export const LIST_NOTE = ' Repeat the parameter, or give the values with commas between them.'
 
 /** A parameter of a query. */
 export function queryParameter({ name, form, absent, meaning, example }: Parameter): JsonSchema {

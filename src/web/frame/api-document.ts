@@ -1,6 +1,7 @@
 import type { Endpoint as Row } from '../../protocol/endpoints/endpoint.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
+import { LIST_NOTE } from '../../serve/describe/openapi-parameters.ts'
 
 /** Parts of the OpenAPI document that the reference shows. */
 export type ApiDocument = Readonly<{
@@ -98,7 +99,10 @@ export function valueBoundsOf({
 
 /** Meaning of a parameter and its default, which the document has in one text. */
 export function meaningOf({ description, in: place }: ApiParameter): readonly [string, string] {
-  const [meaning = '', absent] = description.replace(/\.$/, '').split('. When absent: ')
+  const [meaning = '', absent] = description
+    .replace(LIST_NOTE, '')
+    .replace(/\.$/, '')
+    .split('. When absent: ')
   return [meaning, absent ?? (place === 'path' ? 'none: it is needed' : 'not sent')]
 }
 

@@ -64,7 +64,10 @@ export function sharedIn(document: ApiDocument): readonly string[] {
   if (known !== undefined) return known
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
   const counts = Map.groupBy(refs, ([, name = '']) => name)
-  const found = Object.keys(document.components.schemas).filter((name) => (counts.get(name)?.length ?? 0) > 1)
+  // A schema without fields, such as a list of words, is told where it is used.
+  const found = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
+    properties !== undefined && (counts.get(name)?.length ?? 0) > 1 ? [name] : [],
+  )
   shared.set(document, found)
   return found
 }

@@ -113,7 +113,10 @@ suite('the reference as Markdown', () => {
         assert.deepEqual([byDefault, shown, means], [absent, `\`${example}\``, meaning], `${id} ${name}`)
       }
     }
-    assert.match(under('### GET /api/v1/events'), /^\| `limit` \| whole number \| 1000 \| 1 to 10000 \|/m)
+    assert.match(
+      under('### GET /api/v1/events'),
+      /^\| `limit` \| whole number \| 1000; with format=csv everything that matches \| 1 to 10000 \|/m,
+    )
   })
 
   test('has every field of every answer with its type, unit and meaning', () => {

@@ -135,9 +135,11 @@ const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the opera
     that anyone can look it up in a public explorer.
   </p>`
 
-const ADDRESSES = html`<h2 id="addresses">Which wallet addresses are refused</h2>
+const ADDRESSES = html`<section data-chrome>
+  <h2 id="addresses">Which wallet addresses are refused</h2>
   <p>${GUARD_HOLDS}</p>
-  <p>${GUARD_LIMITS}</p>`
+  <p>${GUARD_LIMITS}</p>
+</section>`
 
 const CORRECTIONS = html`<h2 id="corrections">What becomes of a mistake</h2>
   <p>

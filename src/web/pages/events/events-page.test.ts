@@ -125,7 +125,7 @@ suite('the pages of events', () => {
     ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
     ['/events?to=2026-09-01', `No event that matches: there is no event in this range. ${RANGE_ENDS}`],
     [
-      '/events?from=2027-01-01&type=play',
+      '/events?from=2026-10-02&type=play',
       `No play that matches: there is no event in this range. ${LOG_ENDS}`,
     ],
     ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_ENDS}`],
