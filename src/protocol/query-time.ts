@@ -40,6 +40,11 @@ export function parseQueryTime(text: string): QueryTime {
   return near ?? { fault: `must be a time in UTC, such as ${TIME_FORMS}.` }
 }
 
+/** The text of a parsed time as a link repeats it: as it is, or in the form of `at` when it needs encoding or is long. */
+export function plainTime(text: string, ms: Ms): string {
+  return /^[\dTZ:.-]{1,24}$/.test(text) ? text : formatAt(ms)
+}
+
 function parseNumber(text: string): QueryTime {
   if (!INTEGER.test(text)) {
     const fault =

@@ -77,6 +77,20 @@ suite('a time in a query', () => {
     )
   })
 
+  test('is repeated by a link as it was sent, or as its moment when it needs encoding', () => {
+    for (const [raw, again] of [
+      ['2026-10', '2026-10'],
+      ['1790856000123', '1790856000123'],
+      ['2026-10-01T12:00:00Z', '2026-10-01T12:00:00Z'],
+      ['2026-10-01T12:00:00%2B00:00', '2026-10-01T12:00:00.000Z'],
+      ['2026-10-01+12:00:00.5+00', '2026-10-01T12:00:00.500Z'],
+      ['2026-10-01T12:00:00.123456789Z', '2026-10-01T12:00:00.123Z'],
+    ] as const) {
+      const query = parseQuery(`from=${raw}`, TABLE)
+      assert.equal(query.ok && query.value.format(), `?from=${again}`)
+    }
+  })
+
   test('in seconds is refused with a question', () => {
     for (const text of ['1', '1790000000', '99999999999'])
       assert.match(faultOf(text), /did you mean milliseconds\?/)

@@ -2,7 +2,7 @@ import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
-import { parseQueryTime, TIME_FORMS } from '../../protocol/query-time.ts'
+import { parseQueryTime, plainTime, TIME_FORMS } from '../../protocol/query-time.ts'
 import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
@@ -159,7 +159,8 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
   switch (form.is) {
     case 'time': {
       const time = parseQueryTime(text)
-      return 'ms' in time ? { is: 'time', text, value: time.ms } : { message: time.fault }
+      if ('fault' in time) return { message: time.fault }
+      return { is: 'time', text: plainTime(text, time.ms), value: time.ms }
     }
     case 'integer': {
       const value = integerIn(text, form)
