@@ -37,12 +37,12 @@ const STORY: readonly EventSketch[] = [
   { at: '2026-01-08T00:00Z', is: 'payout/winner', contest: 1, kots: '70' },
   { at: '2026-01-20T00:00Z', is: 'loyalty/input', details: { month: month('2026-01'), digest } },
   { at: '2026-02-01T00:00Z', is: 'burn/platform_income', kots: '1' },
-  { at: '2026-02-01T00:01Z', is: 'hold/winner', contest: 1, details: { reviewUntil: closesAt } },
   // As many as the list of contests needs to be written.
   ...Array.from(
     { length: LIST_EVENTS },
-    () => ({ at: '2026-02-01T00:02Z', is: 'trade/buy', kots: '1' }) as const,
+    () => ({ at: '2026-02-01T00:00Z', is: 'trade/buy', kots: '1' }) as const,
   ),
+  { at: '2026-02-01T00:01Z', is: 'hold/winner', contest: 1, details: { reviewUntil: closesAt } },
 ]
 
 /** A change of one row in each table that can be computed from the lines. */
