@@ -27,6 +27,7 @@ type ParameterValues = Readonly<{
   limit: number
   order: 'asc' | 'desc'
   format: 'json' | 'csv'
+  details: boolean
   bucket: Bucket
   tz: number
 }>

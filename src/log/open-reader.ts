@@ -13,6 +13,7 @@ import { openPrefixReader } from './books/prefix-reader.ts'
 import type { KindSeen, LogReader, Snapshot } from './store/reader.ts'
 import { readKeys } from './tree/signing-keys.ts'
 import { openForReading, readIdentity, storePath } from './store/store.ts'
+import { openDetailedWalk } from './detailed-walk.ts'
 import { openTreeReader } from './tree/tree-reader.ts'
 import { openWalk } from './walk.ts'
 
@@ -77,6 +78,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const prefix = openPrefixReader(db)
   const books = openBooks(db, prefix)
   const walk = openWalk(db)
+  const detailedWalk = openDetailedWalk(db, walk)
   const archive = openArchiveReader(db)
   const tree = openTreeReader(db)
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
@@ -102,6 +104,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       },
       seqBefore: prefix.seqBefore,
       walk,
+      detailedWalk,
       kinds: () => kindsUpTo(head.seq),
       months: () => archive.months(head.seq),
       month: (month) => archive.month(month, head.seq),

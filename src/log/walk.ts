@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { assert } from '../protocol/brand.ts'
-import { escapeFormula } from '../protocol/foreign-text.ts'
 import { seqOf } from '../protocol/seq.ts'
+import { csvRows } from './csv-rows.ts'
 import type { Run } from './event-runs.ts'
 import { mergeRuns, openEventRuns } from './event-runs.ts'
 import type { Row } from './store/codec.ts'
@@ -16,10 +16,6 @@ const EXPRESSIONS: Readonly<Record<Framing, string>> = {
   sse: "group_concat('id: ' || seq || char(10) || 'data: ' || line || char(10) || char(10), '')",
   csv: "group_concat(line || char(10), '')",
 }
-
-/** The fields of an event line, for its CSV row. None of their values can contain a comma, quote or line break. */
-const CSV_LINE =
-  /\{"seq":(\d+),"type":"(\w+)","kind":"(\w+)","at":"([^"]+)","atMs":(\d+),"contestId":(null|\d+),"kots":(null|"[^"]*"),"tx":(null|"[^"]*")\}\n/g
 
 const NOTHING = new Uint8Array(0)
 /** Events that are read in the time of one look-up in an index. */
@@ -181,20 +177,5 @@ function linesStatement(framing: Framing): string {
 
 function bytesOf(row: Row, count: number, framing: Framing): Uint8Array {
   if (count === 0) return NOTHING
-  return framing === 'csv' ? csvOf(bytes(row, 'bytes')) : bytes(row, 'bytes')
-}
-
-function csvOf(lines: Uint8Array): Uint8Array {
-  const rows = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
-    .toString('utf8')
-    .replace(CSV_LINE, (_line, seq, type, kind, at, atMs, contestId, kots, tx) => {
-      const cells = [seq, type, kind, at, atMs, cell(contestId), cell(kots), escapeFormula(cell(tx))]
-      return `${cells.join(',')}\r\n`
-    })
-  return Buffer.from(rows)
-}
-
-function cell(json: string): string {
-  if (json === 'null') return ''
-  return json.startsWith('"') ? json.slice(1, -1) : json
+  return framing === 'csv' ? csvRows(bytes(row, 'bytes')) : bytes(row, 'bytes')
 }

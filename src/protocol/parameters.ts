@@ -36,6 +36,8 @@ export const LIST_VALUES_MAX = 20
 /** Events in a page of `/events`: at most, and by default. */
 export const PAGE_LIMIT_MAX = 10_000
 export const PAGE_LIMIT_DEFAULT = 1_000
+/** Bytes of the events and details of a page with `details=1`. A page ends before the event that would exceed them. */
+export const DETAILED_PAGE_BYTES_MAX: number = 4 * 1024 * 1024
 /** Events that a page of `/events` with `nonzero` examines at most, of those that its other filters find. */
 export const EXAMINED_MAX = 20_000
 /** Rows in a page of `/contests`, `/payouts` and a contest ledger's payouts at most. */

@@ -146,6 +146,8 @@ export type LoyaltyRuns = Readonly<{ asOf: AsOf; runs: readonly LoyaltyRun[] }>
 
 export type EventsPage = Readonly<{
   events: readonly EventWire[]
+  /** With `details=1`: the details of those events that have some, by seq. */
+  details?: Readonly<Record<string, DetailsFields>>
   page: Readonly<{
     after?: number
     before?: number
@@ -226,8 +228,10 @@ export type Status = Readonly<{
 /** Details of an event, each moment as a pair; null for an event without details. */
 export type EventDetails = Readonly<{
   seq: number
-  details: Readonly<Record<string, string | number | boolean>> | null
+  details: DetailsFields | null
 }>
+
+type DetailsFields = Readonly<Record<string, string | number | boolean>>
 
 /** Later events that correct an event: the one that cancels it, and the one that replaces it. */
 export type EventCorrections = Readonly<{ asOf: AsOf }> &

@@ -145,7 +145,7 @@ export function assertStreamPartDescribed(message: Readonly<Record<string, strin
     'a part of the stream',
   )
   if (isLine || data === undefined) return
-  const name = message['event'] === 'position' ? 'Position' : 'Event'
+  const name = { position: 'Position', details: 'EventDetails' }[message['event'] ?? ''] ?? 'Event'
   assertFits(JSON.parse(data), ['components', 'schemas', name], 'the data of a message')
 }
 

@@ -83,7 +83,8 @@ export async function openClient(port: number, settings: ClientSettings = {}): P
       : parseMessages(body())
   const dataOf = (): readonly string[] =>
     messages().flatMap(({ data, event }) => (data === undefined || event !== undefined ? [] : [data]))
-  const events = (): readonly string[] => dataOf().filter((data) => data.startsWith('{"seq":'))
+  const events = (): readonly string[] =>
+    dataOf().filter((data) => data.startsWith('{"seq":') && !/^\{"seq":\d+,"details":/.test(data))
   return {
     socket,
     head,

@@ -65,6 +65,13 @@ export type WalkResult = Readonly<{
   hasMore: boolean
 }>
 
+/** As `WalkResult`, with details. It also ends at a limit of bytes; then `hasMore` is true. */
+export type DetailedWalk = WalkResult &
+  Readonly<{
+    /** In JSON the members of an object, `"<seq>":{…}` joined by commas. In other framings they are in `bytes`. */
+    details: Uint8Array
+  }>
+
 /** A month of the archive. The open month grows; a closed one never changes. */
 export type MonthState = Readonly<{
   month: Month
@@ -114,6 +121,8 @@ export type Snapshot = Readonly<{
   /** The seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
   walk(walk: Walk, framing: Framing): WalkResult
+  /** Walks with details. The bytes and details together have `bytesMax` at most, unless the first event has more. */
+  detailedWalk(walk: Walk, framing: Framing, bytesMax: number): DetailedWalk
   kinds(): readonly KindSeen[]
   /** All months from the first event's to the head's, ascending, with empty months. */
   months(): readonly MonthState[]

@@ -65,6 +65,15 @@ const FILTER: Definitions<'type' | 'kind' | 'contestId' | 'nonzero'> = {
 /** The parameters that choose events. */
 export const FILTERS: readonly Parameter[] = keysOf(FILTER).map((name) => ({ name, ...FILTER[name] }))
 
+const DETAILS: Definitions<'details'> = {
+  details: {
+    form: { is: 'flag' },
+    absent: 'events alone',
+    meaning: '1: with the details of the events that have some, such as prices and titles',
+    example: '1',
+  },
+}
+
 const FORMAT: Definitions<'format'> = {
   format: {
     form: { is: 'one-of', values: ['json', 'csv'] },
@@ -185,7 +194,7 @@ export const ENDPOINT_PARAMETERS: {
     ...FORMAT,
   },
   loyaltyRuns: FORMAT,
-  events: { after: AFTER, ...FILTER, ...EVENTS },
+  events: { after: AFTER, ...FILTER, ...EVENTS, ...DETAILS },
   stream: {
     after: { ...AFTER, absent: 'live from the head' },
     from: timeOf(
@@ -193,5 +202,6 @@ export const ENDPOINT_PARAMETERS: {
       'Only events at or after this moment; with `after`, the later of both',
     ),
     ...FILTER,
+    ...DETAILS,
   },
 }

@@ -4,8 +4,10 @@ import type { EventsRange } from './events-range.ts'
 
 const COLUMNS = 'seq,type,kind,at,atMs,contestId,kots,tx'
 
-/** Header row. */
-export const CSV_HEADER: string = `${COLUMNS}\r\n`
+/** Header row; with `details=1` it has one more column. */
+export function csvHeader(details: boolean): Uint8Array {
+  return Buffer.from(`${COLUMNS}${details ? ',details' : ''}\r\n`)
+}
 
 /** How far a CSV answer has read: the fields of `page` that CSV cannot carry. */
 type CsvExtent = Readonly<{ scannedTo: number; hasMore: boolean }>

@@ -1,6 +1,6 @@
 import type { Snapshot, WalkResult } from '../../log/store/reader.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { PAGE_LIMIT_DEFAULT, EXAMINED_MAX } from '../../protocol/parameters.ts'
+import { DETAILED_PAGE_BYTES_MAX, PAGE_LIMIT_DEFAULT, EXAMINED_MAX } from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -14,7 +14,7 @@ import { problemReply } from '../http/route.ts'
 import { earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 import { CSV_TYPE } from '../http/csv.ts'
-import { CSV_HEADER, csvHeaders } from './events-csv.ts'
+import { csvHeader, csvHeaders } from './events-csv.ts'
 import type { EventsRange } from './events-range.ts'
 import { resolveEventsRange } from './events-range.ts'
 
@@ -31,7 +31,7 @@ export function eventsRoute(desk: Desk): AnswerRoute {
   return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
 }
 
-/** Rows of a filtered page that is brief. Each is found apart, at three to five times the cost of a row in sequence. */
+/** Rows of a brief page with a filter or details. Each is found apart, at three to five times the cost of a row in sequence. */
 const BRIEF_FILTERED_ROWS = 100
 
 /**
@@ -42,8 +42,8 @@ function isBrief(query: ParsedQuery): boolean {
   const limit = query.integer('limit') ?? PAGE_LIMIT_DEFAULT
   if (query.has('nonzero') || query.has('tx')) return false
   const contests = query.integers('contestId')?.length ?? 0
-  const isFiltered = contests > 0 || query.has('type') || query.has('kind')
-  return contests <= 1 && limit <= (isFiltered ? BRIEF_FILTERED_ROWS : PAGE_LIMIT_DEFAULT)
+  const isApart = contests > 0 || ['type', 'kind', 'details'].some((name) => query.has(name))
+  return contests <= 1 && limit <= (isApart ? BRIEF_FILTERED_ROWS : PAGE_LIMIT_DEFAULT)
 }
 
 /** Parameters for this log: `tx` takes only the form of its chain. */
@@ -65,13 +65,13 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   const shared = desk.cache.get(key)
   if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
 
-  const walked = walk(snapshot, range.value, csv ? 'csv' : 'json')
+  const walked = walk(snapshot, ask, range.value, csv ? 'csv' : 'json')
   const next = nextOf(ask, range.value, walked)
   const settled = isSettled(range.value, walked)
   const link: Readonly<Record<string, string>> = next === null ? {} : { Link: `<${next}>; rel="next"` }
   const body = csv
-    ? Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
-    : pageOf(range.value, walked, next)
+    ? Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
+    : pageOf(ask, range.value, walked, next)
   const headers = {
     'Content-Type': csv ? CSV_TYPE : JSON_TYPE,
     ...(settled ? {} : seqHeader),
@@ -108,14 +108,14 @@ export function eventsChangedBy(
  * No cache may keep it: its address names the whole file.
  */
 function pageForOldClient(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Reply {
-  const walked = walk(snapshot, range, 'csv')
+  const walked = walk(snapshot, ask, range, 'csv')
   const next = nextOf(ask, range, walked, String(range.limit))
   const headers = {
     'Daybook-Seq': String(snapshot.head.seq),
     ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
     ...csvHeaders(ask.query, range, walked, 'part'),
   }
-  const body = Buffer.concat([Buffer.from(CSV_HEADER), walked.bytes])
+  const body = Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
   return { is: 'body', keep: 'no-store', etag: null, type: CSV_TYPE, body, headers }
 }
 
@@ -128,10 +128,22 @@ function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>,
     : { is: 'body', keep: 'revalidate', etag, type, body, headers }
 }
 
+type Walked = WalkResult & Readonly<{ details?: Uint8Array }>
+
 /** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
-function walk(snapshot: Snapshot, range: EventsRange, framing: 'csv' | 'json'): WalkResult {
+function walk(
+  snapshot: Snapshot,
+  { query }: RouteRequest,
+  range: EventsRange,
+  framing: 'csv' | 'json',
+): Walked {
   const { order, after, before } = range
-  if (before - after > 1) return snapshot.walk({ ...range, examineMax: EXAMINED_MAX }, framing)
+  if (before - after > 1) {
+    const asked = { ...range, examineMax: EXAMINED_MAX }
+    return query.flag('details')
+      ? snapshot.detailedWalk(asked, framing, DETAILED_PAGE_BYTES_MAX)
+      : snapshot.walk(asked, framing)
+  }
   return { bytes: NOTHING, count: 0, scannedTo: order === 'asc' ? after : before, hasMore: false }
 }
 
@@ -153,14 +165,23 @@ function nextOf(
 }
 
 /** The stored lines with the JSON of the page around them. No event is parsed. */
-function pageOf(range: EventsRange, walked: WalkResult, next: string | null): Uint8Array {
+function pageOf(
+  { query }: RouteRequest,
+  range: EventsRange,
+  walked: Walked,
+  next: string | null,
+): Uint8Array {
   const { order, after, before, limit } = range
   const { count, scannedTo, hasMore } = walked
   const bound = order === 'asc' ? { after } : { before }
   const page: EventsPage['page'] = { ...bound, limit, count, scannedTo, hasMore, next }
+  const details = query.flag('details')
+    ? [Buffer.from('],"details":{'), walked.details ?? NOTHING, Buffer.from('}')]
+    : [Buffer.from(']')]
   return Buffer.concat([
     Buffer.from('{"events":['),
     walked.bytes,
-    Buffer.from(`],"page":${JSON.stringify(page)}}`),
+    ...details,
+    Buffer.from(`,"page":${JSON.stringify(page)}}`),
   ])
 }

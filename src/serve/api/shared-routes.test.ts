@@ -16,7 +16,7 @@ suite('an answer is computed once, and compressed once in each coding, until the
     '/api/v1/flows?bucket=hour',
     '/api/v1/events?after=3',
     '/api/v1/events?after=0&limit=20',
-    '/api/v1/events?format=csv',
+    '/api/v1/events?format=csv&limit=1000',
   ]) {
     test(target, async () => {
       await using stage = await openApiStage()

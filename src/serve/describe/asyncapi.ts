@@ -17,7 +17,7 @@ export function asyncapiReply(terms: DocumentTerms): RouteReply {
 
 /** The AsyncAPI 3.0 document of the stream: its messages in both framings, and its parameters. */
 export function asyncapi({ version, licence }: DocumentTerms): JsonSchema {
-  const { Event, Position, PositionLine } = componentSchemas()
+  const { Event, EventDetails, Position, PositionLine } = componentSchemas()
   return {
     asyncapi: '3.0.0',
     info: {
@@ -41,43 +41,8 @@ export function asyncapi({ version, licence }: DocumentTerms): JsonSchema {
       sendLines: operation('lines', 'JSON lines with the same content, for `Accept: application/x-ndjson`'),
     },
     components: {
-      schemas: { Event, Position, PositionLine },
-      messages: {
-        event: {
-          title: 'An event',
-          summary:
-            'The exact line of an event, with its seq as `id`. Events come once, in order and without gaps',
-          contentType: 'application/json',
-          headers: headers({ id: ID }),
-          payload: referTo('Event'),
-        },
-        position: {
-          title: 'A position',
-          summary: 'Heartbeat and cursor: a message of type `position` with the last seq scanned as `id`',
-          contentType: 'application/json',
-          headers: headers({
-            id: ID,
-            event: {
-              type: 'string',
-              const: 'position',
-              description: 'Type of the message; events have none',
-            },
-          }),
-          payload: referTo('Position'),
-        },
-        eventLine: {
-          title: 'An event as a line',
-          summary: 'The exact line of an event. Events come once, in order and without gaps',
-          contentType: 'application/json',
-          payload: referTo('Event'),
-        },
-        positionLine: {
-          title: 'A position as a line',
-          summary: 'Heartbeat and cursor: `seq` is the last seq scanned',
-          contentType: 'application/json',
-          payload: referTo('PositionLine'),
-        },
-      },
+      schemas: { Event, EventDetails, Position, PositionLine },
+      messages: MESSAGES,
     },
   }
 }
@@ -86,6 +51,58 @@ const ID: JsonSchema = {
   type: 'string',
   pattern: '^(?:0|[1-9][0-9]*)$',
   description: 'A seq. Resume after it',
+}
+
+/** Messages of both framings. */
+const MESSAGES: JsonSchema = {
+  event: {
+    title: 'An event',
+    summary: 'The exact line of an event, with its seq as `id`. Events come once, in order and without gaps',
+    contentType: 'application/json',
+    headers: headers({ id: ID }),
+    payload: referTo('Event'),
+  },
+  details: {
+    title: 'Details',
+    summary: 'With `details=1`: the details of the next event, when it has some. It has no `id`',
+    contentType: 'application/json',
+    headers: headers({
+      event: { type: 'string', const: 'details', description: 'Type of the message' },
+    }),
+    payload: referTo('EventDetails'),
+  },
+  position: {
+    title: 'A position',
+    summary: 'Heartbeat and cursor: a message of type `position` with the last seq scanned as `id`',
+    contentType: 'application/json',
+    headers: headers({
+      id: ID,
+      event: {
+        type: 'string',
+        const: 'position',
+        description: 'Type of the message; events have none',
+      },
+    }),
+    payload: referTo('Position'),
+  },
+  eventLine: {
+    title: 'An event as a line',
+    summary: 'The exact line of an event. Events come once, in order and without gaps',
+    contentType: 'application/json',
+    payload: referTo('Event'),
+  },
+  detailsLine: {
+    title: 'Details as a line',
+    summary: 'With `details=1`: the details of the next event, when it has some',
+    contentType: 'application/json',
+    payload: referTo('EventDetails'),
+  },
+  positionLine: {
+    title: 'A position as a line',
+    summary: 'Heartbeat and cursor: `seq` is the last seq scanned',
+    contentType: 'application/json',
+    payload: referTo('PositionLine'),
+  },
 }
 
 const message = (name: string): JsonSchema => ({ $ref: `#/components/messages/${name}` })
@@ -104,13 +121,17 @@ const SSE_CHANNEL: JsonSchema = {
   description:
     'Server-Sent Events. Without a cursor it starts live at the head; `after=0` starts with the first event; ' +
     '`Last-Event-ID` takes precedence over `after`. It ends after about half an hour: reconnect with the last `id`.',
-  messages: { event: message('event'), position: message('position') },
+  messages: { event: message('event'), details: message('details'), position: message('position') },
 }
 
 const NDJSON_CHANNEL: JsonSchema = {
   address: ENDPOINT_PATHS.stream,
   description: 'JSON lines: an event is its line and a position is `{"position":{…}}`.',
-  messages: { event: message('eventLine'), position: message('positionLine') },
+  messages: {
+    event: message('eventLine'),
+    details: message('detailsLine'),
+    position: message('positionLine'),
+  },
 }
 
 function operation(channel: string, summary: string): JsonSchema {

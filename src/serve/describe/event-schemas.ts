@@ -45,15 +45,22 @@ export const pageBounds: z.ZodType<resources.EventsPage['page']> = z
   })
   .describe('Bounds of the page, and the next page')
 
+const detailsFields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
 export const eventsPageSchema: z.ZodType<resources.EventsPage> = z
-  .strictObject({ events: z.array(event).describe('The events of this page'), page: pageBounds })
+  .strictObject({
+    events: z.array(event).describe('The events of this page'),
+    details: z
+      .exactOptional(z.record(z.string().regex(/^[1-9][0-9]*$/), detailsFields))
+      .describe('With `details=1`: details by seq, of the events that have some'),
+    page: pageBounds,
+  })
   .describe('A page of the log')
 
 export const eventDetails: z.ZodType<resources.EventDetails> = z
   .strictObject({
     seq: seqAsked,
-    details: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    details: detailsFields
       .nullable()
       .describe('Further fields, described under `$defs` of the type’s schema; null when there are none'),
   })

@@ -43,6 +43,7 @@ Before you send a request:
   as of a past moment.
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: an earlier page may be
   short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
+- Prices, titles and what a correction corrects are details of events: add details=1 to ${events} or ${stream}.
 - To find a payment by its transaction, request ${events}?tx=ID. The answer has every event that names it.
 - To follow the log, do not poll: open ${stream}?after=SEQ with \`Accept: application/x-ndjson\`
   for JSON lines, or as Server-Sent Events. After a break, resume after the last seq received, of an event or a position.
@@ -70,7 +71,7 @@ ${ENDPOINTS.map(lineOf).join('\n')}
 ## Optional
 
 - [Latest events](${events}?order=desc&limit=20): the newest 20
-- [Payments as CSV](${events}?type=payout&format=csv): a page of payouts with their transactions; the header Link has the next
+- [Payments as CSV](${events}?type=payout&format=csv): every payout with its transaction, in one file
 `
 }
 

@@ -156,7 +156,8 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
         'Server-Sent Events. A message without a type is an event, with its seq as `id` and its line as `data`. ' +
         'A message of type `position`, `{"seq","head","live","at","atMs"}`, tells how far the log is scanned. It ' +
         'comes at the start, at the switch from history to live, after every 1,000 events scanned without a ' +
-        'match, and after 15 s without a message. `Last-Event-ID` takes precedence over `after`.',
+        'match, and after 15 s without a message. With `details=1` a message of type `details`, which has no `id`, ' +
+        'comes just before its event. `Last-Event-ID` takes precedence over `after`.',
     },
     'x-itemSchema': STREAM_PARTS['text/event-stream'],
   },
@@ -164,7 +165,8 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
     schema: {
       type: 'string',
       description:
-        'JSON lines with the same content, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`',
+        'JSON lines with the same content, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`, ' +
+        'and details are `{"seq":N,"details":{…}}`',
     },
     'x-itemSchema': STREAM_PARTS['application/x-ndjson'],
   },
@@ -172,7 +174,8 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
 
 const WHOLE_CSV =
   'RFC 4180, with `format=csv`. Without `limit` it is whole: everything that matches, up to the head of that moment, ' +
-  'in chunks. An incomplete answer has no last chunk. With `limit` it is a page.'
+  'in chunks. An incomplete answer has no last chunk. With `limit` it is a page. `details=1` adds a last column ' +
+  '`details` with JSON.'
 
 /** Endpoints that answer in several media types. */
 const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string, JsonSchema>>>>> = {

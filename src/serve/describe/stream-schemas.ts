@@ -18,19 +18,22 @@ export const STREAM_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   PositionLine: z.strictObject({ position }).describe('A position as a line of JSON'),
 }
 
-const message = (name: string, fields: JsonSchema): JsonSchema => ({
+const ID: JsonSchema = {
+  id: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$', description: 'A seq. Resume after it' },
+}
+
+const message = (name: string, content: string, fields: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     ...fields,
-    id: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$', description: 'A seq. Resume after it' },
     data: {
       type: 'string',
       contentMediaType: 'application/json',
       contentSchema: referTo(name),
-      description: `The ${name.toLowerCase()} as JSON`,
+      description: `The ${content} as JSON`,
     },
   },
-  required: [...Object.keys(fields), 'id', 'data'],
+  required: [...Object.keys(fields), 'data'],
 })
 
 const retry: JsonSchema = {
@@ -49,12 +52,18 @@ const retry: JsonSchema = {
 export const STREAM_PARTS: Readonly<Record<'text/event-stream' | 'application/x-ndjson', JsonSchema>> = {
   'text/event-stream': {
     oneOf: [
-      message('Event', {}),
-      message('Position', {
+      message('Event', 'event', ID),
+      message('EventDetails', 'details of the next event', {
+        event: { const: 'details', description: 'Type of the message; it has no `id`' },
+      }),
+      message('Position', 'position', {
         event: { const: 'position', description: 'Type of the message; events have none' },
+        ...ID,
       }),
       retry,
     ],
   },
-  'application/x-ndjson': { oneOf: [referTo('Event'), referTo('PositionLine')] },
+  'application/x-ndjson': {
+    oneOf: [referTo('Event'), referTo('EventDetails'), referTo('PositionLine')],
+  },
 }

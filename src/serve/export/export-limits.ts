@@ -1,4 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
+import { DETAILS_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
 
 /** Limits of the exports of one thread. The end of a name is its unit. */
@@ -38,7 +39,9 @@ const EXPORT_LIMITS: ExportLimits = {
 /** The limits with some replaced. Throws when they contradict each other. */
 export function exportLimits(changes: Partial<ExportLimits> = {}): ExportLimits {
   const limits = { ...EXPORT_LIMITS, ...changes }
-  assert(rowsOfWrite(limits) >= 1, 'a write holds a row')
+  // In quotes, each quote of the details is doubled.
+  const rowBytes = 2 * DETAILS_LINE_BYTES_MAX + limits.rowBytesMax
+  assert(rowBytes <= limits.writeBytesMax, 'a write holds a row with its details')
   assert(limits.scanEventsMax >= rowsOfWrite(limits), 'a scan covers a whole write')
   assert(limits.tickMs <= limits.lookMs && limits.lookMs <= limits.stallMs / 2, 'a stall has several looks')
   return limits

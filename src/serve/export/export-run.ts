@@ -13,6 +13,8 @@ export type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'
 export type Began = Readonly<{
   response: ServerResponse
   range: EventsRange
+  /** Whether the last column has the details. */
+  details: boolean
   rows: ExportRows
   place: ExportPlace
 }>
@@ -21,6 +23,7 @@ export type Began = Readonly<{
 export type ExportRun = {
   readonly response: ServerResponse
   readonly range: EventsRange
+  readonly details: boolean
   readonly place: ExportPlace
   readonly startedAt: number
   /** The last seq scanned. */
@@ -42,7 +45,7 @@ type ExportRows = Readonly<{ bytes: Uint8Array; scannedTo: Seq; done: boolean }>
 /** Reads the rows of one write after `scannedTo` (before it, in descending order). */
 export function readRows(
   snapshot: Snapshot,
-  range: EventsRange,
+  { range, details }: Pick<ExportRun, 'range' | 'details'>,
   scannedTo: Seq,
   limits: ExportLimits,
 ): ExportRows {
@@ -50,7 +53,11 @@ export function readRows(
   const rest = order === 'asc' ? { after: scannedTo, before } : { after, before: scannedTo }
   if (rest.before - rest.after <= 1) return { bytes: NOTHING, scannedTo, done: true }
   const walk = { ...range, ...rest, limit: rowsOfWrite(limits), examineMax: limits.scanEventsMax }
-  const { bytes, scannedTo: reached, hasMore } = snapshot.walk(walk, 'csv')
+  const {
+    bytes,
+    scannedTo: reached,
+    hasMore,
+  } = details ? snapshot.detailedWalk(walk, 'csv', limits.writeBytesMax) : snapshot.walk(walk, 'csv')
   return { bytes, scannedTo: reached, done: !hasMore }
 }
 
@@ -58,11 +65,12 @@ const NOTHING = new Uint8Array(0)
 
 /** Opens the run of an export. `goOn` is called when the kernel has accepted a write. */
 export function openRun(began: Began, now: number, goOn: (run: ExportRun) => void): ExportRun {
-  const { response, range, place, rows } = began
+  const { response, range, details, place, rows } = began
   const { scannedTo, done } = rows
   const run: ExportRun = {
     response,
     range,
+    details,
     place,
     startedAt: now,
     scannedTo,
@@ -83,7 +91,7 @@ export function openRun(began: Began, now: number, goOn: (run: ExportRun) => voi
 
 /** Reads and writes the next rows. */
 export function writeRows(reader: LogReader, run: ExportRun, limits: ExportLimits, now: number): void {
-  const rows = reader.snapshot((snapshot) => readRows(snapshot, run.range, run.scannedTo, limits))
+  const rows = reader.snapshot((snapshot) => readRows(snapshot, run, run.scannedTo, limits))
   run.scannedTo = rows.scannedTo
   run.done = rows.done
   if (rows.bytes.byteLength > 0) writeBytes(run, rows.bytes, now)

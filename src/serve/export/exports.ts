@@ -1,5 +1,5 @@
 import type { Reply, Route, StreamAsk } from '../http/route.ts'
-import { CSV_HEADER } from '../api/events-csv.ts'
+import { csvHeader } from '../api/events-csv.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { exportLimits } from './export-limits.ts'
@@ -116,7 +116,7 @@ function openSending({ reader, monotonicMs, report }: ExportSettings, limits: Ex
         return
       }
       run.response.once('close', () => release(run, 'client'))
-      writeBytes(run, Buffer.concat([Buffer.from(CSV_HEADER), began.rows.bytes]), run.startedAt)
+      writeBytes(run, Buffer.concat([csvHeader(run.details), began.rows.bytes]), run.startedAt)
     },
     breakOff,
     close() {

@@ -76,9 +76,10 @@ export function answerWhole(
     try {
       // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
       const start = range.order === 'asc' ? range.after : range.before
-      const rows = readRows(snapshot, range, start, limits)
+      const details = ask.query.flag('details')
+      const rows = readRows(snapshot, { range, details }, start, limits)
       ask.response.writeHead(200, all)
-      begin({ response: ask.response, range, rows, place: taken.place })
+      begin({ response: ask.response, range, details, rows, place: taken.place })
     } catch (error) {
       taken.place.release()
       throw error

@@ -14,9 +14,9 @@ suite('a page of the stream', () => {
     await using stage = await openStage()
     stage.publish(300)
     const pages = openFeedPages(stage.reader, streamLimits())
-    const [one, two] = [pages.feed(ALL, 'sse'), pages.feed({ ...ALL }, 'sse')]
+    const [one, two] = [pages.feed(ALL, 'sse', false), pages.feed({ ...ALL }, 'sse', false)]
     assert.equal(one.page(seqOf(0), 1_000), two.page(seqOf(0), 1_000))
-    const lines = pages.feed(ALL, 'ndjson')
+    const lines = pages.feed(ALL, 'ndjson', false)
     assert.notEqual(lines.page(seqOf(0), 1_000).packet, one.page(seqOf(0), 1_000).packet)
     assert.deepEqual(one.page(seqOf(160), 1_000).scannedTo, 300)
   })
@@ -25,7 +25,7 @@ suite('a page of the stream', () => {
     await using stage = await openStage()
     stage.publish(10)
     const pages = openFeedPages(stage.reader, streamLimits())
-    const [one, two] = [pages.feed(ALL, 'sse'), pages.feed(ALL, 'sse')]
+    const [one, two] = [pages.feed(ALL, 'sse', false), pages.feed(ALL, 'sse', false)]
     one.page(seqOf(0), 1_000)
     one.close()
     assert.ok(pages.cachedBytes() > 0)
@@ -38,7 +38,7 @@ suite('a page of the stream', () => {
     stage.publish(3_000)
     const limits = streamLimits({ cachedLagEventsMax: 1_000, cachedBytesMax: 100_000 })
     const pages = openFeedPages(stage.reader, limits)
-    const feed = pages.feed(ALL, 'sse')
+    const feed = pages.feed(ALL, 'sse', false)
     feed.page(seqOf(1_000), 1_000)
     assert.equal(pages.cachedBytes(), 0)
     for (let after = 2_000; after < 3_000; after += 10) {
@@ -52,7 +52,7 @@ suite('a page of the stream', () => {
     await using stage = await openStage()
     stage.publish(900)
     const pages = openFeedPages(stage.reader, streamLimits())
-    const feed = pages.feed(NONE, 'sse')
+    const feed = pages.feed(NONE, 'sse', false)
     assert.equal(feed.page(seqOf(0), 1_000).scannedTo, 900)
     assert.equal(feed.page(seqOf(0), 400).scannedTo, 400)
     const { packet, count, unmatched, clearTo } = feed.page(seqOf(0), 1_000)

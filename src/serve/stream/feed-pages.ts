@@ -5,6 +5,7 @@ import { nextSeq, seqOf } from '../../protocol/seq.ts'
 import type { Packet, StreamFraming } from './stream-frame.ts'
 import { lastSeqIn, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
+import { pageBytesMax } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes. */
 export type FeedPage = Readonly<{
@@ -30,7 +31,7 @@ export type Feed = Readonly<{
 
 type Pages = Readonly<{
   /** The feed of a filter. The caller closes it once. */
-  feed(filter: LogFilter, framing: StreamFraming): Feed
+  feed(filter: LogFilter, framing: StreamFraming, details: boolean): Feed
   /** Bytes of the cached pages. */
   cachedBytes(): number
 }>
@@ -78,8 +79,8 @@ export function openFeedPages(reader: LogReader, limits: StreamLimits): Pages {
   }
 
   return {
-    feed(filter, framing) {
-      const key = feedKey(filter, framing)
+    feed(filter, framing, details) {
+      const key = `${feedKey(filter, framing)}${details ? ' details' : ''}`
       const shared = feeds.get(key) ?? { users: 0, pages: new Map<Seq, FeedPage>() }
       feeds.set(key, shared)
       shared.users += 1
@@ -89,7 +90,7 @@ export function openFeedPages(reader: LogReader, limits: StreamLimits): Pages {
           const known = shared.pages.get(after)
           // A page that scans more than `scanMax` would pass the seq at which a position is due.
           if (known !== undefined && known.scannedTo - after <= scanMax) return known
-          const { page, head } = readPage(reader, limits, { filter, framing, after, scanMax })
+          const { page, head } = readPage(reader, limits, { filter, framing, details, after, scanMax })
           if (head - after <= limits.cachedLagEventsMax) cache(shared, after, page)
           return page
         },
@@ -100,14 +101,20 @@ export function openFeedPages(reader: LogReader, limits: StreamLimits): Pages {
   }
 }
 
-type PageRequest = Readonly<{ filter: LogFilter; framing: StreamFraming; after: Seq; scanMax: number }>
+type PageRequest = Readonly<{
+  filter: LogFilter
+  framing: StreamFraming
+  details: boolean
+  after: Seq
+  scanMax: number
+}>
 
 function readPage(
   reader: LogReader,
   limits: StreamLimits,
   ask: PageRequest,
 ): Readonly<{ page: FeedPage; head: Seq }> {
-  const { filter, framing, after, scanMax } = ask
+  const { filter, framing, details, after, scanMax } = ask
   const { walked, head, clearTo } = reader.snapshot((snapshot) => {
     const beyond = nextSeq(snapshot.head.seq)
     const walk: Walk = {
@@ -119,7 +126,10 @@ function readPage(
       limit: limits.pageEventsMax,
       examineMax: scanMax,
     }
-    const page = snapshot.walk(walk, framing)
+    // An event and its details are in one page, so that no resume can separate them.
+    const page = details
+      ? snapshot.detailedWalk(walk, framing, pageBytesMax(limits))
+      : snapshot.walk(walk, framing)
     return {
       walked: page,
       head: snapshot.head.seq,

@@ -1,5 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { assert } from '../../protocol/brand.ts'
+import { DETAILS_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 
 /** Limits of the streams of one node. The end of a name is its unit: bytes, events, milliseconds, seconds. */
 export type StreamLimits = Readonly<{
@@ -67,14 +68,23 @@ export const STREAM_LIMITS: StreamLimits = {
 
 /** Most bytes that chunked coding adds to a page: its length in hexadecimal and two line ends. */
 const CHUNK_BYTES_MAX = 12
+/** Bytes that a details message has beside its line. */
+const DETAILS_FRAME_BYTES = 32
 /** Longest time that subscribers may hold the event loop. */
 const HOLD_MS_MAX = 20
+
+/** Bytes of the frames of one page. */
+export function pageBytesMax({ writeBytesMax }: StreamLimits): number {
+  return writeBytesMax - CHUNK_BYTES_MAX
+}
 
 /** The limits with some replaced. Throws when they contradict each other. */
 export function streamLimits(changes: Partial<StreamLimits> = {}): StreamLimits {
   const limits = { ...STREAM_LIMITS, ...changes }
   const pageBytes = limits.pageEventsMax * limits.frameBytesMax + CHUNK_BYTES_MAX
   assert(pageBytes <= limits.writeBytesMax, `a page of ${pageBytes} bytes is more than one write`)
+  const pair = DETAILS_LINE_BYTES_MAX + DETAILS_FRAME_BYTES + limits.frameBytesMax
+  assert(pair <= pageBytesMax(limits), `an event and its details of ${pair} bytes are more than one write`)
   assert(limits.scanEventsMax >= limits.pageEventsMax, 'a scan covers a whole page')
   assert(limits.liveSliceMs + limits.historySliceMs < HOLD_MS_MAX, 'both slices are short')
   assert(limits.retryMsMin <= limits.retryMsMax, 'the retry range is not reversed')

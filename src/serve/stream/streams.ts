@@ -67,14 +67,15 @@ export function openStreams(settings: StreamSettings): Streams {
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
     const { socket } = ask.request
-    const { filter, framing } = subscription.value
+    const { filter, framing, details } = subscription.value
     const admitted = admit(admission, ask.caller, subscription.value)
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
     ask.response.writeHead(200, headersOf(framing))
     if (ask.method === 'GET') {
       const chunked = ask.request.httpVersion !== '1.0'
-      join({ response: ask.response, socket, chunked, feed: pages.feed(filter, framing), slot, after })
+      const feed = pages.feed(filter, framing, details)
+      join({ response: ask.response, socket, chunked, feed, slot, after })
     } else {
       slot.release()
       ask.response.end()

@@ -12,6 +12,8 @@ import type { StreamFraming } from './stream-frame.ts'
 export type Subscription = Readonly<{
   filter: LogFilter
   framing: StreamFraming
+  /** Whether a details message comes before each event that has details. */
+  details: boolean
   /** The exclusive cursor, and the moment at which to start; the later one wins. Both absent: live from the head. */
   after: Seq | undefined
   from: Ms | undefined
@@ -24,15 +26,16 @@ export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): 
   const { query } = ask
   const filter = logFilter(query)
   const framing = framingOf(ask.header('accept'))
+  const details = query.flag('details')
   const lastEventId = ask.header('last-event-id')
   if (lastEventId === undefined) {
     const given = query.integer('after')
     const after = given === undefined ? undefined : seqOf(given)
-    return parsed({ filter, framing, after, from: query.time('from'), cursorName: 'after' })
+    return parsed({ filter, framing, details, after, from: query.time('from'), cursorName: 'after' })
   }
   const seq = parseSeq(lastEventId)
   if (seq === undefined) return refused(INVALID_LAST_EVENT_ID)
-  return parsed({ filter, framing, after: seq, from: undefined, cursorName: 'Last-Event-ID' })
+  return parsed({ filter, framing, details, after: seq, from: undefined, cursorName: 'Last-Event-ID' })
 }
 
 const LAST_EVENT_ID_MESSAGE =
