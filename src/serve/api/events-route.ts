@@ -31,7 +31,10 @@ export function eventsRoute(desk: Desk): AnswerRoute {
   return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
 }
 
-/** Rows of a brief page with a filter or details. Each is found apart, at three to five times the cost of a row in sequence. */
+/**
+ * Rows of a brief page with a filter or details. Each is found apart, at three to five times the cost of a row in
+ * sequence.
+ */
 const BRIEF_FILTERED_ROWS = 100
 
 /**

@@ -75,7 +75,7 @@ suite('a page of the stream', () => {
       [{ nonzero: true, types: null }, 9, 10, 10],
     ] as const) {
       const scanMax = scannedTo - after
-      const page = pages.feed({ ...ALL, ...filter }, 'sse').page(seqOf(after), scanMax)
+      const page = pages.feed({ ...ALL, ...filter }, 'sse', false).page(seqOf(after), scanMax)
       assert.deepEqual([page.packet, page.scannedTo, page.clearTo], [null, scannedTo, clearTo])
     }
   })
