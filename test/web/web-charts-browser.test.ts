@@ -90,7 +90,7 @@ suite('the slider of a chart', () => {
     await using sight = await pages.see(HOURS, { javaScriptEnabled: false })
     assert.equal(await sliderOf(sight).count(), 0)
     assert.ok(await sight.page.locator('table#buckets').isVisible())
-    await using long = await pages.see('/flows', { javaScriptEnabled: false })
+    await using long = await pages.see('/flows?from=2026-07-01&to=2026-10-01', { javaScriptEnabled: false })
     await long.page.getByText('Every day of the range').click()
     assert.ok(await long.page.locator('table#buckets').isVisible())
   })
