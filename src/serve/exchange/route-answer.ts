@@ -58,12 +58,15 @@ function wholePartOf(
   return httpVersion !== '1.0' && whole?.takes(query) === true ? whole : undefined
 }
 
+const API = '/api/v1'
 const FORMAT = /(?:^|&)format=(csv|json|ics)(?:&|$)/
 
 /** The problem of an unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
 function withFile(problem: Problem, { path, rawQuery }: Visit, router: Router): Problem {
   const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
-  const file = ending === undefined ? undefined : router(`${path}.${ending}`)
+  // The files of pages are outside the API.
+  const page = path.startsWith(API) ? path.slice(API.length) : path
+  const file = ending === undefined ? undefined : (router(`${path}.${ending}`) ?? router(`${page}.${ending}`))
   // The path in the table, because a part of the sent one may be a wallet address.
   return file === undefined
     ? problem

@@ -21,7 +21,9 @@ export function openNearPaths(paths: readonly string[]): NearPaths {
     const [first = '', second = '', ...rest] = segmentsOf(path)
     const wanted = [first, second, ...rest].filter((segment) => segment !== '')
     if (wanted.length === 0 || wanted.length > SEGMENTS_MAX) return undefined
-    if (first !== 'api' || second === 'v1') return near(wanted)
+    // `/api/v1/flows.csv`: the files of pages are outside the API.
+    if (first === 'api' && second === 'v1') return near(wanted) ?? near(rest)
+    if (first !== 'api') return near(wanted)
     // Another version, or none.
     return near(['api', 'v1', ...(/^v\d+$/.test(second) ? rest : wanted.slice(1))])
   }
