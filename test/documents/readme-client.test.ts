@@ -13,6 +13,8 @@ import { ROOT, SAMPLE } from '../stage/places.ts'
 const SAMPLE_EVENTS = 2_187
 
 type Line = Readonly<{ type: string; at: string; seq: number; kots: string | null }>
+type Noted = Readonly<{ title?: string; price?: string }>
+type Totals = Readonly<{ paidInPrizes: string }>
 
 suite('the example of README in code', () => {
   test('sums the payments exactly, and follows the log to its head', async () => {
@@ -24,7 +26,11 @@ suite('the example of README in code', () => {
       const path = join(folder, 'example.ts')
       const client = pathToFileURL(join(ROOT, 'src', 'client', 'index.ts')).href
       const text = example.text.replace('http://127.0.0.1:8080', service.url)
-      await writeFile(path, text.replace('./src/client/index.ts', client))
+      const sums = pathToFileURL(join(ROOT, 'src', 'client', 'event-sums.ts')).href
+      await writeFile(
+        path,
+        text.replace('./src/client/index.ts', client).replace('./src/client/event-sums.ts', sums),
+      )
       const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] })
       const said: string[] = []
       for await (const line of createInterface({ input: child.stdout })) {
@@ -32,16 +38,17 @@ suite('the example of README in code', () => {
         if (line.startsWith(`${SAMPLE_EVENTS} `)) break
       }
       child.kill()
-      const answer = await fetch(`${service.url}/api/v1/events?limit=10000`)
-      const { events } = (await answer.json()) as { events: Line[] }
-      const digits = events.flatMap(({ type, kots }) =>
-        type === 'payout' ? BigInt((kots ?? '0').replace('.', '')) : [],
-      )
-      const sum = digits.reduce((one, other) => one + other, 0n)
+      const answer = await fetch(`${service.url}/api/v1/events?limit=10000&details=1`)
+      const { events, details } = (await answer.json()) as { events: Line[]; details: Record<string, Noted> }
+      const { paidInPrizes } = (await (await fetch(`${service.url}/api/v1/summary`)).json()) as Totals
       const since = events.filter(({ at }) => at >= '2026-08')
       assert.deepEqual(said, [
-        `${sum / 1_000_000_000n}.${String(sum % 1_000_000_000n).padStart(9, '0')}`,
-        ...since.map(({ seq, type, kots }) => `${seq} ${type} ${kots}`),
+        paidInPrizes,
+        paidInPrizes,
+        ...since.map(({ seq, type, kots }) => {
+          const { title, price } = details[seq] ?? {}
+          return `${seq} ${type} ${kots ?? title ?? price}`
+        }),
       ])
     } finally {
       await rm(folder, { recursive: true })

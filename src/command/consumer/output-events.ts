@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import type { DetailsByEvent, DetailsWire } from '../../client/event-details.ts'
 import { escapeFormula } from '../../protocol/foreign-text.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import { printable } from '../terminal/output.ts'
@@ -10,8 +11,8 @@ export type EventFormat = (typeof EVENT_FORMATS)[number]
 /** Width of a table in columns, and whether it may have colours. */
 type Canvas = Readonly<{ columns: number; drawn: boolean }>
 
-/** Turns a batch of events into text. The first call also gives the header. */
-type EventsText = (events: readonly EventWire[]) => string
+/** Turns a batch of events into text. The first call also gives the header. Only a table shows details. */
+type EventsText = (events: readonly EventWire[], details?: DetailsByEvent) => string
 
 /** Opens a formatter of events. */
 export function openEventsText(format: EventFormat, canvas: Canvas): EventsText {
@@ -56,10 +57,12 @@ const TX_END_CHARS_MAX = 8
 function openTable({ columns, drawn }: Canvas): EventsText {
   const dim = (text: string): string => (drawn ? styleText('dim', text, { validateStream: false }) : text)
   let day = ''
-  return (events) =>
+  return (events, found) =>
     events
       .map((event) => {
         const { seq, type, kind, contestId, kots, tx } = event
+        const details = found?.get(event) ?? {}
+        const room = columns - FIXED_CHARS
         const at = printable(event.at)
         const date = at.slice(0, 10)
         const heading = date === day ? '' : `${dim(`${date} (UTC)`)}\n`
@@ -69,12 +72,25 @@ function openTable({ columns, drawn }: Canvas): EventsText {
           dim(at.slice(11, 19)),
           printable(`${type} ${kind}`).padEnd(KIND_CHARS),
           String(contestId ?? '').padStart(CONTEST_CHARS),
-          groupAmount(printable(kots ?? '')).padStart(AMOUNT_CHARS),
-          dim(shortTx(printable(tx ?? ''), columns - FIXED_CHARS)),
+          groupAmount(printable(kots ?? dollars(details))).padStart(AMOUNT_CHARS),
+          tx === null ? noteOf(details).slice(0, room) : dim(shortTx(printable(tx), room)),
         ]
         return `${heading}${row.join('  ').trimEnd()}\n`
       })
       .join('')
+}
+
+/** Price of a token, or nothing. */
+const dollars = ({ price }: DetailsWire): string => (price === undefined ? '' : `$${price}`)
+
+/** Title of a contest, or the event that this one corrects or replaces. */
+function noteOf({ title, corrects, restates }: DetailsWire): string {
+  const notes = [
+    title,
+    corrects === undefined ? undefined : `corrects ${corrects}`,
+    restates === undefined ? undefined : `restates ${restates}`,
+  ]
+  return printable(notes.filter((note) => note !== undefined).join(', '))
 }
 
 /** Amount with the digits before the point in groups of three: `1 204.000000000`. */

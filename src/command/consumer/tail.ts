@@ -1,5 +1,6 @@
 import { DaybookError } from '../../client/daybook-error.ts'
-import type { Daybook } from '../../client/daybook.ts'
+import type { Daybook, Events } from '../../client/daybook.ts'
+import type { DetailedEvent, DetailsByEvent } from '../../client/event-details.ts'
 import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import type { StreamStatus } from '../../client/stream.ts'
@@ -46,7 +47,9 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   const daybook = openClient(url, world)
   const file = settings.cursor === null ? null : openCursorFile(settings.cursor)
   const columns = world.columns?.() ?? null
-  const text = openEventsText(settings.format ?? (columns === null ? 'jsonl' : 'table'), {
+  const format = settings.format ?? (columns === null ? 'jsonl' : 'table')
+  const details: DetailsByEvent | undefined = format === 'table' ? new WeakMap() : undefined
+  const text = openEventsText(format, {
     columns: columns ?? COLUMNS_DEFAULT,
     drawn: world.drawn === true,
   })
@@ -63,7 +66,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   /** Prints the events that match the filter. `events` are all events of the log up to `upTo`. */
   async function show(events: readonly EventWire[], upTo: number): Promise<void> {
     const wanted = events.filter((event) => isWanted(filter, event)).slice(0, left())
-    isRead = await print(text(wanted), world)
+    isRead = await print(text(wanted, details), world)
     // The cursor does not pass events that could not be written.
     if (!isRead) return
     run.shown += wanted.length
@@ -82,7 +85,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     const saved = file?.saved ?? null
     if (saved !== null && saved.log !== log) throw await cursorError(saved.log, saved.seq)
     const start: TailStart = saved === null ? settings.start : { is: 'after', seq: saved.seq }
-    const { after, events } = await startOf(daybook, start, head.seq, filter, world.stop)
+    const { after, events } = await startOf(daybook, start, head.seq, filter, details, world.stop)
     // A node that follows another may still catch up; the leader cannot.
     if (after > head.seq && (!follow || following.state === 'leader')) {
       throw await cursorError(saved?.log ?? null, after)
@@ -91,7 +94,11 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     await show(events, after)
     const options = { after, signal: world.stop, onStatus: openConnectionNotices(world) }
     if (!isOver()) {
-      for await (const batch of daybook.follow(options).batches()) {
+      const batches =
+        details === undefined
+          ? daybook.follow(options).batches()
+          : keepDetails(daybook.follow({ ...options, details: true }), details)
+      for await (const batch of batches) {
         const due = follow ? batch : batch.filter(({ seq }) => seq <= head.seq)
         await show(due, due.at(-1)?.seq ?? run.seq)
         if (isOver()) break
@@ -119,6 +126,17 @@ async function statusUnlessStopped(daybook: Daybook, { stop: signal }: World): P
   }
 }
 
+/** Yields the events of each batch, and keeps their details. */
+async function* keepDetails(
+  loop: Events<DetailedEvent>,
+  kept: DetailsByEvent,
+): AsyncGenerator<readonly EventWire[], void, undefined> {
+  for await (const batch of loop.batches()) {
+    for (const { event, details } of batch) if (details !== null) kept.set(event, details)
+    yield batch.map(({ event }) => event)
+  }
+}
+
 function isCursorError(error: unknown): boolean {
   return error instanceof DaybookError && /^(?:another-log|cursor-ahead)$/.test(error.code)
 }
@@ -129,6 +147,7 @@ async function startOf(
   start: TailStart,
   head: number,
   filter: EventFilter,
+  details: DetailsByEvent | undefined,
   signal: AbortSignal,
 ): Promise<Readonly<{ after: number; events: readonly EventWire[] }>> {
   switch (start.is) {
@@ -142,9 +161,13 @@ async function startOf(
       const events: EventWire[] = []
       const query = { ...filter, order: 'desc', before: head + 1, limit: start.count, signal } as const
       if (start.count > 0) {
-        for await (const event of daybook.events(query)) if (events.push(event) >= start.count) break
+        const batches =
+          details === undefined
+            ? daybook.events(query).batches()
+            : keepDetails(daybook.events({ ...query, details: true }), details)
+        for await (const batch of batches) if (events.push(...batch) >= start.count) break
       }
-      return { after: head, events: events.toReversed() }
+      return { after: head, events: events.slice(0, start.count).toReversed() }
     }
     case 'head':
       return { after: head, events: [] }

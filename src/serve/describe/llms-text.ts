@@ -40,7 +40,9 @@ Before you send a request:
 - An event has exactly eight keys: seq, type, kind, at, atMs, contestId, kots, tx. It never changes. A later event of type
   correction cancels a mistake. Seqs are contiguous from 1.
 - Request figures instead of adding up events: summary, flows, funds, contests and patterns are computed already, also
-  as of a past moment.
+  as of a past moment. The sum of type=payout is wrong: it has refunds and loyalty payments, and no corrections. If you
+  must add events, request type=payout,correction with details=1. A correction has a negative amount, and counts in the
+  figure of the event that \`corrects\` in its details names. paidInPrizes leaves out the kinds refund and loyalty.
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: an earlier page may be
   short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
 - Prices, titles and what a correction corrects are details of events: add details=1 to ${events} or ${stream}.
