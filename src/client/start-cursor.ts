@@ -18,15 +18,10 @@ export async function startCursor(
   sameLog: SameLog,
 ): Promise<number> {
   const isHead = from === 'head'
-  const path = isHead
-    ? endpointPath('status', '')
-    : endpointPath('events', '', { after, from: timeOf(from), limit: 1 })
+  const path = isHead ? endpointPath('status', '') : endpointPath('events', '', { after, from, limit: 1 })
   const { headers, json } = await get(path, options)
   sameLog(headers)
   if (isHead) return json().asOf.seq
   const { page }: EventsPage = json()
   return page.after ?? after
 }
-
-/** A month as its first day; any other time as it is. */
-const timeOf = (from: Time): Time => (/^\d{4}-\d\d$/.test(String(from)) ? `${String(from)}-01` : from)

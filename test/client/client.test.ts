@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { DetailedEvent } from '../../src/client/event-details.ts'
 import type { EventFilter } from '../../src/client/filter.ts'
 import { isWanted } from '../../src/client/filter.ts'
 import type { StreamStatus } from '../../src/client/stream.ts'
@@ -86,6 +87,50 @@ suite('the client, from a real service,', () => {
       )
       assert.ok(asked.length > 0)
     }
+  })
+
+  test('yields each event with its details, from pages, files and streams, across a restart', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(120)
+    await publish(40, 40 * DAY_MS)
+    const stop = new AbortController()
+    const { signal } = stop
+    const streamed: DetailedEvent[] = []
+    const followed: DetailedEvent[] = []
+    const loops = [
+      (async () => {
+        for await (const one of daybook.stream({ after: 0, details: true, signal })) streamed.push(one)
+      })(),
+      (async () => {
+        for await (const one of daybook.follow({ details: true, signal })) followed.push(one)
+      })(),
+    ]
+    await until(() => streamed.length === model.head() && followed.length === model.head())
+    await service.restart()
+    await publish(40)
+    await until(() => streamed.length === model.head() && followed.length === model.head())
+    stop.abort()
+    for (const loop of loops) await assert.rejects(loop, { name: 'AbortError' })
+    const read = await Array.fromAsync(daybook.events({ details: true, limit: 37 }))
+    const { months } = await daybook.archive()
+    const files = await Promise.all(
+      months.map(({ month }) => Array.fromAsync(daybook.month(month, { details: true }))),
+    )
+    assert.deepEqual(linesOf(read.map(({ event }) => event)), model.lines)
+    const own = read.filter(({ details }) => details !== null)
+    assert.ok(own.length > 0 && own.length < read.length)
+    for (const { event, details } of own.slice(0, 20)) {
+      assert.deepEqual(details, (await daybook.eventDetails(event.seq)).details)
+    }
+    for (const other of [streamed, followed, files.flat()]) assert.deepEqual(other, read)
+    const contest = own.find(({ event }) => event.type === 'contest')
+    const contests = await Array.fromAsync(daybook.events({ type: ['contest'], details: true, limit: 1 }))
+    assert.deepEqual(
+      contests,
+      read.filter(({ event }) => event.type === 'contest'),
+    )
+    assert.ok(contest?.details?.opensAtMs !== undefined)
   })
 
   test('follows the log across restarts, each event once and in order', async () => {

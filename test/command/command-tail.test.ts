@@ -79,6 +79,33 @@ suite('tail', () => {
     })
   }
 
+  test('shows prices, titles and corrected events in a table', async () => {
+    const words = [
+      'tail',
+      service.url,
+      '--format',
+      'table',
+      '--no-follow',
+      '--type',
+      'price,contest,correction',
+    ]
+    const whole = await run([...words, '--after', '0'])
+    assert.equal(whole.code, 0, whole.stderr)
+    const rows = whole.stdout.split('\n')
+    const { events, details } = JSON.parse(
+      await textOf('/events?type=price,contest,correction&details=1&limit=10000'),
+    )
+    for (const { seq, type } of events) {
+      const { price, title, corrects } = details[seq] ?? {}
+      const row = rows.find((one) => one.startsWith(`${String(seq).padStart(8)}  `)) ?? ''
+      if (type === 'price') assert.ok(row.endsWith(` $${price}`), row)
+      else if (type === 'correction') assert.ok(row.includes(` corrects ${corrects}`), row)
+      else if (title !== undefined) assert.ok(row.includes(title.slice(0, 20)), row)
+    }
+    const last = await run([...words, '--last', '3'])
+    assert.ok(rows.includes(last.stdout.trimEnd().split('\n').at(-1) ?? ''), last.stdout)
+  })
+
   test('follows, ends with 0 when interrupted, and continues from its cursor file without loss', async () => {
     const cursor = join(folder, 'cursor')
     const words = ['tail', service.url, '--cursor', cursor, '--type', 'treasury']
@@ -145,8 +172,8 @@ suite('tail', () => {
         [
           '2026-07-20 (UTC)',
           '       1  00:00:00  treasury deposit               2 400 000.000000000  67gf92WK…9fVC5bJ1',
-          '       2  00:00:00  price usd',
-          '       3  00:02:00  contest scheduled          1',
+          '       2  00:00:00  price usd                          $0.042132232813',
+          '       3  00:02:00  contest scheduled          1                        Daily Remix: Lost Gloves',
           '',
         ].join('\n'),
       )

@@ -3,6 +3,7 @@ import type { Daybook, Events } from '../../client/daybook.ts'
 import type { DetailedEvent, DetailsByEvent } from '../../client/event-details.ts'
 import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
+import type { FollowAsked } from '../../client/follow.ts'
 import type { StreamStatus } from '../../client/stream.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -94,11 +95,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     await show(events, after)
     const options = { after, signal: world.stop, onStatus: openConnectionNotices(world) }
     if (!isOver()) {
-      const batches =
-        details === undefined
-          ? daybook.follow(options).batches()
-          : keepDetails(daybook.follow({ ...options, details: true }), details)
-      for await (const batch of batches) {
+      for await (const batch of followed(daybook, options, details)) {
         const due = follow ? batch : batch.filter(({ seq }) => seq <= head.seq)
         await show(due, due.at(-1)?.seq ?? run.seq)
         if (isOver()) break
@@ -124,6 +121,17 @@ async function statusUnlessStopped(daybook: Daybook, { stop: signal }: World): P
     if (signal.aborted) return null
     throw error
   }
+}
+
+/** Batches of new events. Their details are asked for only to be shown. */
+function followed(
+  daybook: Daybook,
+  asked: FollowAsked,
+  details: DetailsByEvent | undefined,
+): AsyncIterable<readonly EventWire[]> {
+  return details === undefined
+    ? daybook.follow(asked).batches()
+    : keepDetails(daybook.follow({ ...asked, details: true }), details)
 }
 
 /** Yields the events of each batch, and keeps their details. */
