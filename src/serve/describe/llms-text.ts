@@ -44,7 +44,10 @@ Before you send a request:
   must add events, request type=payout,correction with details=1. A correction has a negative amount, and counts in the
   figure of the event that \`corrects\` in its details names. paidInPrizes leaves out the kinds refund and loyalty.
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: an earlier page may be
-  short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
+- To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: with
+  \`nonzero\` an earlier page may be short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
+- \`type\`, \`kind\` and \`contestId\` take lists, and indexes find their events: ${events}?contestId=ID&limit=${PAGE_LIMIT_MAX}
+  has every event of one contest.
 - Prices, titles and what a correction corrects are details of events: add details=1 to ${events} or ${stream}.
 - To find a payment by its transaction, request ${events}?tx=ID. The answer has every event that names it.
 - To follow the log, do not poll: open ${stream}?after=SEQ with \`Accept: application/x-ndjson\`
