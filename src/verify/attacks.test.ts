@@ -176,8 +176,17 @@ suite('an attack is found when a service', () => {
     )
     assert.match(
       findingLines(found).join('\n'),
-      /^events \| events\?after=\d+&limit=100: seq \d+ differs from the archive/,
+      /^events \| events\?after=\d+&limit=100&details=1: seq \d+ differs from the archive/,
     )
+  })
+
+  test('serves a page of events with other details than the archive', async () => {
+    const found = await auditOf(log, (path, body) =>
+      path.startsWith('events?after')
+        ? Buffer.from(text(body).replace(/("details":\{"\d+":\{)/, '$1"winners":9,'))
+        : body,
+    )
+    assert.match(findingLines(found).join('\n'), /&details=1: the details of seq \d+ differ from the archive/)
   })
 
   test('serves a receipt that does not lead to the root', async () => {

@@ -35,25 +35,25 @@ type SampledReceipt = Readonly<{
   proof: readonly Hash[]
 }>
 
-/** Asks for the newest page of events, random pages, one random event and one random receipt. */
+/** Asks for the newest page of events, random pages with details, one random event and one random receipt. */
 export async function askSamples(
   { source, chance, primitives }: Readonly<{ source: Source; chance: () => number; primitives: Primitives }>,
   trust: Trust,
   size: number,
 ): Promise<Samples> {
-  const shown = new Map<number, { path: string; line: string }[]>()
+  const shown = new Map<number, Shown[]>()
   let receipted: SampledReceipt | null = null
   const wrong: Finding[] = []
   let pages = 0
 
-  function show(path: string, seq: number, line: string): void {
-    shown.set(seq, [...(shown.get(seq) ?? []), { path, line }])
+  function show(seq: number, sample: Shown): void {
+    shown.set(seq, [...(shown.get(seq) ?? []), sample])
   }
 
   async function page(path: string, first: number | null): Promise<void> {
     try {
       const lines = linesOf(path, await source.read(path), first, size)
-      for (const { seq, line } of lines) show(path, seq, line)
+      for (const { seq, ...sample } of lines) show(seq, { path, ...sample })
       pages += 1
     } catch (error) {
       wrong.push(findingOf(error))
@@ -63,7 +63,7 @@ export async function askSamples(
   async function one(seq: number): Promise<void> {
     const path = `events/${seq}`
     const line = parseUtf8((await source.read(path)) ?? new Uint8Array(0)) ?? ''
-    show(path, seq, line)
+    show(seq, { path, line, leaf: null })
     pages += 1
   }
 
@@ -71,7 +71,7 @@ export async function askSamples(
     await page(`events?order=desc&limit=${PAGE_EVENTS}`, null)
     for (let index = 0; index < PAGES; index++) {
       const after = Math.floor(chance() * Math.max(1, size - PAGE_EVENTS + 1))
-      await page(`events?after=${after}&limit=${PAGE_EVENTS}`, after + 1)
+      await page(`events?after=${after}&limit=${PAGE_EVENTS}&details=1`, after + 1)
     }
     await one(1 + Math.floor(chance() * size))
     try {
@@ -88,14 +88,20 @@ export async function askSamples(
     tree: receipted,
     pass(event, leaf) {
       if (event.seq === receipted?.seq) wrong.push(...receiptFindings(receipted, leaf, primitives))
-      for (const { path, line } of shown.get(event.seq) ?? []) {
-        if (line !== formatEvent(event))
-          wrong.push({ place: path, what: `seq ${event.seq} differs from the archive` })
+      for (const sample of shown.get(event.seq) ?? []) {
+        const place = sample.path
+        if (sample.line !== formatEvent(event))
+          wrong.push({ place, what: `seq ${event.seq} differs from the archive` })
+        else if (sample.leaf !== null && sample.leaf !== parseUtf8(leaf))
+          wrong.push({ place, what: `the details of seq ${event.seq} differ from the archive` })
       }
       shown.delete(event.seq)
     },
   }
 }
+
+/** An event as an address shows it. With details `leaf` is its entry in the tree; otherwise null. */
+type Shown = Readonly<{ path: string; line: string; leaf: string | null }>
 
 /** Lines of a page: contiguous from `first`, or descending when it is null. */
 function linesOf(
@@ -103,8 +109,11 @@ function linesOf(
   body: Uint8Array | undefined,
   first: number | null,
   size: number,
-): readonly Readonly<{ seq: number; line: string }>[] {
-  const events = body === undefined ? undefined : objectsOf(readObject(path, body)['events'])
+): readonly (Omit<Shown, 'path'> & Readonly<{ seq: number }>)[] {
+  const answer = body === undefined ? undefined : readObject(path, body)
+  const events = objectsOf(answer?.['events'])
+  const details: Readonly<Record<string, unknown>> | null =
+    first === null ? null : Object(answer?.['details'])
   if (events === undefined) throw new WrongError(path, 'lacks its events')
   // The log may have grown since its size was read.
   const least = Math.min(PAGE_EVENTS, size)
@@ -115,7 +124,10 @@ function linesOf(
     const before = jsonInteger(events[index - 1]?.['seq'])
     const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
     if (seq === undefined || seq !== expected) throw new WrongError(path, 'leaves out or repeats a seq')
-    return { seq, line: JSON.stringify(event) }
+    const line = JSON.stringify(event)
+    const own = details?.[seq]
+    const further = own === undefined ? '' : `\n{"seq":${seq},"details":${JSON.stringify(own)}}`
+    return { seq, line, leaf: details === null ? null : `${line}${further}` }
   })
 }
 

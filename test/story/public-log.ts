@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { keysOf } from '../../src/protocol/brand.ts'
 import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
-import { formatDetailsLine } from '../../src/protocol/details.ts'
+import { formatDetails, formatDetailsLine } from '../../src/protocol/details.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { formatEvent } from '../../src/protocol/event.ts'
 import type { Month, Ms } from '../../src/protocol/moment.ts'
@@ -219,11 +219,8 @@ function monthsOf(entries: readonly Entry[]): readonly Month[] {
 function pageOf(entries: readonly Entry[], path: string): string | undefined {
   const [, one, details] = /^events\/(\d+)(\/details)?$/.exec(path) ?? []
   const entry = entries[Number(one) - 1]
-  if (entry !== undefined) {
-    return details === undefined
-      ? formatEvent(entry.event)
-      : formatDetailsLine(entry.event.seq, entry.details)
-  }
+  if (entry !== undefined && details === undefined) return formatEvent(entry.event)
+  if (entry !== undefined) return formatDetailsLine(entry.event.seq, entry.details)
   if (!path.startsWith('events?')) return undefined
   const query = new URLSearchParams(path.slice('events?'.length))
   const limit = Number(query.get('limit') ?? 1000)
@@ -232,7 +229,9 @@ function pageOf(entries: readonly Entry[], path: string): string | undefined {
   const type = query.get('type')
   const asked = entries.slice(after, before - 1).filter(({ event }) => type === null || event.type === type)
   const found = (query.get('order') === 'desc' ? asked.toReversed() : asked).slice(0, limit)
-  return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],"page":{}}`
+  const members = found.map(({ event, details: own }) => own && `"${event.seq}":${formatDetails(own)}`)
+  const further = query.has('details') ? `"details":{${members.filter(Boolean).join(',')}},` : ''
+  return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],${further}"page":{}}`
 }
 
 /** An answer's question: the number in its path, its query, and the present. */
