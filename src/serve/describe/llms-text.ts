@@ -43,7 +43,6 @@ Before you send a request:
   as of a past moment. The sum of type=payout is wrong: it has refunds and loyalty payments, and no corrections. If you
   must add events, request type=payout,correction with details=1. A correction has a negative amount, and counts in the
   figure of the event that \`corrects\` in its details names. paidInPrizes leaves out the kinds refund and loyalty.
-- To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: an earlier page may be
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: with
   \`nonzero\` an earlier page may be short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
 - \`type\`, \`kind\` and \`contestId\` take lists, and indexes find their events: ${events}?contestId=ID&limit=${PAGE_LIMIT_MAX}
