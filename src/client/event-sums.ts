@@ -13,7 +13,7 @@ export type FindEvent = (seq: number) => Promise<Pick<EventWire, 'kind'>>
 type Cancellation = Readonly<{ kots: Amount; seq: number; corrects: number }>
 
 /**
- * EventSums events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event that
+ * Sums events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event that
  * it cancels. The events may come in any order, each once, with their details (`details: true`).
  *
  * A correction of a payout does not say whether it cancels a prize, a refund or a loyalty payment. The kind of the

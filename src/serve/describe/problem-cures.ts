@@ -124,7 +124,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   'insufficient-balance': {
     meaning:
       'An account would go below zero. The detail names the account, its balance and the amount. Nothing of the request is published.',
-    cure: 'Publish what fills the account first, such as `treasury/deposit` or `pool/top_up`, or correct the amount.',
+    cure: 'Publish what fills the account first, such as a deposit into the treasury or a top-up of the pool, or correct the amount.',
   },
   'ref-conflict': {
     meaning: 'An earlier draft with other content has this ref.',

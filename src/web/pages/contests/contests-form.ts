@@ -24,7 +24,14 @@ export function contestsForm(view: View): Html {
   const status = query.list('status')?.join(',')
   const chosen = sortOf(view)
   const all = query.format({ q: undefined, sort: undefined, after: undefined, limit: undefined })
-  return html`<form class="ask" method="get" action="/contests" role="search" data-chrome>
+  return html`<form
+    class="ask"
+    method="get"
+    action="/contests"
+    role="search"
+    aria-label="Contests"
+    data-chrome
+  >
     ${status === undefined ? null : html`<input type="hidden" name="status" value="${status}" />`}
     <label
       >Words of the title
