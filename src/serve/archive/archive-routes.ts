@@ -9,7 +9,7 @@ import type { PresentEtag } from '../http/etag.ts'
 import type { RouteRequest, Reply, Route } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import { monthMeant, parseArchiveName } from './file-name.ts'
+import { fileMeant, parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
 import { revalidated, treeReplies } from './tree-routes.ts'
@@ -36,7 +36,7 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
         const name = parseArchiveName(text)
         switch (name?.is) {
           case undefined:
-            return monthNotFound(monthMeant(text))
+            return monthNotFound(fileMeant(text))
           case 'sums':
             return sumsReply(log, presentEtag, ask)
           case 'manifest':

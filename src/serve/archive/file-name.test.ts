@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { formatFileName, parseArchiveName } from './file-name.ts'
+import { fileMeant, formatFileName, parseArchiveName } from './file-name.ts'
 
 suite('a name in the archive', () => {
   test('is a file of a month, a manifest or SHA256SUMS', () => {
@@ -23,6 +23,16 @@ suite('a name in the archive', () => {
         assert.deepEqual(parseArchiveName(formatFileName(month, file)), { is: 'file', month, file })
       }),
     )
+  })
+
+  test('that is misspelt means the nearest file of its month', () => {
+    assert.equal(fileMeant('2026-7.jsonl.gz'), '2026-07.jsonl.gz')
+    assert.equal(fileMeant('2026-07.csv'), '2026-07.jsonl.gz')
+    assert.equal(fileMeant('2026-07'), '2026-07.jsonl.gz')
+    assert.equal(fileMeant('202607.details.jsonl'), '2026-07.details.jsonl.gz')
+    assert.equal(fileMeant('2026-7.json'), '2026-07.json')
+    assert.equal(fileMeant('2026-13.json'), undefined)
+    assert.equal(fileMeant('july'), undefined)
   })
 
   test('is undefined for any other text', () => {

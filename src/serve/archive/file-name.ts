@@ -29,8 +29,12 @@ export function parseArchiveName(name: string): ArchiveName | undefined {
 
 const NEARLY_MONTH = /^(\d{4})-?(\d{1,2})(?:\.|$)/
 
-/** The month that a name without a valid one probably means: `2026-07` for `2026-7.jsonl.gz`. */
-export function monthMeant(name: string): Month | undefined {
-  const [, year = '', month = ''] = NEARLY_MONTH.exec(name) ?? []
-  return year === '' ? undefined : parseMonth(`${year}-${month.padStart(2, '0')}`)
+/** The file that a name probably means: `2026-07.jsonl.gz` for `2026-7.jsonl.gz` or `2026-07.csv`. */
+export function fileMeant(name: string): string | undefined {
+  const [, year = '', part = ''] = NEARLY_MONTH.exec(name) ?? []
+  const month = year === '' ? undefined : parseMonth(`${year}-${part.padStart(2, '0')}`)
+  if (month === undefined) return undefined
+  return name.endsWith('.json')
+    ? `${month}.json`
+    : formatFileName(month, name.includes('.details') ? 'details' : 'events')
 }

@@ -1,4 +1,3 @@
-import type { Month } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
@@ -44,8 +43,8 @@ export function sha256Sums(months: readonly MonthState[]): string {
     .join('')
 }
 
-/** Reply for a name below `/archive/` that is no file, with the month that it probably means. */
-export function monthNotFound(meant?: Month): Reply {
+/** Reply for a name below `/archive/` that is no file, with the file that it probably means. */
+export function monthNotFound(meant?: string): Reply {
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`
   return problemReply({
     code: 'month-not-found',

@@ -66,7 +66,10 @@ function withFile(problem: Problem, { path, rawQuery }: Visit, router: Router): 
   const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
   // The files of pages are outside the API.
   const page = path.startsWith(API) ? path.slice(API.length) : path
-  const file = ending === undefined ? undefined : (router(`${path}.${ending}`) ?? router(`${page}.${ending}`))
+  // A variable part would take any ending: `/events/5.csv` leads back to `/events/{seq}`.
+  const file = [path, page]
+    .map((at) => (ending === undefined ? undefined : router(`${at}.${ending}`)))
+    .find((found) => found?.route.path.endsWith(`.${ending}`))
   // The path in the table, because a part of the sent one may be a wallet address.
   return file === undefined
     ? problem
