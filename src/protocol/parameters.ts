@@ -3,7 +3,8 @@ import type { Chain } from './tx.ts'
 /** Form of a parameter's value, with its bounds. */
 export type ParameterForm =
   | Readonly<{ is: 'time' }>
-  | Readonly<{ is: 'integer'; min: number; max: number }>
+  /** Integer. `unit` names what it counts, in the message about a wrong value. */
+  | Readonly<{ is: 'integer'; min: number; max: number; unit?: string }>
   | Readonly<{ is: 'word' }>
   /** Text. Unless `guarded`, it may contain a wallet address, and is then left out of URLs and links. */
   | Readonly<{ is: 'text'; charsMax: number; guarded: boolean }>

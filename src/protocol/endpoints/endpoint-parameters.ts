@@ -45,7 +45,7 @@ const FILTER: Definitions<'type' | 'kind' | 'contestId' | 'nonzero'> = {
   kind: {
     form: { is: 'words' },
     absent: 'every kind',
-    meaning: 'Only events of these kinds',
+    meaning: 'Only events of these kinds. The kind of a correction is the type of the event that it cancels',
     example: 'winner,runner_up',
   },
   contestId: {
@@ -186,7 +186,7 @@ export const ENDPOINT_PARAMETERS: {
     ),
     to: timeOf('the end of the present minute', 'End of the range, exclusive, ceiled to the minute'),
     tz: {
-      form: whole(-TZ_MINUTES_MAX, TZ_MINUTES_MAX),
+      form: { is: 'integer', min: -TZ_MINUTES_MAX, max: TZ_MINUTES_MAX, unit: 'whole minutes' },
       absent: '0',
       meaning: 'Minutes by which local time is ahead of UTC',
       example: '120',

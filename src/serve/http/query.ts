@@ -211,13 +211,16 @@ function distinct(text: string): readonly string[] | undefined {
 const WORD_FORM = 'a lower-case letter, then up to 31 lower-case letters, digits or `_`'
 const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or the parameter repeated`
 
+const boundsOf = ({ min, max }: Readonly<{ min: number; max: number }>): string =>
+  `from ${min} to ${max} in plain digits`
+
 /** Values that a form allows, as a fault. `text` may be a misspelt one of them. */
 function invalid(form: ParameterForm, text = ''): Refusal {
   switch (form.is) {
     case 'time':
       return { message: `must be a time in UTC, such as ${TIME_FORMS}.` }
     case 'integer':
-      return { message: `must be an integer from ${form.min} to ${form.max} in plain digits.` }
+      return { message: `must be ${form.unit ?? 'an integer'} ${boundsOf(form)}.` }
     case 'word':
       return { message: `must be ${WORD_FORM}.` }
     case 'text':
@@ -239,9 +242,7 @@ function invalid(form: ParameterForm, text = ''): Refusal {
     case 'words':
       return { message: `must be ${LIST_FORM}. Each is ${WORD_FORM}.` }
     case 'integers':
-      return {
-        message: `must be ${LIST_FORM}. Each is an integer from ${form.min} to ${form.max} in plain digits.`,
-      }
+      return { message: `must be ${LIST_FORM}. Each is an integer ${boundsOf(form)}.` }
   }
 }
 
