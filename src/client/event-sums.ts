@@ -13,8 +13,8 @@ export type FindEvent = (seq: number) => Promise<Pick<EventWire, 'kind'>>
 type Cancellation = Readonly<{ kots: Amount; seq: number; corrects: number }>
 
 /**
- * Sums events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event that
- * it cancels. The events may come in any order, each once, with their details (`details: true`).
+ * Adds up events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event
+ * that it cancels. The events may come in any order, each once, with their details (`details: true`).
  *
  * A correction of a payout does not say whether it cancels a prize, a refund or a loyalty payment. The kind of the
  * cancelled event decides. `find` is called for each cancelled event that is not among `events`, such as one before the
@@ -35,7 +35,10 @@ export async function sumOf(
     else if (type === 'payout' && kind !== 'refund') sums.paidInPrizes = add(sums.paidInPrizes, kots)
   }
 
-  for await (const { event, details } of events) {
+  for await (const one of events) {
+    // A caller without types may pass events alone.
+    if (!('event' in one)) throw new RangeError('sumOf needs details: read the events with details: true')
+    const { event, details } = one
     const { seq, type, kind } = event
     const kots = amountOf(event)
     if (type === 'correction' && kind === 'payout') {

@@ -122,4 +122,9 @@ suite('sumOf', () => {
       message: /details: true/,
     })
   })
+
+  test('refuses events without details, and says how to read them', async () => {
+    const alone: object = correction(9, 4, '-1.500000000').event
+    await assert.rejects(sumOf([alone as DetailedEvent]), { name: 'RangeError', message: /details: true/ })
+  })
 })
