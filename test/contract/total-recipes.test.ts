@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { parseAmount } from '../../src/protocol/amount.ts'
-import type { EventsPage, Summary } from '../../src/protocol/resources.ts'
+import type { Contests, EventsPage, Summary } from '../../src/protocol/resources.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
@@ -83,10 +83,17 @@ suite('every recipe for a total prints what /summary says', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** First lines that the only block of a language prints. Afterwards the program may run on. */
-  async function linesOf(document: string, language: 'ts' | 'python', count: number): Promise<string[]> {
-    const [block, ...others] = blocksOf(textOf(document)).filter((one) => one.language === language)
-    assert.ok(block !== undefined && others.length === 0, `${document} has one recipe`)
+  /** First lines that the only block of a language with these words prints. Afterwards the program may run on. */
+  async function linesOf(
+    document: string,
+    language: 'ts' | 'python',
+    count: number,
+    words = '',
+  ): Promise<string[]> {
+    const [block, ...others] = blocksOf(textOf(document)).filter(
+      (one) => one.language === language && one.text.includes(words),
+    )
+    assert.ok(block !== undefined && others.length === 0, `${document} has one such recipe`)
     const named = REPLACED.reduce((text, [from, to]) => text.replace(from, to), block.text)
     const text = ADDRESSES.reduce((one, address) => one.replace(address, url()), named)
       .replaceAll('2026-10-01', RANGE[1])
@@ -110,7 +117,25 @@ suite('every recipe for a total prints what /summary says', () => {
   })
 
   test('in docs/client.md', async () => {
-    assert.deepEqual(await linesOf('docs/client.md', 'ts', 1), [summary.paidInPrizes])
+    assert.deepEqual(await linesOf('docs/client.md', 'ts', 1, 'sumOf'), [summary.paidInPrizes])
+  })
+
+  test('in docs/client.md, and payouts are followed with titles and what a correction cancels', async () => {
+    const { events, details = {} } = await ask<
+      EventsPage & { details?: Record<string, { corrects?: number }> }
+    >('/events?from=2026-08&type=payout,correction&details=1&limit=10000')
+    const wanted = events.filter(({ type, kind }) => type === 'payout' || kind === 'payout')
+    const { contests } = await ask<Contests>('/contests')
+    const lines = await linesOf('docs/client.md', 'ts', wanted.length, 'titles')
+    for (const [at, { seq, contestId }] of wanted.entries()) {
+      const line = lines[at] ?? ''
+      assert.ok(line.startsWith(`${seq} `), line)
+      assert.ok(line.includes(contests.find(({ id }) => id === contestId)?.title ?? 'no contest'), line)
+      const corrects = details[seq]?.corrects
+      assert.equal(line.includes('cancels'), corrects !== undefined, line)
+      if (corrects !== undefined) assert.ok(line.includes(`cancels ${corrects} `), line)
+    }
+    assert.ok(lines.some((line) => line.includes('cancels')))
   })
 
   test('in the README of the client’s package, of a range', async () => {
