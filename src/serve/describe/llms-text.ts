@@ -54,8 +54,8 @@ Before you send a request:
 - For the whole history, read the month files of ${archive}, then the stream after their last event.
 - ${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address; then 429 with a true
   Retry-After. Events of a stream are free. Answers that never change are marked immutable: cache them.
-- An unknown or repeated parameter, or a value out of bounds, gets 400 and a problem (RFC 9457) that names the parameter
-  and the allowed values. ${PROBLEM_BASE}/{code} explains each problem and its cure.
+- An unknown parameter, a value out of bounds, or a second value for a parameter that takes one, gets 400 and a problem
+  (RFC 9457) that names the parameter and the allowed values. Lists take commas or repeated parameters. ${PROBLEM_BASE}/{code} explains each problem and its cure.
 - The header Daybook-Simulated and ${status} tell whether the platform is simulated.
 
 ## Descriptions
