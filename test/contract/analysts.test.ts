@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { Summary } from '../../src/protocol/resources.ts'
+import type { Contests, Summary } from '../../src/protocol/resources.ts'
 import type { Flows } from '../../src/protocol/range-resources.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
@@ -47,6 +47,8 @@ suite('the recipes for analysts', { skip: skipWithout('curl', PYTHON) }, () => {
   async function rowsOf(sql: string): Promise<readonly (readonly string[])[]> {
     const connection = await duckdb.connect()
     await connection.run(`SET file_search_path = '${folder}'`)
+    // A day of UTC begins on the day before in New York, where DuckDB would show it so.
+    await connection.run("SET TimeZone = 'America/New_York'")
     // A name of a file to write is not searched for.
     const rows = await connection.runAndReadAll(sql.replaceAll(/TO '(\w+\.csv)'/g, `TO '${folder}/$1'`))
     connection.closeSync()
@@ -107,42 +109,76 @@ suite('the recipes for analysts', { skip: skipWithout('curl', PYTHON) }, () => {
     assert.deepEqual(await rowsOf(recipe('totals')), [[spentOnPlay, paidInPrizes, paidInLoyalty, burned]])
   })
 
-  test('make a table of every payment with its title, transaction and correction', async () => {
+  test('make a table of every payment and correction that adds up to what was paid', async () => {
     await rowsOf(recipe('payments'))
     const text = await readFile(join(folder, 'payments.csv'), 'utf8')
     const [head = [], ...rows] = csvRows(text.replaceAll('\n', '\r\n'))
-    assert.deepEqual(head, ['seq', 'moment', 'contestId', 'title', 'kind', 'kots', 'tx', 'cancelledBy'])
-    const cancelled = rows.filter((row) => row[7] !== '')
-    assert.equal(rows.length - cancelled.length, summary.payouts)
-    assert.ok(cancelled.length > 0)
-    const standing = rows.filter((row) => row[7] === '' && !['refund', 'loyalty'].includes(row[4] ?? ''))
-    const sum = standing.reduce((one, row) => one + BigInt(row[5]?.replace('.', '') ?? ''), 0n)
-    assert.equal(sum, BigInt(summary.paidInPrizes.replace('.', '')), 'as the recipe for R adds them')
-    for (const [, , contestId, title, , , tx] of rows) {
+    assert.deepEqual(head, [
+      'seq',
+      'moment',
+      'contestId',
+      'title',
+      'kind',
+      'kots',
+      'tx',
+      'corrects',
+      'cancelledBy',
+    ])
+    const standing = rows.filter((row) => row[7] === '' && row[8] === '')
+    assert.equal(standing.length, summary.payouts)
+    const pairs = new Map(rows.filter((row) => row[8] !== '').map((row) => [row[8], row[0]]))
+    assert.ok(pairs.size > 0)
+    assert.deepEqual(pairs, new Map(rows.filter((row) => row[7] !== '').map((row) => [row[0], row[7]])))
+    const sumOf = (chosen: readonly (readonly string[])[], isPaid: (kind: string) => boolean): bigint =>
+      chosen
+        .filter((row) => isPaid(row[4] ?? ''))
+        .reduce((one, row) => one + BigInt(row[5]?.replace('.', '') ?? ''), 0n)
+    const isPrize = (kind: string): boolean => kind !== 'refund' && kind !== 'loyalty'
+    const prizes = BigInt(summary.paidInPrizes.replace('.', ''))
+    assert.equal(sumOf(rows, isPrize), prizes)
+    assert.equal(sumOf(standing, isPrize), prizes, 'as the recipe for R adds them')
+    const loyalty = BigInt(summary.paidInLoyalty.replace('.', ''))
+    assert.equal(
+      sumOf(rows, (kind) => kind === 'loyalty'),
+      loyalty,
+    )
+    for (const [, , contestId, title, , , tx, corrects] of rows) {
       assert.equal(title === '', contestId === '')
-      assert.match(tx ?? '', /^\w{80,}$/)
+      assert.match(tx ?? '', corrects === '' ? /^\w{80,}$/ : /^$/)
     }
   })
 
   test('chart the unpaid prizes by week, up to those of /summary', async () => {
     const weeks = await rowsOf(recipe('weeks'))
     assert.ok(weeks.length > 4)
-    assert.equal(weeks.at(-1)?.[1], summary.prizesNotRedeemed)
-    for (const [week = '', , chart = ''] of weeks) {
+    assert.equal(weeks.at(-1)?.[2], summary.prizesNotRedeemed)
+    for (const [week = '', , , chart = ''] of weeks) {
       assert.equal(new Date(week).getUTCDay(), 1)
       assert.match(chart, /^[\u2588-\u258F ]*$/u)
     }
   })
 
-  test('check a claim about a month with the amount of /flows', async () => {
-    const [[amount] = []] = await rowsOf(recipe('claim'))
+  test('check a claim about a month with the row of /flows', async () => {
+    const [[spent, paid] = []] = await rowsOf(recipe('claim'))
     const { totals } = (await ask('/flows?from=2026-08-01&to=2026-09-01')) as Flows
-    assert.equal(amount, totals.paidInPrizes)
+    assert.deepEqual([spent, paid], [totals.spentOnPlay, totals.paidInPrizes])
     const { stdout } = await run('bash', ['-euc', here(recipe('flows'))], options())
-    const [head = [], ...rows] = csvRows(stdout)
+    const [head = [], row = [], ...others] = csvRows(stdout)
+    assert.equal(others.length, 0)
+    assert.deepEqual([row[head.indexOf('spentOnPlay')], row[head.indexOf('paidInPrizes')]], [spent, paid])
+  })
+
+  test('list the contests that closed in a month and still owe prizes', async () => {
+    const rows = await rowsOf(recipe('owing'))
+    const { contests } = (await ask('/contests')) as Contests
+    const owing = contests.filter(
+      ({ closedAt, prizesNotRedeemed }) =>
+        closedAt?.startsWith('2026-08') === true && Number(prizesNotRedeemed) !== 0,
+    )
+    assert.ok(owing.length > 1)
     assert.deepEqual(
-      rows.map((row) => row[head.indexOf('paidInPrizes')]),
-      [totals.paidInPrizes],
+      new Map(rows.map(([id, title, , owed, unpaid]) => [id, [title, owed, unpaid]])),
+      new Map(owing.map((one) => [String(one.id), [one.title, one.prizesOwed, one.prizesNotRedeemed]])),
     )
   })
 
@@ -156,7 +192,7 @@ suite('the recipes for analysts', { skip: skipWithout('curl', PYTHON) }, () => {
   })
 
   test('name addresses for spreadsheets that hold every payment and every cancelled one', async () => {
-    const [payments = '', corrections = ''] = ['type=payout&', 'type=correction&kind=payout&'].map(
+    const [payments = '', corrections = ''] = ['type=payout&', 'type=correction&kind=payout&details=1&'].map(
       (query) => `/api/v1/events?${query}format=csv`,
     )
     const text = textOf('docs/analysts.md').replaceAll(/\s+/g, ' ')
