@@ -23,7 +23,7 @@ const fields = {
   ...momentSchema('opensAt', 'Planned opening of the contest'),
   ...momentSchema('closesAt', 'Planned closing of the contest'),
   ...momentOrNull('openedAt', 'When the contest opened; null until then'),
-  ...momentOrNull('closedAt', 'When the contest closed; null until then'),
+  ...momentOrNull('closedAt', 'When the contest closed or was cancelled; null until then'),
   ...momentOrNull('paidAt', 'When all prizes were paid; null until then'),
   pool: amountSchema.describe('Tokens put into the contest’s pool'),
   entries: numberSchema.describe('Plays of kind `entry`'),

@@ -19,6 +19,13 @@ const fundFigures = {
   loyaltyFund: amountSchema.describe('Balance of the loyalty fund'),
   prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
 }
+/** A bucket of `/funds` is named by its start and has the balances of its end: each description says so. */
+const fundsAtEnd = {
+  treasury: amountSchema.describe('Balance of the treasury at the end of the bucket'),
+  runningPools: amountSchema.describe('Balance of the pools of all contests at the end of the bucket'),
+  loyaltyFund: amountSchema.describe('Balance of the loyalty fund at the end of the bucket'),
+  prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired, at the end of the bucket'),
+}
 
 export const summarySchema: z.ZodType<resources.Summary> = z
   .strictObject({
@@ -56,6 +63,7 @@ const range = {
 }
 /** A named schema: generators would make two types of one name from the parameter and the field. */
 export const bucketWidth: z.ZodType<ranges.Bucket> = z.enum(BUCKETS).describe('Width of a bucket')
+const priceAtEnd = price.describe('The last known price at the end of the bucket; null before the first')
 const bucketAt = {
   ...momentSchema('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
@@ -68,7 +76,7 @@ export const flowsSchema: z.ZodType<ranges.Flows> = z
     ...range,
     bucket: bucketWidth,
     buckets: z
-      .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: price }))
+      .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: priceAtEnd }))
       .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
     totals: z
       .strictObject(recordOf(keysOf(flowFigures), () => amountSchema.describe('Sum of the whole range')))
@@ -88,21 +96,21 @@ export const fundsSchema: z.ZodType<ranges.Funds> = z
     ...range,
     bucket: bucketWidth,
     buckets: z
-      .array(z.strictObject({ ...bucketAt, ...fundFigures }))
+      .array(z.strictObject({ ...bucketAt, ...fundsAtEnd }))
       .describe('Buckets of the range, oldest first: balances at the end of each'),
   })
   .describe('Balances by bucket')
 
 const patternFigures = {
   ...flowFigures,
-  byKind: z.record(z.string(), amountSchema).describe('Spent on plays, by kind'),
+  byKind: z.record(z.string(), amountSchema).describe('Tokens spent on plays, by kind'),
   plays,
 }
 const hour = z
   .int()
   .min(0)
   .max(23)
-  .meta({ description: 'Hour of the day, 0 to 23, in local time', 'x-unit': 'hours' })
+  .meta({ description: 'Hour of the day, 0 to 23, in the local time of `tz`', 'x-unit': 'hours' })
 const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
 
 export const patternsSchema: z.ZodType<ranges.Patterns> = z

@@ -150,6 +150,20 @@ suite('/datapackage.json', () => {
     }
   })
 
+  test('says of each balance, and of the price, that it is that of the end of its bucket', () => {
+    const fieldsOf = (table: string): readonly FieldOfTable[] =>
+      described.resources.find(({ name }) => name === table)?.schema?.fields ?? []
+    const levels = [
+      ...fieldsOf('funds').filter(({ type }) => type === 'number'),
+      ...fieldsOf('flows').filter(({ name }) => name === 'tokenPriceUsd'),
+    ]
+    assert.equal(levels.length, 5)
+    for (const { description, unit } of levels) {
+      assert.match(description, /at the end of the bucket/)
+      assert.notEqual(unit, undefined)
+    }
+  })
+
   test('names a key whose values are unique', async () => {
     for (const { path, format, schema } of described.resources) {
       const [key] = schema?.primaryKey ?? []
