@@ -33,7 +33,7 @@ suite('the slider of a chart', () => {
     const assertReads = async (index: number): Promise<void> => {
       const reading = await readingOf(sight)
       const { at, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } = buckets.at(index) ?? assert.fail()
-      assert.ok(reading.startsWith(at.slice(0, 19).replace('T', ' ')), reading)
+      assert.ok(reading.startsWith(`Begins: ${at.slice(0, 19).replace('T', ' ')}`), reading)
       assert.ok(reading.includes(`Spent on play, KOTS: ${spentOnPlay}; `), reading)
       assert.ok(reading.includes(`Paid in prizes, KOTS: ${paidInPrizes}; `), reading)
       assert.ok(reading.includes(`Burned, KOTS: ${burned}; `), reading)
@@ -59,6 +59,13 @@ suite('the slider of a chart', () => {
       )
     assert.equal(lines.length, 4)
     for (const x of lines) assert.ok(Math.abs(x - 100 / buckets.length) < 0.001)
+  })
+
+  test('says that a balance is that of the end of its bucket', async () => {
+    await using sight = await pages.see('/funds?bucket=hour')
+    const words = /^Balances at the end of the hour from:? \d{4}-\d\d-\d\d/
+    assert.match(await readingOf(sight), words)
+    assert.match(await sight.page.locator('.slider p').innerText(), words)
   })
 
   test('scrolls a long chart to its bucket', async () => {

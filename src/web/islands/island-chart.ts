@@ -3,11 +3,11 @@ import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A row of the table: the bucket, then each column's name and figure. */
+/** A row of the table: each column's name and cell. The name of the first says which moment of the bucket is meant. */
 function rowOf(table: HTMLTableElement, index: number): readonly (readonly [name: string, cell: Element])[] {
   const names = [...(table.tHead?.rows[0]?.cells ?? [])].map(textOf)
   const cells = [...(table.tBodies[0]?.rows[index]?.cells ?? [])]
-  return cells.map((cell, column) => [column === 0 ? '' : (names[column] ?? ''), cell])
+  return cells.map((cell, column) => [names[column] ?? '', cell])
 }
 
 function textOf(cell: Element): string {
@@ -61,7 +61,7 @@ function startReading(figure: HTMLElement): void {
       line.setAttribute('x2', `${share * 100}%`)
     }
     const row = rowOf(table, index)
-    const words = row.map(([name, cell]) => (name === '' ? textOf(cell) : `${name}: ${textOf(cell)}`))
+    const words = row.map(([name, cell]) => `${name}: ${textOf(cell)}`)
     range.setAttribute('aria-valuetext', words.join('; '))
     shown.replaceChildren(...row.map(named))
     return share
