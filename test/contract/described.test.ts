@@ -28,7 +28,8 @@ const withHeaders = (...more: readonly (readonly [string, string])[]): Headers =
 suite('an answer compared with the OpenAPI document', () => {
   test('passes when it fits the description', () => {
     assertDescribed(answerOf('summary'))
-    assertDescribed(answerOf('problem', { status: 400 }))
+    const named = { ...COMMON, 'content-type': 'application/problem+json', 'daybook-request': 'a1' }
+    assertDescribed(answerOf('problem', { status: 400, headers: new Headers(named) }))
     assertDescribed(answerOf('summary', { headers: withHeaders(['daybook-seq', '7'], ['etag', 'W/"1"']) }))
   })
 
