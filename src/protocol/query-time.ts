@@ -14,7 +14,7 @@ const ISO = new RegExp(
 )
 /** Forms that are refused, but that show which moment is meant. */
 const NEARLY_ISO = new RegExp(
-  String.raw`^(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2})(?:[T_ ](\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)? ?(${ZONE}|UTC|GMT)?)?)?$`,
+  String.raw`^(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2})(?:[T_ ](\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)? ?(${ZONE}|UTC|GMT)?(?: UTC| ?\[[A-Z_/+-]{1,40}\])?)?)?$`,
   'i',
 )
 const OFFSET = /^([+\- ])(\d{2}):?(\d{2})?$/

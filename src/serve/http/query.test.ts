@@ -113,6 +113,13 @@ suite('a query', () => {
     }
   })
 
+  test('refuses a text that is not UTF-8, and says so', () => {
+    for (const raw of ['%ED%A0%80', '%ff', '%zz']) {
+      const query = parseQuery(`q=${raw}`, endpointOf('contests').parameters)
+      assert.match(query.ok ? '' : query.problem.detail, /^`q` must be text in UTF-8, percent-encoded/)
+    }
+  })
+
   const refused: readonly (readonly [raw: string, code: string, table?: readonly Parameter[]])[] = [
     ['after=9007199254740993', 'invalid-parameter'],
     ['after=99999999999999999999', 'invalid-parameter'],

@@ -224,7 +224,7 @@ function invalid(form: ParameterForm, text = ''): Refusal {
     case 'word':
       return { message: `must be ${WORD_FORM}.` }
     case 'text':
-      return { message: `must have at most ${form.charsMax} characters.` }
+      return { message: `must be text in UTF-8, percent-encoded, of at most ${form.charsMax} characters.` }
     case 'flag':
       return { message: 'must be 1, or be left out.', allowed: ['1'] }
     case 'tx':
