@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run, startProxy } from '../stage/command-stage.ts'
@@ -75,6 +76,33 @@ suite('get', () => {
     assert.match(stderr, /^there is more: --after \d+$/m)
     const summary = await run(['get', 'summary', service.url, '--format', 'csv'])
     assert.equal(summary.code, 2)
+  })
+
+  test('prints the whole CSV of events without --limit, filtered and with details', async () => {
+    for (const [options, query] of [
+      [[], ''],
+      [['--type', 'price,contest', '--details'], '&type=price,contest&details=1'],
+    ] as const) {
+      const printed = await run(['get', 'events', service.url, '--format', 'csv', ...options])
+      assert.equal(printed.code, 0, printed.stderr)
+      assert.equal(printed.stdout, await textOf(`/events?format=csv${query}`))
+      assert.equal(printed.stderr, '')
+    }
+    const page = await run(['get', 'events', service.url, '--format', 'csv', '--limit', '2'])
+    assert.equal(page.stdout, await textOf('/events?format=csv&limit=2'))
+    assert.match(page.stderr, /^there is more: --after 2$/m)
+    const refused = await run(['get', 'events', service.url, '--format', 'csv', '--before', '2'])
+    assert.equal(refused.code, 2)
+  })
+
+  test('ends with 1 when the CSV of events breaks off', async () => {
+    let printed = 0
+    const stdout = new PassThrough().on('data', (bytes: Buffer) => (printed += bytes.byteLength))
+    const cut = { cutAfter: 20_000, once: () => printed > 0 }
+    await using proxy = await startProxy(service.url, (path) => (path.includes('csv') ? cut : 'none'))
+    const { code, stderr } = await run(['get', 'events', proxy.url, '--format', 'csv'], { stdout })
+    assert.equal(code, 1)
+    assert.match(stderr, /^daybook: the CSV is incomplete, because the connection broke off/m)
   })
 
   test('ends with 2 for bad usage and with 1 for something that does not exist', async () => {

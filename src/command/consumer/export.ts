@@ -30,6 +30,9 @@ export type ExportPart = Readonly<{ month: string | null; after: number; end: nu
 /**
  * Prints every event of a range: long months from their files, the rest in pages, so a year needs about a dozen requests.
  * A missing seq is an error, so the output is complete.
+ *
+ * CSV is made from the same files and pages, not from the whole CSV of `/events`. That file is not compressed, and one
+ * that breaks off begins anew. A month file is compressed once, and continues after its last event.
  */
 export async function exportEvents(settings: ExportSettings, world: World): Promise<ExitCode> {
   const { filter, format, from, to } = settings

@@ -1,5 +1,7 @@
 import type { Option } from 'commander'
 import { Argument, Command } from 'commander'
+import { piecesOf } from '../../client/body.ts'
+import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import type { QueryValues } from '../../client/endpoint-query.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
@@ -46,14 +48,14 @@ function endpointCommand(
     command.addArgument(isWord ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX)))
   }
   for (const parameter of parameters) {
-    // Every command has its own --format. For events as CSV there is `export`.
+    // Every command has its own --format.
     if (parameter.name !== 'format') command.addOption(parameterOption(parameter, world))
   }
   command.addOption(
     optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices([
       'table',
       'json',
-      ...(isTableEndpoint(id) ? ['csv'] : []),
+      ...(isTableEndpoint(id) || id === 'events' ? ['csv'] : []),
     ]),
   )
   // Commander passes the options last; without a path variable they are the second argument.
@@ -106,22 +108,39 @@ async function get({ url, id, pathValue, options }: GetSettings, world: World): 
   const { format, ...query } = options
   const asked = format === 'csv' ? { ...query, format } : query
   const columns = world.columns?.() ?? null
+  const path = endpointPath(id, pathValue, asked)
   try {
-    const answer = await withCommandErrors(() =>
-      daybook.ask.get(endpointPath(id, pathValue, asked), { signal: world.stop }),
-    )
+    if (id === 'events' && format === 'csv') return await printEventsCsv(daybook, path, world)
+    const answer = await withCommandErrors(() => daybook.ask.get(path, { signal: world.stop }))
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
     const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()
     const isEnded = isTable || answer.bytes().at(-1) === NEWLINE
     await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), world)
-    const next: unknown = isJson ? nextIn(answer.json()) : nextLink(answer.headers)
-    if (typeof next === 'string') tell(world, `there is more: ${nextOption(next)}`)
+    tellNext(isJson ? nextIn(answer.json()) : nextLink(answer.headers), world)
     return 0
   } catch (error) {
     if (world.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
     throw error
   }
+}
+
+/** Prints the CSV of events as it arrives, in constant memory. Throws when it breaks off before its end. */
+async function printEventsCsv(daybook: Daybook, path: string, world: World): Promise<ExitCode> {
+  const { headers, stream } = await withCommandErrors(() => daybook.ask.open(path, { signal: world.stop }))
+  try {
+    for await (const piece of piecesOf(stream)) if (!(await print(piece, world))) return 0
+  } catch (cause) {
+    const message = 'the CSV is incomplete, because the connection broke off; repeat the command'
+    throw new CommandError(1, message, { cause })
+  }
+  tellNext(nextLink(headers), world)
+  return 0
+}
+
+/** Names the option of the next page, if there is one. */
+function tellNext(next: unknown, world: World): void {
+  if (typeof next === 'string') tell(world, `there is more: ${nextOption(next)}`)
 }
 
 const NEWLINE = 0x0a
