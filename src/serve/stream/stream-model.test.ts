@@ -5,12 +5,14 @@ import type { StreamClient } from '../../../test/stage/stream-client.ts'
 import { openClient } from '../../../test/stage/stream-client.ts'
 import type { Stage } from '../../../test/stage/stream-stage.ts'
 import { draftOf, openStage } from '../../../test/stage/stream-stage.ts'
+import { seqOf } from '../../protocol/seq.ts'
 
 /** A reader like an `EventSource`: it keeps the last id and reconnects with it. */
 type Reader = {
   readonly query: string
   readonly matches: (seq: number) => boolean
   readonly start: number
+  /** Lines of the events, each after the line of its details. */
   readonly seen: string[]
   lastId: number
   client: StreamClient | null
@@ -23,22 +25,39 @@ const FILTERS: readonly (readonly [query: string, matches: (seq: number) => bool
   ['&type=price', (seq) => draftOf(seq).type === 'price'],
   ['&kind=buy', (seq) => draftOf(seq).kind === 'buy'],
   ['&nonzero=1&type=trade,burn', (seq) => draftOf(seq).type === 'trade'],
+  ['&details=1', () => true],
+  ['&details=1&type=contest,trade', (seq) => draftOf(seq).type !== 'price'],
 ]
 
-/** Reads the new messages and checks that each continues the ones before it. */
+/** Reads the new messages and checks that each continues the ones before it, and that details precede their event. */
 function takeIn(reader: Reader): void {
   const messages = reader.client?.messages() ?? []
-  for (const { id, event, data } of messages.slice(reader.taken)) {
-    if (id === undefined) continue
+  let details: string | undefined
+  for (const [index, { id, event, data }] of messages.entries()) {
+    // A details message is read again until its event has come.
+    if (index < reader.taken || data === undefined) continue
+    if (event === 'details') {
+      assert.deepEqual([id, details], [undefined, undefined])
+      details = data
+      continue
+    }
     const seq = Number(id)
     if (event === 'position') assert.ok(seq >= reader.lastId, `position ${seq} follows ${reader.lastId}`)
     else {
       assert.ok(seq > reader.lastId, `event ${seq} follows ${reader.lastId}`)
-      reader.seen.push(data ?? '')
+      reader.seen.push(...(details === undefined ? [] : [details]), data)
     }
+    assert.ok(details === undefined || event === undefined, 'an event follows its details')
+    details = undefined
     reader.lastId = seq
+    reader.taken = index + 1
   }
-  reader.taken = messages.length
+}
+
+/** Line of an event's details; empty when it has none. */
+function detailsOf(stage: Stage, seq: number): readonly string[] {
+  const line = stage.reader.snapshot((snapshot) => snapshot.detailsLine(seqOf(seq)))
+  return line === undefined || line.endsWith('"details":null}') ? [] : [line]
 }
 
 async function resume(stage: Stage, reader: Reader, byHeader: boolean): Promise<void> {
@@ -128,7 +147,11 @@ suite('a stream that is cut and resumed at random', () => {
           takeIn(reader)
           const expected: string[] = []
           for (let seq = reader.start + 1; seq <= head; seq += 1) {
-            if (reader.matches(seq)) expected.push(stage.line(seq))
+            if (!reader.matches(seq)) continue
+            expected.push(
+              ...(reader.query.includes('details=1') ? detailsOf(stage, seq) : []),
+              stage.line(seq),
+            )
           }
           assert.deepEqual(reader.seen, expected)
           assert.equal(reader.lastId, head)
