@@ -15,6 +15,7 @@ const EVENTS = Number(process.env['DAYBOOK_EXPORT_EVENTS'] ?? 60_000)
 /** Growth of the memory of the process, in KiB: the heaps of its threads, whatever the length of the log. */
 const GROWTH_KIB_MAX = 400 * 1024
 const SECOND_MS = 1_000
+const NEWLINE = 0x0a
 
 /** Writes trades, a second apart, and a price for every tenth. */
 async function writeDrafts(path: string): Promise<void> {
@@ -31,8 +32,8 @@ async function writeDrafts(path: string): Promise<void> {
   await once(file, 'finish')
 }
 
-/** Memory of the service that no file backs, in KiB. The mapped store is not counted: the kernel may drop it. */
-function memoryOf({ data }: Service): number {
+/** Id of the service's process. */
+function processOf({ data }: Service): string {
   const found = readdirSync('/proc').find((entry) => {
     try {
       return (
@@ -43,12 +44,35 @@ function memoryOf({ data }: Service): number {
       return false
     }
   })
-  return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${found}/status`, 'latin1'))?.[1])
+  assert.ok(found !== undefined, 'the service runs')
+  return found
+}
+
+/** Memory of a process that no file backs, in KiB. The mapped store is not counted: the kernel may drop it. */
+function memoryOf(id: string): number {
+  return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'latin1'))?.[1])
+}
+
+/** Measures the memory of a process until the work ends: at its start, and at its peak. */
+async function memoryDuring(id: string, work: () => Promise<void>): Promise<{ start: number; peak: number }> {
+  const memory = { start: memoryOf(id), peak: 0 }
+  const look = (): void => {
+    memory.peak = Math.max(memory.peak, memoryOf(id))
+  }
+  const timer = setInterval(look, 50)
+  try {
+    await work()
+  } finally {
+    clearInterval(timer)
+  }
+  look()
+  return memory
 }
 
 suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'linux', 'Linux') }, () => {
   let folder: string
   let service: Service
+  let id: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'daybook-whole-'))
     await writeDrafts(join(folder, 'drafts.jsonl'))
@@ -57,27 +81,28 @@ suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'l
       chain: 'opaque',
       options: ['--workers', '2', '--rate-limit', 'off', '--trust-proxy', '127.0.0.1/32'],
     })
+    id = processOf(service)
   })
   after(async () => {
     await service[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** Status and rows of a file, over a new connection, which the kernel may give to any thread. */
-  function rowsOf(
+  /** Status, rows and bytes of a file, over a new connection, which the kernel may give to any thread. */
+  function fileOf(
     caller: string,
     query = '',
-    started: () => void = () => undefined,
-  ): Promise<readonly [number, number]> {
+  ): Promise<readonly [status: number, rows: number, bytes: number]> {
     return new Promise((resolve, reject) => {
       const headers = { 'X-Forwarded-For': caller }
       request(`${service.url}/api/v1/events?format=csv${query}`, { agent: false, headers }, (response) => {
-        let rows = 0
-        started()
-        response.on('data', (bytes: Buffer) => {
-          rows += bytes.toString('latin1').split('\n').length - 1
+        let rows = -1
+        let bytes = 0
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.byteLength
+          for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) rows += 1
         })
-        response.once('end', () => resolve([response.statusCode ?? 0, rows - 1]))
+        response.once('end', () => resolve([response.statusCode ?? 0, rows, bytes]))
         response.once('error', reject)
       })
         .once('error', reject)
@@ -85,25 +110,32 @@ suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'l
     })
   }
 
-  test('have every event, and cost memory that does not depend on their length', async () => {
-    await rowsOf('10.0.0.1')
-    const atFirst = memoryOf(service)
-    for (const query of ['', '&details=1', '', '&details=1']) {
-      assert.deepEqual(await rowsOf('10.0.0.1', query), [200, EVENTS])
-    }
-    assert.ok(memoryOf(service) - atFirst < GROWTH_KIB_MAX, `${memoryOf(service) - atFirst} KiB more`)
+  test('have every event, and cost memory that does not depend on their length', async (context) => {
+    await fileOf('10.0.0.1')
+    const { start, peak } = await memoryDuring(id, async () => {
+      for (const query of ['', '&details=1', '', '&details=1']) {
+        const began = performance.now()
+        const [status, rows, bytes] = await fileOf('10.0.0.1', query)
+        assert.deepEqual([status, rows], [200, EVENTS])
+        const seconds = (performance.now() - began) / SECOND_MS
+        context.diagnostic(`${query || 'plain'}: ${rows} rows, ${bytes} bytes, ${seconds.toFixed(1)} s`)
+      }
+    })
+    context.diagnostic(`memory: ${start} KiB at first, ${peak} KiB at the peak`)
+    assert.ok(peak - start < GROWTH_KIB_MAX, `${peak - start} KiB more`)
   })
 
   test('of an address are counted over all threads', async () => {
-    const atFirst = memoryOf(service)
-    const callers = Array.from({ length: 20 }, (_, index) => `10.1.0.${index + 1}`)
-    const asked = callers.flatMap((caller) => [rowsOf(caller), rowsOf(caller), rowsOf(caller)])
-    const answers = await Promise.all(asked)
-    const whole = answers.filter(([status]) => status === 200)
-    assert.ok(whole.every(([, rows]) => rows === EVENTS))
-    // An address whose first file has ended may begin a third one.
-    assert.ok(whole.length >= 40 && answers.every(([status]) => status === 200 || status === 429))
-    assert.ok(memoryOf(service) - atFirst < GROWTH_KIB_MAX, `${memoryOf(service) - atFirst} KiB more`)
+    const { start, peak } = await memoryDuring(id, async () => {
+      const callers = Array.from({ length: 20 }, (_, index) => `10.1.0.${index + 1}`)
+      const asked = callers.flatMap((caller) => [fileOf(caller), fileOf(caller), fileOf(caller)])
+      const answers = await Promise.all(asked)
+      const whole = answers.filter(([status]) => status === 200)
+      assert.ok(whole.every(([, rows]) => rows === EVENTS))
+      // An address whose first file has ended may begin a third one.
+      assert.ok(whole.length >= 40 && answers.every(([status]) => status === 200 || status === 429))
+    })
+    assert.ok(peak - start < GROWTH_KIB_MAX, `${peak - start} KiB more`)
   })
 
   test('leave no place taken when their callers leave', async () => {
@@ -122,6 +154,6 @@ suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'l
       if (/^daybook_exports_open 0$/m.test(metrics)) break
       assert.ok(performance.now() < limit, 'all places are free')
     }
-    assert.deepEqual(await rowsOf('10.2.0.1'), [200, EVENTS])
+    assert.deepEqual((await fileOf('10.2.0.1')).slice(0, 2), [200, EVENTS])
   })
 })
