@@ -13,7 +13,7 @@ const fault: JsonSchema = {
 /** Schema of a problem (RFC 9457). */
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: 'object',
-  description: 'A problem (RFC 9457). It repeats nothing of the request.',
+  description: 'A problem (RFC 9457). It repeats no value of the request.',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: {

@@ -2,6 +2,7 @@ import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { presentOf } from '../../project/answers/as-of.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -34,7 +35,6 @@ export function startOf(
 
 const IN_THE_FUTURE: Problem = {
   code: 'in-the-future',
-  detail:
-    '`from` is later than both the present and the newest event. Leave it out to wait for the next event.',
+  detail: `\`from\` is later than both the present and the newest event. To wait for new events, open ${ENDPOINT_PATHS.stream} without it.`,
   errors: [{ parameter: 'from', message: '`from` is in the future.' }],
 }

@@ -34,5 +34,5 @@ export const CACHING_AND_COSTS: readonly string[] = [
 
 /** Paragraph about problems in general, as Markdown. */
 export const PROBLEMS_INTRODUCTION: string =
-  'A refusal is `application/problem+json` (RFC 9457), never kept, and repeats nothing of what was sent. A program ' +
+  'A refusal is `application/problem+json` (RFC 9457), never kept, and repeats no value that was sent. A program ' +
   `goes by \`code\`. These any endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
