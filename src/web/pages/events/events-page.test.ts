@@ -106,7 +106,7 @@ suite('the pages of events', () => {
     test(`${path} says: ${says}`, async () => {
       const page = await pageAt(path)
       assert.ok(wordsOf(page).includes(says), wordsOf(page).split('Shown:')[1] ?? 'nothing is shown')
-      const api = /<a data-json href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const [api = ''] = sourcesOf(page)
       const { events } = (await (await stage.get(api)).json()) as { events: readonly { seq: number }[] }
       const shown = seqsOf(page)
       assert.deepEqual(shown, events.map(({ seq }) => seq).slice(0, 100))

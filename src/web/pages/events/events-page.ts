@@ -1,10 +1,12 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { derived, minus } from '../../markup/derived.ts'
+import { askDetails } from './event-note.ts'
 import { rangeNote } from './events-shown.ts'
 import { eventsForm } from './events-form.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
+import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
@@ -14,18 +16,25 @@ import { NOT_FINAL } from './transaction-route.ts'
 /** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
+  asksMore: true,
   linksFeed: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   wholeCsv: true,
   csv: ({ events, page }) => eventRows(events, page.next),
-  render(answer, view) {
+  async render(answer, view) {
     const { events, page } = answer
     const shown = events.slice(0, EVENTS_SHOWN)
     return html`${endLinks(view)} ${eventsForm(view, true)}
-    ${shown.length === 0 ? noEvents(page, '', view) : html`${rangeNote(answer, view)} ${eventsTable(shown, view)}`}
+    ${shown.length === 0 ? noEvents(page, '', view) : await detailedTable(answer, shown, view)}
     ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
   },
+}
+
+async function detailedTable(answer: EventsPage, shown: readonly EventWire[], view: View): Promise<Html> {
+  const detailed = await askDetails(answer, shown.length, view)
+  return html`${rangeNote(answer, view)} ${eventsTable(shown, view, detailed)}
+  ${detailed.answer === answer ? null : jsonLinks([['these events with their details', detailed]])}`
 }
 
 /** Link-preview text: the first and last shown event; null if there is none. */

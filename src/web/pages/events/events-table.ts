@@ -1,5 +1,8 @@
 import type { EventWire } from '../../../protocol/event.ts'
+import type { EventsPage } from '../../../protocol/resources.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import { eventNote } from './event-note.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -11,12 +14,13 @@ import { transaction } from '../../markup/transaction.ts'
 export const EVENTS_SHOWN = 100
 
 /**
- * Table of events in the given order. `live` marks a list that a script extends with new events. `address` is that of
- * the answer if it is not the page's own.
+ * Table of events in the given order. `detailed` is the answer with their details. `live` marks a list that a script
+ * extends with new events. `address` is that of the answer if it is not the page's own.
  */
 export function eventsTable(
   events: readonly EventWire[],
   { site }: View,
+  detailed: LinkedAnswer<EventsPage>,
   { live = false, address = '' }: Readonly<{ live?: boolean; address?: string }> = {},
 ): Html {
   return html`<div class="wide" role="region" aria-label="Events" tabindex="0">
@@ -32,18 +36,22 @@ export function eventsTable(
         </tr>
       </thead>
       <tbody ${live ? html`data-live-rows` : null}>
-        ${events.map((event) => rowOf(event, site))}
+        ${events.map((event) => rowOf(event, site, detailed))}
       </tbody>
     </table>
   </div>`
 }
 
-function rowOf({ seq, type, kind, at, contestId, kots, tx }: EventWire, site: Site): Html {
+function rowOf(
+  { seq, type, kind, at, contestId, kots, tx }: EventWire,
+  site: Site,
+  detailed: LinkedAnswer<EventsPage>,
+): Html {
   const contest =
     contestId === null ? null : html`<a href="/contests/${contestId}/ledger">Contest ${contestId}</a>`
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
-    <td>${type} / ${kind}</td>
+    <td>${type} / ${kind} ${eventNote(seq, detailed)}</td>
     <td class="r">${kots === null ? null : amountHtml(kots)}</td>
     <td class="far">${momentOf(at)}</td>
     <td>${contest}</td>

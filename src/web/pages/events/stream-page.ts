@@ -22,7 +22,7 @@ export const streamPage: Page<null> = {
   description: () => 'The newest events of the log, and whatever comes, as it is published.',
   async render(_, view) {
     const filters = view.query.format()
-    const newest = `order=desc&limit=${EVENTS_SHOWN}`
+    const newest = `order=desc&limit=${EVENTS_SHOWN}&details=1`
     const query = filters === '' ? newest : `${filters.slice(1)}&${newest}`
     const asked = await askEndpoint(view, 'events', { query })
     const { events, page } = asked.answer
@@ -32,7 +32,7 @@ export const streamPage: Page<null> = {
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >
-      ${events.length === 0 ? noEvents(page, `${asked.address}#`, view) : eventsTable(events, view, { live: true, address: asked.address })}
+      ${events.length === 0 ? noEvents(page, `${asked.address}#`, view) : eventsTable(events, view, asked, { live: true, address: asked.address })}
       ${events.length === 0 ? null : rangeNote(asked.answer, view, asked.address)}
       <nav aria-label="Older events" class="pager" data-chrome>
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}

@@ -14,6 +14,7 @@ import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
+import { eventNote } from '../events/event-note.ts'
 import type { View } from '../../frame/page.ts'
 
 const CONTESTS_SHOWN = 5
@@ -110,7 +111,7 @@ function soonestFirst(
 /** The newest events that the summary counts. */
 export async function newestEvents({ asOf }: Summary, view: View): Promise<Html | null> {
   if (asOf.seq === 0) return null
-  const query = `order=desc&before=${asOf.seq + 1}&limit=${EVENTS_SHOWN}`
+  const query = `order=desc&before=${asOf.seq + 1}&limit=${EVENTS_SHOWN}&details=1`
   const events = await askEndpoint(view, 'events', { query })
   const all = view.paths.has('/events')
     ? html`<p><a href="/events?order=desc&before=${asOf.seq + 1}&limit=100">Older events</a></p>`
@@ -119,7 +120,8 @@ export async function newestEvents({ asOf }: Summary, view: View): Promise<Html 
     ${eventTable(events, view)} ${all} ${jsonLinks([['events', events]])}`
 }
 
-function eventTable({ answer: { events }, address }: LinkedAnswer<EventsPage>, { site }: View): Html {
+function eventTable(detailed: LinkedAnswer<EventsPage>, { site }: View): Html {
+  const { answer, address } = detailed
   return html`<div class="wide" role="region" aria-label="Newest events" tabindex="0">
     <table class="cards" data-list="${address}#/events">
       <thead>
@@ -132,11 +134,11 @@ function eventTable({ answer: { events }, address }: LinkedAnswer<EventsPage>, {
         </tr>
       </thead>
       <tbody data-live-rows="beside">
-        ${events.map(
+        ${answer.events.map(
           ({ seq, type, kind, at, contestId, kots }) =>
             html`<tr>
               <th scope="row">${eventLink(seq)}</th>
-              <td class="n">${type} / ${kind}</td>
+              <td><span class="n">${type} / ${kind}</span> ${eventNote(seq, detailed)}</td>
               <td>
                 ${contestId === null ? null : html`<a href="/contests/${contestId}/ledger">#${contestId}</a>`}
               </td>

@@ -1,0 +1,42 @@
+import type { EventsPage } from '../../../protocol/resources.ts'
+import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import { quotedText } from '../../markup/contest-name.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment-html.ts'
+import type { View } from '../../frame/page.ts'
+
+/** The page's own answer if it has details; otherwise its first `rows` events, asked again with details. */
+export async function askDetails(
+  answer: EventsPage,
+  rows: number,
+  view: View,
+): Promise<LinkedAnswer<EventsPage>> {
+  if (answer.details !== undefined) return { address: '', answer }
+  const { after = 0, before } = answer.page
+  // The resolved bound keeps the range when events were published since the first question.
+  const bound = before === undefined ? { after: String(after) } : { before: String(before) }
+  const query = view.query.format({ ...bound, limit: String(rows), details: '1' }).slice(1)
+  return askEndpoint(view, 'events', { query })
+}
+
+/** Line under an event's type with its price, title, planned times, or corrected event; null without any. */
+export function eventNote(
+  seq: number,
+  { answer: { details }, address }: LinkedAnswer<EventsPage>,
+): Html | null {
+  const { price, title, opensAt, closesAt, corrects, restates } = details?.[seq] ?? {}
+  const parts = [
+    price === undefined ? null : html`${amountHtml(String(price))} US dollars`,
+    title === undefined ? null : html`“${quotedText(String(title))}”`,
+    opensAt === undefined ? null : html`opens ${momentOf(String(opensAt))}`,
+    closesAt === undefined ? null : html`closes ${momentOf(String(closesAt))}`,
+    corrects === undefined ? null : html`takes back ${eventLink(Number(corrects))}`,
+    restates === undefined ? null : html`takes the place of ${eventLink(Number(restates))}`,
+  ].filter((part) => part !== null)
+  if (parts.length === 0) return null
+  const listed = parts.map((part, index) => (index === 0 ? part : html`, ${part}`))
+  return html`<div class="quiet" data-at="${address}#/details/${seq}">${listed}</div>`
+}
