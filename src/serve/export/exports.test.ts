@@ -140,6 +140,17 @@ suite('a whole CSV of /events', () => {
     assert.equal(page, api)
   })
 
+  test('is whole under the address of the page with format=csv too, and no other format is known there', async () => {
+    const page = await stage.get('/events.csv?format=csv&after=100000')
+    assert.equal(page.headers.get('daybook-has-more'), 'false')
+    assert.equal(await page.text(), await (await stage.get(`${WHOLE}&after=100000`)).text())
+    for (const path of ['/events.csv', '/flows.csv']) {
+      const refused = await stage.get(`${path}?format=json`)
+      const { code, errors } = (await refused.json()) as { code: string; errors: { allowed: string[] }[] }
+      assert.deepEqual([refused.status, code, errors[0]?.allowed], [400, 'invalid-parameter', ['csv']])
+    }
+  })
+
   test('answers HEAD with its headers alone, without counting it', async () => {
     const heads = await Promise.all(Array.from({ length: 5 }, () => stage.get(WHOLE, {}, 'HEAD')))
     for (const response of heads) {

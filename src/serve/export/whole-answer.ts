@@ -35,7 +35,7 @@ export function withWhole(route: Route, handle: (ask: StreamAsk) => Reply): Rout
     route.path === ENDPOINT_PATHS.events
       ? (query) => query.word('format') === 'csv' && !query.has('limit')
       : route.path === PAGE_CSV_PATH
-        ? (query) => !query.has('limit') && !query.has('format')
+        ? (query) => !query.has('limit')
         : undefined
   return takes === undefined ? route : { ...route, whole: { takes, handle } }
 }

@@ -18,6 +18,7 @@ import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.t
 import { feedLink } from './subscription-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
 import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 import type { PageCache } from './page-cache.ts'
 import type { PageFormat } from './page-formats.ts'
@@ -85,12 +86,21 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
     route(path, ''),
     ...formats.map((format) => ({
       ...route(`${path}${format}`, format),
-      parameters: format === '.svg' ? [...parameters, THEME] : parameters,
+      parameters: parametersOf(parameters, format),
       handle: (ask: RouteRequest) =>
         cachedReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -format.length) }, format),
     })),
   ]
 }
+
+/** Parameters under the suffix of a format. A `format` may only say again what the suffix says. */
+function parametersOf(parameters: readonly Parameter[], format: PageFormat): readonly Parameter[] {
+  if (format === '.svg') return [...parameters, THEME]
+  if (format !== '.csv') return parameters
+  return parameters.map((row) => (row.name === 'format' ? { ...row, form: CSV_ONLY } : row))
+}
+
+const CSV_ONLY: Parameter['form'] = { is: 'one-of', values: ['csv'] }
 
 /** The request without the theme of a picture, which the API does not know. */
 function withoutTheme(ask: RouteRequest): RouteRequest {
