@@ -54,14 +54,14 @@ suite('the address of a transaction', () => {
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('cache-control'), 'no-store')
       assert.match(page, /<h1>No event names this transaction<\/h1>/)
-      assert.match(page, /A transaction that is not final yet is not published/)
+      assert.match(page, /The operator publishes a payment when its transaction is final/)
       assert.match(page, /data-head="4"/)
       assert.doesNotMatch(page, /nobody-paid|named-Once/)
     }
     for (const path of ['/find?q=nobody-paid', '/events?tx=nobody-paid']) {
       const response = await ask(path)
       assert.equal(response.status, 200)
-      assert.match(await response.text(), /A transaction that is not final yet is not published/)
+      assert.match(await response.text(), /The operator publishes a payment when its transaction is final/)
     }
   })
 
