@@ -53,7 +53,8 @@ function withoutPresent(answer: Readonly<{ now?: object | null }>): unknown {
 }
 
 suite('the metadata of each export', () => {
-  for (const address of ADDRESSES.filter((one) => one !== '/' && !alone.has(one.split('?')[0] ?? ''))) {
+  const exported = ADDRESSES.filter((one) => one !== '/' && !alone.has(one.split('?')[0] ?? ''))
+  for (const address of [...exported, '/events?details=1']) {
     test(`of ${address} has the state, the columns, and the addresses of JSON and CSV`, async () => {
       const about = await jsonOf<About>(suffixed(address, '.metadata.json'))
       const answer = await jsonOf<{ asOf?: unknown; next?: string | null; now?: object | null }>(

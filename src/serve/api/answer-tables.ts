@@ -1,7 +1,7 @@
 import { ANSWER_COLUMNS } from '../../protocol/endpoints/answer-columns.ts'
 import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { LoyaltyRun } from '../../protocol/resources.ts'
+import type { EventsPage, LoyaltyRun } from '../../protocol/resources.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
 
 /** The table of each list. The API and the pages make their CSV from it. */
@@ -18,6 +18,15 @@ export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: AnswerOf<
 /** Events as a table, with their eight fields. */
 export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {
   return tableOf(ANSWER_COLUMNS.contestLedger, events, next)
+}
+
+/** The events of a page as a table; with `details=1` it has one more column, the details of each event as JSON. */
+export function eventsPageRows({ events, details, page }: EventsPage): AnswerTable {
+  const table = eventRows(events, page.next)
+  if (details === undefined) return table
+  const texts = events.map(({ seq }) => (details[seq] === undefined ? null : JSON.stringify(details[seq])))
+  const rows = table.rows.map((row, at) => [...row, texts[at] ?? null])
+  return { ...table, columns: [...table.columns, 'details'], rows }
 }
 
 function tableOf<Column extends string>(

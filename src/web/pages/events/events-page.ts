@@ -4,7 +4,7 @@ import { derived, minus } from '../../markup/derived.ts'
 import { askDetails } from './event-note.ts'
 import { rangeNote } from './events-shown.ts'
 import { eventsForm } from './events-form.ts'
-import { eventRows } from '../../../serve/api/answer-tables.ts'
+import { eventsPageRows } from '../../../serve/api/answer-tables.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
 import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -21,7 +21,7 @@ export const eventsPage: EndpointPage<'events'> = {
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   wholeCsv: true,
-  csv: ({ events, page }) => eventRows(events, page.next),
+  csv: eventsPageRows,
   async render(answer, view) {
     const { events, page } = answer
     const shown = events.slice(0, EVENTS_SHOWN)
