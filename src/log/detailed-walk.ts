@@ -5,7 +5,7 @@ import { csvRowWithDetails } from './csv-rows.ts'
 import { number, text } from './store/codec.ts'
 import type { DetailedWalk, Framing, Walk, WalkResult } from './store/reader.ts'
 
-/** How one event and its details line (null without details) are written in each framing but JSON. */
+/** Text of one event and its details line (null without details) in each framing but JSON. */
 const FRAMES: Readonly<
   Record<Exclude<Framing, 'json'>, (seq: number, line: string, details: string | null) => string>
 > = {

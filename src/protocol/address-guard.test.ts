@@ -54,7 +54,7 @@ suite('the address guard', () => {
   test('joins groups where `0x` begins them or a checksum proves them', () => {
     const missed = PUBLISHED.filter(({ proof }) => proof !== 'length').flatMap(({ address }) =>
       JOINED_DISGUISES.flatMap(([name, dress]) => {
-        // Where hyphens are taken out, those of base64 are gone too.
+        // Taking hyphens out also removes those of base64.
         if (address.includes('-') && name.includes('hyphens')) return []
         return findsAddress(dress(address), 'prose') && findsAddress(dress(address), 'url')
           ? []

@@ -12,7 +12,7 @@ import type { LetterRun } from './addresses/letter-run.ts'
 import { holdsTon } from './addresses/ton-search.ts'
 
 /**
- * Where a text stands. In a title or another text for people, 40 hex digits are an address; in a URL they may be a
+ * Place of a text. In a title or another text for people, 40 hex digits are an address; in a URL they may be a
  * commit; a free transaction identifier is refused only for what `0x` and 40 hex digits or a checksum prove.
  */
 export type TextPlace = 'prose' | 'url' | 'tx'
@@ -36,7 +36,7 @@ export function findsAddress(text: string, place: TextPlace): boolean {
   return readings.some((reading) => {
     const rest = withoutDigests(reading)
     if (holdsWhole(rest, place)) return true
-    // What lies inside a word or between groups is searched in the first reading and the last.
+    // Only the first and the last reading are searched inside words and between groups.
     if (reading !== text && reading !== last) return false
     return (
       (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false))) ||

@@ -1,10 +1,10 @@
 /** Short promise about wallet addresses. README and the pages use these words. */
 export const ADDRESS_PROMISE = 'Only totals are published, and wallet addresses in known forms are refused.'
 
-/** What the address guard holds. PROTOCOL.md, docs/publishing.md, docs/limits.md and `/about` use these words. */
+/** Addresses that the guard finds. PROTOCOL.md, docs/publishing.md, docs/limits.md and `/about` use these words. */
 export const GUARD_HOLDS =
   'A draft or a query with a wallet address in a known form is refused: base58 that decodes to 32 bytes; 0x and 40 hex digits; 40 hex digits in a title or a reason; and whatever the checksum of bech32, bech32m, Base58Check, EIP-55, Stellar, SS58, cashaddr, Algorand, Filecoin, TON, XRP, ICAP, Cardano Byron or Monero proves to be an address. The guard reads a text as people do: it undoes percent-encoding and HTML entities, folds look-alike letters, drops invisible characters, and splits off words that are glued to an address. It also takes out blanks, hyphens and dots between groups, and refuses the result where 0x begins it or a checksum proves it.'
 
-/** What the address guard does not hold, in the same places. */
+/** Addresses that the guard cannot find, in the same places. */
 export const GUARD_LIMITS =
   'No guard can know a name that is registered for an address, or an address that is spelt in words, shown in a picture or found behind a link. An address of another form passes. So does base58 of 32 bytes in groups or inside a longer word, because no checksum proves it. A run of 64 or more hex digits is a digest and no address. The tx of an opaque chain is refused only for what 0x and 40 hex digits or a checksum prove.'

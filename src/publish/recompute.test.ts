@@ -37,7 +37,7 @@ const STORY: readonly EventSketch[] = [
   { at: '2026-01-08T00:00Z', is: 'payout/winner', contest: 1, kots: '70' },
   { at: '2026-01-20T00:00Z', is: 'loyalty/input', details: { month: month('2026-01'), digest } },
   { at: '2026-02-01T00:00Z', is: 'burn/platform_income', kots: '1' },
-  // As many as the list of contests needs to be written.
+  // The list of contests is written after this many events.
   ...Array.from(
     { length: LIST_EVENTS },
     () => ({ at: '2026-02-01T00:00Z', is: 'trade/buy', kots: '1' }) as const,

@@ -6,7 +6,7 @@ import type { Month, Ms } from '../../src/protocol/moment.ts'
 import { boundOf, MINUTE_MS, QUARTER_MS, WEEK_MS } from '../../src/protocol/moment.ts'
 import type { ContestId, Seq } from '../../src/protocol/seq.ts'
 import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
-import type { Activity, AsOfTotals, Books } from '../../src/project/fold/books.ts'
+import type { Activity, AsOfTotals, Books, HeadBooks } from '../../src/project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
 import { kindKey, underHold } from '../../src/project/fold/contest.ts'
 import { findAmong } from '../../src/project/answers/contest-order.ts'
@@ -149,19 +149,7 @@ type MemoryShelf = Readonly<{
   shelf: Shelf
   replayShelf: Parameters<typeof replay>[2]
   put(changes: Changes): void
-  listings(
-    entries: readonly Entry[],
-  ): Pick<
-    Books,
-    | 'contest'
-    | 'contests'
-    | 'findContests'
-    | 'payoutLines'
-    | 'unpaid'
-    | 'unpaidTotals'
-    | 'loyalty'
-    | 'correction'
-  >
+  listings(entries: readonly Entry[]): HeadBooks
 }>
 
 function openMemoryShelf(): MemoryShelf {

@@ -145,7 +145,7 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
   }
 }
 
-/** Where a walk begins (null for the first contest), and the contests whose rows in the list are out of date. */
+/** Start of a walk (null for the first contest), and the contests whose rows in the list are out of date. */
 type WalkFrom = Readonly<{ start: Place | null; fresh: ReadonlySet<ContestId> }>
 
 /** Walks the list in an order: a part for each status, so that no contest of another status is read. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { Books, Correction } from '../../project/fold/books.ts'
+import type { Books, HeadBooks, Correction } from '../../project/fold/books.ts'
 import type { ContestState } from '../../project/fold/contest.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -31,13 +31,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
   }
 }
 
-function openListings(
-  db: DatabaseSync,
-  prefix: PrefixReader,
-): Pick<
-  Books,
-  'contest' | 'contests' | 'payoutLines' | 'unpaid' | 'unpaidTotals' | 'loyalty' | 'correction'
-> {
+function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, 'findContests'> {
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
   const scheduled = db.prepare('SELECT scheduled_seq FROM contests WHERE id = ?')
   const contests = db.prepare(

@@ -65,7 +65,7 @@ export type WalkResult = Readonly<{
   hasMore: boolean
 }>
 
-/** As `WalkResult`, with details. It also ends at a limit of bytes; then `hasMore` is true. */
+/** A `WalkResult` with details. It also ends at a limit of bytes; then `hasMore` is true. */
 export type DetailedWalk = WalkResult &
   Readonly<{
     /** In JSON the members of an object, `"<seq>":{…}` joined by commas. In other framings they are in `bytes`. */

@@ -83,3 +83,16 @@ export type Books = Readonly<{
   /** Correction of an event; undefined for an event without one. */
   correction(seq: Seq): Correction | undefined
 }>
+
+/** Parts of the books that exist for the head only, not for past moments. */
+export type HeadBooks = Pick<
+  Books,
+  | 'contest'
+  | 'contests'
+  | 'findContests'
+  | 'payoutLines'
+  | 'unpaid'
+  | 'unpaidTotals'
+  | 'loyalty'
+  | 'correction'
+>

@@ -9,7 +9,7 @@ export function csvHeader(details: boolean): Uint8Array {
   return Buffer.from(`${COLUMNS}${details ? ',details' : ''}\r\n`)
 }
 
-/** How far a CSV answer has read: the fields of `page` that CSV cannot carry. */
+/** Last seq that a CSV answer has read, and whether more follow: the fields of `page` that CSV cannot carry. */
 type CsvExtent = Readonly<{ scannedTo: number; hasMore: boolean }>
 
 /**

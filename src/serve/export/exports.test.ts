@@ -42,7 +42,7 @@ function download(port: number, path: string = WHOLE, version = '1.1'): Download
   return {
     text: () => Buffer.concat(chunks).toString('latin1'),
     bytes: () => bytes,
-    // Of the last bytes alone, because the text has megabytes.
+    // Only the last bytes are searched, because the text has megabytes.
     isWhole: () => Buffer.concat(chunks.slice(-3)).toString('latin1').endsWith('\r\n0\r\n\r\n'),
     isClosed: () => closed,
     pause: () => socket.pause(),

@@ -6,7 +6,7 @@ import { seqOf } from '../../protocol/seq.ts'
 import { streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
 
-// Of each ten events of the stage, the first has a plan and the last has a price.
+// The stage repeats ten events: the first has a plan and the last has a price.
 const hasDetails = (seq: number): boolean => seq % 10 < 2
 
 suite('a stream with details=1', () => {

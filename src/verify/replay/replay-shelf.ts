@@ -4,7 +4,7 @@ import type { Entry } from '../../protocol/event.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { Books, Correction } from '../../project/fold/books.ts'
+import type { Correction, HeadBooks } from '../../project/fold/books.ts'
 import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
 import { kindKey, underHold } from '../../project/fold/contest.ts'
 import { findAmong } from '../../project/answers/contest-order.ts'
@@ -15,26 +15,13 @@ import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
 import { openEventColumns } from './event-columns.ts'
 
-/** Parts of the books that exist for the head only, not for past moments. */
-type Listings = Pick<
-  Books,
-  | 'contest'
-  | 'contests'
-  | 'findContests'
-  | 'payoutLines'
-  | 'unpaid'
-  | 'unpaidTotals'
-  | 'loyalty'
-  | 'correction'
->
-
 /**
  * State of the fold in memory. `shelf` has what the fold reads: contests, prizes, payouts, prices, loyalty months, and
  * the fields of events that a correction needs. `listings` are as of the last `put`.
  */
 type ReplayShelf = Readonly<{
   shelf: Shelf
-  listings: Listings
+  listings: HeadBooks
   /** Applies the changes of the fold. */
   put(changes: Changes): void
 }>
@@ -161,7 +148,7 @@ type ShelfTables = Readonly<{
   lots: Lots
 }>
 
-function listingsOf({ contests, payouts, loyalty, corrections, lots }: ShelfTables): Listings {
+function listingsOf({ contests, payouts, loyalty, corrections, lots }: ShelfTables): HeadBooks {
   return {
     contest: (id) => contests.get(id),
     contests({ statuses, after, limit }) {
