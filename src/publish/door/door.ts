@@ -2,11 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { Draft } from '../../protocol/draft.ts'
 import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue, Outcome } from './commit-queue.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
+import type { FailedOutcome } from './door-replies.ts'
+import { doorRefusal, readBody, send, sendJson, sendProblem } from './door-replies.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
 import { openTokenGuard } from './token-guard.ts'
@@ -14,12 +15,6 @@ import { openTokenGuard } from './token-guard.ts'
 /** Milliseconds in which a publisher must send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
-/** Retry-After in seconds when the disk is full, when too many requests are in progress, and when the clock is wrong. */
-const FULL_RETRY_SECONDS = 10
-const BUSY_RETRY_SECONDS = 1
-const CLOCK_RETRY_SECONDS = 10
-/** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
-const ADDRESS_STATUS = 422
 /** Most connections of the private listener. Public connections leave so many file descriptors free. */
 export const DOOR_CONNECTIONS_MAX = 128
 /** Most publish requests in progress. Bounds the memory of bodies and of drafts that wait for a commit. */
@@ -46,7 +41,6 @@ type DoorSettings = Readonly<{
   onFailure(error: unknown): void
 }>
 
-type FailedOutcome = Extract<Outcome, { ok: false }>
 type ParsedBody = Readonly<{ ok: true; drafts: readonly Draft[] }> | FailedOutcome
 
 /** Creates the private listener, through which all drafts come. It is not listening yet. */
@@ -70,7 +64,7 @@ export function createDoor(settings: DoorSettings): Server {
         // A publisher that hangs up while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
-        return sendProblem(response, failed('internal-error', 'the request could not be answered'))
+        return sendProblem(response, doorRefusal('internal-error', 'the request could not be answered'))
       })
     },
   )
@@ -91,35 +85,27 @@ async function answer(
   // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
   if (target !== '/publish' && !target.startsWith('/publish?')) {
     const found = await settings.operations(target)
-    if (found === undefined) return sendProblem(response, failed('not-found', 'nothing is at this address'))
+    if (found === undefined)
+      return sendProblem(response, doorRefusal('not-found', 'nothing is at this address'))
     return send(response, found.status, found.headers, found.body)
   }
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST')
-    return sendProblem(response, failed('method-not-allowed', 'the door takes POST only'))
+    return sendProblem(response, doorRefusal('method-not-allowed', 'the door takes POST only'))
   }
   if (!(await isAuthorized(settings, guard, request, response))) return
   if (target !== '/publish') {
-    return sendProblem(response, failed('unknown-parameter', 'the door takes no parameters'))
+    return sendProblem(response, doorRefusal('unknown-parameter', 'the door takes no parameters'))
   }
   const outcome = settings.stopping()
-    ? failed('not-ready', 'the service is stopping')
+    ? doorRefusal('not-ready', 'the service is stopping')
     : (request.headers['daybook-log'] ?? settings.log) !== settings.log
-      ? failed('another-log', 'the request is for another log than that of this door')
+      ? doorRefusal('another-log', 'the request is for another log than that of this door')
       : await runLimited(underWay, () => publishRequest(settings, request))
   settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (outcome.ok) {
-    return send(
-      response,
-      200,
-      { 'content-type': 'application/json' },
-      JSON.stringify({ drafts: outcome.receipts }),
-    )
+    return sendJson(response, { drafts: outcome.receipts })
   }
-  if (outcome.code === 'too-large' || outcome.code === 'not-ready') response.setHeader('connection', 'close')
-  if (outcome.code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
-  if (outcome.code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
-  if (outcome.code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
   sendProblem(response, outcome)
 }
 
@@ -136,7 +122,7 @@ async function isAuthorized(
   response.setHeader('connection', 'close')
   if (verdict.is === 'refused') {
     response.setHeader('retry-after', verdict.retryAfterSeconds)
-    sendProblem(response, failed('rate-limited', 'too many wrong tokens'))
+    sendProblem(response, doorRefusal('rate-limited', 'too many wrong tokens'))
     return false
   }
   try {
@@ -145,14 +131,14 @@ async function isAuthorized(
     guard.answered()
   }
   response.setHeader('www-authenticate', 'Bearer')
-  sendProblem(response, failed('unauthorized', 'a valid token is required'))
+  sendProblem(response, doorRefusal('unauthorized', 'a valid token is required'))
   return false
 }
 
 /** Runs a request, unless too many are in progress. */
 async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
-    return failed('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
+    return doorRefusal('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
   underWay.requests += 1
   try {
     return await run()
@@ -163,31 +149,18 @@ async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Ou
 
 async function publishRequest(settings: DoorSettings, request: IncomingMessage): Promise<Outcome> {
   if (request.headers['content-encoding'] !== undefined) {
-    return failed('unsupported-media-type', 'a request is sent without content encoding')
+    return doorRefusal('unsupported-media-type', 'a request is sent without content encoding')
   }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json' && type !== 'application/x-ndjson') {
-    return failed('unsupported-media-type', 'drafts are application/json or application/x-ndjson')
+    return doorRefusal('unsupported-media-type', 'drafts are application/json or application/x-ndjson')
   }
-  const bytes = await readBody(request)
+  const bytes = await readBody(request, PUBLISH_BYTES_MAX)
   if (bytes === undefined) {
-    return failed('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
+    return doorRefusal('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
   }
   const body = parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
   return body.ok ? settings.queue.submit(body.drafts) : body
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > PUBLISH_BYTES_MAX) return undefined
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('a request body comes as bytes')
-    bytes += chunk.length
-    if (bytes > PUBLISH_BYTES_MAX) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -197,11 +170,12 @@ function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): ParsedBody {
   try {
     text = UTF8.decode(bytes)
   } catch {
-    return failed('invalid-draft', 'the request is not UTF-8')
+    return doorRefusal('invalid-draft', 'the request is not UTF-8')
   }
   const values = lines ? parseLines(text) : parseArray(text)
   if ('ok' in values) return values
-  if (values.length > DRAFTS_MAX) return failed('too-large', `a request has at most ${DRAFTS_MAX} drafts`)
+  if (values.length > DRAFTS_MAX)
+    return doorRefusal('too-large', `a request has at most ${DRAFTS_MAX} drafts`)
   const drafts: Draft[] = []
   for (const [index, value] of values.entries()) {
     const parsed = parseDraft(value, { chain, mode: 'publish' })
@@ -214,7 +188,7 @@ function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): ParsedBody {
 function parseArray(text: string): readonly unknown[] | FailedOutcome {
   const body = parseBody(text)
   if (body.ok) return body.value
-  return { ...failed('invalid-draft', body.reason), index: body.index ?? null }
+  return { ...doorRefusal('invalid-draft', body.reason), index: body.index ?? null }
 }
 
 // The white space of JSON. A line with only a byte order mark is an invalid line.
@@ -227,14 +201,11 @@ function parseLines(text: string): readonly unknown[] | FailedOutcome {
     // Lines beyond the limit are not parsed, as their number alone refuses the request.
     if (values.length > DRAFTS_MAX) break
     const parsed = parseLine(line)
-    if (!parsed.ok) return { ...failed('invalid-draft', parsed.reason), index: values.length, field: 'draft' }
+    if (!parsed.ok)
+      return { ...doorRefusal('invalid-draft', parsed.reason), index: values.length, field: 'draft' }
     values.push(parsed.value)
   }
   return values
-}
-
-function failed(code: FailedOutcome['code'], reason: string): FailedOutcome {
-  return { ok: false, code, index: null, field: null, reason }
 }
 
 const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutcome>>> = {
@@ -247,31 +218,4 @@ const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutco
   clock: 'unavailable',
   'store-full': 'unavailable',
   'store-unavailable': 'unavailable',
-}
-
-/** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */
-function sendProblem(response: ServerResponse, { code, index, field, reason }: FailedOutcome): void {
-  const { title } = PROBLEMS[code]
-  const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
-  const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
-  const detail = place === '' ? reason : `${place}: ${reason}`
-  const errors =
-    index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
-  const document = { type: `/api/problems/${code}`, title, status, detail, code, ...errors }
-  send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): void {
-  response.writeHead(status, {
-    ...headers,
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  })
-  response.end(body)
 }

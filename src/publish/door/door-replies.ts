@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PROBLEMS } from '../../protocol/problem.ts'
+import type { Outcome } from './commit-queue.ts'
+
+/** Retry-After in seconds when the disk is full, when too many requests are in progress, and when the clock is wrong. */
+const FULL_RETRY_SECONDS = 10
+const BUSY_RETRY_SECONDS = 1
+const CLOCK_RETRY_SECONDS = 10
+/** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
+const ADDRESS_STATUS = 422
+
+/** A refusal of the private listener. */
+export type FailedOutcome = Extract<Outcome, { ok: false }>
+
+/** A refusal that concerns no single draft. */
+export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
+  return { ok: false, code, index: null, field: null, reason }
+}
+
+/** Reads the body of a request; undefined if it is longer than `bytesMax`. */
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('a request body comes as bytes')
+    bytes += chunk.length
+    if (bytes > bytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */
+export function sendProblem(response: ServerResponse, { code, index, field, reason }: FailedOutcome): void {
+  setRetryHeaders(response, code)
+  const { title } = PROBLEMS[code]
+  const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
+  const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
+  const detail = place === '' ? reason : `${place}: ${reason}`
+  const errors =
+    index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
+  const document = { type: `/api/problems/${code}`, title, status, detail, code, ...errors }
+  send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
+}
+
+/** Says when to try again, and closes a connection on which a body may still be coming. */
+function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']): void {
+  if (code === 'too-large' || code === 'not-ready') response.setHeader('connection', 'close')
+  if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
+  if (code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
+  if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
+}
+
+/** Sends a JSON answer with status 200. */
+export function sendJson(response: ServerResponse, answer: object): void {
+  send(response, 200, { 'content-type': 'application/json' }, JSON.stringify(answer))
+}
+
+/** Sends an answer that no cache keeps. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  response.writeHead(status, {
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(body)
+}
