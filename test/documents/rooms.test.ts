@@ -10,12 +10,13 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   tlog: ['protocol'],
   project: ['protocol'],
   log: ['protocol', 'tlog', 'project'],
-  publish: ['protocol', 'log', 'project'],
+  publish: ['protocol', 'log', 'project', 'chain'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'serve', 'log'],
-  'web/islands': ['protocol', 'tlog', 'client', 'web'],
+  'web/islands': ['protocol', 'tlog', 'client', 'chain', 'web'],
   client: ['protocol', 'tlog'],
-  verify: ['protocol', 'tlog', 'project', 'client'],
+  chain: ['protocol'],
+  verify: ['protocol', 'tlog', 'project', 'client', 'chain'],
   command: [
     'protocol',
     'tlog',
@@ -25,6 +26,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
     'serve',
     'web',
     'client',
+    'chain',
     'verify',
     'sim',
     'package',
@@ -35,7 +37,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
 /** The only file of `log` that `serve` and `web` may import. */
 const READING = 'src/log/store/reader.ts'
 /** Rooms that run in any runtime. */
-const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'verify']
+const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'chain', 'verify']
 /** Entry points of threads and page scripts. Only these may read the globals of their runtime. */
 const isRoot = (path: string): boolean =>
   path === 'src/main.ts' || path.endsWith('-thread.ts') || roomOf(path) === 'web/islands'

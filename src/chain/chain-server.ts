@@ -1,0 +1,42 @@
+import { RpcFailure } from './rpc-failure.ts'
+import type { RpcPeer } from './rpc-peer.ts'
+import type { MovedAmount, TokenAccount } from './tx-verdict.ts'
+import type { Vote } from './votes.ts'
+
+/** What one server moved, and the place of the transaction: both must agree between servers. */
+export type MovedVote = MovedAmount & Readonly<{ place: string }>
+
+/** Questions of one chain to one RPC server. All functions throw `RpcFailure`, or the reason of the signal. */
+export type ChainServer = Readonly<{
+  rpc: RpcPeer
+  /** Genesis hash or chain id. */
+  identity: () => Promise<string>
+  /** Gives a vote for each transaction by its place. A failure leaves the rest without one. */
+  vote: (txs: readonly string[], put: (at: number, vote: Vote) => void) => Promise<void>
+  /** Null when the answer cannot be counted. */
+  moved: (tx: string, account: TokenAccount) => Promise<MovedVote | null>
+}>
+
+/** Runs the questions to one server. Reports a fault of the server, and then returns the given value. */
+export async function askServer<T>(
+  { rpc }: ChainServer,
+  otherwise: T,
+  questions: () => Promise<T>,
+): Promise<T> {
+  if (rpc.isResting()) return otherwise
+  try {
+    return await questions()
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error
+    rpc.report(error.fault)
+    return otherwise
+  }
+}
+
+const REASON_CHARS_MAX = 200
+
+/** Error of a transaction as text for the operator: printable, in one line, and bounded. */
+export function reasonText(error: unknown): string {
+  const text = typeof error === 'string' ? error : JSON.stringify(error)
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX)
+}

@@ -1,0 +1,61 @@
+/** URLs of one chain at most. */
+const URLS_MAX = 8
+
+/** A setting that cannot work: a bad URL, or a URL of another chain. Names a URL by its number and host only. */
+export class ChainError extends Error {
+  override readonly name = 'ChainError'
+}
+
+/** URL of an RPC server. Its path, query and password may be secret: only `name` may be shown. */
+export type ChainUrl = Readonly<{
+  /** Place in the settings, from 1. */
+  number: number
+  /** Such as `URL 2 (rpc.example.org)`. */
+  name: string
+  href: string
+  /** Value of the header `Authorization`; null for a URL without a user. `fetch` refuses a URL that has one. */
+  authorization: string | null
+}>
+
+/** Parses the URLs of the settings. Throws `ChainError`. */
+export function chainUrlsOf(urls: readonly string[]): readonly ChainUrl[] {
+  if (urls.length === 0) throw new ChainError('no URL is given: give the URL of an RPC server')
+  if (urls.length > URLS_MAX) throw new ChainError(`${urls.length} URLs are given: give ${URLS_MAX} at most`)
+  const parsed = urls.map((text, at) => chainUrlOf(text, at + 1))
+  for (const { href, name, number } of parsed) {
+    const first = parsed.findIndex((other) => other.href === href) + 1
+    // One server must not give two of the votes.
+    if (first !== number) throw new ChainError(`${name} repeats URL ${first}: give each URL once`)
+  }
+  return parsed
+}
+
+function chainUrlOf(text: string, number: number): ChainUrl {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ChainError(`URL ${number} is no http or https URL: give one such as https://rpc.example.org`)
+  }
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  return {
+    number,
+    name: `URL ${number} (${url.host})`,
+    href: url.href,
+    authorization: username + password === '' ? null : `Basic ${basicOf(username, password)}`,
+  }
+}
+
+function basicOf(username: string, password: string): string {
+  const bytes = new TextEncoder().encode(`${unescaped(username)}:${unescaped(password)}`)
+  return btoa(String.fromCharCode(...bytes))
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

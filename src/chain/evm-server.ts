@@ -1,0 +1,148 @@
+import { asQuantity } from './answer-shapes.ts'
+import type { ChainServer } from './chain-server.ts'
+import { movedOnEvm } from './evm-amounts.ts'
+import type { Block, Receipt } from './evm-answers.ts'
+import { blockOf, receiptOf } from './evm-answers.ts'
+import { RpcFailure } from './rpc-failure.ts'
+import type { RpcPeer } from './rpc-peer.ts'
+import type { Vote } from './votes.ts'
+
+/** Receipts to ask for before the blocks that contain them. */
+const RECEIPTS = 100
+
+/** Votes of one EVM RPC server. */
+export function openEvmServer(rpc: RpcPeer): ChainServer {
+  /** Newest finalized block that the server named. */
+  let finalized: Block | null = null
+  const decimals = new Map<string, number>()
+
+  /** Asks for the finalized block. Throws `RpcFailure` of `lagging` when it is behind an earlier answer. */
+  async function askFinalized(): Promise<Block> {
+    const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+    if (answer === null) throw new RpcFailure('lagging')
+    const block = blockOf(answer)
+    if (finalized !== null && block.number < finalized.number) throw new RpcFailure('lagging')
+    if (block.number === finalized?.number && block.hash !== finalized.hash) {
+      throw new RpcFailure('contradiction')
+    }
+    finalized = block
+    return block
+  }
+
+  return {
+    rpc,
+    async identity() {
+      const id = asQuantity(await rpc.call('eth_chainId', []))
+      await checkFinality(rpc)
+      return String(id)
+    },
+
+    async vote(txs, put) {
+      // The finalized block comes first: all that is asked later is then at least as new.
+      const head = await askFinalized()
+      for (let from = 0; from < txs.length; from += RECEIPTS) {
+        await voteSome(rpc, head, txs.slice(from, from + RECEIPTS), (at, vote) => put(from + at, vote))
+      }
+    },
+
+    async moved(tx, account) {
+      const head = finalized ?? (await askFinalized())
+      const receipt = await rpc.call('eth_getTransactionReceipt', [tx])
+      if (receipt === null) return null
+      return movedOnEvm(rpc, decimals, checkedReceipt(receipt, tx), head, account)
+    },
+  }
+}
+
+/** Throws `RpcFailure` of `no-finality` for a server without a finalized block. */
+async function checkFinality(rpc: RpcPeer): Promise<void> {
+  try {
+    const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+    if (answer !== null) return void blockOf(answer)
+  } catch (error) {
+    if (!(error instanceof RpcFailure && error.fault === 'refused')) throw error
+  }
+  throw new RpcFailure('no-finality')
+}
+
+function checkedReceipt(answer: unknown, tx: string): Receipt {
+  const receipt = receiptOf(answer)
+  if (receipt.tx !== tx.toLowerCase()) throw new RpcFailure('contradiction')
+  return receipt
+}
+
+type Put = (at: number, vote: Vote) => void
+
+async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: Put): Promise<void> {
+  const settled: { at: number; receipt: Receipt }[] = []
+  await rpc.callAll(
+    txs.map((tx) => ({ method: 'eth_getTransactionReceipt', params: [tx] })),
+    reporting(rpc, (at, answer) => {
+      if (answer === null) return put(at, { is: 'unknown' })
+      const receipt = checkedReceipt(answer, txs[at] ?? '')
+      if (receipt.block.number > head.number) put(at, { is: 'waiting' })
+      else settled.push({ at, receipt })
+    }),
+  )
+  const blocks = await blocksAt(
+    rpc,
+    head,
+    settled.map(({ receipt }) => receipt.block.number),
+  )
+  for (const { at, receipt } of settled) {
+    const block = blocks.get(receipt.block.number)
+    if (block === undefined) continue
+    if (block.hash === receipt.block.hash) put(at, settledVote(receipt))
+    // The chain was reorganised between the answers, or they come from different nodes.
+    else rpc.report('contradiction')
+  }
+}
+
+/** Blocks of the chain at these numbers; without those that the server does not give. */
+async function blocksAt(
+  rpc: RpcPeer,
+  head: Block,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Block>> {
+  const different = [...new Set(numbers)]
+  const blocks = new Map<number, Block>()
+  await rpc.callAll(
+    different.map((number) => ({
+      method: 'eth_getBlockByNumber',
+      params: [`0x${number.toString(16)}`, false],
+    })),
+    reporting(rpc, (at, answer) => {
+      if (answer === null) throw new RpcFailure('lagging')
+      const block = blockOf(answer)
+      const isOther = block.number === head.number && block.hash !== head.hash
+      if (block.number !== different[at] || isOther) throw new RpcFailure('contradiction')
+      blocks.set(block.number, block)
+    }),
+  )
+  return blocks
+}
+
+/** Takes an answer and reports a fault of it, so that it costs no vote but its own. */
+function reporting(rpc: RpcPeer, take: (at: number, answer: unknown) => void): typeof take {
+  return (at, answer) => {
+    try {
+      take(at, answer)
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error
+      rpc.report(error.fault)
+    }
+  }
+}
+
+function settledVote({ status, block }: Receipt): Vote {
+  const place = `block ${block.number} ${block.hash}`
+  switch (status) {
+    case 'success':
+      return { is: 'final', place }
+    case 'failure':
+      return { is: 'failed', place, reason: 'the transaction was reverted' }
+    // A receipt without status does not say whether the transaction succeeded.
+    case null:
+      return null
+  }
+}

@@ -1,0 +1,32 @@
+/** Way in which an RPC server fails to give a vote. */
+export type RpcFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'rate-limited'
+  | 'http-status'
+  | 'too-long'
+  | 'no-json'
+  | 'wrong-id'
+  | 'wrong-length'
+  | 'wrong-type'
+  /** An error that no smaller batch would avoid. */
+  | 'rpc-error'
+  /** An error that a smaller batch may avoid. */
+  | 'refused'
+  /** Behind its own earlier answers, or not yet able to answer. */
+  | 'lagging'
+  /** Two of its answers contradict each other. */
+  | 'contradiction'
+  | 'wrong-chain'
+  | 'no-finality'
+
+/** A request without a usable answer. It has no cause: errors of a runtime may repeat the URL and its API key. */
+export class RpcFailure extends Error {
+  override readonly name = 'RpcFailure'
+  readonly fault: RpcFault
+
+  constructor(fault: RpcFault) {
+    super(fault)
+    this.fault = fault
+  }
+}

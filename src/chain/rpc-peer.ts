@@ -1,0 +1,99 @@
+import type { BatchLimit } from './batch-limit.ts'
+import { askInBatches, openBatchLimit } from './batch-limit.ts'
+import type { ChainUrl } from './chain-url.ts'
+import { RpcFailure } from './rpc-failure.ts'
+import type { RpcFault } from './rpc-failure.ts'
+import { postJson } from './rpc-post.ts'
+import type { CallReply } from './rpc-reply.ts'
+import { repliesOf } from './rpc-reply.ts'
+import type { ChainClientSettings } from './tx-verdict.ts'
+
+/** Rest after a rate limit without `Retry-After`. */
+const REST_MS = 5_000
+/** Longest rest that a server may ask for. */
+const REST_MS_MAX = 120_000
+/** Calls in the first JSON-RPC batch. */
+const BATCH_CALLS = 100
+
+/** One RPC server. Its functions throw `RpcFailure`, or the reason of the signal. */
+export type RpcPeer = Readonly<{
+  url: ChainUrl
+  /** Sends one call and returns its result, whose form has not been checked. */
+  call: (method: string, params: readonly unknown[]) => Promise<unknown>
+  /**
+   * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
+   * its place, as soon as its batch is answered, except for calls that failed.
+   */
+  callAll: (calls: readonly RpcCall[], take: (at: number, result: unknown) => void) => Promise<void>
+  /** Reports a fault of an answer that does not end the questions. */
+  report: (fault: RpcFault) => void
+  /** Sends nothing for this time. Calls fail until then. */
+  rest: (ms: number) => void
+  /** Whether the server rests. */
+  isResting: () => boolean
+}>
+
+type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
+
+export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPeer {
+  const { now, spend, onFault } = settings
+  const limit: BatchLimit = openBatchLimit(BATCH_CALLS)
+  let nextId = 1
+  let restUntil = -Infinity
+
+  async function send(calls: readonly RpcCall[]): Promise<readonly CallReply[]> {
+    if (now() < restUntil) throw new RpcFailure('rate-limited')
+    await spend?.(calls.length, url.number)
+    const firstId = nextId
+    nextId += calls.length
+    const bodies = calls.map(({ method, params }, at) => ({
+      jsonrpc: '2.0',
+      id: firstId + at,
+      method,
+      params,
+    }))
+    const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
+    try {
+      const replies = repliesOf(answer, firstId, calls.length)
+      if (replies.some((reply) => 'fault' in reply && reply.fault === 'rate-limited')) rest(REST_MS)
+      return replies
+    } catch (error) {
+      const asked = restAsked(answer.headers)
+      const isLimited = error instanceof RpcFailure && error.fault === 'rate-limited'
+      if (asked !== null || isLimited) rest(asked ?? REST_MS)
+      throw error
+    }
+  }
+
+  const rest = (ms: number): void => {
+    restUntil = now() + Math.min(ms, REST_MS_MAX)
+  }
+
+  return {
+    url,
+    async call(method, params) {
+      const [reply] = await send([{ method, params }])
+      if (reply === undefined || 'fault' in reply) throw new RpcFailure(reply?.fault ?? 'wrong-length')
+      return reply.result
+    },
+    callAll: (calls, take) =>
+      askInBatches(limit, calls, async (batch, from) => {
+        const replies = await send(batch)
+        for (const [at, reply] of replies.entries()) {
+          if ('result' in reply) take(from + at, reply.result)
+          else onFault?.(url.number, reply.fault)
+        }
+      }),
+    report: (fault) => onFault?.(url.number, fault),
+    rest,
+    isResting: () => now() < restUntil,
+  }
+}
+
+/** `Retry-After` in milliseconds; null when absent or unreadable. A date is compared with the answer's own `Date`. */
+function restAsked(headers: Headers): number | null {
+  const text = headers.get('retry-after') ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const ms = Date.parse(text) - Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(ms) ? null : Math.max(0, ms)
+}

@@ -1,0 +1,61 @@
+import type { ChainUrl } from './chain-url.ts'
+import { RpcFailure } from './rpc-failure.ts'
+import type { ChainClientSettings } from './tx-verdict.ts'
+
+/** Bytes of the longest answer. A parse of this length takes some tens of milliseconds. */
+export const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
+
+/** An answer of any HTTP status, read to its end. */
+export type PostAnswer = Readonly<{ status: number; headers: Headers; text: string }>
+
+/**
+ * Sends one POST request with a JSON body. Throws `RpcFailure` without a whole answer in time, and the reason of the
+ * signal when it ends the request.
+ */
+export async function postJson(
+  { fetch = globalThis.fetch, signal, timeoutMs }: ChainClientSettings,
+  { href, authorization }: ChainUrl,
+  body: unknown,
+): Promise<PostAnswer> {
+  signal.throwIfAborted()
+  const late = AbortSignal.timeout(timeoutMs)
+  const give = new AbortController()
+  try {
+    const response = await fetch(href, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json',
+        ...(authorization === null ? {} : { Authorization: authorization }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, late, give.signal]),
+      // A redirect would send the questions, and perhaps the key, to a server that nobody chose.
+      redirect: 'manual',
+      credentials: 'omit',
+      cache: 'no-store',
+    })
+    return { status: response.status, headers: response.headers, text: await bodyText(response) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof RpcFailure) throw error
+    throw new RpcFailure(late.aborted ? 'timeout' : 'unreachable')
+  } finally {
+    // Closes the connection of an answer that was left early.
+    give.abort()
+  }
+}
+
+/** Text of a body. Throws `RpcFailure` for a body that is too long, and the runtime's error for one that breaks off. */
+async function bodyText({ body }: Response): Promise<string> {
+  const pieces: string[] = []
+  const decoder = new TextDecoder()
+  const reader = body?.getReader()
+  let length = 0
+  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
+    length += read.value.byteLength
+    if (length > ANSWER_BYTES_MAX) throw new RpcFailure('too-long')
+    pieces.push(decoder.decode(read.value, { stream: true }))
+  }
+  return pieces.join('') + decoder.decode()
+}

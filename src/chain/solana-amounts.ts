@@ -1,0 +1,61 @@
+import type { AnswerFields } from './answer-shapes.ts'
+import { asCount, asDecimals, asList, asObject, asText, asUnits } from './answer-shapes.ts'
+import type { MovedVote } from './chain-server.ts'
+import { RpcFailure } from './rpc-failure.ts'
+import type { RpcPeer } from './rpc-peer.ts'
+import type { TokenAccount } from './tx-verdict.ts'
+
+/** Asks for a finalized transaction and reads its balances of the token before and after. Null without one. */
+export async function movedOnSolana(
+  rpc: RpcPeer,
+  tx: string,
+  account: TokenAccount,
+): Promise<MovedVote | null> {
+  const answer = await rpc.call('getTransaction', [
+    tx,
+    { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0, commitment: 'finalized' },
+  ])
+  return answer === null ? null : movedIn(asObject(answer), tx, account)
+}
+
+type Balance = Readonly<{ account: number; owner: string; units: bigint; decimals: number }>
+
+function movedIn(answer: AnswerFields, tx: string, { payer, token }: TokenAccount): MovedVote | null {
+  const meta = asObject(answer['meta'])
+  const signatures = asList(asObject(answer['transaction'])['signatures'])
+  if (signatures[0] !== tx) throw new RpcFailure('contradiction')
+  if (meta['err'] !== null) return null
+  const before = balancesOf(meta['preTokenBalances'], token)
+  const after = balancesOf(meta['postTokenBalances'], token)
+  const decimals = new Set([...before, ...after].map((balance) => balance.decimals))
+  if (decimals.size > 1) throw new RpcFailure('contradiction')
+  const units = sumOf(before, payer) - sumOf(after, payer)
+  return {
+    units: units > 0n ? units : 0n,
+    decimals: [...decimals][0] ?? 0,
+    place: `slot ${asCount(answer['slot'])}`,
+  }
+}
+
+const sumOf = (balances: readonly Balance[], payer: string): bigint =>
+  balances.filter(({ owner }) => owner === payer).reduce((sum, { units }) => sum + units, 0n)
+
+/** Balances of one token. Each account is in the list once. Transactions before 2021 have no owners: `wrong-type`. */
+function balancesOf(list: unknown, token: string): readonly Balance[] {
+  const balances = asList(list)
+    .map(asObject)
+    .filter((fields) => asText(fields['mint']) === token)
+    .map((fields) => {
+      const amount = asObject(fields['uiTokenAmount'])
+      return {
+        account: asCount(fields['accountIndex']),
+        owner: asText(fields['owner']),
+        units: asUnits(amount['amount']),
+        decimals: asDecimals(amount['decimals']),
+      }
+    })
+  if (new Set(balances.map(({ account }) => account)).size !== balances.length) {
+    throw new RpcFailure('contradiction')
+  }
+  return balances
+}

@@ -1,0 +1,71 @@
+import { asCount, hasFields, asList, asObject, asText } from './answer-shapes.ts'
+import type { BatchLimit } from './batch-limit.ts'
+import { askInBatches, openBatchLimit } from './batch-limit.ts'
+import type { ChainServer } from './chain-server.ts'
+import { reasonText } from './chain-server.ts'
+import { RpcFailure } from './rpc-failure.ts'
+import type { RpcPeer } from './rpc-peer.ts'
+import { movedOnSolana } from './solana-amounts.ts'
+import type { Vote } from './votes.ts'
+
+/** Signatures in the first `getSignatureStatuses`, the most that the reference server takes. */
+const SIGNATURES = 256
+/** A hash of 32 bytes in base58. */
+const GENESIS_HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+/** Votes of one Solana RPC server. */
+export function openSolanaServer(rpc: RpcPeer): ChainServer {
+  const limit: BatchLimit = openBatchLimit(SIGNATURES)
+  return {
+    rpc,
+    async identity() {
+      const hash = asText(await rpc.call('getGenesisHash', []))
+      if (!GENESIS_HASH.test(hash)) throw new RpcFailure('wrong-type')
+      return hash
+    },
+    vote: (txs, put) =>
+      askInBatches(limit, txs, async (batch, from) => {
+        const params = [batch, { searchTransactionHistory: true }]
+        const { slot, statuses } = statusesOf(await rpc.call('getSignatureStatuses', params))
+        if (statuses.length !== batch.length) throw new RpcFailure('wrong-length')
+        for (const [at, status] of statuses.entries()) {
+          try {
+            put(from + at, voteOf(status, slot))
+          } catch (error) {
+            if (!(error instanceof RpcFailure)) throw error
+            rpc.report(error.fault)
+          }
+        }
+      }),
+    moved: (tx, account) => movedOnSolana(rpc, tx, account),
+  }
+}
+
+function statusesOf(answer: unknown): Readonly<{ slot: number; statuses: readonly unknown[] }> {
+  const { context, value } = asObject(answer)
+  return { slot: asCount(asObject(context)['slot']), statuses: asList(value) }
+}
+
+/** Vote of one status. `head` is the slot that the server had reached. */
+function voteOf(status: unknown, head: number): Vote {
+  if (status === null) return { is: 'unknown' }
+  const fields = asObject(status)
+  const slot = asCount(fields['slot'])
+  const err = fields['err']
+  if (err !== null && typeof err !== 'string' && !hasFields(err)) throw new RpcFailure('wrong-type')
+  switch (fields['confirmationStatus']) {
+    case 'finalized':
+      // A server cannot know the outcome in a slot that it has not reached.
+      if (slot > head) throw new RpcFailure('contradiction')
+      return err === null
+        ? { is: 'final', place: `slot ${slot}` }
+        : { is: 'failed', place: `slot ${slot}`, reason: reasonText(err) }
+    // Null: the server does not say how far the chain is.
+    case 'processed':
+    case 'confirmed':
+    case null:
+      return { is: 'waiting' }
+    default:
+      throw new RpcFailure('wrong-type')
+  }
+}

@@ -1,0 +1,55 @@
+import type { RpcFault } from './rpc-failure.ts'
+
+/** Outcome on chain of one transaction. `place` says where: `slot 123`, or `block 17 0x…` with the block's hash. */
+export type TxVerdict =
+  | Readonly<{ is: 'final'; place: string }>
+  | Readonly<{ is: 'failed'; place: string; reason: string }>
+  /** The chain knows it, and may still drop it. */
+  | Readonly<{ is: 'waiting' }>
+  /** Nobody who answers knows it. It may be too new, dropped or pruned. */
+  | Readonly<{ is: 'unknown' }>
+  /** Too few votes, or votes that contradict each other. */
+  | Readonly<{ is: 'unsure' }>
+
+/** Amount of a token in its smallest unit. The token's own number of decimals says how to read it. */
+export type MovedAmount = Readonly<{ units: bigint; decimals: number }>
+
+/** A payer and a token: on Solana a wallet and a mint, on EVM an account and a contract. */
+export type TokenAccount = Readonly<{ payer: string; token: string }>
+
+/** Asks the RPC servers of one chain. Faults of servers are no votes, and are reported to `onFault`. */
+export type ChainClient = Readonly<{
+  /**
+   * Checks that all URLs that answer are one chain, and the expected one if it is given. Returns the chain's id: the
+   * genesis hash on Solana, the chain id in decimal digits on EVM. Returns null while nobody answers: ask again later.
+   * Throws `ChainError` for another chain, and for an EVM chain without finality.
+   */
+  identify: (expected: string | null) => Promise<string | null>
+  /**
+   * A verdict for each transaction, in their order. All are `unsure` before `identify` has returned an id. Throws only
+   * the reason of the signal.
+   */
+  ask: (txs: readonly string[]) => Promise<readonly TxVerdict[]>
+  /**
+   * What the payer moved of the token in a final transaction: what left its accounts less what came back, at least 0.
+   * Null when too few servers agree.
+   */
+  moved: (tx: string, account: TokenAccount) => Promise<MovedAmount | null>
+}>
+
+export type ChainClientSettings = Readonly<{
+  chain: 'solana' | 'evm'
+  /** RPC servers. With one, its word counts. With more, two must agree. */
+  urls: readonly string[]
+  /** Ends every request. */
+  signal: AbortSignal
+  /** Longest time for one request, from its start to the end of its answer. */
+  timeoutMs: number
+  /** Monotonic clock, in milliseconds. */
+  now: () => number
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Called before each request with its number of calls and the number of its URL. The request waits for it. */
+  spend?: (calls: number, url: number) => Promise<void>
+  /** Called with the number of the URL, from 1, for each fault of a server. */
+  onFault?: (url: number, fault: RpcFault) => void
+}>

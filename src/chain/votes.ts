@@ -1,0 +1,37 @@
+import type { TxVerdict } from './tx-verdict.ts'
+
+/** Answer of one server about one transaction; null without an answer that counts. */
+export type Vote = Exclude<TxVerdict, { is: 'unsure' }> | null
+
+/** Number of servers that must agree. */
+const quorumOf = (votes: readonly unknown[]): number => (votes.length === 1 ? 1 : 2)
+
+/**
+ * The answer that enough servers gave: one of one, two of more. Null without such an answer, and when there are several
+ * of them.
+ */
+export function agreedAmong<T>(votes: readonly (T | null)[], keyOf: (vote: T) => string): T | null {
+  const given = votes.filter((vote) => vote !== null)
+  const agreed = [...Map.groupBy(given, keyOf).values()].filter((same) => same.length >= quorumOf(votes))
+  return agreed.length === 1 ? (agreed[0]?.[0] ?? null) : null
+}
+
+type Settled = Extract<TxVerdict, { is: 'final' | 'failed' }>
+const isSettled = (vote: Vote): vote is Settled => vote?.is === 'final' || vote?.is === 'failed'
+const keyOf = ({ is, place }: Settled): string => `${is} ${place}`
+
+/** Verdict of all servers of the settings about one transaction. `votes` has one vote for each of them. */
+export function verdictOf(votes: readonly Vote[]): TxVerdict {
+  const settled = votes.filter(isSettled)
+  const agreed = agreedAmong(
+    votes.map((vote) => (isSettled(vote) ? vote : null)),
+    keyOf,
+  )
+  if (agreed !== null) return agreed
+  if (new Set(settled.map(keyOf)).size > 1) return { is: 'unsure' }
+  const quorum = quorumOf(votes)
+  const waiting = votes.filter((vote) => vote?.is === 'waiting').length
+  if (waiting + settled.length >= quorum) return { is: 'waiting' }
+  const unknown = votes.filter((vote) => vote?.is === 'unknown').length
+  return unknown >= quorum && waiting + settled.length === 0 ? { is: 'unknown' } : { is: 'unsure' }
+}
