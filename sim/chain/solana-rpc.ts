@@ -1,0 +1,209 @@
+import { base58 } from '@scure/base'
+import type { Sighting, Transfer } from './pretend-chain.ts'
+import { addressIn, digestOf, chainHash } from './pretend-chain.ts'
+import type { ChainView } from './rpc-faults.ts'
+import type { RpcMethods, RpcResult } from './rpc-result.ts'
+import { answered, memberOf, refuse } from './rpc-result.ts'
+
+/** Most signatures of one `getSignatureStatuses`. */
+const SIGNATURES_MAX = 256
+/** Age in slots up to which the status cache knows a transaction without `searchTransactionHistory`. */
+const STATUS_CACHE_SLOTS = 300
+const INVALID_PARAMS = -32_602
+const API_VERSION = '2.3.13'
+
+/** Methods of a Solana RPC node, with the codes and messages of Agave. */
+export const SOLANA_METHODS: RpcMethods = {
+  getGenesisHash(view, params) {
+    if (params.length > 0) return refuse(INVALID_PARAMS, 'Invalid parameters: No parameters were expected')
+    if (view.faults.otherChain !== true) return answered(view.chain.genesis)
+    view.fire('otherChain')
+    return answered(chainHash('solana', `not ${view.chain.genesis}`))
+  },
+  getHealth: () => answered('ok'),
+  getVersion: () => answered({ 'feature-set': 3_294_202_862, 'solana-core': API_VERSION }),
+  getSlot(view, [config]) {
+    const slot = slotAt(view, commitmentOf(config) ?? 'finalized')
+    return slot === null ? refuse(INVALID_PARAMS, 'Invalid params: unknown variant') : answered(slot)
+  },
+  getSignatureStatuses: (view, params) => signatureStatuses(view, params),
+  getTransaction: (view, params) => transaction(view, params),
+}
+
+function signatureStatuses(view: ChainView, [signatures, config]: readonly unknown[]): RpcResult {
+  if (!Array.isArray(signatures)) {
+    return refuse(INVALID_PARAMS, 'Invalid params: invalid type: expected a sequence.')
+  }
+  const max = Math.min(SIGNATURES_MAX, view.faults.batchMax ?? SIGNATURES_MAX)
+  if (signatures.length > max) {
+    if (max < SIGNATURES_MAX) view.fire('batchMax')
+    return refuse(INVALID_PARAMS, `Too many inputs provided; max ${max}`)
+  }
+  for (const signature of signatures) {
+    const wrong = wrongSignature(signature)
+    if (wrong !== null) return refuse(INVALID_PARAMS, `Invalid param: ${wrong}`)
+  }
+  const search = memberOf(config, 'searchTransactionHistory') === true
+  if (search && view.faults.noHistory === true) {
+    view.fire('noHistory')
+    return refuse(-32_011, 'Transaction history is not available from this node')
+  }
+  const value = signatures.map((signature) => statusOf(view, String(signature), search))
+  return answered({ context: { apiVersion: API_VERSION, slot: view.state.head }, value: sized(view, value) })
+}
+
+function statusOf({ state }: ChainView, signature: string, search: boolean): unknown {
+  const found = state.find(signature)
+  if (found === null || (!search && found.block < state.final - STATUS_CACHE_SLOTS)) return null
+  const final = found.block <= state.final
+  return {
+    confirmationStatus: final ? 'finalized' : found.block <= state.confirmed ? 'confirmed' : 'processed',
+    confirmations: final ? null : state.head - found.block,
+    err: found.error,
+    slot: found.block,
+    status: found.error === null ? { Ok: null } : { Err: found.error },
+  }
+}
+
+/** The list with `lengthOff` elements more or fewer. */
+function sized(view: ChainView, value: readonly unknown[]): readonly unknown[] {
+  const { lengthOff = 0 } = view.faults
+  if (lengthOff === 0) return value
+  view.fire('lengthOff')
+  return lengthOff < 0
+    ? value.slice(0, lengthOff)
+    : [...value, ...Array<unknown>(lengthOff).fill(value[0] ?? null)]
+}
+
+function transaction(view: ChainView, [signature, config]: readonly unknown[]): RpcResult {
+  const wrong = wrongSignature(signature)
+  if (wrong !== null) return refuse(INVALID_PARAMS, `Invalid param: ${wrong}`)
+  const commitment = commitmentOf(config) ?? 'finalized'
+  if (commitment === 'processed') {
+    return refuse(INVALID_PARAMS, 'Method does not support commitment below `confirmed`')
+  }
+  if (view.faults.noHistory === true) {
+    view.fire('noHistory')
+    return refuse(-32_011, 'Transaction history is not available from this node')
+  }
+  const found = view.state.find(String(signature))
+  if (found === null || found.block > (slotAt(view, commitment) ?? 0)) return answered(null)
+  // Half of the transactions are of version 0, which a client must ask for.
+  const version = (digestOf(String(signature))[0] ?? 0) % 2 === 0 ? 0 : 'legacy'
+  if (version === 0 && typeof memberOf(config, 'maxSupportedTransactionVersion') !== 'number') {
+    return refuse(
+      -32_015,
+      'Transaction version (0) is not supported by the requesting client. Please try the request again with the ' +
+        'following configuration parameter: "maxSupportedTransactionVersion": 0',
+    )
+  }
+  return answered(parsedTransaction(view, String(signature), found, version))
+}
+
+function parsedTransaction(
+  view: ChainView,
+  signature: string,
+  { block, error, transfers }: Sighting,
+  version: 0 | 'legacy',
+): unknown {
+  const feePayer = transfers[0]?.payer ?? addressIn('solana', `fee payer of ${signature}`)
+  const holders = holdersOf(view, transfers)
+  const keys = [feePayer, ...holders.map((holder) => holder.account)]
+  const lamports = keys.map((_, index) => (index === 0 ? 1_000_000_000 : 2_039_280))
+  const balance = (holder: TokenHolder, index: number, units: bigint): unknown => ({
+    accountIndex: index + 1,
+    mint: holder.token,
+    owner: holder.owner,
+    programId: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    uiTokenAmount: uiAmount(units, view.chain.tokens[holder.token] ?? 0),
+  })
+  return {
+    blockTime: Math.floor(view.state.timeOf(block) / 1000),
+    meta: {
+      computeUnitsConsumed: 6_200,
+      err: error,
+      fee: 5_000,
+      innerInstructions: [],
+      logMessages: [],
+      postBalances: lamports.map((amount, index) => (index === 0 ? amount - 5_000 : amount)),
+      postTokenBalances: holders.map((holder, index) =>
+        balance(holder, index, holder.before + holder.change),
+      ),
+      preBalances: lamports,
+      // The account of a payee may be made by the transaction itself: it has no balance before.
+      preTokenBalances: holders.flatMap((holder, index) =>
+        holder.isNew ? [] : [balance(holder, index, holder.before)],
+      ),
+      rewards: [],
+      status: error === null ? { Ok: null } : { Err: error },
+    },
+    slot: block,
+    transaction: {
+      message: {
+        accountKeys: keys.map((pubkey, index) => ({
+          pubkey,
+          signer: index === 0,
+          source: 'transaction',
+          writable: true,
+        })),
+        instructions: [],
+        recentBlockhash: view.state.hashOf(Math.max(0, block - 10)),
+      },
+      signatures: [signature],
+    },
+    version,
+  }
+}
+
+type TokenHolder = Readonly<{
+  account: string
+  owner: string
+  token: string
+  before: bigint
+  change: bigint
+  isNew: boolean
+}>
+
+/** Token accounts that the transfers touch, with their balance before and its change. */
+function holdersOf(view: ChainView, transfers: readonly Transfer[]): readonly TokenHolder[] {
+  const changes = new Map<string, Readonly<{ owner: string; token: string; change: bigint }>>()
+  const add = (owner: string, token: string, units: bigint): void => {
+    const key = `${owner} ${token}`
+    changes.set(key, { owner, token, change: (changes.get(key)?.change ?? 0n) + units })
+  }
+  for (const { token, payer, payee, units } of transfers) {
+    add(payer, token, -units)
+    add(payee, token, units)
+  }
+  return Array.from(changes.values(), ({ owner, token, change }) => {
+    const account = addressIn('solana', `token account ${owner} ${token} ${view.chain.genesis}`)
+    const isNew = change > 0n && (digestOf(account)[0] ?? 0) % 2 === 0
+    return { account, owner, token, change, isNew, before: isNew ? 0n : 10n ** 18n }
+  })
+}
+
+function uiAmount(units: bigint, decimals: number): unknown {
+  const digits = units.toString().padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  const text =
+    decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '')
+  return { amount: units.toString(), decimals, uiAmount: Number(text), uiAmountString: text }
+}
+
+/** Reason why a value is no signature, in the words of Agave; null when it is one. */
+function wrongSignature(signature: unknown): string | null {
+  if (typeof signature !== 'string') return 'Invalid'
+  if (signature.length > 88) return 'WrongSize'
+  if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(signature)) return 'Invalid'
+  return base58.decode(signature).length === 64 ? null : 'WrongSize'
+}
+
+function commitmentOf(config: unknown): unknown {
+  return memberOf(config, 'commitment')
+}
+
+function slotAt({ state }: ChainView, commitment: unknown): number | null {
+  if (commitment === 'processed') return state.head
+  if (commitment === 'confirmed') return state.confirmed
+  return commitment === 'finalized' ? state.final : null
+}
