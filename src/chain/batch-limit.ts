@@ -1,3 +1,4 @@
+import type { RpcFault } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
 
 /** Largest batch to send to one server. Mutable: it follows what the server takes. */
@@ -19,12 +20,13 @@ const REFUSALS_MAX = 2
 
 /**
  * Asks for all parts in batches. A batch that the server refuses is halved and sent again, and the size that passes is
- * kept. A single part that it refuses is left out. Throws the failure that stops the questions.
+ * kept. A single part that it refuses is reported and left out. Throws the failure that stops the questions.
  */
 export async function askInBatches<T>(
   limit: BatchLimit,
   parts: readonly T[],
   ask: (batch: readonly T[], from: number) => Promise<void>,
+  report: (fault: RpcFault) => void,
 ): Promise<void> {
   const before = { ...limit }
   let { size } = limit
@@ -43,6 +45,7 @@ export async function askInBatches<T>(
       }
       if (++refusals >= REFUSALS_MAX) throw error
       // The server refuses this part and not the size, so it may take batches as large as before.
+      report(fault)
       Object.assign(limit, before)
       size = before.size
       from++

@@ -33,6 +33,18 @@ export async function askServer<T>(
   }
 }
 
+/** Reads one answer of many. A fault in it is reported, and costs no vote but its own. */
+export const reporting =
+  (rpc: RpcPeer, read: (answer: unknown, at: number) => void): typeof read =>
+  (answer, at) => {
+    try {
+      read(answer, at)
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error
+      rpc.report(error.fault)
+    }
+  }
+
 const REASON_CHARS_MAX = 200
 
 /** Error of a transaction as text for the operator: printable, in one line, and bounded. */

@@ -141,3 +141,107 @@ suite('an answer in the form of the public documentation of Solana', () => {
     })
   })
 })
+
+const HASH = `0x${'a1'.repeat(32)}`
+const BLOCK_HASH = `0x${'b2'.repeat(32)}`
+const PAYER = `0x${'c3'.repeat(20)}`
+const CONTRACT = `0x${'d4'.repeat(20)}`
+const topicOf = (address: string): string => `0x${'00'.repeat(12)}${address.slice(2)}`
+
+const block = (number: string, hash: string) => ({
+  baseFeePerGas: '0x7',
+  difficulty: '0x0',
+  extraData: '0x',
+  gasLimit: '0x1c9c380',
+  gasUsed: '0x79ccd3',
+  hash,
+  logsBloom: `0x${'00'.repeat(256)}`,
+  miner: PAYER,
+  mixHash: HASH,
+  nonce: '0x0000000000000000',
+  number,
+  parentHash: HASH,
+  receiptsRoot: HASH,
+  sha3Uncles: HASH,
+  size: '0x41c7',
+  stateRoot: HASH,
+  timestamp: '0x63194e87',
+  totalDifficulty: '0x78ed983323d',
+  transactions: [HASH],
+  transactionsRoot: HASH,
+  uncles: [],
+  withdrawals: [],
+})
+
+const RECEIPT = {
+  blockHash: BLOCK_HASH,
+  blockNumber: '0xeff35f',
+  contractAddress: null,
+  cumulativeGasUsed: '0xa12515',
+  effectiveGasPrice: '0x5a9c688d4',
+  from: PAYER,
+  gasUsed: '0xb4c8',
+  logs: [
+    {
+      address: CONTRACT,
+      blockHash: BLOCK_HASH,
+      blockNumber: '0xeff35f',
+      data: `0x${'00'.repeat(30)}3039`,
+      logIndex: '0x12',
+      removed: false,
+      topics: [
+        '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+        topicOf(PAYER),
+        topicOf(`0x${'e5'.repeat(20)}`),
+      ],
+      transactionHash: HASH,
+      transactionIndex: '0x4',
+    },
+  ],
+  logsBloom: `0x${'00'.repeat(256)}`,
+  status: '0x1',
+  to: CONTRACT,
+  transactionHash: HASH,
+  transactionIndex: '0x4',
+  type: '0x2',
+}
+
+const evm = (receipt: object | null): Results => ({
+  eth_chainId: '0x539',
+  'eth_getBlockByNumber finalized': block('0xeff37f', HASH),
+  'eth_getBlockByNumber 0xeff35f': block('0xeff35f', BLOCK_HASH),
+  eth_getTransactionReceipt: receipt,
+  eth_call: `0x${'00'.repeat(31)}12`,
+})
+
+suite('an answer in the form of the public documentation of Ethereum', () => {
+  test('of eth_chainId is the id of the chain in decimal digits', async () => {
+    const client = await clientOf('evm', evm(null))
+    assert.equal(await client.identify('1337'), '1337')
+  })
+
+  test('of eth_getTransactionReceipt and eth_getBlockByNumber gives a verdict', async () => {
+    const place = `block 15725407 ${BLOCK_HASH}`
+    const verdictOf = async (receipt: object | null) => (await clientOf('evm', evm(receipt))).ask([HASH])
+    assert.deepEqual(await verdictOf(RECEIPT), [{ is: 'final', place }])
+    assert.deepEqual(await verdictOf({ ...RECEIPT, status: '0x0' }), [
+      { is: 'failed', place, reason: 'the transaction was reverted' },
+    ])
+    assert.deepEqual(await verdictOf(null), [{ is: 'unknown' }])
+    assert.deepEqual(await verdictOf({ ...RECEIPT, blockNumber: '0xeff380' }), [{ is: 'waiting' }])
+  })
+
+  test('without a status, as before the Byzantium fork, is unsure', async () => {
+    const { status: _, ...old } = RECEIPT
+    const faults: RpcFault[] = []
+    const client = await clientOf('evm', evm({ ...old, root: HASH }), faults)
+    assert.deepEqual(await client.ask([HASH]), [{ is: 'unsure' }])
+    assert.deepEqual(faults, [])
+  })
+
+  test('with a log of Transfer and eth_call of decimals gives what the payer moved', async () => {
+    const client = await clientOf('evm', evm(RECEIPT))
+    const moved = await client.moved(HASH, { payer: PAYER, token: CONTRACT })
+    assert.deepEqual(moved, { units: 12_345n, decimals: 18 })
+  })
+})

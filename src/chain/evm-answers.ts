@@ -1,4 +1,5 @@
 import { asHash, asList, asObject, asQuantity } from './answer-shapes.ts'
+import { RpcFailure } from './rpc-failure.ts'
 
 /** Number and hash of a block. */
 export type Block = Readonly<{ number: number; hash: string }>
@@ -31,5 +32,12 @@ export function receiptOf(answer: unknown): Receipt {
 
 function statusOf(status: unknown): Receipt['status'] {
   if (status === undefined || status === null) return null
-  return ['failure' as const, 'success' as const][asQuantity(status)] ?? null
+  switch (asQuantity(status)) {
+    case 0:
+      return 'failure'
+    case 1:
+      return 'success'
+    default:
+      throw new RpcFailure('wrong-type')
+  }
 }

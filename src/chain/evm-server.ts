@@ -1,5 +1,6 @@
 import { asQuantity } from './answer-shapes.ts'
 import type { ChainServer } from './chain-server.ts'
+import { reporting } from './chain-server.ts'
 import { movedOnEvm } from './evm-amounts.ts'
 import type { Block, Receipt } from './evm-answers.ts'
 import { blockOf, receiptOf } from './evm-answers.ts'
@@ -77,7 +78,7 @@ async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: 
   const settled: { at: number; receipt: Receipt }[] = []
   await rpc.callAll(
     txs.map((tx) => ({ method: 'eth_getTransactionReceipt', params: [tx] })),
-    reporting(rpc, (at, answer) => {
+    reporting(rpc, (answer, at) => {
       if (answer === null) return put(at, { is: 'unknown' })
       const receipt = checkedReceipt(answer, txs[at] ?? '')
       if (receipt.block.number > head.number) put(at, { is: 'waiting' })
@@ -111,7 +112,7 @@ async function blocksAt(
       method: 'eth_getBlockByNumber',
       params: [`0x${number.toString(16)}`, false],
     })),
-    reporting(rpc, (at, answer) => {
+    reporting(rpc, (answer, at) => {
       if (answer === null) throw new RpcFailure('lagging')
       const block = blockOf(answer)
       const isOther = block.number === head.number && block.hash !== head.hash
@@ -120,18 +121,6 @@ async function blocksAt(
     }),
   )
   return blocks
-}
-
-/** Takes an answer and reports a fault of it, so that it costs no vote but its own. */
-function reporting(rpc: RpcPeer, take: (at: number, answer: unknown) => void): typeof take {
-  return (at, answer) => {
-    try {
-      take(at, answer)
-    } catch (error) {
-      if (!(error instanceof RpcFailure)) throw error
-      rpc.report(error.fault)
-    }
-  }
 }
 
 function settledVote({ status, block }: Receipt): Vote {

@@ -24,7 +24,7 @@ export type RpcPeer = Readonly<{
    * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
    * its place, as soon as its batch is answered, except for calls that failed.
    */
-  callAll: (calls: readonly RpcCall[], take: (at: number, result: unknown) => void) => Promise<void>
+  callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
   /** Reports a fault of an answer that does not end the questions. */
   report: (fault: RpcFault) => void
   /** Sends nothing for this time. Calls fail until then. */
@@ -65,6 +65,7 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
     }
   }
 
+  const report = (fault: RpcFault): void => onFault?.(url.number, fault)
   const rest = (ms: number): void => {
     restUntil = now() + Math.min(ms, REST_MS_MAX)
   }
@@ -77,14 +78,20 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
       return reply.result
     },
     callAll: (calls, take) =>
-      askInBatches(limit, calls, async (batch, from) => {
-        const replies = await send(batch)
-        for (const [at, reply] of replies.entries()) {
-          if ('result' in reply) take(from + at, reply.result)
-          else onFault?.(url.number, reply.fault)
-        }
-      }),
-    report: (fault) => onFault?.(url.number, fault),
+      askInBatches(
+        limit,
+        calls,
+        async (batch, from) => {
+          const replies = await send(batch)
+          for (const [at, reply] of replies.entries()) {
+            if ('result' in reply) take(reply.result, from + at)
+            else if (batch.length === 1) throw new RpcFailure(reply.fault)
+            else report(reply.fault)
+          }
+        },
+        report,
+      ),
+    report,
     rest,
     isResting: () => now() < restUntil,
   }

@@ -16,6 +16,8 @@ const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603])
 const RATE_CODES: ReadonlySet<unknown> = new Set([429, -32_029, -32_429])
 const RATE_WORDS =
   /too many requests|rate.?limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i
+const LAG_WORDS = /indexing|syncing|behind|unhealthy/i
+const SIZE_WORDS = /batch|too (?:large|big|long|many)/i
 
 /** The calls of one request have the ids from `firstId` on. Returns a reply for each, or throws `RpcFailure`. */
 export function repliesOf(answer: PostAnswer, firstId: number, calls: number): readonly CallReply[] {
@@ -24,19 +26,17 @@ export function repliesOf(answer: PostAnswer, firstId: number, calls: number): r
   if (status !== 200) throw new RpcFailure(statusFault(status, parsed))
   if (parsed === undefined) throw new RpcFailure('no-json')
   const given: readonly unknown[] = Array.isArray(parsed) && calls > 1 ? parsed : [parsed]
-  const replies = given.map((reply) => ({ id: idOf(reply), reply: replyOf(reply) }))
-  // A server may answer a batch that it refuses with one error, of the first call or of none.
-  const refusal = replies.find(({ reply }) => 'fault' in reply && reply.fault === 'refused')
-  if (refusal !== undefined && replies.every(({ reply }) => 'fault' in reply)) throw new RpcFailure('refused')
-  const [first] = replies
-  const isOfNoCall = replies.length === 1 && (calls > 1 || first?.id === null)
-  if (isOfNoCall && first !== undefined && 'fault' in first.reply) throw new RpcFailure(first.reply.fault)
-  if (replies.length !== calls) throw new RpcFailure('wrong-length')
-  const byId = new Map(replies.map(({ id, reply }) => [id, reply]))
+  const [first] = given
+  // A server answers a batch that it refuses with one error, of the first call or of none.
+  const isOfAll = given.length === 1 && (calls > 1 || idOf(first) === null)
+  const error = isOfAll ? errorOf(first) : null
+  if (error !== null) throw new RpcFailure(errorFault(error))
+  if (given.length !== calls) throw new RpcFailure('wrong-length')
+  const byId = new Map(given.map((reply) => [idOf(reply), reply]))
   return Array.from({ length: calls }, (_, at) => {
     const reply = byId.get(firstId + at)
     if (reply === undefined) throw new RpcFailure('wrong-id')
-    return reply
+    return replyOf(reply, calls)
   })
 }
 
@@ -53,8 +53,8 @@ function statusFault(status: number, body: unknown): RpcFault {
   if (status === 429) return 'rate-limited'
   if (status === 413) return 'refused'
   if (status === 401 || status === 403 || status === 404) return 'http-status'
-  const first: unknown = Array.isArray(body) ? body[0] : body
-  if (hasFields(first) && hasFields(first['error'])) return errorFault(first['error'])
+  const error = errorOf(Array.isArray(body) ? body[0] : body)
+  if (error !== null) return errorFault(error)
   return status === 400 || status === 422 ? 'refused' : 'http-status'
 }
 
@@ -64,17 +64,35 @@ function idOf(reply: unknown): number | null | undefined {
   return typeof id === 'number' || id === null ? id : undefined
 }
 
-function replyOf(reply: unknown): CallReply {
+/** Error of a reply; null without one. */
+function errorOf(reply: unknown): AnswerFields | null {
+  const error = hasFields(reply) ? reply['error'] : null
+  return hasFields(error) ? error : null
+}
+
+function replyOf(reply: unknown, calls: number): CallReply {
   if (!hasFields(reply) || reply['jsonrpc'] !== '2.0') return { fault: 'wrong-type' }
-  const { error } = reply
-  if (hasFields(error)) return { fault: errorFault(error) }
-  return 'result' in reply && (error === undefined || error === null)
+  const error = errorOf(reply)
+  if (error !== null) return { fault: callFault(error, calls) }
+  return 'result' in reply && (reply['error'] ?? null) === null
     ? { result: reply['result'] }
     : { fault: 'wrong-type' }
 }
 
-function errorFault({ code, message }: AnswerFields): RpcFault {
-  if (RATE_CODES.has(code) || (typeof message === 'string' && RATE_WORDS.test(message))) return 'rate-limited'
-  if (LAGGING.has(code)) return 'lagging'
+/** Fault of one call. The server took the batch of the call, unless the error itself speaks of its size. */
+function callFault(error: AnswerFields, calls: number): RpcFault {
+  const fault = errorFault(error)
+  if (fault !== 'refused' || calls === 1) return fault
+  if (SIZE_WORDS.test(messageOf(error))) throw new RpcFailure('refused')
+  return 'rpc-error'
+}
+
+function errorFault(error: AnswerFields): RpcFault {
+  const { code } = error
+  const message = messageOf(error)
+  if (RATE_CODES.has(code) || RATE_WORDS.test(message)) return 'rate-limited'
+  if (LAGGING.has(code) || LAG_WORDS.test(message)) return 'lagging'
   return BROKEN.has(code) ? 'rpc-error' : 'refused'
 }
+
+const messageOf = ({ message }: AnswerFields): string => (typeof message === 'string' ? message : '')

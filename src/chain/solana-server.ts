@@ -2,7 +2,7 @@ import { asCount, hasFields, asList, asObject, asText } from './answer-shapes.ts
 import type { BatchLimit } from './batch-limit.ts'
 import { askInBatches, openBatchLimit } from './batch-limit.ts'
 import type { ChainServer } from './chain-server.ts'
-import { reasonText } from './chain-server.ts'
+import { reasonText, reporting } from './chain-server.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import type { RpcPeer } from './rpc-peer.ts'
 import { movedOnSolana } from './solana-amounts.ts'
@@ -24,19 +24,17 @@ export function openSolanaServer(rpc: RpcPeer): ChainServer {
       return hash
     },
     vote: (txs, put) =>
-      askInBatches(limit, txs, async (batch, from) => {
-        const params = [batch, { searchTransactionHistory: true }]
-        const { slot, statuses } = statusesOf(await rpc.call('getSignatureStatuses', params))
-        if (statuses.length !== batch.length) throw new RpcFailure('wrong-length')
-        for (const [at, status] of statuses.entries()) {
-          try {
-            put(from + at, voteOf(status, slot))
-          } catch (error) {
-            if (!(error instanceof RpcFailure)) throw error
-            rpc.report(error.fault)
-          }
-        }
-      }),
+      askInBatches(
+        limit,
+        txs,
+        async (batch, from) => {
+          const params = [batch, { searchTransactionHistory: true }]
+          const { slot, statuses } = statusesOf(await rpc.call('getSignatureStatuses', params))
+          if (statuses.length !== batch.length) throw new RpcFailure('wrong-length')
+          statuses.forEach(reporting(rpc, (status, at) => put(from + at, voteOf(status, slot))))
+        },
+        rpc.report,
+      ),
     moved: (tx, account) => movedOnSolana(rpc, tx, account),
   }
 }
