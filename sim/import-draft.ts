@@ -44,6 +44,19 @@ export function txOf(random: Random): string {
   return base58.encode(random.bytes(64))
 }
 
+/** End of the identifier of a transaction that fails on the pretend chain. */
+const FAILS = 'FAiLED'
+
+/** Random transaction identifier whose transaction fails. */
+export function failingTxOf(random: Random): string {
+  return txOf(random).slice(0, -FAILS.length) + FAILS
+}
+
+/** Whether the transaction fails on the pretend chain of the demonstration. */
+export function isFailing(tx: string): boolean {
+  return tx.endsWith(FAILS)
+}
+
 /** Draft for the publish door, with its planned moments moved by `shiftMs`. */
 export function publishDraft(draft: ImportDraft, shiftMs: number): PublishDraft {
   const { at: _at, details, ...rest } = draft

@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/mom
 import { openAuditor } from '../test/oracle/draft-auditor.ts'
 import { endlessDrafts, history } from './history.ts'
 import type { HistorySettings } from './history.ts'
-import type { PublishDraft } from './import-draft.ts'
-import { refOf } from './import-draft.ts'
+import type { ImportDraft, PublishDraft } from './import-draft.ts'
+import { isFailing, refOf } from './import-draft.ts'
 import type { ScheduledDraft } from './live.ts'
 import { BATCH_MAX, CATCH_UP_MS_MAX, publishOnTime, liveDrafts } from './live.ts'
 
@@ -65,6 +65,43 @@ suite('live drafts', () => {
       if (++count === published + 100_000) break
     }
     assert.ok((auditor.counts.get('correction/play') ?? 0) > 0)
+  })
+
+  test('send each payout that fails on the chain again, and keep every rule without the failed ones', () => {
+    const auditor = openAuditor()
+    const paying = new Set<number>()
+    const failed = new Map<string, ImportDraft>()
+    let sentAgain = 0
+    let failures = 0
+    let count = 0
+    for (const draft of endlessDrafts({ ...PAST, failures: true })) {
+      const { type, kind, contestId = 0, kots, tx = '' } = draft
+      const content = `${kind} ${contestId} ${kots}`
+      if (isFailing(tx)) {
+        assert.equal(type, 'payout')
+        failures++
+        failed.set(content, draft)
+      } else if (type === 'payout' && failed.has(content)) {
+        const before = failed.get(content)
+        failed.delete(content)
+        assert.notEqual(draft.ref, before?.ref)
+        assert.ok(Date.parse(draft.at) > Date.parse(before?.at ?? ''))
+        sentAgain++
+      }
+      if (kind === 'closed' || kind === 'cancelled') paying.add(contestId)
+      if (type === 'contest' && kind === 'paid') paying.delete(contestId)
+      // A failed payout posts nothing, as a trade. The number of each draft stays the same.
+      auditor.take(
+        isFailing(tx)
+          ? { ref: draft.ref, at: draft.at, type: 'trade', kind: 'buy', kots: '1.000000000', tx }
+          : draft,
+      )
+      if (++count === published + 100_000) break
+    }
+    assert.ok(failures > 5, `${failures} payouts failed`)
+    assert.equal(sentAgain, failures - failed.size)
+    assert.ok(failed.size <= 1)
+    assert.ok(paying.size < 10, 'contests are paid in the end')
   })
 
   test('continue with the next draft after a restart', () => {
@@ -158,6 +195,32 @@ suite('publishing on time', () => {
   test('names the corrected event by its seq, in a log with other events too', async () => {
     const pointing = { ...undo, details: { corrects: 8 } }
     assert.deepEqual(await driven([play, burn, undo]), [[play, burn], [pointing]])
+  })
+
+  test('waits while the corrected draft is held', async () => {
+    let now = TO
+    const corrections: PublishDraft[] = []
+    const door = {
+      now: () => msOf(now),
+      seqOf: (number: number) => (now < TO + 10 * SECOND_MS ? ('held' as const) : number),
+      until: async (moment: Ms) => void (now = moment),
+      publish: async (drafts: readonly PublishDraft[]) => void corrections.push(...drafts),
+    }
+    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], door, new AbortController().signal)
+    assert.deepEqual(corrections, [undo])
+    assert.equal(now, TO + 10 * SECOND_MS)
+  })
+
+  test('leaves out the correction of a draft that stays held', async () => {
+    let now = TO
+    const door = {
+      now: () => msOf(now),
+      seqOf: () => 'held' as const,
+      until: async (moment: Ms) => void (now = moment),
+      publish: async () => assert.fail('nothing is published'),
+    }
+    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], door, new AbortController().signal)
+    assert.ok(now > TO + MINUTE_MS)
   })
 
   test('leaves out the correction of a draft that the log refused', async () => {

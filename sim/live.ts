@@ -1,5 +1,5 @@
 import type { Ms } from '../src/protocol/moment.ts'
-import { MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import { MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { HistorySettings } from './history.ts'
 import { endlessDrafts } from './history.ts'
 import type { PublishDraft } from './import-draft.ts'
@@ -7,6 +7,8 @@ import { publishDraft } from './import-draft.ts'
 
 /** Longest delay that is caught up. After a longer one the rest of the plan is moved. */
 export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS
+/** Longest wait for a held draft to which another refers. */
+const HELD_MS_MAX: number = 2 * MINUTE_MS
 /** Most drafts of one request while catching up. */
 export const BATCH_MAX = 200
 
@@ -50,15 +52,16 @@ type LiveDoor = Readonly<{
   /** Publishes in this order; a rejection ends `publishOnTime`. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms
-  /** Seq of the plan's draft of this number; undefined when it is not in the log. */
-  seqOf(number: number): number | undefined
+  /** Seq of the plan's draft of this number; `held` while it waits to be published; undefined when it never will be. */
+  seqOf(number: number): number | 'held' | undefined
   /** Resolves at the moment, or when aborted. */
   until(moment: Ms, signal: AbortSignal): Promise<void>
 }>
 
 /**
  * Publishes each draft at its moment, and drafts of the same moment in one request, until aborted. The log may hold other
- * events too, so a draft that refers to another waits for its seq, and is left out when there is none.
+ * events too, so a draft that refers to another waits for its seq, also while that one is held. It is left out when
+ * there is none.
  */
 export async function publishOnTime(
   dues: Iterable<ScheduledDraft>,
@@ -78,9 +81,20 @@ export async function publishOnTime(
       if (dueAt > door.now()) await door.until(dueAt, signal)
       if (signal.aborted) return
     }
-    if (numbers.every((number) => door.seqOf(number) !== undefined)) batch.push(withSeqs(draft, door))
+    await settled(numbers, door, signal)
+    if (signal.aborted) return
+    if (numbers.every((number) => typeof door.seqOf(number) === 'number')) batch.push(withSeqs(draft, door))
   }
   await flush()
+}
+
+/** Waits until none of these drafts is held, for `HELD_MS_MAX` at most. */
+async function settled(numbers: readonly number[], door: LiveDoor, signal: AbortSignal): Promise<void> {
+  const end = door.now() + HELD_MS_MAX
+  while (numbers.some((number) => door.seqOf(number) === 'held')) {
+    if (signal.aborted || door.now() >= end) return
+    await door.until(msOf(door.now() + SECOND_MS), signal)
+  }
 }
 
 const POINTERS = ['corrects', 'restates'] as const
@@ -96,7 +110,7 @@ function withSeqs(draft: PublishDraft, door: LiveDoor): PublishDraft {
   for (const field of POINTERS) {
     const number = details[field]
     const seq = typeof number === 'number' ? door.seqOf(number) : undefined
-    if (seq !== undefined) details[field] = seq
+    if (typeof seq === 'number') details[field] = seq
   }
   return draft.details === undefined ? draft : { ...draft, details }
 }

@@ -6,7 +6,7 @@ import { ruleOf } from '../src/protocol/catalogue.ts'
 import type { Agenda } from './agenda.ts'
 import { openAgenda } from './agenda.ts'
 import type { DraftDetails, ImportDraft } from './import-draft.ts'
-import { refOf, txOf } from './import-draft.ts'
+import { failingTxOf, refOf, txOf } from './import-draft.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import { openSimLedger } from './sim-ledger.ts'
 import type { Random } from './random.ts'
@@ -22,6 +22,8 @@ export type Plan = Readonly<{
   liveFrom: Ms
   /** Factor for the number of drafts: 1 gives about 60,000 in three months. */
   scale: number
+  /** Whether some payouts of live time fail on the chain and are sent again. The default is no. */
+  failures?: boolean
 }>
 
 /** Draft of a part of the simulation. The platform adds ref and moment, and posts the amount. */
@@ -31,8 +33,8 @@ export type SimDraft = Readonly<{
   contestId?: number
   /** Billionths. */
   kots?: bigint
-  /** Whether the draft names a transaction. */
-  paid?: boolean
+  /** Whether the draft names a transaction. One that fails posts nothing. */
+  paid?: boolean | 'fails'
   details?: DraftDetails
 }>
 
@@ -114,14 +116,15 @@ function importDraftOf(number: number, now: Ms, draft: SimDraft, random: Random)
     ...(contestId === undefined ? {} : { contestId }),
     ...(kots === undefined ? {} : { kots: formatAmount(billionths(kots)) }),
     ...(paid === true ? { tx: txOf(random) } : {}),
+    ...(paid === 'fails' ? { tx: failingTxOf(random) } : {}),
     ...(details === undefined ? {} : { details }),
   }
 }
 
 /** Posts the amount of a draft to the ledger. `cancelDraft` posts that of a correction. */
 function post(ledger: SimLedger, draft: SimDraft): void {
-  const { type, kind, contestId, kots } = draft
-  if (kots === undefined || type === 'correction') return
+  const { type, kind, contestId, kots, paid } = draft
+  if (kots === undefined || type === 'correction' || paid === 'fails') return
   const posting = ruleOf(type, kind)?.posting
   if (posting === undefined) return
   const account = (name: string): string => accountOf(name, contestId, kind)

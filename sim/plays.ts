@@ -14,6 +14,8 @@ const LIVE_GRAIN = 30
 const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play.many)
 /** Factor by which totals are faster in live time: the same amount is spent in smaller pieces. */
 const LIVE_PACE = PLAYS.reduce((sum, play) => sum + liveShare(play), 0)
+/** Kinds of play that name their transaction in live time. Large totals of the history have many transactions. */
+const ONE_TX: ReadonlySet<string> = new Set(['boost', 'tip'])
 const SHARE_EVERY_MS = 150 * MINUTE_MS
 /** Percentage of the amounts spent on play that goes into the pool of the contest. */
 const POOL_PERCENT = 55
@@ -61,20 +63,26 @@ function publishPlay(world: SimWorld, contest: SimContest): void {
   )
   const mean = chosen.many / (fine * (live ? LIVE_GRAIN : 1))
   const count = 1 + world.random.poisson(Math.max(0, mean - 1))
-  const draft = playOf(contest, chosen.kind, count)
+  const draft = playOf(contest, chosen.kind, count, live)
   const number = world.publish(draft)
   contest.spent += draft.kots
   if (!world.random.chance(1 / (WRONG_ONE_IN * fine * (live ? LIVE_PACE : 1)))) return
   world.after(world.random.between(2, 45) * MINUTE_MS, () => restate(world, contest, number, draft, count))
 }
 
-function playOf(contest: SimContest, kind: string, count: number): SimDraft & { readonly kots: bigint } {
+function playOf(
+  contest: SimContest,
+  kind: string,
+  count: number,
+  live: boolean,
+): SimDraft & { readonly kots: bigint } {
   const kots = (contest.units.get(kind) ?? 0n) * BigInt(count)
   return {
     type: 'play',
     kind,
     contestId: contest.id,
     kots,
+    ...(live && ONE_TX.has(kind) ? { paid: true } : {}),
     ...(count === 1 ? {} : { details: { count } }),
   }
 }
@@ -89,7 +97,7 @@ function restate(
   if (contest.state !== 'running' || contest.closesAt - world.now() < SETTLED_MS) return
   if (!cancelDraft(world, number, wrong, 'Plays of two minutes were counted into one total')) return
   contest.spent -= wrong.kots
-  const right = playOf(contest, wrong.kind, count + world.random.between(1, 4))
+  const right = playOf(contest, wrong.kind, count + world.random.between(1, 4), world.isLive())
   // Published at the same moment: if the contest were cancelled in between, the draft would be refused.
   world.publish({ ...right, details: { ...right.details, restates: number } })
   contest.spent += right.kots

@@ -1,4 +1,4 @@
-import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { SimContest } from './sim-contest.ts'
 import { cancelDraft } from './corrections.ts'
 import type { SimDraft, SimWorld } from './platform.ts'
@@ -41,6 +41,11 @@ type Prize = (typeof PRIZES)[number]
 /** Time after which an unclaimed prize expires. */
 const EXPIRY_MS = 14 * DAY_MS
 const PARTS_MAX = 500
+/** Factor by which prizes that are won in live time are paid in more parts. */
+const LIVE_PARTS = 8
+/** Payouts of live time for each one that fails on the chain, and the time after which it is sent again. */
+const FAILED_ONE_IN = 100
+const SENT_AGAIN_MS = 45 * SECOND_MS
 
 /** Number of actions that must still happen before a contest is paid. */
 type Settlement = { pending: number }
@@ -140,6 +145,11 @@ function hold(
 }
 
 function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: SimDraft): void {
+  if (world.plan.failures === true && world.isLive() && world.random.chance(1 / FAILED_ONE_IN)) {
+    world.publish({ ...payout, paid: 'fails' })
+    later(world, settlement, contest, SENT_AGAIN_MS, () => pay(world, contest, settlement, payout))
+    return
+  }
   const number = world.publish(payout)
   if (!world.random.chance(1 / (900 * Math.max(1, world.plan.scale)))) return
   later(world, settlement, contest, world.random.between(3, 50) * MINUTE_MS, () => {
@@ -173,8 +183,6 @@ function settle(world: SimWorld, contest: SimContest, settlement: Settlement): v
 }
 
 function partsOf(world: SimWorld, parts: number): number {
-  return Math.min(
-    PARTS_MAX,
-    Math.max(2, Math.round(parts * world.plan.scale * (0.7 + world.random.next() * 0.6))),
-  )
+  const fine = world.plan.scale * (world.isLive() ? LIVE_PARTS : 1)
+  return Math.min(PARTS_MAX, Math.max(2, Math.round(parts * fine * (0.7 + world.random.next() * 0.6))))
 }
