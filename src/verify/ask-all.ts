@@ -30,7 +30,7 @@ export type AskAllSettings = Readonly<{
   primitives: Primitives
   chance: () => number
   now: () => Ms
-  onProgress(stage: 'asking' | 'reading', done: number, total: number): void
+  onProgress(stage: 'asking' | 'reading' | 'chain', done: number, total: number): void
 }>
 
 /**

@@ -4,6 +4,7 @@ import { entriesOf } from './reading/verified-entries.ts'
 import type { Finding } from './reading/finding.ts'
 import { findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'
+import type { NamedTransactions } from './onchain/named-transactions.ts'
 import type { RecomputedAnswers } from './replay/recomputed-answers.ts'
 import { openRecomputedAnswers } from './replay/recomputed-answers.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
@@ -19,11 +20,12 @@ export type ReadLog = Readonly<{
   misfit: Finding | null
 }>
 
-/** Reads the log up to the checkpoint, once. Each entry goes to the tree, the books and the samples. */
+/** Reads the log up to the checkpoint, once. Each entry goes to the tree, the books, the samples and the transactions. */
 export async function readLog(
   settings: AskAllSettings & Readonly<{ signal: AbortSignal }>,
   { served, months, figures, samples }: CollectedAnswers,
   savedSizes: readonly number[],
+  transactions: NamedTransactions | null,
 ): Promise<ReadLog> {
   const { source, primitives, signal, onProgress } = settings
   const { size } = served.checkpoint
@@ -43,6 +45,7 @@ export async function readLog(
     if (misfit !== null) return
     try {
       recomputed.add(entry)
+      transactions?.add(entry)
     } catch (error) {
       misfit = findingOf(error)
     }

@@ -9,17 +9,20 @@ const MARKS: Readonly<Record<'plain' | 'drawn', Readonly<Record<Check['is'], str
   drawn: { right: '\u001b[32m✓\u001b[0m', wrong: '\u001b[31m✗\u001b[0m', 'not checked': '–' },
 }
 
-const NOT_PROVED = [
-  'Not proved: that events are true, that none was kept out of the log, or that others are shown the same log.',
-  'For the last, compare checkpoints with others; payments can be looked up on their chain by tx.',
-]
+const NOT_PROVED =
+  'Not proved: that events are true, that none was kept out of the log, or that others are shown the same log.'
+const COMPARE = 'For the last, compare checkpoints with others'
 
-/** Whether nothing is wrong, and the whole log was checked against a signature. */
-export function isVerified({ checks }: Pick<Audit, 'checks'>): boolean {
+/**
+ * Whether nothing is wrong, the whole log was checked against a signature, and the chain, if it was to be asked, gave a
+ * sure answer.
+ */
+export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): boolean {
   const isOf = (name: Check['name']): Check['is'] | undefined =>
     checks.find((check) => check.name === name)?.is
   return (
     checks.every((check) => check.is !== 'wrong') &&
+    chain?.isAnswered !== false &&
     (['signature', 'root', 'log'] as const).every((name) => isOf(name) === 'right')
   )
 }
@@ -29,7 +32,11 @@ export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: stri
   const wide = Math.max(...audit.checks.map(({ name }) => name.length))
   const lines = audit.checks.flatMap((check) => checkLines(check, wide, style))
   const notes = audit.notes.map((note) => `note: ${note}`)
-  return `${[...lines, ...notes, ...NOT_PROVED, `${conclusion(audit)} ${spent}`].join('\n')}\n`
+  return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit), `${conclusion(audit)} ${spent}`].join('\n')}\n`
+}
+
+function notProved({ chain }: Audit): readonly string[] {
+  return [NOT_PROVED, chain === null ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]
 }
 
 function checkLines(

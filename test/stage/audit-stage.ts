@@ -25,6 +25,7 @@ export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSett
     primitives: PRIMITIVES,
     own: { given: [log.key.vkey], keptOf: () => [] },
     saved: [],
+    chain: null,
     chance: () => 0.37,
     now: () => log.now,
     signal: new AbortController().signal,

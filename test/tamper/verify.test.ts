@@ -253,6 +253,7 @@ function auditOver(url: string, vkey: string): Promise<Audit> {
     primitives: PRIMITIVES,
     own: { given: [vkey], keptOf: () => [] },
     saved: [],
+    chain: null,
     chance: Math.random,
     now: () => msOf(Date.now()),
     signal,

@@ -1,9 +1,18 @@
 import { Command } from 'commander'
-import { option } from '../terminal/options.ts'
+import { option, optionOf, wholeBetween } from '../terminal/options.ts'
+import type { ChainOptions } from './verify-chain.ts'
 import { verify } from './verify.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
-type VerifyOptions = Readonly<{ since?: string; save?: string; key: readonly string[] }>
+type VerifyOptions = ChainOptions & Readonly<{ since?: string; save?: string; key: readonly string[] }>
+
+/** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
+const SAMPLE = 300
+const LARGEST = 20
+const SAMPLE_MAX = 10_000
+/** Requests that public RPC servers allow one address in a minute. */
+const REQUESTS = 240
+const REQUESTS_MAX = 100_000
 
 /** Command `daybook verify` with its options. */
 export function verifyCommand(world: World, done: (code: ExitCode) => void): Command {
@@ -12,6 +21,8 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
     ...before,
     ...keys.split(' '),
   ]
+  // `serve` has options of these names too, with other values.
+  const own = optionOf('verify')
   return new Command('verify')
     .description('check the signature, the root, the archive and every published figure from public files')
     .argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')
@@ -22,14 +33,35 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
         .argParser(collect)
         .default([], 'the key kept in --save, else the key that the service lists'),
     )
+    .addOption(
+      own('--chain <chain=urls>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
+    )
+    .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
+    .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))
+    .addOption(
+      own('--sample <n>', 'random transactions to ask the chain about')
+        .argParser(wholeBetween(1, SAMPLE_MAX))
+        .default(SAMPLE),
+    )
+    .addOption(
+      own('--largest <n>', 'transactions with the largest payouts to ask about as well')
+        .argParser(wholeBetween(0, SAMPLE_MAX))
+        .default(LARGEST),
+    )
+    .addOption(
+      own('--chain-requests <n>', 'requests a minute to each RPC server at most')
+        .argParser(wholeBetween(1, REQUESTS_MAX))
+        .default(REQUESTS),
+    )
     .addHelpText(
       'after',
       `
 Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
-  daybook verify copy`,
+  daybook verify copy
+  daybook verify https://data.example.org --chain solana=https://rpc.example.org`,
     )
-    .action(async (target: string, { since, save, key }: VerifyOptions) =>
-      done(await verify({ target, since: since ?? null, save: save ?? null, keys: key }, world)),
+    .action(async (target: string, { since, save, key, ...chain }: VerifyOptions) =>
+      done(await verify({ target, since: since ?? null, save: save ?? null, keys: key, chain }, world)),
     )
 }

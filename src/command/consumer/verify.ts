@@ -7,7 +7,7 @@ import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { parseCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
-import type { Audit } from '../../verify/audit.ts'
+import type { Audit, AuditSettings } from '../../verify/audit.ts'
 import { audit } from '../../verify/audit.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'
@@ -19,6 +19,8 @@ import { fetchWithNotice } from '../terminal/client.ts'
 import { asPathError, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import type { ChainOptions } from './verify-chain.ts'
+import { openChainQuestions } from './verify-chain.ts'
 import { openFolderSource } from './folder-source.ts'
 import type { CheckpointFolder } from './checkpoint-folder.ts'
 import { openCheckpointFolder } from './checkpoint-folder.ts'
@@ -32,6 +34,7 @@ type VerifySettings = Readonly<{
   save: string | null
   /** Verifier keys from a source other than the service. */
   keys: readonly string[]
+  chain: ChainOptions
 }>
 
 /** SHA-256 and Ed25519 of `node:crypto`. */
@@ -61,8 +64,9 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
   }
   const since = settings.since === null ? [] : [readSince(settings.since)]
   const { source, requests } = openTarget(settings.target, world)
+  const chain = await openChainQuestions(settings.chain, source, world)
   const folder = settings.save === null ? null : openCheckpointFolder(settings.save)
-  const found = await runAudit(settings, source, since, folder, world)
+  const found = await runAudit({ ...settings, chain }, source, since, folder, world)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
   world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
   // The report comes first, so that a full disk cannot prevent it.
@@ -71,7 +75,7 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
 }
 
 async function runAudit(
-  { keys }: VerifySettings,
+  { keys, chain }: Pick<VerifySettings, 'keys'> & Pick<AuditSettings, 'chain'>,
   source: Source,
   since: readonly SavedNote[],
   folder: CheckpointFolder | null,
@@ -80,6 +84,7 @@ async function runAudit(
   const bars = {
     asking: openProgress('asking', 'answers', world),
     reading: openProgress('reading', 'events', world),
+    chain: openProgress('asking the chain', 'answers', world),
   }
   try {
     return await audit({
@@ -89,9 +94,11 @@ async function runAudit(
       saved: [...since, ...(folder?.saved() ?? [])],
       chance: world.random,
       now: world.now,
+      chain,
       signal: world.stop,
       onProgress(stage, done, total) {
-        if (stage === 'reading') bars.asking.end()
+        if (stage !== 'asking') bars.asking.end()
+        if (stage === 'chain') bars.reading.end()
         bars[stage].at(done, total)
       },
     })
@@ -102,6 +109,7 @@ async function runAudit(
   } finally {
     bars.asking.end()
     bars.reading.end()
+    bars.chain.end()
   }
 }
 

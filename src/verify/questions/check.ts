@@ -11,9 +11,10 @@ const CHECKS: readonly CheckName[] = [
   'log',
   ...FIGURE_CHECKS,
   'events',
+  'chain',
 ]
 
-type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events'
+type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events' | 'chain'
 
 /** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
 export type Check = Readonly<{
@@ -33,8 +34,8 @@ export type Checklist = Readonly<{
   checks(): readonly Check[]
 }>
 
-/** Opens a checklist without results. */
-export function openChecklist(): Checklist {
+/** Opens a checklist without results. It has the check `chain` only when the chain is asked. */
+export function openChecklist(asksChain: boolean): Checklist {
   const results = new Map<CheckName, Check>()
   const checkOf = (name: CheckName): Check =>
     results.get(name) ?? { name, is: 'not checked', says: 'an earlier check failed', findings: [] }
@@ -58,6 +59,6 @@ export function openChecklist(): Checklist {
       })
     },
     is: (name) => checkOf(name).is,
-    checks: () => CHECKS.map(checkOf),
+    checks: () => CHECKS.filter((name) => name !== 'chain' || asksChain).map(checkOf),
   }
 }

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { ChainError } from '../../chain/chain-url.ts'
+import { openChain } from '../../chain/open-chain.ts'
+import type { TokenAccount } from '../../chain/tx-verdict.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
+import type { ChainQuestions } from '../../verify/ask-chain.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
+import { readObject } from '../../verify/reading/json-values.ts'
+import type { Source } from '../../verify/reading/source.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** Options of `verify` about the chain, as commander parses them. */
+export type ChainOptions = Readonly<{
+  chain?: string
+  payer?: string
+  token?: string
+  sample: number
+  largest: number
+  /** Requests a minute to each server. */
+  chainRequests: number
+}>
+
+type AskableChain = 'solana' | 'evm'
+
+const KEY_BYTES = 32
+const REQUEST_MS_MAX = 20_000
+
+/**
+ * Opens the questions to the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the log,
+ * or a server is of another chain. Errors never repeat a URL, which may hold a key, or an address.
+ */
+export async function openChainQuestions(
+  options: ChainOptions,
+  source: Source,
+  world: World,
+): Promise<ChainQuestions | null> {
+  const account = accountOf(options)
+  if (options.chain === undefined) {
+    if (account !== null) throw new CommandError(2, '--payer and --token need --chain')
+    return null
+  }
+  const { chain, urls } = chainOf(options.chain)
+  if (account !== null) checkAddresses(chain, account)
+  const log = await askLog(source)
+  if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
+  try {
+    const client = openChain({
+      chain,
+      urls,
+      signal: world.stop,
+      timeoutMs: REQUEST_MS_MAX,
+      now: world.monotonicMs,
+      spend: openSpending(options.chainRequests, world),
+    })
+    // Asked before the log is read, which may take minutes. Servers that are down now may answer later.
+    await client.identify(null)
+    return {
+      chain,
+      client,
+      hosts: urls.map((url) => new URL(url).host),
+      account,
+      isSimulated: log.isSimulated,
+      sample: options.sample,
+      largest: options.largest,
+      drawKey: () => randomBytes(KEY_BYTES),
+      pause: (ms) => SURROUNDINGS.sleep(ms, world.stop),
+    }
+  } catch (cause) {
+    if (cause instanceof ChainError) throw new CommandError(2, `--chain: ${cause.message}`, { cause })
+    throw cause
+  }
+}
+
+function chainOf(text: string): Readonly<{ chain: AskableChain; urls: readonly string[] }> {
+  const [, chain, list = ''] = /^\s*(solana|evm)=(.*)$/s.exec(text) ?? []
+  if (chain !== 'solana' && chain !== 'evm')
+    throw new CommandError(2, '--chain: give solana=URL,URL,URL or evm=URL,URL,URL')
+  // A comma inside a URL is not followed by a scheme.
+  return { chain, urls: list.split(/,(?=\s*https?:)/i).map((url) => url.trim()) }
+}
+
+function accountOf({ payer, token }: ChainOptions): TokenAccount | null {
+  if (payer === undefined && token === undefined) return null
+  if (payer === undefined || token === undefined)
+    throw new CommandError(2, '--payer and --token go together: amounts are compared only with both')
+  return { payer, token }
+}
+
+function checkAddresses(chain: AskableChain, account: TokenAccount): void {
+  for (const [name, address] of Object.entries(account)) {
+    if (isAddress(chain, address)) continue
+    const form = chain === 'evm' ? '0x and 40 hex digits' : 'base58 that decodes to 32 bytes'
+    throw new CommandError(2, `--${name} is no address of ${chain}: give ${form}`)
+  }
+}
+
+function isAddress(chain: AskableChain, text: string): boolean {
+  switch (chain) {
+    case 'solana':
+      return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && base58.decode(text).length === 32
+    case 'evm':
+      return /^0x[0-9a-fA-F]{40}$/.test(text)
+  }
+}
+
+/** Chain of the log by its own word. A folder may lack it; then the form of each transaction tells. */
+async function askLog(source: Source): Promise<Readonly<{ chain: string | null; isSimulated: boolean }>> {
+  try {
+    const body = await source.read('status')
+    const status = body === undefined ? {} : readObject('status', body)
+    const chain = status['chain']
+    return { chain: typeof chain === 'string' ? chain : null, isSimulated: status['simulated'] === true }
+  } catch (cause) {
+    if (cause instanceof WrongError) throw new CommandError(1, cause.message, { cause })
+    throw cause
+  }
+}
+
+function otherChain(own: string, asked: AskableChain): CommandError {
+  return new CommandError(
+    2,
+    own === 'opaque'
+      ? '--chain: this log does not name its chain (opaque), so nobody can be asked about its transactions'
+      : `--chain: the transactions of this log are not of ${asked}: give the chain that its /status names`,
+  )
+}
+
+/** Spreads the requests to each server evenly. */
+function openSpending(perMinute: number, world: World): (calls: number, url: number) => Promise<void> {
+  const freeAt = new Map<number, number>()
+  return async (calls, url) => {
+    const now = world.monotonicMs()
+    const at = Math.max(now, freeAt.get(url) ?? now)
+    freeAt.set(url, at + (calls * 60_000) / perMinute)
+    if (at > now) await SURROUNDINGS.sleep(at - now, world.stop)
+  }
+}

@@ -1,0 +1,79 @@
+import { ChainError } from '../chain/chain-url.ts'
+import { msOf } from '../protocol/moment.ts'
+import type { AskAllSettings } from './ask-all.ts'
+import type { AskSettings } from './onchain/ask-transactions.ts'
+import { askTransactions } from './onchain/ask-transactions.ts'
+import type { ChainReport } from './onchain/judge-transactions.ts'
+import { judgeTransactions } from './onchain/judge-transactions.ts'
+import type { NamedTransactions } from './onchain/named-transactions.ts'
+import { openNamedTransactions } from './onchain/named-transactions.ts'
+import type { Checklist } from './questions/check.ts'
+import type { ReadLog } from './read-log.ts'
+
+/** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
+const RECENT_MS = 20 * 60_000
+
+/** How a run asks the chain. */
+export type ChainQuestions = Omit<AskSettings, 'onProgress'> &
+  Readonly<{
+    chain: 'solana' | 'evm'
+    /** Hosts of the RPC servers, for the report. */
+    hosts: readonly string[]
+    isSimulated: boolean
+    /** Size of the random sample, and number of transactions with the largest payouts. */
+    sample: number
+    largest: number
+    /** 32 bytes of the verifier's own randomness. */
+    drawKey(): Uint8Array
+  }>
+
+type ChainSettings = AskAllSettings & Readonly<{ chain: ChainQuestions | null }>
+
+/** Transactions to collect while the log is read; null when the chain is not asked. Draws the key of the sample. */
+export function transactionsOf({ chain, primitives, now }: ChainSettings): NamedTransactions | null {
+  if (chain === null) return null
+  const { sample, largest } = chain
+  const recentFrom = msOf(Math.max(0, now() - RECENT_MS))
+  const { sha256 } = primitives
+  return openNamedTransactions({
+    key: chain.drawKey(),
+    sha256,
+    chain: chain.chain,
+    recentFrom,
+    sample,
+    largest,
+  })
+}
+
+/** Asks the chain about a sample of the transactions, and judges its answers. Null when it is not to be asked. */
+export async function askChain(
+  { chain, onProgress }: ChainSettings,
+  list: Checklist,
+  { broken, misfit }: ReadLog,
+  transactions: NamedTransactions | null,
+): Promise<ChainReport | null> {
+  if (chain === null || transactions === null) return null
+  if (broken !== null || misfit !== null || list.is('root') !== 'right') {
+    list.unchecked('chain', 'the entries could not all be read')
+    return { lines: [], isAnswered: false }
+  }
+  const chosen = transactions.choose()
+  const named = [...chosen.sampled, ...chosen.largest]
+  const chainId = await identified(chain, list)
+  if (chainId === undefined) return { lines: [], isAnswered: false }
+  const progress = (done: number, total: number): void => onProgress('chain', done, total)
+  const asked = await askTransactions({ ...chain, onProgress: progress }, named)
+  const comparesAmounts = chain.account !== null
+  return judgeTransactions(list, chosen, asked, { ...chain, chainId, comparesAmounts })
+}
+
+/** Id of the chain; null while no server answers, undefined when the servers cannot be asked together. */
+async function identified({ client }: ChainQuestions, list: Checklist): Promise<string | null | undefined> {
+  try {
+    return await client.identify(null)
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error
+    list.unchecked('chain', error.message)
+    return undefined
+  }
+}

@@ -1,0 +1,156 @@
+import type { MovedAmount } from '../../chain/tx-verdict.ts'
+import { billionths, formatAmount } from '../../protocol/amount.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Checklist } from '../questions/check.ts'
+import type { AskedTransaction } from './ask-transactions.ts'
+import { formatChance, missChance, statedWrongs } from './miss-chance.ts'
+import type { ChosenTransactions } from './named-transactions.ts'
+
+/** Seqs of one transaction that a finding names. */
+const SEQS_SHOWN = 5
+
+/** Chain that was asked, as a report names it. */
+type AskedChain = Readonly<{
+  chain: 'solana' | 'evm'
+  /** Genesis hash or chain id; null when no server answered. */
+  chainId: string | null
+  /** Hosts of the RPC servers. Their URLs may hold keys of the user. */
+  hosts: readonly string[]
+  /** Whether amounts were compared. */
+  comparesAmounts: boolean
+  /** Whether the log says that it is simulated. */
+  isSimulated: boolean
+}>
+
+/** Result of the questions to the chain. */
+export type ChainReport = Readonly<{
+  /** Explanations for the user: the sample and its arithmetic, the servers, and what was not compared. */
+  lines: readonly string[]
+  /** Whether any transaction got a sure answer, or there was none to ask about. */
+  isAnswered: boolean
+}>
+
+/** Judges the answers of a chain about some transactions of a log. */
+export function judgeTransactions(
+  list: Checklist,
+  chosen: ChosenTransactions,
+  asked: readonly AskedTransaction[],
+  chain: AskedChain,
+): ChainReport {
+  for (const seq of chosen.malformed) {
+    list.wrong('chain', { place: `seq ${seq}`, what: `names no transaction of ${chain.chain}` })
+  }
+  const faults = asked.map((one) => ({ one, what: faultOf(one) }))
+  for (const { one, what } of faults)
+    if (what !== null) list.wrong('chain', { place: placeOf(one.seqs), what })
+  const sound = new Set(asked.filter((one) => isSound(one, chain)).map(({ tx }) => tx))
+  const wrong = faults.filter(({ what }) => what !== null).length
+  const open = asked.length - sound.size - wrong
+  const lines = linesOf(chosen, asked, sound, chain)
+  const amounts = chain.comparesAmounts ? ', and the payer moved what their payouts say' : ''
+  if (chosen.total === 0) list.unchecked('chain', 'no event names a transaction')
+  else if (open > 0) list.unchecked('chain', openText(open, sound.size, asked.length, chain))
+  else list.right('chain', `${sound.size} of ${chosen.total} transactions are final${amounts}`)
+  return { lines, isAnswered: asked.length === 0 || sound.size + wrong > 0 }
+}
+
+function openText(open: number, right: number, all: number, { chainId }: AskedChain): string {
+  if (chainId === null) return 'no RPC server answered'
+  return `${open} of ${all} transactions got no sure answer; ${right} are right`
+}
+
+/** What is wrong with a transaction; null when nothing is, or when it is not known. */
+function faultOf({ verdict, isRecent, paid, moved }: AskedTransaction): string | null {
+  switch (verdict.is) {
+    case 'failed':
+      return `its transaction failed on the chain (${verdict.place})`
+    case 'waiting':
+      return isRecent ? null : 'its transaction is not final'
+    case 'unknown':
+      return isRecent ? null : 'no server that was asked knows its transaction'
+    case 'unsure':
+      return null
+    case 'final':
+      return moved !== null && difference(paid, moved) > 0n
+        ? `payouts of ${formatAmount(paid)} name its transaction, in which the payer moved ${formatMoved(moved)}`
+        : null
+  }
+}
+
+/** Whether everything about a transaction was checked and is right. */
+function isSound(one: AskedTransaction, { comparesAmounts }: AskedChain): boolean {
+  if (one.verdict.is !== 'final' || faultOf(one) !== null) return false
+  return !comparesAmounts || one.paid <= 0n || one.moved !== null
+}
+
+/** Sum of payouts less the moved amount, in a unit that both have. */
+function difference(paid: bigint, { units, decimals }: MovedAmount): bigint {
+  return paid * 10n ** BigInt(decimals) - units * 1_000_000_000n
+}
+
+/** Moved amount with nine decimals, or with all of its own when they are more. */
+function formatMoved({ units, decimals }: MovedAmount): string {
+  if (decimals <= 9) return formatAmount(billionths(units * 10n ** BigInt(9 - decimals)))
+  const digits = units.toString().padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+function placeOf(seqs: readonly Seq[]): string {
+  const more = seqs.length - SEQS_SHOWN
+  return `seq ${seqs.slice(0, SEQS_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function linesOf(
+  { total, sampled, largest }: ChosenTransactions,
+  asked: readonly AskedTransaction[],
+  sound: ReadonlySet<string>,
+  { chain, chainId, hosts, comparesAmounts, isSimulated }: AskedChain,
+): readonly string[] {
+  const drawn = sampled.filter(({ tx }) => sound.has(tx)).length
+  const more = asked.filter(({ paid, moved }) => moved !== null && difference(paid, moved) < 0n).length
+  const lines: string[] = []
+  if (isSimulated)
+    lines.push('This log is simulated: its transactions are invented, and so is a chain that has them.')
+  if (total > 0) {
+    const also = largest.length > 0 ? `, and the ${largest.length} with the largest payouts` : ''
+    lines.push(
+      sampled.length === total
+        ? `All ${total} transactions were asked.`
+        : `Asked about ${sampled.length} of ${total} transactions, drawn at random after the checkpoint was fixed${also}.`,
+      ...chanceLines(total, drawn),
+    )
+  }
+  if (areUnknownOldest(asked)) {
+    lines.push(
+      'Every unknown transaction is older than all known ones. A server without the whole history says the same of true ones: ask one that has it.',
+    )
+  }
+  lines.push(
+    comparesAmounts
+      ? `Amounts: no address and no recipient was compared, only sums. In ${more} transactions the payer moved more than their payouts say.`
+      : 'Amounts were not compared: give --payer and --token. This proves only that a transaction exists, succeeded and is final.',
+    `Asked at ${hosts.join(' and ')}${chainId === null ? '' : `, ${chain === 'evm' ? 'chain id' : 'genesis'} ${chainId}`}.`,
+  )
+  return lines
+}
+
+/** Whether some transactions are unknown, and all of them were published before every known one. */
+function areUnknownOldest(asked: readonly AskedTransaction[]): boolean {
+  const seqsWhere = (isIn: (one: AskedTransaction) => boolean): readonly number[] =>
+    asked.filter(isIn).map(({ seqs }) => seqs[0] ?? 0)
+  const unknown = seqsWhere(({ verdict }) => verdict.is === 'unknown')
+  const known = seqsWhere(({ verdict }) => verdict.is === 'final' || verdict.is === 'failed')
+  const oldestKnown = known.reduce((least, seq) => Math.min(least, seq), Infinity)
+  return unknown.length > 0 && unknown.every((seq) => seq < oldestKnown)
+}
+
+/** Arithmetic of a sample in plain words. */
+function chanceLines(total: number, drawn: number): readonly string[] {
+  if (drawn === 0 || drawn === total) return []
+  const parts = statedWrongs(total).map(
+    (wrong) => `${wrong} were false: ${formatChance(missChance({ total, wrong, drawn }))}`,
+  )
+  return [
+    `Chance that the ${drawn} found right contain none of the false ones, if of all ${total} ${parts.join('; if ')}.`,
+  ]
+}

@@ -1,0 +1,142 @@
+import TinyQueue from 'tinyqueue'
+import type { Amount } from '../../protocol/amount.ts'
+import { add, ZERO } from '../../protocol/amount.ts'
+import type { Entry } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { isTx } from '../../protocol/tx.ts'
+import { isListedPayout } from '../../project/fold/event-traits.ts'
+import type { Sha256 } from '../../tlog/hash.ts'
+import { openKeyedTable } from './keyed-table.ts'
+import { openNamingEvents } from './naming-events.ts'
+
+/** Most events with a malformed transaction that are kept. */
+const MALFORMED_MAX = 1_000
+
+/** A transaction, the uncorrected events that name it, and the sum of the payouts among them. */
+export type NamedTransaction = Readonly<{
+  tx: string
+  seqs: readonly Seq[]
+  paid: Amount
+  /** Whether all of the events are younger than `recentFrom`. */
+  isRecent: boolean
+}>
+
+/** Transactions that a run asks the chain about. */
+export type ChosenTransactions = Readonly<{
+  /** Number of distinct transactions that an uncorrected event names. */
+  total: number
+  /** A random sample of them, without repetition. Every set of this many is equally likely. */
+  sampled: readonly NamedTransaction[]
+  /** Those with the largest payouts, without those of the sample. */
+  largest: readonly NamedTransaction[]
+  /** Uncorrected events whose transaction has not the form of the chain; the first of them if they are many. */
+  malformed: readonly Seq[]
+}>
+
+/**
+ * Distinct transactions of a log that is read once. It keeps 4 bytes for each event, up to 45 for each transaction, and
+ * about 200 more for each transaction of a payout.
+ */
+export type NamedTransactions = Readonly<{
+  /** Takes the next entry, in the order of the log. */
+  add(entry: Entry): void
+  choose(): ChosenTransactions
+}>
+
+type NamedSettings = Readonly<{
+  /** 32 random bytes, drawn after the checkpoint was verified, so that nobody can know the sample before. */
+  key: Uint8Array
+  sha256: Sha256
+  chain: 'solana' | 'evm'
+  recentFrom: Ms
+  sample: number
+  largest: number
+}>
+
+type Candidate = Readonly<{ index: number; tx: string; rank: number }>
+type PaidTransaction = Readonly<{ index: number; tx: string; paid: Amount }>
+
+/** Opens an empty set of transactions. */
+export function openNamedTransactions(settings: NamedSettings): NamedTransactions {
+  const { chain, recentFrom, sample, largest } = settings
+  const table = openKeyedTable(settings.key, settings.sha256)
+  const naming = openNamingEvents()
+  const paid = new Map<number, PaidTransaction>()
+  const malformed = new Set<Seq>()
+  let firstRecent: Seq | null = null
+  // Twice the sample, because corrections may take some of them away. The lowest ranks are a random choice.
+  const candidates = new TinyQueue<Candidate>([], (a, b) => b.rank - a.rank)
+
+  function name({ event }: Entry, tx: string): void {
+    if (!isTx(chain, tx)) {
+      if (malformed.size < MALFORMED_MAX) malformed.add(event.seq)
+      return
+    }
+    const { index, rank, isNew } = table.row(tx)
+    naming.add(event.seq, index)
+    if (isNew && (candidates.length < 2 * sample || rank < (candidates.peek()?.rank ?? 0))) {
+      candidates.push({ index, tx, rank })
+      if (candidates.length > 2 * sample) candidates.pop()
+    }
+    if (isListedPayout(event)) pay(index, tx, event.kots ?? ZERO)
+  }
+
+  function pay(index: number, tx: string, kots: Amount): void {
+    paid.set(index, { index, tx, paid: add(paid.get(index)?.paid ?? ZERO, kots) })
+  }
+
+  function cancel({ event, details }: Entry): void {
+    const { corrects } = details ?? {}
+    if (corrects === undefined) return
+    malformed.delete(corrects)
+    const index = naming.remove(corrects)
+    const before = paid.get(index ?? -1)
+    if (before !== undefined && isListedPayout(event)) pay(before.index, before.tx, event.kots ?? ZERO)
+  }
+
+  return {
+    add(entry) {
+      const { type, tx, seq, atMs } = entry.event
+      if (atMs >= recentFrom) firstRecent ??= seq
+      if (type === 'correction') cancel(entry)
+      // Hex digits of either case name the same transaction.
+      else if (tx !== null) name(entry, chain === 'evm' ? tx.toLowerCase() : tx)
+    },
+    choose() {
+      const drawn = candidates.data
+        .filter(({ index }) => naming.isNamed(index))
+        .toSorted((a, b) => a.rank - b.rank)
+        .slice(0, sample)
+      const known = new Set(drawn.map(({ index }) => index))
+      const most = largestOf(paid.values(), largest).filter(({ index }) => !known.has(index))
+      const seqs = naming.seqsOf(new Set([...drawn, ...most].map(({ index }) => index)))
+      const named = ({ index, tx }: Readonly<{ index: number; tx: string }>): NamedTransaction => {
+        const own = seqs.get(index) ?? []
+        const isRecent = firstRecent !== null && (own[0] ?? 0) >= firstRecent
+        return { tx, seqs: own, paid: paid.get(index)?.paid ?? ZERO, isRecent }
+      }
+      return {
+        total: naming.named(),
+        sampled: drawn.map(named),
+        largest: most.map(named),
+        malformed: [...malformed],
+      }
+    },
+  }
+}
+
+/** Transactions with the largest sums of payouts above zero, the largest first. */
+function largestOf(all: Iterable<PaidTransaction>, limit: number): readonly PaidTransaction[] {
+  const found = new TinyQueue<PaidTransaction>([], (a, b) => compare(a.paid, b.paid))
+  for (const one of all) {
+    if (one.paid <= ZERO) continue
+    found.push(one)
+    if (found.length > limit) found.pop()
+  }
+  return found.data.toSorted((a, b) => compare(b.paid, a.paid))
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
