@@ -1,7 +1,7 @@
 import { ChainError } from '../chain/chain-url.ts'
 import { msOf } from '../protocol/moment.ts'
 import type { AskAllSettings } from './ask-all.ts'
-import type { AskSettings } from './onchain/ask-transactions.ts'
+import type { TransactionQuestions } from './onchain/ask-transactions.ts'
 import { askTransactions } from './onchain/ask-transactions.ts'
 import type { ChainReport } from './onchain/judge-transactions.ts'
 import { judgeTransactions } from './onchain/judge-transactions.ts'
@@ -13,8 +13,11 @@ import type { ReadLog } from './read-log.ts'
 /** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
 const RECENT_MS = 20 * 60_000
 
+/** Waits before the servers are asked which chain they serve, while none answers. */
+const WAITS_MS = [0, 1_000, 4_000] as const
+
 /** How a run asks the chain. */
-export type ChainQuestions = Omit<AskSettings, 'onProgress'> &
+export type ChainQuestions = Omit<TransactionQuestions, 'onProgress'> &
   Readonly<{
     chain: 'solana' | 'evm'
     /** Hosts of the RPC servers, for the report. */
@@ -62,15 +65,24 @@ export async function askChain(
   const chainId = await identified(chain, list)
   if (chainId === undefined) return { lines: [], isAnswered: false }
   const progress = (done: number, total: number): void => onProgress('chain', done, total)
-  const asked = await askTransactions({ ...chain, onProgress: progress }, named)
+  const reached = chainId === null ? [] : named
+  const asked = await askTransactions({ ...chain, onProgress: progress }, reached)
   const comparesAmounts = chain.account !== null
   return judgeTransactions(list, chosen, asked, { ...chain, chainId, comparesAmounts })
 }
 
 /** Id of the chain; null while no server answers, undefined when the servers cannot be asked together. */
-async function identified({ client }: ChainQuestions, list: Checklist): Promise<string | null | undefined> {
+async function identified(
+  { client, pause }: ChainQuestions,
+  list: Checklist,
+): Promise<string | null | undefined> {
   try {
-    return await client.identify(null)
+    for (const waitMs of WAITS_MS) {
+      await pause(waitMs)
+      const id = await client.identify(null)
+      if (id !== null) return id
+    }
+    return null
   } catch (error) {
     if (!(error instanceof ChainError)) throw error
     list.unchecked('chain', error.message)

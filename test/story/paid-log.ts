@@ -9,7 +9,7 @@ import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 export type Payment = Readonly<{ tx: string; tokens: number }> | Readonly<{ corrects: number }>
 
 /** Events before the first payment. */
-export const BEFORE_PAYMENTS = 6
+const BEFORE_PAYMENTS = 6
 
 const START = Date.UTC(2026, 3, 1)
 const TOKEN = 1_000_000_000n

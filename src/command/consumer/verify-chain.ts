@@ -26,6 +26,8 @@ type AskableChain = 'solana' | 'evm'
 
 const KEY_BYTES = 32
 const REQUEST_MS_MAX = 20_000
+/** Time whose requests may be sent at once. */
+const BURST_MS = 5_000
 
 /**
  * Opens the questions to the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the log,
@@ -127,13 +129,14 @@ function otherChain(own: string, asked: AskableChain): CommandError {
   )
 }
 
-/** Spreads the requests to each server evenly. */
+/** Spreads the requests to each server. A few may be sent at once. */
 function openSpending(perMinute: number, world: World): (calls: number, url: number) => Promise<void> {
   const freeAt = new Map<number, number>()
   return async (calls, url) => {
     const now = world.monotonicMs()
     const at = Math.max(now, freeAt.get(url) ?? now)
     freeAt.set(url, at + (calls * 60_000) / perMinute)
-    if (at > now) await SURROUNDINGS.sleep(at - now, world.stop)
+    const waitMs = at - now - BURST_MS
+    if (waitMs > 0) await SURROUNDINGS.sleep(waitMs, world.stop)
   }
 }

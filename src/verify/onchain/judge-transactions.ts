@@ -47,16 +47,16 @@ export function judgeTransactions(
   const wrong = faults.filter(({ what }) => what !== null).length
   const open = asked.length - sound.size - wrong
   const lines = linesOf(chosen, asked, sound, chain)
-  const amounts = chain.comparesAmounts ? ', and the payer moved what their payouts say' : ''
+  const amounts = chain.comparesAmounts ? ', and the payer moved at least what their payouts say' : ''
   if (chosen.total === 0) list.unchecked('chain', 'no event names a transaction')
-  else if (open > 0) list.unchecked('chain', openText(open, sound.size, asked.length, chain))
+  else if (chain.chainId === null) list.unchecked('chain', 'no RPC server answered')
+  else if (open > 0)
+    list.unchecked(
+      'chain',
+      `${open} of ${asked.length} transactions got no sure answer; ${sound.size} are right`,
+    )
   else list.right('chain', `${sound.size} of ${chosen.total} transactions are final${amounts}`)
-  return { lines, isAnswered: asked.length === 0 || sound.size + wrong > 0 }
-}
-
-function openText(open: number, right: number, all: number, { chainId }: AskedChain): string {
-  if (chainId === null) return 'no RPC server answered'
-  return `${open} of ${all} transactions got no sure answer; ${right} are right`
+  return { lines, isAnswered: chosen.total === 0 || sound.size + wrong > 0 }
 }
 
 /** What is wrong with a transaction; null when nothing is, or when it is not known. */
@@ -115,8 +115,8 @@ function linesOf(
     const also = largest.length > 0 ? `, and the ${largest.length} with the largest payouts` : ''
     lines.push(
       sampled.length === total
-        ? `All ${total} transactions were asked.`
-        : `Asked about ${sampled.length} of ${total} transactions, drawn at random after the checkpoint was fixed${also}.`,
+        ? `The sample is all ${total} transactions.`
+        : `The sample is ${sampled.length} of ${total} transactions, drawn at random after the checkpoint was fixed${also}.`,
       ...chanceLines(total, drawn),
     )
   }

@@ -4,7 +4,7 @@ import { assert } from '../../protocol/brand.ts'
 export type Chance = Readonly<{ numerator: bigint; denominator: bigint }>
 
 /** Number of transactions, how many of them are false, and how many were drawn at random, each at most once. */
-export type Draw = Readonly<{ total: number; wrong: number; drawn: number }>
+type Draw = Readonly<{ total: number; wrong: number; drawn: number }>
 
 /**
  * Chance that a random sample contains none of the false ones: C(total − wrong, drawn) / C(total, drawn). It is exact. It

@@ -6,7 +6,7 @@ const SLAB_EVENTS = 65_536
 const COUNTS_MIN = 1_024
 
 /** Uncorrected events that name each transaction, in 4 bytes for each event of the log and 4 to 8 for each transaction. */
-export type NamingEvents = Readonly<{
+type NamingEvents = Readonly<{
   add(seq: Seq, transaction: number): void
   /** Takes a corrected event out. Returns its transaction, or null if it named none. */
   remove(seq: Seq): number | null
