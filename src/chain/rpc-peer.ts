@@ -85,8 +85,8 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
           const replies = await send(batch)
           for (const [at, reply] of replies.entries()) {
             if ('result' in reply) take(reply.result, from + at)
-            else if (batch.length === 1) throw new RpcFailure(reply.fault)
-            else report(reply.fault)
+            else if (batch.length > 1 || reply.fault === 'rpc-error') report(reply.fault)
+            else throw new RpcFailure(reply.fault)
           }
         },
         report,

@@ -11,8 +11,8 @@ export type CallReply = Readonly<{ result: unknown } | { fault: RpcFault }>
 const LAGGING: ReadonlySet<unknown> = new Set([
   -32_004, -32_005, -32_007, -32_009, -32_010, -32_011, -32_014, -32_016,
 ])
-/** Method not found, and internal error. A smaller batch does not avoid them. */
-const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603])
+/** Method not found, internal error, and pruned history of EVM. A smaller batch does not avoid them. */
+const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603, 4444])
 const RATE_CODES: ReadonlySet<unknown> = new Set([429, -32_029, -32_429])
 const RATE_WORDS =
   /too many requests|rate.?limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i

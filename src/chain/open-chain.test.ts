@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
+import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
+import { ChainError } from './chain-url.ts'
+
+const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => assert.fail('it is refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof ChainError)
+      assert.doesNotMatch(error.message, /SECRET/)
+      return error.message
+    },
+  )
+
+for (const kind of ['solana', 'evm'] as const) {
+  suite(`a chain of ${kind}`, () => {
+    test('gives the verdict of each moment of a transaction', async () => {
+      await using stage = await openChainStage(kind, [{}, {}, {}])
+      const { chain, client, step } = stage
+      const [good = '', bad = '', gone = '', moved = '', never = ''] = [1, 2, 3, 4, 5].map(chain.txOf)
+      await client.identify(null)
+      chain.send(good)
+      chain.send(bad, { error: kind === 'solana' ? SOLANA_FAILURE : true })
+      const afterMs = kind === 'solana' ? 2_000 : 60_000
+      chain.send(gone, { reorg: { afterMs, againAfterMs: null } })
+      chain.send(moved, { reorg: { afterMs, againAfterMs: afterMs } })
+      const seen = new Set<string>()
+      for (let passed = 0; passed < FINAL_MS; passed += kind === 'solana' ? 800 : 24_000) {
+        const verdicts = await client.ask([good, bad, gone, moved, never])
+        const truths = [good, bad, gone, moved, never].map(chain.truth)
+        for (const [at, verdict] of verdicts.entries()) {
+          const truth = truths[at]
+          seen.add(`${at} ${verdict.is}`)
+          assert.equal(verdict.is, truth?.is)
+          if ('place' in verdict)
+            assert.equal(verdict.place, truth !== undefined && 'place' in truth && truth.place)
+        }
+        if (seen.has('3 final') && seen.has('0 final')) break
+        step(kind === 'solana' ? 800 : 24_000)
+      }
+      assert.deepEqual([...seen].toSorted(), [
+        '0 final',
+        '0 unknown',
+        '0 waiting',
+        '1 failed',
+        '1 unknown',
+        '1 waiting',
+        '2 unknown',
+        '2 waiting',
+        '3 final',
+        '3 unknown',
+        '3 waiting',
+        '4 unknown',
+      ])
+      assert.deepEqual(stage.faults, [])
+    })
+
+    test('asks for many transactions in batches no larger than each server takes, and remembers', async () => {
+      await using stage = await openChainStage(kind, [{}, { batchMax: 30 }, { batchMax: 1 }])
+      const { chain, client, servers, spent } = stage
+      const txs = Array.from({ length: 300 }, (_, at) => chain.txOf(at))
+      for (const tx of txs) chain.send(tx)
+      stage.step(FINAL_MS)
+      await client.identify(null)
+      assert.ok((await client.ask(txs)).every(({ is }) => is === 'final'))
+      const before = servers.map((server) => server.requests())
+      spent.length = 0
+      assert.ok((await client.ask(txs)).every(({ is }) => is === 'final'))
+      const requests = servers.map((server, at) => server.requests() - (before[at] ?? 0))
+      // EVM asks for the finalized block, 300 receipts, and the few blocks that contain them in each batch.
+      const expected = kind === 'solana' ? [2, 19, 300] : [7, 16, 304]
+      assert.deepEqual(requests, expected)
+      assert.deepEqual(stage.faults, [])
+      const calls = spent.filter((text) => text.startsWith('1 ')).map((text) => Number(text.split(' ')[1]))
+      assert.deepEqual(calls, kind === 'solana' ? [1, 1] : [1, 100, 1, 100, 1, 100, 1])
+    })
+
+    test('is identified by its genesis or number, and another one is refused by URL number and host', async () => {
+      await using stage = await openChainStage(kind, [{}, {}])
+      const { chain, client, servers } = stage
+      const id = kind === 'solana' ? chain.genesis : String(chain.chainId)
+      servers[1]?.setFaults({ otherChain: true })
+      const other = await refusal(client.identify(null))
+      assert.match(
+        other,
+        /^URL 2 \(127\.0\.0\.1:\d+\) is of chain \w+, and not of \w+: give URLs of one chain$/,
+      )
+      servers[1]?.setFaults({})
+      assert.match(await refusal(client.identify('other')), /^URL 1 .* and not of other:/)
+      assert.deepEqual(await client.ask([chain.txOf(1)]), [{ is: 'unsure' }])
+      assert.equal(await client.identify(null), id)
+      assert.equal(await client.identify(id), id)
+    })
+
+    test('lets a server vote that was down at the start, but not one of another chain', async () => {
+      await using stage = await openChainStage(kind, [{ down: true }, { down: true }, { down: true }])
+      const { chain, client, servers, step } = stage
+      const [tx] = [chain.txOf(1)]
+      chain.send(tx)
+      step(FINAL_MS)
+      assert.equal(await client.identify(null), null)
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
+      servers[0]?.setFaults({})
+      assert.notEqual(await client.identify(null), null)
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }], 'two must agree')
+      servers[1]?.setFaults({ otherChain: true })
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
+      assert.ok(stage.faults.includes('2 wrong-chain'))
+      servers[2]?.setFaults({})
+      assert.equal((await client.ask([tx]))[0]?.is, 'final')
+      const requests = servers[1]?.requests()
+      await client.ask([tx])
+      assert.equal(servers[1]?.requests(), requests, 'a server of another chain is left alone for a minute')
+      servers[0]?.setFaults({ down: true })
+      servers[1]?.setFaults({})
+      step(60_000)
+      assert.equal((await client.ask([tx]))[0]?.is, 'final')
+    })
+
+    test('ends with the reason of the signal', async () => {
+      const controller = new AbortController()
+      await using stage = await openChainStage(kind, [{}], { signal: controller.signal })
+      await stage.client.identify(null)
+      stage.servers[0]?.setFaults({ hangs: true })
+      const asked = stage.client.ask([stage.chain.txOf(1)])
+      const reason = new Error('the service stops')
+      controller.abort(reason)
+      await assert.rejects(asked, reason)
+      await assert.rejects(stage.client.ask([stage.chain.txOf(1)]), reason)
+    })
+
+    test('answers nothing for nothing, and once for a transaction that is asked twice', async () => {
+      await using stage = await openChainStage(kind, [{}])
+      await stage.client.identify(null)
+      const requests = stage.servers[0]?.requests()
+      assert.deepEqual(await stage.client.ask([]), [])
+      assert.equal(stage.servers[0]?.requests(), requests)
+      const tx = stage.chain.txOf(1)
+      assert.deepEqual(await stage.client.ask([tx, tx]), [{ is: 'unknown' }, { is: 'unknown' }])
+    })
+  })
+}
+
+suite('a chain of evm', () => {
+  for (const finalizedTag of ['invalid', 'missing', 'unknown-block', 'null'] as const) {
+    test(`without a finalized block is refused (${finalizedTag})`, async () => {
+      await using stage = await openChainStage('evm', [{}, { finalizedTag }])
+      assert.match(
+        await refusal(stage.client.identify(null)),
+        /^URL 2 \(127\.0\.0\.1:\d+\) has no finalized block: give a server/,
+      )
+    })
+  }
+
+  test('finds a transaction in capital hex digits', async () => {
+    await using stage = await openChainStage('evm', [{}])
+    stage.chain.send(stage.chain.txOf(1))
+    stage.step(FINAL_MS)
+    await stage.client.identify(null)
+    const [verdict] = await stage.client.ask([`0x${stage.chain.txOf(1).slice(2).toUpperCase()}`])
+    assert.equal(verdict?.is, 'final')
+  })
+})
