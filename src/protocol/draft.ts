@@ -37,5 +37,12 @@ export const DRAFT_LINE_BYTES_MAX: number = 64 * 1024
 /** Nesting depth of a draft at most. */
 export const DRAFT_DEPTH_MAX = 4
 
-/** Outcome of one draft in a request. */
-export type DraftReceipt = Readonly<{ ref: string; status: 'published' | 'duplicate' | 'held'; seq?: number }>
+/**
+ * Outcome of one draft in a request. `held`: it waits for the chain or for held drafts of its contest. `failed`,
+ * `dropped`: it was held and will never be published. A seq comes with `published` and `duplicate`.
+ */
+export type DraftReceipt = Readonly<{
+  ref: string
+  status: 'published' | 'duplicate' | 'held' | 'failed' | 'dropped'
+  seq?: number
+}>

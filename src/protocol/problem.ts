@@ -37,6 +37,7 @@ export const PROBLEMS = {
   'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
   clock: { status: 503, title: 'The clock of the node is wrong' },
   'store-full': { status: 507, title: 'The store is full' },
+  'held-full': { status: 503, title: 'As many drafts are held as may be' },
   'store-unavailable': { status: 503, title: 'The store does not accept events' },
 } as const
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
+import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import {
   createStore,
@@ -62,7 +63,10 @@ export type DoorStage = AsyncDisposable &
     restart(): Promise<void>
   }>
 
-export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): Promise<DoorStage> {
+export async function openDoorStage(
+  balances: 'refuse' | 'report' = 'refuse',
+  asksChain = false,
+): Promise<DoorStage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-door-'))
   const path = storePath(directory)
   createStore(path, { origin: 'daybook.test/door', chain: 'opaque', simulated: false })
@@ -81,6 +85,8 @@ export async function openDoorStage(balances: 'refuse' | 'report' = 'refuse'): P
     const db = openForWriting(path)
     const queue = openCommitQueue({
       appender: openAppender(db, testSigner(db)),
+      tables: openHeldTables(db),
+      asksChain,
       balances,
       now,
       clockAgrees: () => true,

@@ -225,5 +225,6 @@ function writerSettings(
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
   const { acceptClock, signing, writerClock: clock } = settings
   const { keys } = signing
-  return { dataDirectory, head, host, port, tokens, chain, balances, keys, acceptClock, clock }
+  const asksChain = false
+  return { dataDirectory, head, host, port, tokens, chain, balances, asksChain, keys, acceptClock, clock }
 }

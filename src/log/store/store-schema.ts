@@ -1,7 +1,8 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
+import { HELD_TABLES } from './held-schema.ts'
 
 /** Version of the tables, raised when they change. A store of another version is refused. */
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 /**
  * Indexes of `events`, which end with the seq. They find the events of types and kinds, and of contests. A bulk import
@@ -15,7 +16,8 @@ CREATE INDEX events_contest ON events (contest, code) WHERE contest IS NOT NULL`
 
 /**
  * The store's tables. `events` and `details` are the log. All others can be recomputed from them, as `daybook check`
- * does, except `refs`, `signing_keys` and signatures. `refs` are the operator's and never published.
+ * does, except `refs`, `signing_keys`, signatures and the tables of held drafts (`held-schema.ts`). `refs` are the
+ * operator's and never published.
  *
  * - `events`: `leaf` is the event's hash in the tree. `signature` is set on the last event of a commit (`signer.ts`).
  *   Both share the event's page, so they cost a commit no further page.
@@ -97,7 +99,7 @@ CREATE TABLE corrections (seq INTEGER PRIMARY KEY, correction INTEGER NOT NULL, 
 CREATE TABLE prices (seq INTEGER PRIMARY KEY, price TEXT NOT NULL, cancelled INTEGER NOT NULL) STRICT;
 CREATE TABLE standing (seq INTEGER PRIMARY KEY, price TEXT) STRICT;
 CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NOT NULL) STRICT;
-${ARCHIVE_TABLES}`
+${ARCHIVE_TABLES}${HELD_TABLES}`
 
 /**
  * Temporary table for the refs of a bulk import, in order of seq. It has the name of the store's table and hides it on

@@ -7,11 +7,13 @@ import * as fc from 'fast-check'
 import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { openAppender } from '../../log/append.ts'
+import { openHeldTables } from '../../log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
-import type { CommitQueue, Outcome } from './commit-queue.ts'
+import type { Outcome } from '../admission/outcome.ts'
+import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
@@ -129,6 +131,8 @@ suite('a full store', () => {
             let nowMs = Date.UTC(2026, 9, 30)
             const queue = openCommitQueue({
               appender: openAppender(db, testSigner(db)),
+              tables: openHeldTables(db),
+              asksChain: false,
               balances: 'report',
               now: () => msOf((nowMs += 3_600_000)),
               clockAgrees: () => true,

@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import type { Outcome } from './commit-queue.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
 
-/** Retry-After in seconds when the disk is full, when too many requests are in progress, and when the clock is wrong. */
+/** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
 const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
 const CLOCK_RETRY_SECONDS = 10
 /** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
-
-/** A refusal of the private listener. */
-export type FailedOutcome = Extract<Outcome, { ok: false }>
 
 /** A refusal that concerns no single draft. */
 export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
@@ -32,7 +29,8 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 }
 
 /** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */
-export function sendProblem(response: ServerResponse, { code, index, field, reason }: FailedOutcome): void {
+export function sendProblem(response: ServerResponse, failure: FailedOutcome): void {
+  const { code, index, field, reason, held } = failure
   setRetryHeaders(response, code)
   const { title } = PROBLEMS[code]
   const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
@@ -40,7 +38,15 @@ export function sendProblem(response: ServerResponse, { code, index, field, reas
   const detail = place === '' ? reason : `${place}: ${reason}`
   const errors =
     index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
-  const document = { type: `/api/problems/${code}`, title, status, detail, code, ...errors }
+  const document = {
+    type: `/api/problems/${code}`,
+    title,
+    status,
+    detail,
+    code,
+    ...errors,
+    ...(held !== undefined && { held }),
+  }
   send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
 }
 
@@ -48,7 +54,7 @@ export function sendProblem(response: ServerResponse, { code, index, field, reas
 function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']): void {
   if (code === 'too-large' || code === 'not-ready') response.setHeader('connection', 'close')
   if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
-  if (code === 'store-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
+  if (code === 'store-full' || code === 'held-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
   if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
 }
 

@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { Draft } from '../../protocol/draft.ts'
 import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import type { CommitQueue, Outcome } from './commit-queue.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
-import type { FailedOutcome } from './door-replies.ts'
 import { doorRefusal, readBody, send, sendJson, sendProblem } from './door-replies.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
@@ -217,5 +217,6 @@ const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutco
   'not-ready': 'unavailable',
   clock: 'unavailable',
   'store-full': 'unavailable',
+  'held-full': 'unavailable',
   'store-unavailable': 'unavailable',
 }

@@ -16,6 +16,8 @@ export type WriterSettings = Readonly<{
   tokens: readonly string[]
   chain: Chain
   balances: BalancesSetting
+  /** Whether drafts with a transaction are held until a blockchain says that it is final. */
+  asksChain: boolean
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
   /** Whether a clock that is behind the newest event is accepted. */

@@ -4,7 +4,7 @@ import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
 
 /** Whether the writer accepts publish requests, and the events that change it. */
-type WriterState = Readonly<{
+export type WriterState = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
   /** Whether the clock can be believed now. */

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
+import { openHeldTables } from '../../log/held/held-tables.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openHighWater } from '../../log/store/high-water.ts'
@@ -14,8 +17,10 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Head } from '../../project/fold/books.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import { openClockGuard } from './clock-guard.ts'
 import type { ClockGuard } from './clock-guard.ts'
+import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
@@ -24,6 +29,7 @@ import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import type { WriterState } from './writer-state.ts'
 import { openWriterState } from './writer-state.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
@@ -50,23 +56,16 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
 
-  const queue = openCommitQueue({
+  const queue = openQueue(settings, {
+    db,
     appender,
-    balances: settings.balances,
-    now: clock.now,
-    clockAgrees: state.clockAgrees,
-    monotonicMs: () => performance.now(),
-    onCommit(committed) {
-      state.committed()
-      // The event is public from here on: every thread sees the new head.
-      head.move(committed.seq)
+    clock,
+    state,
+    say,
+    onPublic(seq) {
+      head.move(seq)
       mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
-      say({ is: 'committed', committed })
     },
-    onIrregular: ({ field }) => say({ is: 'irregular', field }),
-    isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
-    onFull: state.full,
-    onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
   })
   const door = createDoor({
     log: identity.id,
@@ -106,12 +105,47 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   port.close()
 }
 
+type WriterParts = Readonly<{
+  db: DatabaseSync
+  appender: Appender
+  clock: WriterClock
+  state: WriterState
+  say(message: FromWriter): void
+  /** Called when events up to this seq are on the disk: every thread may see them. */
+  onPublic(seq: Seq): void
+}>
+
+/** Opens the queue of commits on the writer's store. */
+function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
+  const { db, appender, clock, state, say, onPublic } = parts
+  return openCommitQueue({
+    appender,
+    tables: openHeldTables(db),
+    asksChain: settings.asksChain,
+    balances: settings.balances,
+    now: clock.now,
+    clockAgrees: state.clockAgrees,
+    monotonicMs: () => performance.now(),
+    onCommit(committed) {
+      state.committed()
+      onPublic(committed.seq)
+      say({ is: 'committed', committed })
+    },
+    onIrregular: ({ field }) => say({ is: 'irregular', field }),
+    isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
+    onFull: state.full,
+    onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
+  })
+}
+
+type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
+
 /** The machine's clock with its guard, or the shared clock of a test without one. */
 function openClock(
   { clock, acceptClock }: WriterSettings,
   head: Head,
   say: (message: FromWriter) => void,
-): Readonly<{ now(): Ms; guard: ClockGuard | null }> {
+): WriterClock {
   if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
   const now = (): Ms => msOf(Date.now())
   const guard = openClockGuard({

@@ -29,6 +29,7 @@ async function withWriter(
     tokens: [DOOR_TOKEN],
     chain: 'opaque',
     balances: 'refuse',
+    asksChain: false,
     acceptClock: false,
     keys: [TEST_KEY],
   } as const

@@ -42,6 +42,8 @@ export function openImportAppender(
       duplicates++
       return null
     }
+    if (ref !== null && refs.isHeld(ref))
+      return { field: 'ref', reason: 'is that of a draft that is held, failed or was dropped' }
     if (atMs === null) return { field: 'at', reason: 'is required in an import' }
     const fault = faultOfMoment(atMs) ?? faultOfBooks(draft)
     if (fault !== null) return fault

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
+import { openHeldRefs } from '../../log/held/held-refs.ts'
 import { bytes } from '../../log/store/codec.ts'
 import { BULK_REFS } from '../../log/store/store-schema.ts'
 import { openRefFilter } from './import-filter.ts'
@@ -8,6 +9,8 @@ import { openRefFilter } from './import-filter.ts'
 export type RefsSeen = Readonly<{
   /** The digest of the draft with this ref; undefined when the ref is new. Must be called once for each draft. */
   digestOf(ref: string): Uint8Array | undefined
+  /** Whether a draft with this ref is held, failed or was dropped. */
+  isHeld(ref: string): boolean
 }>
 
 /**
@@ -20,6 +23,7 @@ export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appende
   const filter = openRefFilter()
   let isIndexed = false
   return {
+    isHeld: openHeldRefs(db),
     digestOf(ref) {
       const row = published?.get(ref)
       if (row !== undefined) return bytes(row, 'digest')

@@ -156,6 +156,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The disk of the node is full. Nothing of the request is published.',
     cure: 'Free space on the disk of the data directory, then send the same request with the same refs.',
   },
+  'held-full': {
+    meaning:
+      'As many drafts are held as the node may hold, 50,000. Nothing of the request is published or held.',
+    cure: 'Send the same request again after `Retry-After`, when the chain has settled some of them. If their number does not fall, read `daybook held list`.',
+  },
   'store-unavailable': {
     meaning: 'The store accepts no events, because a write failed or a check found a fault.',
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',

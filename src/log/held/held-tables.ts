@@ -1,0 +1,129 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../../protocol/brand.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Row } from '../store/codec.ts'
+import { msOrNull, number, text } from '../store/codec.ts'
+import type { ChainWord, HeldDraft, SettledDraft } from './held-draft.ts'
+import { formatDraft, parseStoredDraft } from './held-draft.ts'
+
+/** How many drafts were settled, and how many events were published by the operator's word. */
+export type SettledCounts = Readonly<{ failed: number; dropped: number; vouched: number }>
+
+/** The tables of held drafts. Every change happens in the caller's transaction. */
+export type HeldTables = Readonly<{
+  /** All held drafts, in order of acceptance. */
+  all(): Iterable<HeldDraft>
+  /** The id that comes after every id given so far. */
+  nextId(): number
+  /** Adds a held draft. */
+  add(held: HeldDraft): void
+  /** Writes everything of a held draft that can change. */
+  change(held: HeldDraft): void
+  remove(id: number): void
+  settle(settled: SettledDraft): void
+  /** The settled draft with this ref. */
+  settled(ref: string): SettledDraft | undefined
+  /** Settled drafts after the id `after`, in order of acceptance. */
+  settledAfter(after: number, limit: number): readonly SettledDraft[]
+  vouch(seq: Seq, reason: string, at: Ms): void
+  counts(): SettledCounts
+}>
+
+export function openHeldTables(db: DatabaseSync): HeldTables {
+  const sql = prepare(db)
+  return {
+    *all() {
+      for (const row of sql.all.iterate()) yield heldOfRow(row)
+    },
+    nextId: () => number(sql.nextId.get() ?? {}, 'id'),
+    add({ id, ref, draft, acceptedAt, chain, place, settledAt, vouch, reason }) {
+      sql.add.run(id, ref, formatDraft(draft), acceptedAt, chain, place, settledAt, vouch, reason)
+    },
+    change: ({ id, chain, place, settledAt, vouch, reason }) =>
+      void sql.change.run(chain, place, settledAt, vouch, reason, id),
+    remove: (id) => void sql.remove.run(id),
+    settle({ id, ref, draft, acceptedAt, state, settledAt, place, reason }) {
+      sql.settle.run(id, ref, formatDraft(draft), acceptedAt, state, settledAt, place, reason)
+    },
+    settled(ref) {
+      const row = sql.settled.get(ref)
+      return row === undefined ? undefined : settledOfRow(row)
+    },
+    settledAfter: (after, limit) => sql.settledAfter.all(after, limit).map(settledOfRow),
+    vouch: (seq, reason, at) => void sql.vouch.run(seq, reason, at),
+    counts() {
+      const row = sql.counts.get() ?? {}
+      return {
+        failed: number(row, 'failed'),
+        dropped: number(row, 'dropped'),
+        vouched: number(row, 'vouched'),
+      }
+    },
+  }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    all: db.prepare('SELECT * FROM held ORDER BY id'),
+    nextId: db.prepare(`SELECT coalesce(max(seq), 0) + 1 AS id FROM sqlite_sequence WHERE name = 'held'`),
+    add: db.prepare(
+      `INSERT INTO held (id, ref, draft, accepted_at, chain, place, settled_at, vouch, reason)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    change: db.prepare(
+      'UPDATE held SET chain = ?, place = ?, settled_at = ?, vouch = ?, reason = ? WHERE id = ?',
+    ),
+    remove: db.prepare('DELETE FROM held WHERE id = ?'),
+    settle: db.prepare(
+      `INSERT INTO settled (id, ref, draft, accepted_at, state, settled_at, place, reason)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    settled: db.prepare('SELECT * FROM settled WHERE ref = ?'),
+    settledAfter: db.prepare('SELECT * FROM settled WHERE id > ? ORDER BY id LIMIT ?'),
+    vouch: db.prepare('INSERT INTO vouched (seq, reason, at) VALUES (?, ?, ?)'),
+    counts: db.prepare(
+      `SELECT (SELECT count(*) FROM settled WHERE state = 'failed') AS failed,
+         (SELECT count(*) FROM settled WHERE state = 'dropped') AS dropped,
+         (SELECT count(*) FROM vouched) AS vouched`,
+    ),
+  }
+}
+
+const CHAIN_WORDS: readonly ChainWord[] = ['asked', 'final', 'vouched', 'none']
+
+function heldOfRow(row: Row): HeldDraft {
+  const ref = text(row, 'ref')
+  const chain = CHAIN_WORDS.find((word) => word === row['chain'])
+  assert(chain !== undefined, 'a held draft says whose word it has')
+  return {
+    id: number(row, 'id'),
+    ref,
+    draft: parseStoredDraft(text(row, 'draft'), ref),
+    acceptedAt: msOf(number(row, 'accepted_at')),
+    chain,
+    place: textOrNull(row, 'place'),
+    settledAt: msOrNull(row, 'settled_at'),
+    vouch: textOrNull(row, 'vouch'),
+    reason: textOrNull(row, 'reason'),
+  }
+}
+
+function settledOfRow(row: Row): SettledDraft {
+  const ref = text(row, 'ref')
+  return {
+    id: number(row, 'id'),
+    ref,
+    draft: parseStoredDraft(text(row, 'draft'), ref),
+    acceptedAt: msOf(number(row, 'accepted_at')),
+    state: row['state'] === 'failed' ? 'failed' : 'dropped',
+    settledAt: msOf(number(row, 'settled_at')),
+    place: textOrNull(row, 'place'),
+    reason: text(row, 'reason'),
+  }
+}
+
+function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column)
+}

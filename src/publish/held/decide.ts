@@ -1,0 +1,76 @@
+import type { Fold } from '../../project/fold/fold.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { ruleKind } from '../../protocol/rules.ts'
+import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
+import { judgeDraft } from '../admission/admission.ts'
+
+/** The held drafts of a draft's contest that were accepted before it. */
+export type EarlierHeld = Readonly<{
+  /** Whether there is any, and whether there is a play. */
+  any(): boolean
+  anyPlay(): boolean
+  /** Why the expected books refuse the draft: the published books with these held drafts applied. */
+  refusalOf(draft: Draft): BooksRefusal | null
+}>
+
+/**
+ * What the books say of a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks under
+ * `--balances report`), let it wait for held drafts of its contest, or refuse it.
+ */
+export type Decision =
+  | Readonly<{ is: 'publish'; irregular: BooksRefusal | null }>
+  | Readonly<{ is: 'wait' }>
+  | Readonly<{ is: 'refuse'; refusal: BooksRefusal }>
+
+/** Decides on a draft, at its acceptance and again at each release (docs/decisions/0050-held-drafts.md). */
+export function decide(books: Fold, draft: Draft, earlier: EarlierHeld, balances: BalancesSetting): Decision {
+  const now = judgeDraft(books, draft, 'refuse').refusal
+  const waits = waitsForEarlier(draft, earlier)
+  if (now === null) return waits ? { is: 'wait' } : { is: 'publish', irregular: null }
+  if (earlier.any() && earlier.refusalOf(draft) === null) return { is: 'wait' }
+  const { refusal, irregular } = judgeDraft(books, draft, balances)
+  if (refusal !== null) return { is: 'refuse', refusal }
+  return waits ? { is: 'wait' } : { is: 'publish', irregular }
+}
+
+/**
+ * Whether a draft waits for earlier held drafts even when the books accept it, because a payment that becomes final must
+ * find its balance, and a play a running contest.
+ */
+function waitsForEarlier(draft: Draft, earlier: EarlierHeld): boolean {
+  switch (draft.type) {
+    case 'expiry':
+      return earlier.any()
+    case 'pool':
+      return draft.kind === 'returned' && earlier.any()
+    case 'correction':
+      return draft.kind === 'prize' && earlier.any()
+    case 'contest':
+      switch (ruleKind('contest', draft.kind)) {
+        case 'cancelled':
+        case 'paid':
+          return earlier.any()
+        case 'closed':
+          return earlier.anyPlay()
+        case 'scheduled':
+        case 'rescheduled':
+        case 'opened':
+        case undefined:
+          return false
+      }
+      return false
+    case 'play':
+    case 'prize':
+    case 'hold':
+    case 'payout':
+    case 'burn':
+    case 'loyalty':
+    case 'treasury':
+    case 'price':
+    case 'trade':
+      return false
+  }
+}
+
+/** What a draft without earlier held drafts finds. */
+export const NONE_EARLIER: EarlierHeld = { any: () => false, anyPlay: () => false, refusalOf: () => null }

@@ -1,0 +1,165 @@
+import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
+import type { HeldTables, SettledCounts } from '../../log/held/held-tables.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { ContestId, Seq } from '../../protocol/seq.ts'
+
+/** Held drafts in all, at most. They are all in memory. */
+export const HELD_DRAFTS_MAX = 50_000
+
+/** Contest of a draft; null for drafts of no contest, which are one group. */
+export type HeldGroup = ContestId | null
+
+/** Number of held and settled drafts, and the age of the oldest held one. */
+export type HeldCounts = Readonly<{
+  held: number
+  oldestAcceptedAt: Ms | null
+  /** Drafts that need no word of the chain any more and that the books refuse. */
+  refusedByBooks: number
+}> &
+  SettledCounts
+
+/** The held drafts in memory, and their tables. Changes belong to the transaction that the appender has begun. */
+export type HeldDrafts = Readonly<{
+  size(): number
+  find(ref: string): HeldDraft | undefined
+  /** The draft with this ref that will never be published. */
+  settled(ref: string): SettledDraft | undefined
+  /** All held drafts, or those of a group, in order of acceptance. */
+  all(): Iterable<HeldDraft>
+  inGroup(group: HeldGroup): Iterable<HeldDraft>
+  has(group: HeldGroup): boolean
+  /** Whether a draft of the group waits for no word of the chain. */
+  hasReady(group: HeldGroup): boolean
+  readyGroups(): readonly HeldGroup[]
+  /** Holds a draft of the present request. `keep` writes it, `drop` forgets it. */
+  hold(draft: Draft, ref: string, chain: 'asked' | 'none', acceptedAt: Ms): HeldDraft
+  keep(): void
+  drop(): void
+  change(held: HeldDraft): void
+  /** Removes a draft that was published. */
+  published(held: HeldDraft, seq: Seq, at: Ms): void
+  /** Removes a draft that will never be published. */
+  settle(held: HeldDraft, end: Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
+  counts(): HeldCounts
+  /** Reads the tables again, after a rollback. */
+  reload(): void
+}>
+
+type Group = { readonly drafts: Map<number, HeldDraft>; ready: number }
+
+/** Everything in memory. Maps iterate in order of acceptance. */
+type State = {
+  readonly byRef: Map<string, HeldDraft>
+  readonly groups: Map<HeldGroup, Group>
+  nextId: number
+  settled: SettledCounts
+}
+
+export function openHeldDrafts(tables: HeldTables): HeldDrafts {
+  let state = load(tables)
+  /** Drafts of the present request. */
+  let unkept: HeldDraft[] = []
+
+  function remove(held: HeldDraft): void {
+    forget(state, held)
+    tables.remove(held.id)
+  }
+
+  function count(of: keyof SettledCounts): void {
+    state.settled = { ...state.settled, [of]: state.settled[of] + 1 }
+  }
+
+  return {
+    size: () => state.byRef.size,
+    find: (ref) => state.byRef.get(ref),
+    // Most logs have no settled draft, so most drafts cost no look-up.
+    settled: (ref) => (state.settled.failed + state.settled.dropped === 0 ? undefined : tables.settled(ref)),
+    all: () => state.byRef.values(),
+    inGroup: (group) => state.groups.get(group)?.drafts.values() ?? [],
+    has: (group) => state.groups.has(group),
+    hasReady: (group) => (state.groups.get(group)?.ready ?? 0) > 0,
+    readyGroups: () => [...state.groups].flatMap(([group, { ready }]) => (ready > 0 ? [group] : [])),
+    hold(draft, ref, chain, acceptedAt) {
+      const waits = { place: null, settledAt: null, vouch: null, reason: null }
+      const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...waits }
+      put(state, held)
+      unkept.push(held)
+      return held
+    },
+    keep() {
+      for (const held of unkept) tables.add(held)
+      unkept = []
+    },
+    drop() {
+      for (const held of unkept) forget(state, held)
+      unkept = []
+    },
+    change(held) {
+      put(state, held)
+      tables.change(held)
+    },
+    published(held, seq, at) {
+      remove(held)
+      if (held.vouch === null) return
+      tables.vouch(seq, held.vouch, at)
+      count('vouched')
+    },
+    settle(held, end) {
+      remove(held)
+      const { id, ref, draft, acceptedAt } = held
+      tables.settle({ id, ref, draft, acceptedAt, ...end })
+      count(end.state)
+    },
+    counts: () => ({ ...countHeld(state), ...state.settled }),
+    reload() {
+      state = load(tables)
+      unkept = []
+    },
+  }
+}
+
+function load(tables: HeldTables): State {
+  const state: State = {
+    byRef: new Map(),
+    groups: new Map(),
+    nextId: tables.nextId(),
+    settled: tables.counts(),
+  }
+  for (const held of tables.all()) put(state, held)
+  return state
+}
+
+/** Adds a held draft, or replaces it in its place. */
+function put({ byRef, groups }: State, held: HeldDraft): void {
+  const { contestId } = held.draft
+  const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0 }
+  const before = group.drafts.get(held.id)
+  group.ready += Number(isReady(held)) - Number(before !== undefined && isReady(before))
+  group.drafts.set(held.id, held)
+  groups.set(contestId, group)
+  byRef.set(held.ref, held)
+}
+
+function forget({ byRef, groups }: State, held: HeldDraft): void {
+  const { contestId } = held.draft
+  byRef.delete(held.ref)
+  const group = groups.get(contestId)
+  const before = group?.drafts.get(held.id)
+  if (group === undefined || before === undefined) return
+  group.drafts.delete(held.id)
+  group.ready -= Number(isReady(before))
+  if (group.drafts.size === 0) groups.delete(contestId)
+}
+
+/** Whether a held draft waits for no word of the chain, so that only the books and its contest decide. */
+export function isReady({ chain }: HeldDraft): boolean {
+  return chain !== 'asked'
+}
+
+function countHeld({ byRef }: State): Omit<HeldCounts, keyof SettledCounts> {
+  const [oldest] = byRef.values()
+  let refusedByBooks = 0
+  for (const held of byRef.values()) if (isReady(held) && held.reason !== null) refusedByBooks += 1
+  return { held: byRef.size, oldestAcceptedAt: oldest?.acceptedAt ?? null, refusedByBooks }
+}

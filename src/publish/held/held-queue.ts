@@ -1,0 +1,175 @@
+import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
+import type { HeldTables } from '../../log/held/held-tables.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
+import type { EarlierCache } from './earlier-held.ts'
+import type { HeldCounts, HeldDrafts } from './held-drafts.ts'
+import { isReady } from './held-drafts.ts'
+import type { Release } from './release.ts'
+
+/**
+ * Word of the chain about a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
+ * transaction moved, so they stay held with the reason.
+ */
+export type Settlement = Readonly<
+  { tx: string } & (
+    | { is: 'final'; place: string }
+    | { is: 'failed'; place: string; reason: string }
+    | { is: 'excess'; reason: string }
+  )
+>
+
+/** Effect of settlements: drafts published, drafts that failed, and final drafts that are still held. */
+export type Settled = Readonly<{ ok: true; published: number; failed: number; refused: number }>
+
+/** State of a draft after a command of the operator. `unknown`: no draft with this ref was ever held. */
+export type HeldOutcome = Readonly<
+  { ref: string } & (
+    | { status: 'published'; seq: Seq }
+    | { status: 'held'; chain: HeldDraft['chain']; reason: string | null }
+    | { status: 'failed' | 'dropped'; reason: string }
+    | { status: 'unknown' }
+  )
+>
+export type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
+
+/**
+ * The held drafts, for the gate and the operator. Each change is one transaction, which is on the disk when its promise
+ * resolves. A failure changes nothing, and its code is `clock`, `store-full` or `store-unavailable`.
+ */
+export type HeldQueue = Readonly<{
+  settle(settlements: readonly Settlement[]): Promise<Settled | FailedOutcome>
+  /** Asks the books again for all drafts that wait for no word of the chain. */
+  release(refs: readonly string[]): Promise<HeldOutcomes | FailedOutcome>
+  /** Puts the operator's word in the place of the chain's. */
+  vouch(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
+  /** Gives held drafts up. */
+  drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
+  /** Drafts that wait for the word of the chain, in order of acceptance. */
+  asked(): readonly HeldDraft[]
+  /** Held drafts after the id `after`, in order of acceptance. */
+  list(after: number, limit: number): readonly HeldDraft[]
+  /** Failed and dropped drafts after the id `after`, in order of acceptance. */
+  listSettled(after: number, limit: number): readonly SettledDraft[]
+  counts(): HeldCounts
+}>
+
+type ChangeSettings = Readonly<{
+  held: HeldDrafts
+  earlier: EarlierCache
+  release: Release
+  published(ref: string): Readonly<{ seq: Seq }> | undefined
+  now(): Ms
+}>
+
+/** The changes of the queue, as they run in a transaction that the caller has begun. */
+export type HeldChanges = Readonly<{
+  settle(settlements: readonly Settlement[]): Settled
+  release(refs: readonly string[]): HeldOutcomes
+  vouch(refs: readonly string[], reason: string): HeldOutcomes
+  drop(refs: readonly string[], reason: string): HeldOutcomes
+}>
+
+export function openHeldChanges(settings: ChangeSettings): HeldChanges {
+  const { held, now } = settings
+
+  /** Ends a draft that will never be published. */
+  function end(draft: HeldDraft, state: SettledDraft['state'], place: string | null, reason: string): void {
+    held.settle(draft, { state, settledAt: now(), place, reason })
+    settings.earlier.forget(draft.draft.contestId)
+  }
+
+  function settleOne(draft: HeldDraft, word: Settlement): void {
+    switch (word.is) {
+      case 'final':
+        return held.change({ ...draft, chain: 'final', place: word.place, settledAt: now(), reason: null })
+      case 'failed':
+        return end(draft, 'failed', word.place, word.reason)
+      case 'excess':
+        return word.reason === draft.reason ? undefined : held.change({ ...draft, reason: word.reason })
+    }
+  }
+
+  /** Runs the release of all groups. A settlement can change balances that other contests ask for. */
+  function releaseAll(): number {
+    for (const group of held.readyGroups()) settings.release.touch(group)
+    return settings.release.run()
+  }
+
+  const outcomes = (refs: readonly string[]): HeldOutcomes => ({
+    ok: true,
+    drafts: refs.map((ref) => outcomeOf(settings, ref)),
+  })
+
+  return {
+    settle(settlements) {
+      const words = new Map(settlements.map((word) => [word.tx, word]))
+      const drafts = askedOf(held).filter(({ draft }) => draft.tx !== null && words.has(draft.tx))
+      for (const draft of drafts) {
+        const word = words.get(draft.draft.tx ?? '')
+        if (word !== undefined) settleOne(draft, word)
+      }
+      const published = releaseAll()
+      const is = (draft: HeldDraft): Settlement['is'] | undefined => words.get(draft.draft.tx ?? '')?.is
+      const failed = drafts.filter((draft) => is(draft) === 'failed').length
+      const refused = drafts.filter((draft) => is(draft) === 'final' && held.find(draft.ref) !== undefined)
+      return { ok: true, published, failed, refused: refused.length }
+    },
+    release(refs) {
+      releaseAll()
+      return outcomes(refs)
+    },
+    vouch(refs, reason) {
+      for (const ref of refs) {
+        const draft = held.find(ref)
+        if (draft === undefined || isReady(draft)) continue
+        held.change({ ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
+      }
+      releaseAll()
+      return outcomes(refs)
+    },
+    drop(refs, reason) {
+      for (const ref of refs) {
+        const draft = held.find(ref)
+        if (draft !== undefined) end(draft, 'dropped', draft.place, reason)
+      }
+      releaseAll()
+      return outcomes(refs)
+    },
+  }
+}
+
+/** What the queue reads without a transaction: memory, and the table of settled drafts. */
+export function openHeldLists(
+  held: HeldDrafts,
+  tables: HeldTables,
+): Pick<HeldQueue, 'asked' | 'list' | 'listSettled' | 'counts'> {
+  return {
+    asked: () => askedOf(held),
+    list(after, limit) {
+      const page: HeldDraft[] = []
+      for (const draft of held.all()) {
+        if (page.length >= limit) break
+        if (draft.id > after) page.push(draft)
+      }
+      return page
+    },
+    listSettled: tables.settledAfter,
+    counts: held.counts,
+  }
+}
+
+function askedOf(held: HeldDrafts): readonly HeldDraft[] {
+  return [...held.all()].filter((draft) => !isReady(draft))
+}
+
+function outcomeOf({ held, published }: ChangeSettings, ref: string): HeldOutcome {
+  const draft = held.find(ref)
+  if (draft !== undefined) return { ref, status: 'held', chain: draft.chain, reason: draft.reason }
+  const event = published(ref)
+  if (event !== undefined) return { ref, status: 'published', seq: event.seq }
+  const settled = held.settled(ref)
+  if (settled !== undefined) return { ref, status: settled.state, reason: settled.reason }
+  return { ref, status: 'unknown' }
+}

@@ -1,0 +1,101 @@
+import type { Appender } from '../../log/append.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
+import { draftDigest } from '../admission/grammar.ts'
+import type { EarlierHeld } from './decide.ts'
+import { decide, NONE_EARLIER } from './decide.ts'
+import type { EarlierCache } from './earlier-held.ts'
+import { openEarlier } from './earlier-held.ts'
+import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
+import { isReady } from './held-drafts.ts'
+
+/** Publishes held drafts whose turn has come. */
+export type Release = Readonly<{
+  /** Notes that something changed for the held drafts of a group. */
+  touch(group: HeldGroup): void
+  /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
+  run(): number
+  /** Forgets what was touched, after a rollback. */
+  reset(): void
+}>
+
+type ReleaseSettings = Readonly<{
+  appender: Appender
+  held: HeldDrafts
+  earlier: EarlierCache
+  balances: BalancesSetting
+  now(): Ms
+  onIrregular(refusal: BooksRefusal): void
+}>
+
+/**
+ * Opens the release of held drafts. A run walks the groups in order of acceptance and asks the books again for each
+ * draft that waits for no word of the chain, until a walk publishes nothing.
+ */
+export function openRelease(settings: ReleaseSettings): Release {
+  const { appender, held, earlier } = settings
+  const touched = new Set<HeldGroup>()
+
+  function run(): number {
+    const groups = [...touched].filter(held.hasReady)
+    touched.clear()
+    let published = 0
+    for (let walked = -1; walked !== 0; published += walked) walked = walk(settings, groups)
+    if (published > 0) appender.keep()
+    for (const group of groups) earlier.forget(group)
+    return published
+  }
+
+  return {
+    touch: (group) => void touched.add(group),
+    run: () => (touched.size === 0 ? 0 : run()),
+    reset: () => touched.clear(),
+  }
+}
+
+/** Walks the held drafts of the groups once. Returns how many it published. */
+function walk(settings: ReleaseSettings, groups: readonly HeldGroup[]): number {
+  const { appender, held } = settings
+  const passed = new Map(
+    groups.map((group) => {
+      const before: HeldDraft[] = []
+      return [group, { before, earlier: openEarlier(appender.fold, () => before) }]
+    }),
+  )
+  let published = 0
+  for (const draft of inOrder(groups.map((group) => [...held.inGroup(group)]))) {
+    const { contestId } = draft.draft
+    const found = passed.get(contestId)
+    const earlier = contestId === null ? NONE_EARLIER : (found?.earlier ?? NONE_EARLIER)
+    if (isReady(draft) && publish(settings, draft, earlier)) {
+      published += 1
+      found?.earlier.publish(draft.draft)
+    } else {
+      found?.before.push(draft)
+      found?.earlier.hold(draft.draft)
+    }
+  }
+  return published
+}
+
+/** Publishes a held draft if it may go. Otherwise it stays, with the reason of the books when they refuse it. */
+function publish(settings: ReleaseSettings, waiting: HeldDraft, earlier: EarlierHeld): boolean {
+  const { appender, held, balances, onIrregular } = settings
+  const { draft, ref } = waiting
+  const decision = decide(appender.fold(), draft, earlier, balances)
+  if (decision.is !== 'publish') {
+    const reason = decision.is === 'refuse' ? `${decision.refusal.field}: ${decision.refusal.reason}` : null
+    if (reason !== waiting.reason) held.change({ ...waiting, reason })
+    return false
+  }
+  const event = appender.append(draft, { ref, digest: draftDigest(draft) }, settings.now())
+  held.published(waiting, event.seq, event.atMs)
+  if (decision.irregular !== null) onIrregular(decision.irregular)
+  return true
+}
+
+function inOrder(groups: readonly (readonly HeldDraft[])[]): readonly HeldDraft[] {
+  const [only = []] = groups
+  return groups.length <= 1 ? only : groups.flat().toSorted((a, b) => a.id - b.id)
+}
