@@ -17,13 +17,18 @@ export type EarlierHeld = Readonly<{
  * What the books say of a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks under
  * `--balances report`), let it wait for held drafts of its contest, or refuse it.
  */
-export type Decision =
+type DraftDecision =
   | Readonly<{ is: 'publish'; irregular: BooksRefusal | null }>
   | Readonly<{ is: 'wait' }>
   | Readonly<{ is: 'refuse'; refusal: BooksRefusal }>
 
 /** Decides on a draft, at its acceptance and again at each release (docs/decisions/0050-held-drafts.md). */
-export function decide(books: Fold, draft: Draft, earlier: EarlierHeld, balances: BalancesSetting): Decision {
+export function decide(
+  books: Fold,
+  draft: Draft,
+  earlier: EarlierHeld,
+  balances: BalancesSetting,
+): DraftDecision {
   const now = judgeDraft(books, draft, 'refuse').refusal
   const waits = waitsForEarlier(draft, earlier)
   if (now === null) return waits ? { is: 'wait' } : { is: 'publish', irregular: null }

@@ -21,10 +21,10 @@ export type Settlement = Readonly<
 >
 
 /** Effect of settlements: drafts published, drafts that failed, and final drafts that are still held. */
-export type Settled = Readonly<{ ok: true; published: number; failed: number; refused: number }>
+type Settled = Readonly<{ ok: true; published: number; failed: number; refused: number }>
 
 /** State of a draft after a command of the operator. `unknown`: no draft with this ref was ever held. */
-export type HeldOutcome = Readonly<
+type HeldOutcome = Readonly<
   { ref: string } & (
     | { status: 'published'; seq: Seq }
     | { status: 'held'; chain: HeldDraft['chain']; reason: string | null }
@@ -32,7 +32,7 @@ export type HeldOutcome = Readonly<
     | { status: 'unknown' }
   )
 >
-export type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
+type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
 
 /**
  * The held drafts, for the gate and the operator. Each change is one transaction, which is on the disk when its promise
@@ -64,7 +64,7 @@ type ChangeSettings = Readonly<{
 }>
 
 /** The changes of the queue, as they run in a transaction that the caller has begun. */
-export type HeldChanges = Readonly<{
+type HeldChanges = Readonly<{
   settle(settlements: readonly Settlement[]): Settled
   release(refs: readonly string[]): HeldOutcomes
   vouch(refs: readonly string[], reason: string): HeldOutcomes

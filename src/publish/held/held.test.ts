@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { SentDraft } from '../../../test/stage/held-stage.ts'
-import { openHeldStage } from '../../../test/stage/held-stage.ts'
+import type { SentDraft } from '../../../test/held/held-stage.ts'
+import { openHeldStage } from '../../../test/held/held-stage.ts'
 
 const TIMES = { opensAt: '2026-10-02T00:00:00.000Z', closesAt: '2026-10-03T00:00:00.000Z' }
 

@@ -13,13 +13,13 @@ import { parseDraft } from '../../src/publish/admission/grammar.ts'
 import { openCommitQueue } from '../../src/publish/door/commit-queue.ts'
 import type { CommitQueue } from '../../src/publish/door/commit-queue.ts'
 import { testSigner } from '../story/signing.ts'
-import { assertConsistent, linesOf } from './door-stage.ts'
+import { assertConsistent, linesOf } from '../stage/door-stage.ts'
 
 /** A draft as a publisher sends it. */
 export type SentDraft = Readonly<Record<string, unknown>>
 
 /** A commit queue on a store of its own, in this process. */
-export type HeldStage = Disposable &
+type HeldStage = Disposable &
   Readonly<{
     path: string
     queue(): CommitQueue
