@@ -18,8 +18,8 @@ export type HistorySettings = Readonly<{
   to: Ms
   /** 1 (the default) gives about 60,000 drafts in three months. */
   scale?: number
-  /** Whether some payouts of live time fail on the chain and are sent again. The default is no. */
-  failures?: boolean
+  /** Payouts of live time for each one that fails on the chain and is sent again. The default is none. */
+  failedOneIn?: number
 }>
 
 /** Past drafts of the platform, from `from` (the moment of the first) to before `to`. */
@@ -34,8 +34,8 @@ export function* history(settings: HistorySettings): Generator<ImportDraft, unde
 
 /** Past drafts and, after `to`, endless live ones. The same settings give the same drafts. */
 export function endlessDrafts(settings: HistorySettings): Generator<ImportDraft, undefined> {
-  const { seed, from, to, scale = 1, failures = false } = settings
-  const plan: Plan = { seed, from, liveFrom: to, scale, failures }
+  const { seed, from, to, scale = 1, failedOneIn = Infinity } = settings
+  const plan: Plan = { seed, from, liveFrom: to, scale, failedOneIn }
   return simulate(plan, begin)
 }
 

@@ -22,8 +22,8 @@ export type Plan = Readonly<{
   liveFrom: Ms
   /** Factor for the number of drafts: 1 gives about 60,000 in three months. */
   scale: number
-  /** Whether some payouts of live time fail on the chain and are sent again. The default is no. */
-  failures?: boolean
+  /** Payouts of live time for each one that fails on the chain and is sent again. The default is none. */
+  failedOneIn?: number
 }>
 
 /** Draft of a part of the simulation. The platform adds ref and moment, and posts the amount. */

@@ -43,8 +43,7 @@ const EXPIRY_MS = 14 * DAY_MS
 const PARTS_MAX = 500
 /** Factor by which prizes that are won in live time are paid in more parts. */
 const LIVE_PARTS = 8
-/** Payouts of live time for each one that fails on the chain, and the time after which it is sent again. */
-const FAILED_ONE_IN = 100
+/** Time after which a payout that failed on the chain is sent again. */
 const SENT_AGAIN_MS = 45 * SECOND_MS
 
 /** Number of actions that must still happen before a contest is paid. */
@@ -145,7 +144,8 @@ function hold(
 }
 
 function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: SimDraft): void {
-  if (world.plan.failures === true && world.isLive() && world.random.chance(1 / FAILED_ONE_IN)) {
+  const { failedOneIn = Infinity } = world.plan
+  if (failedOneIn < Infinity && world.isLive() && world.random.chance(1 / failedOneIn)) {
     world.publish({ ...payout, paid: 'fails' })
     later(world, settlement, contest, SENT_AGAIN_MS, () => pay(world, contest, settlement, payout))
     return

@@ -7,6 +7,8 @@ import { history, HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
 import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
 import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
+import type { SendResult } from '../../../sim/patient-publish.ts'
+import { publishPatiently } from '../../../sim/patient-publish.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -84,36 +86,18 @@ async function publishLive(
     published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
     now: world.now,
   })
-  const until = (moment: Ms, signal: AbortSignal): Promise<void> => waitUntil(moment, world, signal)
   const door = {
     now: world.now,
-    until,
-    seqOf: (number: number) => refs.seqOf(refOf(number)),
-    async publish(drafts: readonly PublishDraft[]) {
-      while (!stop.aborted) {
-        const sent = await send(service.publishPort, settings, drafts)
-        if (sent === 'accepted') return
-        if (sent.refused !== null) return publishEach(drafts, sent.refused)
-        await until(msOf(world.now() + RETRY_MS), stop)
-      }
-    },
-  }
-  /** Publishes drafts one by one, and skips those that contradict events which users published by hand. */
-  async function publishEach(drafts: readonly PublishDraft[], reason: string): Promise<void> {
-    const [first] = drafts
-    if (drafts.length === 1 && first !== undefined) {
-      return tell(world, `the simulator skips ${first.type}/${first.kind} (${first.ref}): ${reason}`)
-    }
-    for (const draft of drafts) await door.publish([draft])
+    until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, world, signal),
+    // Held drafts are looked for first: one that is published in between is then found by its seq.
+    seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
+    publish: (drafts: readonly PublishDraft[]) => publishPatiently(drafts, door, stop),
+    send: (drafts: readonly PublishDraft[]) => send(service.publishPort, settings, drafts),
+    skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
+      tell(world, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
   await publishOnTime(dues, door, stop)
 }
-
-/** Wait before the simulator retries when the door cannot accept events. */
-const RETRY_MS = 5_000
-
-/** Outcome of a request: accepted, refused with a reason, or to be retried (null). */
-type SendResult = 'accepted' | Readonly<{ refused: string | null }>
 
 async function send(
   port: number,
@@ -126,10 +110,10 @@ async function send(
     headers: { authorization: `Bearer ${settings.tokens[0] ?? ''}`, 'content-type': 'application/json' },
     body: JSON.stringify(drafts),
   }).catch(() => null)
-  if (response === null) return { refused: null }
+  if (response === null) return 'later'
   const answer = await response.text()
   if (response.ok) return 'accepted'
-  return { refused: response.status >= 500 ? null : answer }
+  return response.status >= 500 ? 'later' : { refused: answer, mayPass: /"held":\d/.test(answer) }
 }
 
 async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise<void> {

@@ -7,6 +7,22 @@ import { openInserts } from '../books/inserts.ts'
 import { openRefs } from './refs.ts'
 import { createStore, openForWriting, storePath } from './store.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { openHeldTables } from '../held/held-tables.ts'
+
+function draftOf(ref: string): Draft {
+  return {
+    ref,
+    atMs: null,
+    type: 'contest',
+    kind: 'closed',
+    contestId: null,
+    kots: null,
+    tx: null,
+    details: null,
+  }
+}
 
 suite('the refs of a log', () => {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-refs-'))
@@ -20,12 +36,37 @@ suite('the refs of a log', () => {
     const published = ['sim-00000001', 'by hand', 'sim-00000002', 'sim-by-hand', 'sim-00000010']
     published.forEach((ref, index) => inserts.ref(seqOf(index + 1), ref, digest))
     inserts.write()
+    const held = { acceptedAt: msOf(0), settledAt: null, place: null, vouch: null, reason: null }
+    const tables = openHeldTables(db)
+    for (const [id, ref] of ['sim-00000011', 'sim-00000012'].entries()) {
+      tables.add({ ...held, id: id + 1, ref, draft: draftOf(ref), chain: 'asked' })
+    }
     db.close()
 
     using refs = openRefs(directory)
     assert.equal(refs.seqOf('sim-00000002'), 3)
     assert.equal(refs.seqOf('sim-00000003'), undefined)
-    assert.equal(refs.lastBetween('sim-0', 'sim-:'), 'sim-00000010')
+    assert.equal(refs.lastBetween('sim-0', 'sim-00000011'), 'sim-00000010')
     assert.equal(refs.lastBetween('a', 'b'), undefined)
+    assert.equal(refs.lastBetween('sim-0', 'sim-:'), 'sim-00000012', 'a held draft counts as sent')
+    assert.ok(refs.isHeld('sim-00000011'))
+    assert.ok(!refs.isHeld('sim-00000010'))
+
+    const writing = openForWriting(storePath(directory))
+    const settling = openHeldTables(writing)
+    settling.settle({
+      id: 2,
+      ref: 'sim-00000012',
+      draft: draftOf('sim-00000012'),
+      acceptedAt: msOf(0),
+      state: 'failed',
+      settledAt: msOf(1),
+      place: null,
+      reason: 'an instruction failed',
+    })
+    settling.remove(2)
+    writing.close()
+    assert.ok(!refs.isHeld('sim-00000012'))
+    assert.equal(refs.lastBetween('sim-0', 'sim-:'), 'sim-00000012', 'a failed draft counts as sent')
   })
 })

@@ -3,11 +3,13 @@ import type { Seq } from '../../protocol/seq.ts'
 import { number, text } from './codec.ts'
 import { openForReading, storePath } from './store.ts'
 
-/** The operator's refs of a log. They are never published. */
+/** The operator's refs of a log, and those of drafts that it holds, that failed or were dropped. They are never published. */
 type Refs = Readonly<{
   /** The seq of the draft with this ref; undefined when none was published. */
   seqOf(ref: string): Seq | undefined
-  /** The last ref in string order from `from` (inclusive) to `to` (exclusive). */
+  /** Whether a draft with this ref is held. */
+  isHeld(ref: string): boolean
+  /** The last ref in string order from `from` (inclusive) to `to` (exclusive), of held, failed and dropped drafts too. */
   lastBetween(from: string, to: string): string | undefined
 }> &
   Disposable
@@ -16,15 +18,22 @@ type Refs = Readonly<{
 export function openRefs(dataDirectory: string): Refs {
   const db = openForReading(storePath(dataDirectory))
   const seq = db.prepare('SELECT seq FROM refs WHERE ref = ?')
-  const last = db.prepare('SELECT ref FROM refs WHERE ref >= ? AND ref < ? ORDER BY ref DESC LIMIT 1')
+  const held = db.prepare('SELECT 1 FROM held WHERE ref = ?')
+  const last = ['refs', 'held', 'settled'].map((table) =>
+    db.prepare(`SELECT ref FROM ${table} WHERE ref >= ? AND ref < ? ORDER BY ref DESC LIMIT 1`),
+  )
   return {
     seqOf(ref) {
       const row = seq.get(ref)
       return row === undefined ? undefined : seqOf(number(row, 'seq'))
     },
+    isHeld: (ref) => held.get(ref) !== undefined,
     lastBetween(from, to) {
-      const row = last.get(from, to)
-      return row === undefined ? undefined : text(row, 'ref')
+      const rows = last.map((statement) => statement.get(from, to)).filter((row) => row !== undefined)
+      return rows
+        .map((row) => text(row, 'ref'))
+        .toSorted()
+        .at(-1)
     },
     [Symbol.dispose]: () => db.close(),
   }
