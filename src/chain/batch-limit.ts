@@ -37,7 +37,7 @@ export async function askInBatches<T>(
       await ask(batch, from)
     } catch (error) {
       const fault = error instanceof RpcFailure ? error.fault : null
-      if (fault === 'timeout') resize(limit, Math.ceil(batch.length / 2))
+      if (fault === 'timeout' && batch.length > 1) resize(limit, Math.ceil(batch.length / 2))
       if (fault !== 'refused' && fault !== 'too-long') throw error
       if (batch.length > 1) {
         size = Math.ceil(batch.length / 2)

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
 import { ChainError } from './chain-url.ts'
+import { openChain } from './open-chain.ts'
 
 const refusal = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -161,5 +162,24 @@ suite('a chain of evm', () => {
     await stage.client.identify(null)
     const [verdict] = await stage.client.ask([`0x${stage.chain.txOf(1).slice(2).toUpperCase()}`])
     assert.equal(verdict?.is, 'final')
+  })
+})
+
+suite('a URL with a user', () => {
+  test('is asked without it, with the header of Basic authentication', async () => {
+    const sent: (readonly [string, string | null])[] = []
+    const client = openChain({
+      chain: 'solana',
+      urls: ['https://me:SECRET@rpc.example/'],
+      signal: new AbortController().signal,
+      timeoutMs: 1_000,
+      now: () => 0,
+      fetch: async (url, init) => {
+        sent.push([url, new Headers(init.headers).get('authorization')])
+        throw new TypeError(`cannot reach ${url}`)
+      },
+    })
+    assert.equal(await client.identify(null), null)
+    assert.deepEqual(sent, [['https://rpc.example/', 'Basic bWU6U0VDUkVU']])
   })
 })

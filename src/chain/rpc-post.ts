@@ -3,7 +3,7 @@ import { RpcFailure } from './rpc-failure.ts'
 import type { ChainClientSettings } from './tx-verdict.ts'
 
 /** Bytes of the longest answer. A parse of this length takes some tens of milliseconds. */
-export const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
+const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
 
 /** An answer of any HTTP status, read to its end. */
 export type PostAnswer = Readonly<{ status: number; headers: Headers; text: string }>
@@ -33,7 +33,6 @@ export async function postJson(
       // A redirect would send the questions, and perhaps the key, to a server that nobody chose.
       redirect: 'manual',
       credentials: 'omit',
-      cache: 'no-store',
     })
     return { status: response.status, headers: response.headers, text: await bodyText(response) }
   } catch (error) {
