@@ -8,6 +8,7 @@ import { makeFolder } from './terminal/option-paths.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
 import { keyFiles, option, originName } from './terminal/options.ts'
 import { addOperatorCommands } from './operator/operator-program.ts'
+import { heldCommand } from './operator/held-program.ts'
 import { publish } from './operator/publish-command.ts'
 import type { KeygenOptions } from './operator/signing-key-file.ts'
 import { keygen, readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
@@ -43,6 +44,7 @@ export function openProgram(
   addDataCommands(program, world, input, done)
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
+  program.addCommand(heldCommand(world, done))
   addOperatorCommands(program, world, done)
   return program
 }

@@ -9,6 +9,7 @@ import { openArchiveReader } from './archive/archive-reader.ts'
 import { openBooks } from './books/stored-books.ts'
 import { number, text } from './store/codec.ts'
 import type { HeadCell } from './store/head-cell.ts'
+import { openHeldCounts } from './held/held-counts.ts'
 import { openPrefixReader } from './books/prefix-reader.ts'
 import type { KindSeen, LogReader, Snapshot } from './store/reader.ts'
 import { readKeys } from './tree/signing-keys.ts'
@@ -54,12 +55,18 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
     for (const listener of listeners) listener(head)
   }
 
+  function newestHead(): Head {
+    if (cell !== null && cell.read() > head.seq) snapshot((current) => current.head)
+    return head
+  }
+
   snapshot((current) => current.head)
   return {
     identity,
-    head() {
-      if (cell !== null && cell.read() > head.seq) snapshot((current) => current.head)
-      return head
+    head: newestHead,
+    version() {
+      if (cell !== null) return `${newestHead().seq}-${cell.commits()}`
+      return snapshot((current) => `${current.head.seq}-${current.held().version}`)
     },
     snapshot,
     onHead(listener) {
@@ -84,6 +91,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
   const kindsUpTo = openKinds(db)
+  const held = openHeldCounts(db)
 
   function lineOf(seq: Seq): Uint8Array | undefined {
     const found = line.get(seq)?.['line']
@@ -112,6 +120,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       monthChunk: archive.chunk,
       tree: tree(head.seq),
       keys: () => readKeys(db),
+      held,
     }
   }
 }

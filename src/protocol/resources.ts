@@ -213,6 +213,21 @@ export type LogKeys = Readonly<{
   formerLogs: readonly Readonly<{ id: string; origin: string; size: number }>[]
 }>
 
+/** Drafts that wait for the blockchain, and those that the operator decided: counts and ages only. */
+export type Finality = Readonly<{
+  /** Whether the node asks the blockchain; otherwise the operator vouches for each transaction. */
+  asked: boolean
+  held: number
+  /** When the oldest held draft was accepted; null when none is held. */
+  oldestAt: string | null
+  oldestAtMs: number | null
+  /** Held drafts that the chain has settled and the books refuse. */
+  refused: number
+  failed: number
+  dropped: number
+  vouched: number
+}>
+
 export type Status = Readonly<{
   asOf: AsOf
   now: Readonly<{ at: string; atMs: number }>
@@ -223,6 +238,7 @@ export type Status = Readonly<{
   chain: string
   simulated: boolean
   following: Readonly<{ state: 'leader' | 'follower'; behind: number }>
+  finality: Finality
 }>
 
 /** Details of an event, each moment as a pair; null for an event without details. */

@@ -72,7 +72,16 @@ const CHANGES: Readonly<Record<string, string>> = {
 }
 
 /** Tables that cannot be computed from the log, and the tree's upper levels, for which the log is too short. */
-const UNCHANGED = new Set(['meta', 'refs', 'held', 'settled', 'vouched', 'signing_keys', 'tree_hashes'])
+const UNCHANGED = new Set([
+  'meta',
+  'refs',
+  'held',
+  'settled',
+  'vouched',
+  'held_counts',
+  'signing_keys',
+  'tree_hashes',
+])
 
 function recomputed(directory: string): Recomputed {
   const steps = recompute(storePath(directory), join(directory, 'scratch.db'))

@@ -58,6 +58,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       now: () => msOf(nowMs),
       clockAgrees: () => true,
       monotonicMs: () => 0,
+      onDurable: () => undefined,
       onCommit: () => undefined,
       onIrregular: (refusal) => irregular.push(refusal),
       isDiskFull: () => false,

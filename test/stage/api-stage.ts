@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { openAppender } from '../../src/log/append.ts'
+import type { HeldTables } from '../../src/log/held/held-tables.ts'
+import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { LogReader } from '../../src/log/store/reader.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
@@ -108,6 +110,8 @@ export type ApiStage = AsyncDisposable &
     trade(count: number): void
     /** Appends events, a minute apart, in one commit. */
     append(events: readonly StoryEvent[]): void
+    /** Changes the tables of held drafts in one commit. */
+    held(change: (tables: HeldTables) => void): void
     /** Moves the wall clock of the service. */
     setNow(now: Ms): void
     setUnready(problem: Problem | undefined): void
@@ -128,6 +132,8 @@ type ApiStageSettings = Readonly<{
   reader?: (reader: LogReader) => LogReader
   /** Limits of whole CSV files. */
   exports?: Partial<ExportLimits>
+  /** Whether the node says that it asks the blockchain. */
+  asksChain?: boolean
   /** Whether the server has the stream. */
   streams?: boolean
 }>
@@ -137,6 +143,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   createStore(storePath(directory), { origin: 'daybook.test/api', chain: 'opaque', simulated: true })
   const db = openForWriting(storePath(directory))
   const appender = openAppender(db, testSigner(db))
+  const tables = openHeldTables(db)
   let at = LAUNCH
   const append = (drafts: readonly Draft[]): void => {
     appender.begin()
@@ -163,16 +170,14 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     version: '0.0.1',
     licence: site.licence,
     following: () => ({ state: 'leader', behind: 0 }) as const,
+    asksChain: settings.asksChain ?? false,
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
     assets: openAssets(openScripts()),
-    present(ms) {
-      const { seq } = reader.snapshot(({ head }) => head)
-      return desk.etag(seq, floorTo(ms, MINUTE_MS))
-    },
+    present: (ms) => `${reader.version()} ${floorTo(ms, MINUTE_MS)}`,
   })
   const streams = openStreams({
     reader,
@@ -238,6 +243,11 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     trade: (count) =>
       append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
     append: (events) => append(events.map(draftOf)),
+    held(change) {
+      db.exec('BEGIN')
+      change(tables)
+      db.exec('COMMIT')
+    },
     setNow: (ms) => {
       now = ms
     },

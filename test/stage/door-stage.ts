@@ -17,6 +17,7 @@ import type { Ms } from '../../src/protocol/moment.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
 import type { Committed } from '../../src/publish/door/commit-queue.ts'
+import type { CommitQueue } from '../../src/publish/door/commit-queue.ts'
 import { openCommitQueue } from '../../src/publish/door/commit-queue.ts'
 import type { PublishOutcome } from '../../src/publish/door/door.ts'
 import type { OperationsAnswer } from '../../src/publish/door/operations.ts'
@@ -48,6 +49,14 @@ export type DoorStage = AsyncDisposable &
       headers?: Readonly<Record<string, string | undefined>>,
       method?: string,
     ): Promise<DoorResponse>
+    /** Sends any request, with the right token unless `headers` says otherwise. */
+    ask(
+      method: string,
+      target: string,
+      body?: unknown,
+      headers?: Readonly<Record<string, string | undefined>>,
+    ): Promise<DoorResponse>
+    queue(): CommitQueue
     /** Sets the clock, in milliseconds after the start of the stage. */
     clock(ms: number): void
     head(): number
@@ -91,10 +100,8 @@ export async function openDoorStage(
       now,
       clockAgrees: () => true,
       monotonicMs: () => performance.now(),
-      onCommit(committed) {
-        cell.move(committed.seq)
-        seen.committed.push(committed)
-      },
+      onDurable: cell.move,
+      onCommit: (committed) => seen.committed.push(committed),
       onIrregular: (refusal) => seen.irregular.push(refusal),
       isDiskFull: () => false,
       onFull: () => assert.fail('the disk is full'),
@@ -118,6 +125,7 @@ export async function openDoorStage(
     assert.ok(typeof address === 'object' && address !== null)
     return {
       port: address.port,
+      queue,
       async close() {
         door.close()
         door.closeAllConnections()
@@ -131,7 +139,9 @@ export async function openDoorStage(
   return {
     ...seen,
     port: () => opened.port,
-    publish: (body, headers, method) => send(opened.port, body, headers, method),
+    publish: (body, headers, method = 'POST') => send(opened.port, [method, '/publish'], body, headers),
+    ask: (method, target, body, headers) => send(opened.port, [method, target], body, headers),
+    queue: () => opened.queue,
     clock: (ms) => void (nowMs = START_MS + ms),
     head: cell.read,
     lines: () => linesOf(path),
@@ -155,15 +165,15 @@ async function operations(path: string): Promise<OperationsAnswer | undefined> {
 
 async function send(
   port: number,
+  [method, target]: readonly [method: string, target: string],
   body: unknown,
   headers: Readonly<Record<string, string | undefined>> = {},
-  method = 'POST',
 ): Promise<DoorResponse> {
   const given = { authorization: `Bearer ${DOOR_TOKEN}`, 'content-type': 'application/json', ...headers }
   const sent = new Headers()
   for (const [name, value] of Object.entries(given)) if (value !== undefined) sent.set(name, value)
   const whole = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
-  const response = await fetch(`http://127.0.0.1:${port}/publish`, {
+  const response = await fetch(`http://127.0.0.1:${port}${target}`, {
     method,
     headers: sent,
     ...(method !== 'GET' && method !== 'HEAD' && { body: whole as string }),

@@ -31,7 +31,8 @@ function flat(fields: JsonObject, prefix = ''): readonly (readonly [name: string
   })
 }
 
-function formatTable(rows: readonly JsonObject[]): string {
+/** Formats rows as a table with the names of their fields above. */
+export function formatTable(rows: readonly JsonObject[]): string {
   const cells = rows.map((row) => new Map(flat(row).map(([name, value]) => [name, cell(value)])))
   const names = [...new Set(cells.flatMap((row) => [...row.keys()]))]
   const columns = names.map((name) => {

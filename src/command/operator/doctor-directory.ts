@@ -9,6 +9,7 @@ import { openForReading, STORE_FILE, storePath } from '../../log/store/store.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { openFilesFor } from '../service/connection-limit.ts'
 import type { Diagnosis } from './diagnosis.ts'
+import { heldDiagnosis } from './doctor-held.ts'
 import { formatAge, formatBytes, note, ok, warn, wrong } from './diagnosis.ts'
 import { freeBytes } from '../terminal/option-paths.ts'
 import { requireLog } from './log-options.ts'
@@ -41,6 +42,7 @@ export function diagnoseDirectory(
     const reader = openReader(data, null)
     const { identity } = reader
     const head = reader.head()
+    const waiting = reader.snapshot((snapshot) => snapshot.held())
     reader.close()
     const fault = faultAtStart(db, readHighWater(data))
     const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
@@ -51,6 +53,7 @@ export function diagnoseDirectory(
         : wrong('high-water', textOfFault(fault)),
       diskOf(data),
       clockOf(head.atMs, world),
+      heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
       ...(keyFiles ?? [defaultKeyFile(data)]).map((file) =>
         keyOf(file, data, identity.origin, readKeys(db), world),
       ),

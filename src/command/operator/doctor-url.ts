@@ -7,6 +7,7 @@ import { parseVkey } from '../../tlog/vkey.ts'
 import { openClient } from '../terminal/client.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { formatAge, note, ok, warn, wrong } from './diagnosis.ts'
+import { heldDiagnosis } from './doctor-held.ts'
 import { printable } from '../terminal/output.ts'
 import { PRIMITIVES } from '../consumer/verify.ts'
 import type { World } from '../terminal/world.ts'
@@ -40,6 +41,7 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
     await streamOf(daybook, waitMs, signal),
     ...(await rangesOf(daybook, signal)),
     await exposureOf(daybook, signal),
+    heldDiagnosis(status.finality, status.now.atMs),
   ]
 }
 
@@ -142,7 +144,7 @@ async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly
 
 /** Whether the private listener can be reached from here, which it must not. */
 async function exposureOf({ ask }: Daybook, signal: AbortSignal): Promise<Diagnosis> {
-  for (const path of ['/metrics', '/readyz', '/publish']) {
+  for (const path of ['/metrics', '/readyz', '/publish', '/held']) {
     const answer = await ask.get(path, { ...ONCE, signal }).catch(failureOf)
     const isReached = !(answer instanceof DaybookError) || [401, 405].includes(answer.status)
     if (isReached)

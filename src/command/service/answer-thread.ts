@@ -14,7 +14,12 @@ import type { Site } from '../../web/markup/site.ts'
 import { frontRoutesOf } from './front-routes.ts'
 
 /** Settings that the thread starts with. */
-export type AnswerThreadSettings = Readonly<{ data: string; head: SharedArrayBuffer; site: Site }>
+export type AnswerThreadSettings = Readonly<{
+  data: string
+  head: SharedArrayBuffer
+  site: Site
+  asksChain: boolean
+}>
 
 /** Messages from the serving thread. */
 export type ToAnswerThread =
@@ -32,13 +37,13 @@ export type FromAnswerThread =
 const PRIORITY = 5
 
 /** Makes answers and pages for one serving thread, with the same routes and its own reader, so that they do not block it. */
-function run(port: MessagePort, { data, head, site }: AnswerThreadSettings): void {
+function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSettings): void {
   yieldToServing()
   const say = (message: FromAnswerThread, transfer: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transfer])
   const reader = openReader(data, openHeadCell(head))
   const scripts = Promise.withResolvers<readonly Script[]>()
-  const { api, web } = frontRoutesOf(reader, site, () => {
+  const { api, web } = frontRoutesOf(reader, settings, () => {
     say({ is: 'scripts-wanted' })
     return scripts.promise
   })
@@ -86,5 +91,5 @@ function yieldToServing(): void {
 }
 
 assert(parentPort !== null, 'answers are made in a thread of their own')
-const settings: AnswerThreadSettings = workerData
-run(parentPort, settings)
+const started: AnswerThreadSettings = workerData
+run(parentPort, started)

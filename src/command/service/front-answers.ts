@@ -24,7 +24,7 @@ export function openAnswers(
   const scripts = openScripts()
   let { port } = settings
   const threads = openAnswerThreads(
-    () => ({ data: settings.data, head: memory.head, site: siteWithAddress(settings, port) }),
+    () => ({ data: settings.data, head: memory.head, ...shownBy(settings, port) }),
     { scripts },
   )
   stack.use(threads)
@@ -34,7 +34,7 @@ export function openAnswers(
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
-  const present = ({ now }: Question): string => `${reader.head().seq} ${floorTo(now, MINUTE_MS)}`
+  const present = ({ now }: Question): string => `${reader.version()} ${floorTo(now, MINUTE_MS)}`
   return {
     ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs: world.monotonicMs }),
     scripts,
@@ -44,11 +44,14 @@ export function openAnswers(
   }
 }
 
-/** The site with its address: `publicUrl`, or else the address of the listener. */
-export function siteWithAddress({ site, publicUrl, host }: FrontSettings, port: number): Site {
+/** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
+export function shownBy(
+  { site, publicUrl, host, asksChain }: FrontSettings,
+  port: number,
+): Readonly<{ site: Site; asksChain: boolean }> {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
-  return { ...DEFAULT_SITE, ...site, url }
+  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain }
 }
 
 /** Hosts of a listener on every address of the machine. */

@@ -17,7 +17,7 @@ import { VERSION } from '../terminal/version.ts'
 /** Routes of one thread, without the streams. A serving thread and its answer threads have the same. */
 export function frontRoutesOf(
   reader: LogReader,
-  site: Site,
+  { site, asksChain }: Readonly<{ site: Site; asksChain: boolean }>,
   scripts: () => Promise<readonly Script[]>,
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
@@ -26,13 +26,14 @@ export function frontRoutesOf(
     version: VERSION,
     licence: site.licence,
     following: () => ({ state: 'leader', behind: 0 }) as const,
+    asksChain,
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
     assets: openAssets(scripts),
-    present: (now) => etag(reader.head().seq, floorTo(now, MINUTE_MS)),
+    present: (now) => `${reader.version()} ${floorTo(now, MINUTE_MS)}`,
   })
   return { api: [...api, ...rootRoutes(), ...datasetRoutes(reader, site)], web }
 }

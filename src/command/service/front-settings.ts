@@ -14,6 +14,8 @@ export type FrontSettings = Readonly<{
   trustProxy: string
   /** `redis://…` of the store that several machines share; null = this node's own memory. */
   limitStore: string | null
+  /** Whether the writer asks the blockchain about transactions. */
+  asksChain: boolean
   streamsMax: number
   /** Milliseconds over which streams end at a stop. */
   drainMs: number

@@ -27,7 +27,7 @@ import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/se
 import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
 import { openDropReport } from './drop-report.ts'
-import { openAnswers, siteWithAddress } from './front-answers.ts'
+import { openAnswers, shownBy } from './front-answers.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
 import { frontRoutesOf } from './front-routes.ts'
@@ -78,7 +78,7 @@ export async function openFront(
   const networks = trusted.value
   const answers = openAnswers(settings, memory, reader, tools, stack)
   gauge(registry, 'daybook_answers_waiting', 'Questions that wait for their turn', answers.waiting)
-  const { api, web } = frontRoutesOf(reader, siteWithAddress(settings, settings.port), answers.scripts)
+  const { api, web } = frontRoutesOf(reader, shownBy(settings, settings.port), answers.scripts)
   const server = await start(
     {
       host: settings.host,

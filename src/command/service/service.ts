@@ -30,7 +30,7 @@ import type { World } from '../terminal/world.ts'
 import { takeDirectory } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
-export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
+export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax' | 'asksChain'> &
   Readonly<{
     publishHost: string
     publishPort: number
@@ -132,7 +132,7 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   const secret = randomBytes(16).toString('hex')
   const limits = { ...settings, connectionsMax: each * workers }
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
-  return { workers, shared: { ...settings, connectionsMax: each }, memory }
+  return { workers, shared: { ...settings, asksChain: false, connectionsMax: each }, memory }
 }
 
 /** Listeners of the writer that only count or report. */
@@ -193,6 +193,7 @@ function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSe
   const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, connectionsMax, site, publicUrl } =
     settings
   return {
+    asksChain: settings.asksChain,
     data,
     host,
     port,

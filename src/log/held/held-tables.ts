@@ -25,8 +25,8 @@ export type HeldTables = Readonly<{
   settle(settled: SettledDraft): void
   /** The settled draft with this ref. */
   settled(ref: string): SettledDraft | undefined
-  /** Settled drafts after the id `after`, in order of acceptance. */
-  settledAfter(after: number, limit: number): readonly SettledDraft[]
+  /** Settled drafts of a state after the id `after`, in order of acceptance. */
+  settledAfter(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
   vouch(seq: Seq, reason: string, at: Ms): void
   counts(): SettledCounts
 }>
@@ -51,7 +51,7 @@ export function openHeldTables(db: DatabaseSync): HeldTables {
       const row = sql.settled.get(ref)
       return row === undefined ? undefined : settledOfRow(row)
     },
-    settledAfter: (after, limit) => sql.settledAfter.all(after, limit).map(settledOfRow),
+    settledAfter: (state, after, limit) => sql.settledAfter.all(state, after, limit).map(settledOfRow),
     vouch: (seq, reason, at) => void sql.vouch.run(seq, reason, at),
     counts() {
       const row = sql.counts.get() ?? {}
@@ -81,13 +81,9 @@ function prepare(db: DatabaseSync) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     settled: db.prepare('SELECT * FROM settled WHERE ref = ?'),
-    settledAfter: db.prepare('SELECT * FROM settled WHERE id > ? ORDER BY id LIMIT ?'),
+    settledAfter: db.prepare('SELECT * FROM settled WHERE state = ? AND id > ? ORDER BY id LIMIT ?'),
     vouch: db.prepare('INSERT INTO vouched (seq, reason, at) VALUES (?, ?, ?)'),
-    counts: db.prepare(
-      `SELECT (SELECT count(*) FROM settled WHERE state = 'failed') AS failed,
-         (SELECT count(*) FROM settled WHERE state = 'dropped') AS dropped,
-         (SELECT count(*) FROM vouched) AS vouched`,
-    ),
+    counts: db.prepare('SELECT failed, dropped, vouched FROM held_counts WHERE id = 1'),
   }
 }
 

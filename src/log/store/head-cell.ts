@@ -1,12 +1,14 @@
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
 
-/** The head in shared memory: one number that moves once per commit. */
+/** The head in shared memory: a number that moves once per commit, and the number of commits. */
 export type HeadCell = Readonly<{
   /** The memory with which other threads open the same cell. */
   buffer: SharedArrayBuffer
   read(): Seq
-  /** Moves the head forward and wakes the waiting threads. Only the writer calls it, after its commit. */
+  /** Commits since the start of the service, with those that publish nothing. */
+  commits(): number
+  /** Moves the head forward, or leaves it, and wakes the waiting threads. Only the writer calls it, after its commit. */
   move(seq: Seq): void
   /** Settles when the head is no longer `seq`, or after a second. */
   moved(seq: Seq): Promise<void>
@@ -15,7 +17,7 @@ export type HeadCell = Readonly<{
 /** The longest wait for a move, so that a stopping thread does not wait forever. */
 const WAIT_MS = 1_000
 
-export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)): HeadCell {
+export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(16)): HeadCell {
   const cell = new BigInt64Array(buffer)
   return {
     buffer,
@@ -23,8 +25,10 @@ export function openHeadCell(buffer: SharedArrayBuffer = new SharedArrayBuffer(8
       const seq = Number(Atomics.load(cell, 0))
       return seq === 0 ? BEFORE_FIRST : seqOf(seq)
     },
+    commits: () => Number(Atomics.load(cell, 1)),
     move(seq) {
       Atomics.store(cell, 0, BigInt(seq))
+      Atomics.add(cell, 1, 1n)
       Atomics.notify(cell, 0)
     },
     async moved(seq) {

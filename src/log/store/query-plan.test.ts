@@ -97,6 +97,7 @@ function askEverything(snapshot: Snapshot): void {
       snapshot.monthChunk(monthOf(first), file, 0, layout.storedBytes)
   }
   snapshot.keys()
+  snapshot.held()
   snapshot.tree.checkpoint()
   assert.ok(snapshot.tree.receipt(seqOf(1)) !== undefined)
   assert.ok(snapshot.tree.tile('tile/0/000.p/1') !== undefined)

@@ -108,6 +108,20 @@ export type TreeFiles = Readonly<{
   receipt(seq: Seq): string | undefined
 }>
 
+/** Numbers of the operator's drafts that are not published, and of those published on the operator's word. */
+export type FinalityCounts = Readonly<{
+  held: number
+  /** When the oldest held draft was accepted; null when none is held. */
+  oldestMs: Ms | null
+  /** Held drafts that the chain has settled and the books refuse. */
+  refused: number
+  failed: number
+  dropped: number
+  vouched: number
+  /** Rises whenever one of the others changes. */
+  version: number
+}>
+
 /** The log up to one head, as seen in one synchronous read transaction. */
 export type Snapshot = Readonly<{
   head: Head
@@ -137,6 +151,8 @@ export type Snapshot = Readonly<{
   tree: TreeFiles
   /** All keys that sign or have signed the log, the oldest first. */
   keys(): readonly ListedKey[]
+  /** Counts of held drafts, in constant time. */
+  held(): FinalityCounts
 }>
 
 /** A reader of the log. Each thread has its own. */
@@ -144,6 +160,8 @@ export type LogReader = Readonly<{
   identity: LogIdentity
   /** The newest head that this thread has seen. Looks for a newer one when the head cell is ahead. */
   head(): Head
+  /** Changes with every commit, also with one that publishes nothing: a version for caches of this thread. */
+  version(): string
   /** Runs `ask` in one read transaction. It must not await, because no statement stays open over an await. */
   snapshot<T>(ask: (snapshot: Snapshot) => T): T
   /** Calls `listener` when this thread's head moves. Returns a function that removes it. */

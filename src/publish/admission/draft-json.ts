@@ -27,6 +27,15 @@ export function parseBody(
     : { ok: false, reason: 'must be an array of drafts' }
 }
 
+/** Parses a request body that is one object, by the same rules. */
+export function parseObject(
+  text: string,
+): Readonly<{ ok: true; value: Readonly<Record<string, unknown>> }> | (JsonParsed & { ok: false }) {
+  const body = parseJson(text, DRAFT_DEPTH_MAX)
+  if (!body.ok) return body
+  return isObject(body.value) ? { ok: true, value: body.value } : { ok: false, reason: 'must be an object' }
+}
+
 /** Parses JSON after a scan of its outline, so that deep nesting and repeated keys are refused. */
 function parseJson(text: string, depthMax: number): JsonParsed {
   const outline = outlineOf(text, depthMax)

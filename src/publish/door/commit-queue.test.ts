@@ -137,6 +137,7 @@ suite('a full store', () => {
               now: () => msOf((nowMs += 3_600_000)),
               clockAgrees: () => true,
               monotonicMs: () => 0,
+              onDurable: () => undefined,
               onCommit: () => undefined,
               onIrregular: () => undefined,
               isDiskFull: () => false,

@@ -35,6 +35,8 @@ type CommitQueueSettings = Readonly<{
   /** Whether `now` can be believed. Nothing is published while it cannot. */
   clockAgrees(): boolean
   monotonicMs(): number
+  /** Called after each commit, also one without events, before its requests are answered. */
+  onDurable(head: Seq): void
   /** Called after each commit with events, before its publishers are answered. */
   onCommit(committed: Committed): void
   /** Called for each draft that was published although its order or balance is wrong. */
@@ -88,6 +90,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       const answers = batch.map((request) => request.run())
       release.run()
       const head = appender.commit()
+      settings.onDurable(head.seq)
       // A crash after it leaves everything. A publisher without an answer sends its refs again.
       if (head.seq > before.seq && head.atMs !== null) {
         const ms = settings.monotonicMs() - began

@@ -4,10 +4,11 @@ import type { Draft } from '../../protocol/draft.ts'
 import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
 import { doorRefusal, readBody, send, sendJson, sendProblem } from './door-replies.ts'
+import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
 import { openTokenGuard } from './token-guard.ts'
@@ -41,6 +42,8 @@ type DoorSettings = Readonly<{
   onFailure(error: unknown): void
 }>
 
+/** Answer to a request with a valid token. */
+type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
 type ParsedBody = Readonly<{ ok: true; drafts: readonly Draft[] }> | FailedOutcome
 
 /** Creates the private listener, through which all drafts come. It is not listening yet. */
@@ -82,31 +85,35 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const target = request.url ?? ''
-  // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
-  if (target !== '/publish' && !target.startsWith('/publish?')) {
+  const queryAt = target.indexOf('?')
+  const path = queryAt < 0 ? target : target.slice(0, queryAt)
+  const query = queryAt < 0 ? null : target.slice(queryAt + 1)
+  const method = path === '/publish' ? 'POST' : HELD_PATHS.get(path)
+  if (method === undefined) {
     const found = await settings.operations(target)
     if (found === undefined)
       return sendProblem(response, doorRefusal('not-found', 'nothing is at this address'))
     return send(response, found.status, found.headers, found.body)
   }
-  if (request.method !== 'POST') {
-    response.setHeader('allow', 'POST')
-    return sendProblem(response, doorRefusal('method-not-allowed', 'the door takes POST only'))
+  if (request.method !== method) {
+    response.setHeader('allow', method)
+    return sendProblem(response, doorRefusal('method-not-allowed', `the door takes ${method} only here`))
   }
+  // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
   if (!(await isAuthorized(settings, guard, request, response))) return
-  if (target !== '/publish') {
-    return sendProblem(response, doorRefusal('unknown-parameter', 'the door takes no parameters'))
-  }
+  const run = (): Promise<Answered> =>
+    path === '/publish'
+      ? publishRequest(settings, request, query)
+      : heldRequest(settings.queue.held, request, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')
     : (request.headers['daybook-log'] ?? settings.log) !== settings.log
       ? doorRefusal('another-log', 'the request is for another log than that of this door')
-      : await runLimited(underWay, () => publishRequest(settings, request))
-  settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
-  if (outcome.ok) {
-    return sendJson(response, { drafts: outcome.receipts })
-  }
-  sendProblem(response, outcome)
+      : await runLimited(underWay, run)
+  if (path === '/publish')
+    settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
+  if (outcome.ok) sendJson(response, outcome.answer)
+  else sendProblem(response, outcome)
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
@@ -136,7 +143,7 @@ async function isAuthorized(
 }
 
 /** Runs a request, unless too many are in progress. */
-async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Outcome>): Promise<Outcome> {
+async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Answered>): Promise<Answered> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
     return doorRefusal('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
   underWay.requests += 1
@@ -147,7 +154,12 @@ async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Ou
   }
 }
 
-async function publishRequest(settings: DoorSettings, request: IncomingMessage): Promise<Outcome> {
+async function publishRequest(
+  settings: DoorSettings,
+  request: IncomingMessage,
+  query: string | null,
+): Promise<Answered> {
+  if (query !== null) return doorRefusal('unknown-parameter', 'the door takes no parameters')
   if (request.headers['content-encoding'] !== undefined) {
     return doorRefusal('unsupported-media-type', 'a request is sent without content encoding')
   }
@@ -160,7 +172,9 @@ async function publishRequest(settings: DoorSettings, request: IncomingMessage):
     return doorRefusal('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
   }
   const body = parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
-  return body.ok ? settings.queue.submit(body.drafts) : body
+  if (!body.ok) return body
+  const outcome = await settings.queue.submit(body.drafts)
+  return outcome.ok ? { ok: true, answer: { drafts: outcome.receipts } } : outcome
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -62,10 +62,10 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     clock,
     state,
     say,
-    onPublic(seq) {
-      head.move(seq)
-      mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former })
-    },
+    // Every thread sees the new head, and what is held, from here on.
+    onDurable: head.move,
+    onPublic: () =>
+      mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former }),
   })
   const door = createDoor({
     log: identity.id,
@@ -111,13 +111,15 @@ type WriterParts = Readonly<{
   clock: WriterClock
   state: WriterState
   say(message: FromWriter): void
-  /** Called when events up to this seq are on the disk: every thread may see them. */
-  onPublic(seq: Seq): void
+  /** Called after each commit, with the head. */
+  onDurable(head: Seq): void
+  /** Called after each commit with events. */
+  onPublic(): void
 }>
 
 /** Opens the queue of commits on the writer's store. */
 function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
-  const { db, appender, clock, state, say, onPublic } = parts
+  const { db, appender, clock, state, say, onDurable, onPublic } = parts
   return openCommitQueue({
     appender,
     tables: openHeldTables(db),
@@ -126,9 +128,12 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     now: clock.now,
     clockAgrees: state.clockAgrees,
     monotonicMs: () => performance.now(),
-    onCommit(committed) {
+    onDurable(seq) {
       state.committed()
-      onPublic(committed.seq)
+      onDurable(seq)
+    },
+    onCommit(committed) {
+      onPublic()
       say({ is: 'committed', committed })
     },
     onIrregular: ({ field }) => say({ is: 'irregular', field }),

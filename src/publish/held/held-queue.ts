@@ -50,8 +50,8 @@ export type HeldQueue = Readonly<{
   asked(): readonly HeldDraft[]
   /** Held drafts after the id `after`, in order of acceptance. */
   list(after: number, limit: number): readonly HeldDraft[]
-  /** Failed and dropped drafts after the id `after`, in order of acceptance. */
-  listSettled(after: number, limit: number): readonly SettledDraft[]
+  /** Failed or dropped drafts after the id `after`, in order of acceptance. */
+  listSettled(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
   counts(): HeldCounts
 }>
 

@@ -24,7 +24,8 @@ suite('an answer is computed once, and compressed once in each coding, until the
       const { reader } = stage
       const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
       const following = () => ({ state: 'leader', behind: 0 }) as const
-      const router = openRouter(apiRoutes(desk, { version: '0.0.1', licence: null, following }))
+      const node = { version: '0.0.1', licence: null, following, asksChain: false }
+      const router = openRouter(apiRoutes(desk, node))
       const [path = '', rawQuery = ''] = target.split('?')
       const ask = async (): Promise<Uint8Array> => {
         const found = router(path)

@@ -1,7 +1,8 @@
 import { asOf } from '../../project/answers/as-of.ts'
 import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
-import type { Status } from '../../protocol/resources.ts'
+import type { FinalityCounts } from '../../log/store/reader.ts'
+import type { Finality, Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
@@ -12,15 +13,19 @@ export type NodeReport = Readonly<{
   /** URL of the licence of the published log; null if none. */
   licence: string | null
   following: () => Status['following']
+  /** Whether the node asks the blockchain about transactions. */
+  asksChain: boolean
 }>
 
 /** Reply of `/status`: the head and its age as of the present minute. */
 export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   const { id, origin, chain, simulated } = desk.reader.identity
   return (ask) =>
-    project(desk, ask, ({ head }, present) =>
-      parsed({
+    project(desk, ask, ({ head, held }, present) => {
+      const counts = held()
+      return parsed({
         ground: 'minute',
+        beside: `${counts.version}${node.asksChain ? 'a' : ''}`,
         compute() {
           // The head may be newer than the start of the minute; then its age is 0.
           const ageMs = head.atMs === null ? null : Math.max(0, present - head.atMs)
@@ -34,9 +39,16 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
             chain,
             simulated,
             following: node.following(),
+            finality: finalityOf(counts, node.asksChain),
           }
           return parsed(jsonProjection(status))
         },
-      }),
-    )
+      })
+    })
+}
+
+function finalityOf(counts: FinalityCounts, asked: boolean): Finality {
+  const { held, oldestMs, refused, failed, dropped, vouched } = counts
+  const oldestAt = oldestMs === null ? null : moment(oldestMs).at
+  return { asked, held, oldestAt, oldestAtMs: oldestMs, refused, failed, dropped, vouched }
 }

@@ -91,6 +91,25 @@ export const logKeys: z.ZodType<resources.LogKeys> = z
   })
   .describe('The keys of the log')
 
+const count = (meaning: string) => numberSchema.meta({ description: meaning, 'x-unit': 'drafts' })
+
+const finality = z
+  .strictObject({
+    asked: z
+      .boolean()
+      .describe('Whether this node asks the blockchain before it publishes an event with a transaction'),
+    held: count('Drafts that wait: for the blockchain, or for others of their contest that do'),
+    ...momentOrNull('oldestAt', 'When the oldest waiting draft was accepted; null if none waits'),
+    refused: count('Waiting drafts that are final and that the books refuse'),
+    failed: count('Drafts whose transaction failed; they are never published'),
+    dropped: count('Drafts that the operator gave up; they are never published'),
+    vouched: numberSchema.meta({
+      description: 'Events that were published on the operator’s word in place of the blockchain’s',
+      'x-unit': 'events',
+    }),
+  })
+  .describe('What waits for the blockchain; counts and ages only')
+
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
     asOf: asOfSchema,
@@ -116,5 +135,6 @@ export const status: z.ZodType<resources.Status> = z
         behind: numberSchema.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
       })
       .describe('Whether this node keeps up with the log'),
+    finality,
   })
   .describe('The head of the log, and this node')

@@ -19,7 +19,7 @@ type SharedAnswersSettings = Readonly<{
   places: number
   /** Answers one question and measures it. At most `places` are open. */
   ask(question: Question): Promise<Timed<Reply>>
-  /** Name of the state of the log that the answer depends on: it changes with each event and each minute. */
+  /** Name of the state of the log that the answer depends on: it changes with each commit and each minute. */
   present(question: Question): string
   monotonicMs(): number
 }>

@@ -31,13 +31,16 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
 
 /**
  * ETag of an answer that was last changed by event `changedBy`, and that changes with the clock if `present` (a whole
- * minute) is given. `asOf` may differ between two such answers, so the ETag is sent as a weak one.
+ * minute) is given. `beside` is the version of what it shows beside the log. `asOf` may differ between two such answers, so
+ * the ETag is sent as a weak one.
  */
-export type PresentEtag = (changedBy: Seq, present?: Ms) => string
+export type PresentEtag = (changedBy: Seq, present?: Ms, beside?: string) => string
 
 /** Opens these ETags for one log and one build, because another build may write an answer differently. */
 export function openPresentEtag(logId: string, build: string): PresentEtag {
   const prefix = `${logId.slice(0, 12)}-${build.replaceAll(/[^\w.]/g, '')}`
-  return (changedBy, present) =>
-    present === undefined ? `"${prefix}-${changedBy}"` : `"${prefix}-${changedBy}-${present / MINUTE_MS}"`
+  return (changedBy, present, beside) => {
+    const parts = [prefix, changedBy, ...(present === undefined ? [] : [present / MINUTE_MS]), beside]
+    return `"${parts.filter((part) => part !== undefined).join('-')}"`
+  }
 }

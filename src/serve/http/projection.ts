@@ -22,6 +22,8 @@ type Projection = Readonly<{
   ground: Ground
   /** Seq of the last event that could change the answer, apart from `asOf`; the head if absent. */
   changedBy?: Seq
+  /** Version of what the answer shows beside the log. */
+  beside?: string
   /** Computes the bytes and the seq of the last event counted, or a problem if the question has no answer. */
   compute(): Parsed<Projected>
 }>
@@ -48,9 +50,9 @@ export function project(
     const present = floorTo(ask.now, MINUTE_MS)
     const prepared = prepare(snapshot, present)
     if (!prepared.ok) return problemReply(prepared.problem)
-    const { ground, changedBy = snapshot.head.seq, compute } = prepared.value
+    const { ground, changedBy = snapshot.head.seq, beside, compute } = prepared.value
     const keep = ground === 'settled' ? 'immutable' : 'revalidate'
-    const etag = etagOn(desk, ground, changedBy, present)
+    const etag = etagOn(desk, { ground, changedBy, beside }, present)
     if (etag !== null && holdsByName(ask, etag)) {
       // The answer counts every event up to the head.
       return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }
@@ -78,14 +80,18 @@ export function jsonProjection(resource: Readonly<{ asOf: Readonly<{ seq: number
 }
 
 /** ETag that is known before the answer; null for settled answers, whose ETag is a digest of their content. */
-function etagOn(desk: Desk, ground: Ground, changedBy: Seq, present: Ms): string | null {
+function etagOn(
+  desk: Desk,
+  { ground, changedBy, beside }: Readonly<{ ground: Ground; changedBy: Seq; beside: string | undefined }>,
+  present: Ms,
+): string | null {
   switch (ground) {
     case 'settled':
       return null
     case 'log':
       return desk.etag(changedBy)
     case 'minute':
-      return desk.etag(changedBy, present)
+      return desk.etag(changedBy, present, beside)
   }
 }
 

@@ -37,7 +37,7 @@ export type Web = Readonly<{
   assets: () => Promise<Assets>
   paths: ReadonlySet<string>
   pages: PageCache
-  /** Cache version of the pages. Changes with each event and each minute. */
+  /** Cache version of the pages. Changes with each commit and each minute. */
   present(now: Ms): string
 }>
 

@@ -1,8 +1,10 @@
 import { DATASET_PATHS } from '../../../protocol/paths.ts'
 import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-promise.ts'
-import type { EventTypes } from '../../../protocol/resources.ts'
+import type { EventTypes, Status } from '../../../protocol/resources.ts'
 import { DATASET_LINKS } from '../../frame/dataset-links.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { countHtml } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
 import type { Page, View } from '../../frame/page.ts'
@@ -39,7 +41,7 @@ export const aboutPage: Page<null> = {
         <a href="${DATASET_PATHS.frictionless}">a Data Package</a> and in
         <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a>.
       </p>
-      ${DEFINITIONS} ${METHOD} ${GUARANTEES} ${ADDRESSES} ${CORRECTIONS} ${typesOf(types.answer)}
+      ${DEFINITIONS} ${METHOD} ${guaranteesOf(status)} ${ADDRESSES} ${CORRECTIONS} ${typesOf(types.answer)}
       ${termsOf(view)}
       <h2>Which log this is</h2>
       <p data-at="${status.address}#/origin ${status.address}#/log">
@@ -128,12 +130,37 @@ const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the opera
     This service keeps the order of events, changes and removes none, and signs them as a whole. It refuses an
     event that does not fit the state of its contest, and one that would take a balance below zero, unless the
     operator has chosen to publish such events all the same.
-  </p>
-  <p>
-    The operator vouches that an event is true, and that its transaction was final on the blockchain when it
-    was published. This service does not ask the blockchain. It names the transaction of every payment, so
-    that anyone can look it up in a public explorer.
   </p>`
+
+const LOOKED_UP = `It names the transaction of every payment, so that anyone can look it up in a public explorer.`
+
+/** What is enforced in this log, and what the operator vouches for in it. */
+function guaranteesOf({ address, answer }: LinkedAnswer<Status>): Html {
+  const { asked, vouched } = answer.finality
+  const events = vouched === 1 ? 'event was' : 'events were'
+  const count = html`<span data-at="${address}#/finality/vouched">${countHtml(vouched)}</span>`
+  const finality = asked
+    ? html`<p>
+          This service asks the blockchain about every transaction that the operator names, and publishes the
+          event when the blockchain says that the transaction is final. It does not publish a transaction that
+          failed. It has not asked about events that the operator imported, nor about those from before it
+          began to ask: for these, and that every event is true, the operator vouches. ${count} ${events}
+          published on the operator’s word in place of the blockchain’s. ${LOOKED_UP}
+        </p>
+        <p><a href="/status">What waits for the blockchain now</a></p>`
+    : html`<p>
+          The operator vouches that an event is true, and that its transaction was final on the blockchain
+          when it was published. This service does not ask the blockchain. ${LOOKED_UP}
+        </p>
+        ${
+          vouched === 0
+            ? null
+            : html`<p>
+                ${count} ${events} published on the operator’s word after waiting for the blockchain’s.
+              </p>`
+        }`
+  return html`${GUARANTEES} ${finality}`
+}
 
 const ADDRESSES = html`<section data-chrome>
   <h2 id="addresses">Which wallet addresses are refused</h2>

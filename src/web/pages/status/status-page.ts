@@ -1,4 +1,4 @@
-import type { Status } from '../../../protocol/resources.ts'
+import type { Finality, Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -13,10 +13,11 @@ export const statusPage: EndpointPage<'status'> = {
   title: () => 'Status',
   csv: tableOf,
   render: (status, { paths }) =>
-    html`${verdictOf(status)} ${fieldsOf(status)}
+    html`${verdictOf(status)} ${waitingOf(status.finality)} ${fieldsOf(status)}
       <p class="quiet">
         The age of the newest event says when the platform last published, not how late this service is: an
-        event is here as soon as it is acknowledged.
+        event is here as soon as it is acknowledged. The numbers of waiting payments are as of this page’s
+        loading; they are not live.
       </p>
       <p>
         ${paths.has('/verify') ? html`<a href="/verify">Check the signed log for yourself</a> · ` : null}
@@ -40,8 +41,20 @@ function verdictOf({ head, following }: Status): Html {
   </p>`
 }
 
+/** What waits for the blockchain, in a sentence. */
+function waitingOf({ asked, held, oldestAt }: Finality): Html {
+  const who = asked
+    ? 'This service publishes a payment when the blockchain says that it is final.'
+    : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
+  if (held === 0 || oldestAt === null) return html`<p>${who} None waits now.</p>`
+  const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
+  return html`<p data-at="/finality/held? /finality/oldestAt">
+    ${who} ${what}; the oldest since ${momentOf(oldestAt)}<span data-relative="${oldestAt}"></span>.
+  </p>`
+}
+
 function fieldsOf(status: Status): Html {
-  const { head, now, following, version, origin, log, chain, simulated } = status
+  const { head, now, following, version, origin, log, chain, simulated, finality } = status
   const fields: readonly (readonly [name: string, value: Part, pointer?: string])[] = [
     [
       'Newest event',
@@ -62,6 +75,13 @@ function fieldsOf(status: Status): Html {
     ['Id of the log', html`<code class="id">${log}</code>`, '/log'],
     ['Transactions are of', chain, '/chain'],
     ['Simulated', simulated ? 'yes: no event here is of real money' : 'no'],
+    ['Who says that a payment is final', finality.asked ? 'the blockchain' : 'the operator'],
+    ['Payments that wait for the blockchain', countHtml(finality.held), '/finality/held'],
+    ['The oldest waits since', momentOrNone(finality.oldestAt), '/finality/oldestAt'],
+    ['Final, but refused by the books', countHtml(finality.refused), '/finality/refused'],
+    ['Failed on the blockchain', countHtml(finality.failed), '/finality/failed'],
+    ['Given up by the operator', countHtml(finality.dropped), '/finality/dropped'],
+    ['Published on the operator’s word', countHtml(finality.vouched), '/finality/vouched'],
   ]
   return html`<dl class="fields">
     ${fields.map(
@@ -72,50 +92,38 @@ function fieldsOf(status: Status): Html {
   </dl>`
 }
 
-function tableOf({
-  asOf,
-  now,
-  head,
-  version,
-  log,
-  origin,
-  chain,
-  simulated,
-  following,
-}: Status): AnswerTable {
+/** Columns of the CSV, each with its value in the answer. */
+const COLUMNS: readonly (readonly [
+  name: string,
+  value: (status: Status) => string | number | boolean | null,
+])[] = [
+  ['asOf.seq', ({ asOf }) => asOf.seq],
+  ['asOf.at', ({ asOf }) => asOf.at],
+  ['asOf.atMs', ({ asOf }) => asOf.atMs],
+  ['head.ageMs', ({ head }) => head.ageMs],
+  ['now.at', ({ now }) => now.at],
+  ['now.atMs', ({ now }) => now.atMs],
+  ['version', ({ version }) => version],
+  ['log', ({ log }) => log],
+  ['origin', ({ origin }) => origin],
+  ['chain', ({ chain }) => chain],
+  ['simulated', ({ simulated }) => simulated],
+  ['following.state', ({ following }) => following.state],
+  ['following.behind', ({ following }) => following.behind],
+  ['finality.asked', ({ finality }) => finality.asked],
+  ['finality.held', ({ finality }) => finality.held],
+  ['finality.oldestAt', ({ finality }) => finality.oldestAt],
+  ['finality.oldestAtMs', ({ finality }) => finality.oldestAtMs],
+  ['finality.refused', ({ finality }) => finality.refused],
+  ['finality.failed', ({ finality }) => finality.failed],
+  ['finality.dropped', ({ finality }) => finality.dropped],
+  ['finality.vouched', ({ finality }) => finality.vouched],
+]
+
+function tableOf(status: Status): AnswerTable {
   return {
-    columns: [
-      'asOf.seq',
-      'asOf.at',
-      'asOf.atMs',
-      'head.ageMs',
-      'now.at',
-      'now.atMs',
-      'version',
-      'log',
-      'origin',
-      'chain',
-      'simulated',
-      'following.state',
-      'following.behind',
-    ],
-    rows: [
-      [
-        asOf.seq,
-        asOf.at,
-        asOf.atMs,
-        head.ageMs,
-        now.at,
-        now.atMs,
-        version,
-        log,
-        origin,
-        chain,
-        simulated,
-        following.state,
-        following.behind,
-      ],
-    ],
+    columns: COLUMNS.map(([name]) => name),
+    rows: [COLUMNS.map(([, valueOf]) => valueOf(status))],
     next: null,
   }
 }
