@@ -19,14 +19,14 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
 
   /** Asks for the finalized block. Throws `RpcFailure` of `lagging` when it is behind an earlier answer. */
   async function askFinalized(): Promise<Block> {
+    // Another question may be answered in between, so the answer is compared with what was known before it.
+    const known = finalized
     const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     if (answer === null) throw new RpcFailure('lagging')
     const block = blockOf(answer)
-    if (finalized !== null && block.number < finalized.number) throw new RpcFailure('lagging')
-    if (block.number === finalized?.number && block.hash !== finalized.hash) {
-      throw new RpcFailure('contradiction')
-    }
-    finalized = block
+    if (known !== null && block.number < known.number) throw new RpcFailure('lagging')
+    if (block.number === known?.number && block.hash !== known.hash) throw new RpcFailure('contradiction')
+    if (finalized === null || finalized.number < block.number) finalized = block
     return block
   }
 

@@ -146,6 +146,12 @@ for (const kind of ['solana', 'evm'] as const) {
       await restsFor(undefined, 5_000)
       await restsFor('soon', 5_000)
       await restsFor('86400', 120_000)
+      server?.setFaults({ status: 429, retryAfter: new Date(Date.now() + 60_000).toUTCString() })
+      assert.equal(await ask(), 1)
+      step(50_000)
+      assert.equal(await ask(), 0)
+      step(20_000)
+      assert.equal(await ask(), 1)
     })
   })
 }

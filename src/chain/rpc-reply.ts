@@ -91,6 +91,7 @@ function errorFault(error: AnswerFields): RpcFault {
   const { code } = error
   const message = messageOf(error)
   if (RATE_CODES.has(code) || RATE_WORDS.test(message)) return 'rate-limited'
+  if (SIZE_WORDS.test(message)) return 'refused'
   if (LAGGING.has(code) || LAG_WORDS.test(message)) return 'lagging'
   return BROKEN.has(code) ? 'rpc-error' : 'refused'
 }
