@@ -4,8 +4,8 @@ import type { ChainKind, Fate } from '../../sim/chain/pretend-chain.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
+import { openCannedClient } from '../../test/chain/canned-client.ts'
 import type { ChainStage } from '../../test/chain/chain-stage.ts'
-import { openChain } from './open-chain.ts'
 import type { RpcFault } from './rpc-failure.ts'
 import type { MovedAmount } from './tx-verdict.ts'
 
@@ -91,20 +91,7 @@ async function movedIn(
   results: Readonly<Record<string, unknown>>,
   account: { payer: string; token: string },
 ): Promise<readonly [MovedAmount | null, readonly RpcFault[]]> {
-  const faults: RpcFault[] = []
-  const client = openChain({
-    chain,
-    urls: ['https://rpc.example'],
-    signal: new AbortController().signal,
-    timeoutMs: 1_000,
-    now: () => 0,
-    fetch: async (_url, init) => {
-      const { id, method }: { id: number; method: string } = JSON.parse(init.body as string)
-      return new Response(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? null }))
-    },
-    onFault: (_url, fault) => faults.push(fault),
-  })
-  await client.identify(null)
+  const { client, faults } = await openCannedClient(chain, results)
   return [await client.moved(chain === 'evm' ? `0x${'c'.repeat(64)}` : 'tx', account), faults]
 }
 

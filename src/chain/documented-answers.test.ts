@@ -1,39 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openChain } from './open-chain.ts'
-import type { RpcFault } from './rpc-failure.ts'
-import type { ChainClient } from './tx-verdict.ts'
-
-/** Results by method, or by method and first parameter. */
-type Results = Readonly<Record<string, unknown>>
-
-/** A client of one server that answers these results in the envelope of JSON-RPC 2.0. */
-async function clientOf(
-  chain: 'solana' | 'evm',
-  results: Results,
-  faults: RpcFault[] = [],
-): Promise<ChainClient> {
-  const client = openChain({
-    chain,
-    urls: ['https://rpc.example'],
-    signal: new AbortController().signal,
-    timeoutMs: 1_000,
-    now: () => 0,
-    fetch: async (_url, init) => {
-      const body = JSON.parse(init.body as string)
-      const calls: { id: number; method: string; params: unknown[] }[] = Array.isArray(body) ? body : [body]
-      const replies = calls.map(({ id, method, params }) => ({
-        jsonrpc: '2.0',
-        result: results[`${method} ${String(params[0])}`] ?? results[method] ?? null,
-        id,
-      }))
-      return new Response(JSON.stringify(Array.isArray(body) ? replies : replies[0]))
-    },
-    onFault: (_url, fault) => faults.push(fault),
-  })
-  await client.identify(null)
-  return client
-}
+import type { CannedResults } from '../../test/chain/canned-client.ts'
+import { openCannedClient } from '../../test/chain/canned-client.ts'
 
 // The answers below have the fields, types and special values of the examples in the public documentation of both
 // chains (solana.com/docs/rpc/http, ethereum.org/developers/docs/apis/json-rpc). Values are ours.
@@ -43,7 +11,7 @@ const WALLET = '7GgPYjS5Dza89wV6FpZ23kUJRG5vbQ1GM25ezspYFSoE'
 const MINT = 'Fv9kqXrUeQ1jGv1bTqN6o4dJm8S3zB5hY7wLcPpK2aRt'
 const GENESIS = { getGenesisHash: '8GZt5cKqjYvVfQw1mHn7pXaLrUeBd3sT2oRkNyWiCbJh' }
 
-const statuses = (...value: readonly unknown[]): Results => ({
+const statuses = (...value: readonly unknown[]): CannedResults => ({
   ...GENESIS,
   getSignatureStatuses: { context: { apiVersion: '2.1.16', slot: 91 }, value },
 })
@@ -58,12 +26,12 @@ const FINALIZED = {
 
 suite('an answer in the form of the public documentation of Solana', () => {
   test('of getGenesisHash is the id of the chain', async () => {
-    const client = await clientOf('solana', statuses())
+    const { client } = await openCannedClient('solana', statuses())
     assert.equal(await client.identify(GENESIS.getGenesisHash), GENESIS.getGenesisHash)
   })
 
   test('of getSignatureStatuses gives a verdict for each signature', async () => {
-    const client = await clientOf('solana', statuses(FINALIZED, null))
+    const { client } = await openCannedClient('solana', statuses(FINALIZED, null))
     assert.deepEqual(await client.ask([SIGNATURE, 'other']), [
       { is: 'final', place: 'slot 57' },
       { is: 'unknown' },
@@ -73,7 +41,7 @@ suite('an answer in the form of the public documentation of Solana', () => {
   test('about a failed transaction has the error as an object or a word', async () => {
     const inner = { InstructionError: [0, { Custom: 1 }] }
     const failed = (err: unknown) => ({ ...FINALIZED, err, status: { Err: err } })
-    const client = await clientOf('solana', statuses(failed(inner), failed('AccountNotFound')))
+    const { client } = await openCannedClient('solana', statuses(failed(inner), failed('AccountNotFound')))
     assert.deepEqual(await client.ask(['a', 'b']), [
       { is: 'failed', place: 'slot 57', reason: '{"InstructionError":[0,{"Custom":1}]}' },
       { is: 'failed', place: 'slot 57', reason: 'AccountNotFound' },
@@ -82,7 +50,7 @@ suite('an answer in the form of the public documentation of Solana', () => {
 
   test('about a transaction that is not final waits, even with an error', async () => {
     const young = { ...FINALIZED, confirmations: 10 }
-    const client = await clientOf(
+    const { client } = await openCannedClient(
       'solana',
       statuses(
         { ...young, confirmationStatus: 'processed' },
@@ -134,7 +102,7 @@ suite('an answer in the form of the public documentation of Solana', () => {
       },
       version: 0,
     }
-    const client = await clientOf('solana', { ...GENESIS, getTransaction: transaction })
+    const { client } = await openCannedClient('solana', { ...GENESIS, getTransaction: transaction })
     assert.deepEqual(await client.moved(SIGNATURE, { payer: WALLET, token: MINT }), {
       units: 250_000n,
       decimals: 6,
@@ -206,7 +174,7 @@ const RECEIPT = {
   type: '0x2',
 }
 
-const evm = (receipt: object | null): Results => ({
+const evm = (receipt: object | null): CannedResults => ({
   eth_chainId: '0x539',
   'eth_getBlockByNumber finalized': block('0xeff37f', HASH),
   'eth_getBlockByNumber 0xeff35f': block('0xeff35f', BLOCK_HASH),
@@ -216,13 +184,14 @@ const evm = (receipt: object | null): Results => ({
 
 suite('an answer in the form of the public documentation of Ethereum', () => {
   test('of eth_chainId is the id of the chain in decimal digits', async () => {
-    const client = await clientOf('evm', evm(null))
+    const { client } = await openCannedClient('evm', evm(null))
     assert.equal(await client.identify('1337'), '1337')
   })
 
   test('of eth_getTransactionReceipt and eth_getBlockByNumber gives a verdict', async () => {
     const place = `block 15725407 ${BLOCK_HASH}`
-    const verdictOf = async (receipt: object | null) => (await clientOf('evm', evm(receipt))).ask([HASH])
+    const verdictOf = async (receipt: object | null) =>
+      (await openCannedClient('evm', evm(receipt))).client.ask([HASH])
     assert.deepEqual(await verdictOf(RECEIPT), [{ is: 'final', place }])
     assert.deepEqual(await verdictOf({ ...RECEIPT, status: '0x0' }), [
       { is: 'failed', place, reason: 'the transaction was reverted' },
@@ -233,14 +202,13 @@ suite('an answer in the form of the public documentation of Ethereum', () => {
 
   test('without a status, as before the Byzantium fork, is unsure', async () => {
     const { status: _, ...old } = RECEIPT
-    const faults: RpcFault[] = []
-    const client = await clientOf('evm', evm({ ...old, root: HASH }), faults)
+    const { client, faults } = await openCannedClient('evm', evm({ ...old, root: HASH }))
     assert.deepEqual(await client.ask([HASH]), [{ is: 'unsure' }])
     assert.deepEqual(faults, [])
   })
 
   test('with a log of Transfer and eth_call of decimals gives what the payer moved', async () => {
-    const client = await clientOf('evm', evm(RECEIPT))
+    const { client } = await openCannedClient('evm', evm(RECEIPT))
     const moved = await client.moved(HASH, { payer: PAYER, token: CONTRACT })
     assert.deepEqual(moved, { units: 12_345n, decimals: 18 })
   })

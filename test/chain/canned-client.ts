@@ -1,0 +1,44 @@
+import { openChain } from '../../src/chain/open-chain.ts'
+import type { RpcFault } from '../../src/chain/rpc-failure.ts'
+import type { ChainClient } from '../../src/chain/tx-verdict.ts'
+
+/** Results by method, or by method and first parameter. A method without one answers null. */
+export type CannedResults = Readonly<Record<string, unknown>>
+
+type CannedClient = Readonly<{
+  client: ChainClient
+  faults: readonly RpcFault[]
+  /** Methods of each request, in order. */
+  sent: readonly (readonly string[])[]
+}>
+
+/** A client that has identified its one server, which answers these results in the envelope of JSON-RPC 2.0. */
+export async function openCannedClient(
+  chain: 'solana' | 'evm',
+  results: CannedResults,
+): Promise<CannedClient> {
+  const faults: RpcFault[] = []
+  const sent: string[][] = []
+  const client = openChain({
+    chain,
+    urls: ['https://rpc.example'],
+    signal: new AbortController().signal,
+    timeoutMs: 1_000,
+    now: () => 0,
+    fetch: async (_url, init) => {
+      const body = JSON.parse(init.body as string)
+      const calls: { id: number; method: string; params: unknown[] }[] = Array.isArray(body) ? body : [body]
+      sent.push(calls.map(({ method }) => method))
+      const replies = calls.map(({ id, method, params }) => ({
+        jsonrpc: '2.0',
+        result: results[`${method} ${String(params[0])}`] ?? results[method] ?? null,
+        id,
+      }))
+      return new Response(JSON.stringify(Array.isArray(body) ? replies : replies[0]))
+    },
+    onFault: (_url, fault) => faults.push(fault),
+  })
+  await client.identify(null)
+  sent.length = 0
+  return { client, faults, sent }
+}
