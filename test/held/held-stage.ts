@@ -16,7 +16,15 @@ import { testSigner } from '../story/signing.ts'
 import { assertConsistent, linesOf } from '../stage/door-stage.ts'
 
 /** A draft as a publisher sends it. */
-export type SentDraft = Readonly<Record<string, unknown>>
+export type SentDraft = Readonly<{
+  ref: string
+  type: string
+  kind: string
+  contestId?: number
+  kots?: string | null
+  tx?: string
+  details?: object
+}>
 
 /** A commit queue on a store of its own, in this process. */
 type HeldStage = Disposable &
@@ -30,6 +38,7 @@ type HeldStage = Disposable &
     settle(txs: readonly string[], is?: 'final' | 'failed' | 'excess'): Promise<string>
     /** Published events: `type/kind` and amount without its zeros. */
     published(): readonly string[]
+    lines(): readonly string[]
     /** Held drafts: ref, and the reason if there is one. */
     held(): readonly string[]
     irregular: readonly BooksRefusal[]
@@ -87,6 +96,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       return `${settled.published} published, ${settled.failed} failed, ${settled.refused} refused`
     },
     published: () => linesOf(path).map(shortLine),
+    lines: () => linesOf(path),
     held: () =>
       opened.queue.held
         .list(0, 100_000)
@@ -110,11 +120,8 @@ export function txOf(name: string): string {
 }
 
 function parsed(draft: SentDraft): Draft {
-  const { tx } = draft
-  const outcome = parseDraft(typeof tx === 'string' ? { ...draft, tx: txOf(tx) } : draft, {
-    chain: 'opaque',
-    mode: 'publish',
-  })
+  const tx = draft.tx === undefined ? null : txOf(draft.tx)
+  const outcome = parseDraft({ ...draft, tx }, { chain: 'opaque', mode: 'publish' })
   assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.field}: ${outcome.reason}`)
   return outcome.draft
 }

@@ -1,24 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { SentDraft } from '../../../test/held/held-stage.ts'
+import { moved, PAYING, RUNNING } from '../../../test/held/held-drafts.ts'
 import { openHeldStage } from '../../../test/held/held-stage.ts'
-
-const TIMES = { opensAt: '2026-10-02T00:00:00.000Z', closesAt: '2026-10-03T00:00:00.000Z' }
-
-function contest(kind: string, contestId = 1): SentDraft {
-  const details = kind === 'scheduled' || kind === 'rescheduled' ? { details: TIMES } : {}
-  return { ref: `${kind}-${contestId}`, type: 'contest', kind, contestId, ...details }
-}
-
-/** A draft such as `prize/winner` of contest 1, with a ref of its own. */
-function moved(ref: string, name: string, kots: string, more: SentDraft = {}): SentDraft {
-  const [type = '', kind = ''] = name.split('/')
-  return { ref, type, kind, contestId: 1, kots, ...more }
-}
-
-const DEPOSIT = { ref: 'deposit', type: 'treasury', kind: 'deposit', kots: '1000' }
-const RUNNING = [DEPOSIT, contest('scheduled'), contest('opened')]
-const PAYING = [...RUNNING, moved('fund', 'pool/top_up', '100'), contest('closed')]
 
 suite('a draft with a transaction', () => {
   test('is held until the chain says that it is final', async () => {
