@@ -27,7 +27,7 @@ export type SentDraft = Readonly<{
 }>
 
 /** A commit queue on a store of its own, in this process. */
-type HeldStage = Disposable &
+export type HeldStage = Disposable &
   Readonly<{
     path: string
     queue(): CommitQueue

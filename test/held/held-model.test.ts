@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Draft } from '../../src/protocol/draft.ts'
+import type { HeldModel, ModelAnswer } from './held-model.ts'
+import { assertCovered, openHeldModel } from './held-model.ts'
+import type { HeldStage } from './held-stage.ts'
+import { openHeldStage } from './held-stage.ts'
+import type { DraftChoice } from './random-drafts.ts'
+import { BEGINNING, draftChoices, draftOf, TXS } from './random-drafts.ts'
+
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 30)
+type Step =
+  | Readonly<{ is: 'submit'; drafts: readonly DraftChoice[]; repeats: boolean }>
+  | Readonly<{ is: 'settle'; txs: readonly (readonly [tx: number, word: 'final' | 'failed' | 'excess'])[] }>
+  | Readonly<{ is: 'vouch' | 'drop'; pick: number }>
+  | Readonly<{ is: 'release' | 'reopen' }>
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      is: fc.constant('submit' as const),
+      drafts: fc.array(draftChoices, { minLength: 1, maxLength: 3 }),
+      repeats: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      is: fc.constant('settle' as const),
+      txs: fc.array(
+        fc.tuple(fc.nat(TXS - 1), fc.constantFrom('final', 'final', 'final', 'failed', 'excess')),
+        { minLength: 1, maxLength: 5 },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ is: fc.constantFrom('vouch', 'drop'), pick: fc.nat(50) }) },
+  { weight: 1, arbitrary: fc.record({ is: fc.constantFrom('release', 'reopen') }) },
+)
+
+/** One run: a queue on a store, and the model. */
+type Trial = Readonly<{
+  stage: HeldStage
+  model: HeldModel
+  sent: Draft[]
+  counts: Record<'published' | 'held' | 'refused' | 'waits' | 'rejected', number>
+}>
+
+async function submit({ stage, model, sent, counts }: Trial, drafts: readonly Draft[]): Promise<void> {
+  const expected = model.submit(drafts)
+  const outcome = await stage.queue().submit(drafts)
+  const answer: ModelAnswer = outcome.ok
+    ? outcome.receipts.map(({ status, seq }) => (seq === undefined ? status : `${status} ${seq}`))
+    : `${outcome.index} ${outcome.code}`
+  assert.deepEqual(answer, expected)
+  if (outcome.ok) sent.push(...drafts)
+  else counts.rejected += 1
+  for (const status of outcome.ok ? expected : []) if (status === 'held') counts.held += 1
+}
+
+async function take(trial: Trial, step: Step, number: number): Promise<void> {
+  const { stage, model, sent } = trial
+  const held = model.held
+  switch (step.is) {
+    case 'submit': {
+      const drafts = step.drafts.flatMap(
+        (choice, index) => draftOf(choice, `${number}-${index}`, model) ?? [],
+      )
+      const repeated = step.repeats ? sent.slice(-2) : []
+      return submit(trial, [...repeated, ...drafts])
+    }
+    case 'settle': {
+      const words = new Map(step.txs.map(([tx, word]) => [`transaction-${tx}`, word]))
+      model.settle(words)
+      const settled = [...words].map(([tx, is]) => ({ tx, is, place: 'slot 1', reason: 'as the chain said' }))
+      const outcome = await stage.queue().held.settle(settled)
+      return assert.ok(outcome.ok)
+    }
+    case 'vouch':
+    case 'drop': {
+      const ref = held[step.pick % Math.max(1, held.length)]?.draft.ref ?? 'nobody'
+      model[step.is](ref)
+      const outcome = await stage.queue().held[step.is]([ref], 'the operator said so')
+      return assert.ok(outcome.ok)
+    }
+    case 'release':
+      model.release()
+      trial.counts.refused += model.refused().length
+      await stage.queue().held.release([])
+      assert.deepEqual(
+        stage
+          .queue()
+          .held.list(0, 1_000)
+          .flatMap(({ ref, chain, reason }) => (chain !== 'asked' && reason !== null ? [ref] : [])),
+        model.refused(),
+      )
+      return
+    case 'reopen':
+      return stage.reopen()
+  }
+}
+
+function assertEqual({ stage, model }: Trial): void {
+  const lines = stage.lines().map((line) => shortOf(JSON.parse(line) as Draft))
+  assert.deepEqual(
+    lines,
+    model.published.map(({ kots, ...rest }) => shortOf({ ...rest, kots })),
+  )
+  assert.deepEqual(
+    stage
+      .queue()
+      .held.list(0, 1_000)
+      .map(({ ref, chain }) => [ref, chain]),
+    model.held.map((each) => [each.draft.ref, each.word]),
+  )
+}
+
+/** What an event has of its draft. */
+function shortOf({
+  type,
+  kind,
+  contestId,
+  kots,
+  tx,
+}: Omit<Draft, 'kots'> & { kots: unknown }): readonly unknown[] {
+  const amount = typeof kots === 'string' ? BigInt(kots.replace('.', '')) : kots
+  return [type, kind, contestId, amount, tx]
+}
+
+suite('a log with held drafts', () => {
+  test('holds, publishes and refuses as the specification says, whatever is settled, dropped or restarted', async () => {
+    const counts = { published: 0, held: 0, refused: 0, waits: 0, rejected: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 30, maxLength: 90, size: 'max' }), async (run) => {
+        using stage = openHeldStage()
+        const trial: Trial = { stage, model: openHeldModel(), sent: [], counts }
+        await submit(trial, BEGINNING)
+        for (const [number, step] of run.entries()) {
+          await take(trial, step, number)
+          assertEqual(trial)
+        }
+        const { published, held } = trial.model
+        counts.published += published.length
+        counts.waits += held.filter(({ word }) => word === 'none').length
+        if (!published.some(({ type }) => type === 'correction')) assertCovered(published)
+      }),
+      { numRuns: RUNS },
+    )
+    for (const [what, count] of Object.entries(counts)) assert.ok(count >= RUNS / 10, `${count} ${what}`)
+  })
+})
