@@ -33,6 +33,8 @@ type RpcServerSettings = Readonly<{
   port?: number
   /** Path of the URL; providers have the key of an account there. */
   path?: string
+  /** Whether pages of any site may ask. Agave allows it; geth does only when it is told to. */
+  cors?: boolean
 }>
 
 /** Longest request body, as Agave and geth have it. */
@@ -55,6 +57,11 @@ export async function openRpcServer(settings: RpcServerSettings): Promise<RpcSer
     const present = typeof faults === 'function' ? faults() : faults
     const called = (method: string): void => {
       calls[method] = (calls[method] ?? 0) + 1
+    }
+    if (settings.cors === true) {
+      response.setHeader('access-control-allow-origin', '*')
+      response.setHeader('access-control-allow-headers', 'content-type')
+      if (request.method === 'OPTIONS') return void response.writeHead(204).end()
     }
     answer(settings.chain, { request, response, faults: present, fire, called }).catch(() =>
       response.destroy(),

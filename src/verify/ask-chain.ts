@@ -6,12 +6,9 @@ import { askTransactions } from './onchain/ask-transactions.ts'
 import type { ChainReport } from './onchain/judge-transactions.ts'
 import { judgeTransactions } from './onchain/judge-transactions.ts'
 import type { NamedTransactions } from './onchain/named-transactions.ts'
-import { openNamedTransactions } from './onchain/named-transactions.ts'
+import { openNamedTransactions, RECENT_MS } from './onchain/named-transactions.ts'
 import type { Checklist } from './questions/check.ts'
 import type { ReadLog } from './read-log.ts'
-
-/** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
-const RECENT_MS = 20 * 60_000
 
 /** Waits before the servers are asked which chain they serve, while none answers. */
 const WAITS_MS = [0, 1_000, 4_000] as const

@@ -13,7 +13,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   publish: ['protocol', 'log', 'project', 'chain'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'serve', 'log'],
-  'web/islands': ['protocol', 'tlog', 'client', 'chain', 'web'],
+  'web/islands': ['protocol', 'tlog', 'client', 'chain', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   chain: ['protocol'],
   verify: ['protocol', 'tlog', 'project', 'client', 'chain'],

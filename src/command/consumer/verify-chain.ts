@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { ChainError } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
+import { openRequestPace } from '../../chain/request-pace.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
 import type { ChainQuestions } from '../../verify/ask-chain.ts'
@@ -26,8 +27,6 @@ type AskableChain = 'solana' | 'evm'
 
 const KEY_BYTES = 32
 const REQUEST_MS_MAX = 20_000
-/** Time whose requests may be sent at once. */
-const BURST_MS = 5_000
 
 /**
  * Opens the questions to the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the log,
@@ -47,6 +46,7 @@ export async function openChainQuestions(
   if (account !== null) checkAddresses(chain, account)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
+  const sleep = (ms: number): Promise<void> => SURROUNDINGS.sleep(ms, world.stop)
   try {
     const client = openChain({
       chain,
@@ -54,7 +54,7 @@ export async function openChainQuestions(
       signal: world.stop,
       timeoutMs: REQUEST_MS_MAX,
       now: world.monotonicMs,
-      spend: openSpending(options.chainRequests, world),
+      spend: openRequestPace(options.chainRequests, world.monotonicMs, sleep),
     })
     // Asked before the log is read, which may take minutes. Servers that are down now may answer later.
     await client.identify(null)
@@ -67,7 +67,7 @@ export async function openChainQuestions(
       sample: options.sample,
       largest: options.largest,
       drawKey: () => randomBytes(KEY_BYTES),
-      pause: (ms) => SURROUNDINGS.sleep(ms, world.stop),
+      pause: sleep,
     }
   } catch (cause) {
     if (cause instanceof ChainError) throw new CommandError(2, `--chain: ${cause.message}`, { cause })
@@ -127,16 +127,4 @@ function otherChain(own: string, asked: AskableChain): CommandError {
       ? '--chain: this log does not name its chain (opaque), so nobody can be asked about its transactions'
       : `--chain: the transactions of this log are not of ${asked}: give the chain that its /status names`,
   )
-}
-
-/** Spreads the requests to each server. A few may be sent at once. */
-function openSpending(perMinute: number, world: World): (calls: number, url: number) => Promise<void> {
-  const freeAt = new Map<number, number>()
-  return async (calls, url) => {
-    const now = world.monotonicMs()
-    const at = Math.max(now, freeAt.get(url) ?? now)
-    freeAt.set(url, at + (calls * 60_000) / perMinute)
-    const waitMs = at - now - BURST_MS
-    if (waitMs > 0) await SURROUNDINGS.sleep(waitMs, world.stop)
-  }
 }

@@ -1,13 +1,8 @@
-import type { MovedAmount } from '../../chain/tx-verdict.ts'
-import { billionths, formatAmount } from '../../protocol/amount.ts'
-import type { Seq } from '../../protocol/seq.ts'
 import type { Checklist } from '../questions/check.ts'
 import type { AskedTransaction } from './ask-transactions.ts'
-import { formatChance, missChance, statedWrongs } from './miss-chance.ts'
+import { chanceLines } from './miss-chance.ts'
 import type { ChosenTransactions } from './named-transactions.ts'
-
-/** Seqs of one transaction that a finding names. */
-const SEQS_SHOWN = 5
+import { excessOf, faultOf, isSound, placeOf } from './transaction-fault.ts'
 
 /** Chain that was asked, as a report names it. */
 type AskedChain = Readonly<{
@@ -43,7 +38,7 @@ export function judgeTransactions(
   const faults = asked.map((one) => ({ one, what: faultOf(one) }))
   for (const { one, what } of faults)
     if (what !== null) list.wrong('chain', { place: placeOf(one.seqs), what })
-  const sound = new Set(asked.filter((one) => isSound(one, chain)).map(({ tx }) => tx))
+  const sound = new Set(asked.filter((one) => isSound(one, chain.comparesAmounts)).map(({ tx }) => tx))
   const wrong = faults.filter(({ what }) => what !== null).length
   const open = asked.length - sound.size - wrong
   const lines = linesOf(chosen, asked, sound, chain)
@@ -59,47 +54,6 @@ export function judgeTransactions(
   return { lines, isAnswered: chosen.total === 0 || sound.size + wrong > 0 }
 }
 
-/** What is wrong with a transaction; null when nothing is, or when it is not known. */
-function faultOf({ verdict, isRecent, paid, moved }: AskedTransaction): string | null {
-  switch (verdict.is) {
-    case 'failed':
-      return `its transaction failed on the chain (${verdict.place})`
-    case 'waiting':
-      return isRecent ? null : 'its transaction is not final'
-    case 'unknown':
-      return isRecent ? null : 'no server that was asked knows its transaction'
-    case 'unsure':
-      return null
-    case 'final':
-      return moved !== null && difference(paid, moved) > 0n
-        ? `payouts of ${formatAmount(paid)} name its transaction, in which the payer moved ${formatMoved(moved)}`
-        : null
-  }
-}
-
-/** Whether everything about a transaction was checked and is right. */
-function isSound(one: AskedTransaction, { comparesAmounts }: AskedChain): boolean {
-  if (one.verdict.is !== 'final' || faultOf(one) !== null) return false
-  return !comparesAmounts || one.paid <= 0n || one.moved !== null
-}
-
-/** Sum of payouts less the moved amount, in a unit that both have. */
-function difference(paid: bigint, { units, decimals }: MovedAmount): bigint {
-  return paid * 10n ** BigInt(decimals) - units * 1_000_000_000n
-}
-
-/** Moved amount with nine decimals, or with all of its own when they are more. */
-function formatMoved({ units, decimals }: MovedAmount): string {
-  if (decimals <= 9) return formatAmount(billionths(units * 10n ** BigInt(9 - decimals)))
-  const digits = units.toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
-
-function placeOf(seqs: readonly Seq[]): string {
-  const more = seqs.length - SEQS_SHOWN
-  return `seq ${seqs.slice(0, SEQS_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
 function linesOf(
   { total, sampled, largest }: ChosenTransactions,
   asked: readonly AskedTransaction[],
@@ -107,7 +61,7 @@ function linesOf(
   { chain, chainId, hosts, comparesAmounts, isSimulated }: AskedChain,
 ): readonly string[] {
   const drawn = sampled.filter(({ tx }) => sound.has(tx)).length
-  const more = asked.filter(({ paid, moved }) => moved !== null && difference(paid, moved) < 0n).length
+  const more = asked.filter(({ paid, moved }) => moved !== null && excessOf(paid, moved) < 0n).length
   const lines: string[] = []
   if (isSimulated)
     lines.push('This log is simulated: its transactions are invented, and so is a chain that has them.')
@@ -142,15 +96,4 @@ function areUnknownOldest(asked: readonly AskedTransaction[]): boolean {
   const known = seqsWhere(({ verdict }) => verdict.is === 'final' || verdict.is === 'failed')
   const oldestKnown = known.reduce((least, seq) => Math.min(least, seq), Infinity)
   return unknown.length > 0 && unknown.every((seq) => seq < oldestKnown)
-}
-
-/** Arithmetic of a sample in plain words. */
-function chanceLines(total: number, drawn: number): readonly string[] {
-  if (drawn === 0 || drawn === total) return []
-  const parts = statedWrongs(total).map(
-    (wrong) => `${wrong} were false: ${formatChance(missChance({ total, wrong, drawn }))}`,
-  )
-  return [
-    `Chance that the ${drawn} found right contain none of the false ones, if of all ${total} ${parts.join('; if ')}.`,
-  ]
 }

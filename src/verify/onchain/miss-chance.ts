@@ -1,7 +1,7 @@
 import { assert } from '../../protocol/brand.ts'
 
 /** Chance as an exact fraction from 0 to 1. */
-export type Chance = Readonly<{ numerator: bigint; denominator: bigint }>
+type Chance = Readonly<{ numerator: bigint; denominator: bigint }>
 
 /** Number of transactions, how many of them are false, and how many were drawn at random, each at most once. */
 type Draw = Readonly<{ total: number; wrong: number; drawn: number }>
@@ -42,4 +42,16 @@ function decimals(millionths: bigint): string {
 export function statedWrongs(total: number): readonly number[] {
   const numbers = [1, Math.ceil(total / 100), Math.ceil(total / 20)]
   return [...new Set(numbers)].filter((wrong) => wrong > 0 && wrong <= total)
+}
+
+/** Arithmetic of a sample in plain words; none when everything or nothing was found right. */
+export function chanceLines(total: number, drawn: number): readonly string[] {
+  if (drawn === 0 || drawn === total) return []
+  const chanceOf = (wrong: number): string => formatChance(missChance({ total, wrong, drawn }))
+  const [one = 0, ...others] = statedWrongs(total)
+  const first = `If ${one} of all ${total} was false, the ${drawn} found right would miss it with a chance of ${chanceOf(one)}`
+  const more = others.map(
+    (wrong) => `If ${wrong} were false, all of them would be missed with ${chanceOf(wrong)}`,
+  )
+  return [[first, ...more].map((sentence) => `${sentence}.`).join(' ')]
 }

@@ -5,11 +5,12 @@ import type { Entry } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { isTx } from '../../protocol/tx.ts'
-import { isListedPayout } from '../../project/fold/event-traits.ts'
 import type { Sha256 } from '../../tlog/hash.ts'
 import { openKeyedTable } from './keyed-table.ts'
 import { openNamingEvents } from './naming-events.ts'
 
+/** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
+export const RECENT_MS: number = 20 * 60_000
 /** Most events with a malformed transaction that are kept. */
 const MALFORMED_MAX = 1_000
 
@@ -49,6 +50,7 @@ type NamedSettings = Readonly<{
   key: Uint8Array
   sha256: Sha256
   chain: 'solana' | 'evm'
+  /** Moment after which a server may not yet know a transaction as final: `RECENT_MS` ago. */
   recentFrom: Ms
   sample: number
   largest: number
@@ -79,7 +81,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
       candidates.push({ index, tx, rank })
       if (candidates.length > 2 * sample) candidates.pop()
     }
-    if (isListedPayout(event)) pay(index, tx, event.kots ?? ZERO)
+    if (event.type === 'payout') pay(index, tx, event.kots ?? ZERO)
   }
 
   function pay(index: number, tx: string, kots: Amount): void {
@@ -92,7 +94,8 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
     malformed.delete(corrects)
     const index = naming.remove(corrects)
     const before = paid.get(index ?? -1)
-    if (before !== undefined && isListedPayout(event)) pay(before.index, before.tx, event.kots ?? ZERO)
+    // The kind of a correction is the type that it corrects.
+    if (before !== undefined && event.kind === 'payout') pay(before.index, before.tx, event.kots ?? ZERO)
   }
 
   return {

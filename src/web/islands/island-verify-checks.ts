@@ -10,6 +10,7 @@ import {
   unchecked,
   failedStep,
 } from './island-verify-log.ts'
+import type { OnChain } from './island-verify-fields.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
@@ -19,10 +20,19 @@ export async function* checkEvent(log: Log, seq: number): CheckSteps<ProvedEvent
   return now && (yield* provedEvent(log, now, seq))
 }
 
-/** Checks an event and yields its transaction, with links to explorers. `{tx}` in a template is the transaction. */
-export async function* checkPayment(log: Log, seq: number, explorers: readonly string[]): CheckSteps {
+/**
+ * Checks an event and its transaction: on the chain when the reader named RPC servers, else with links to explorers. `{tx}`
+ * in a template is the transaction.
+ */
+export async function* checkPayment(
+  log: Log,
+  seq: number,
+  explorers: readonly string[],
+  onChain: OnChain | null,
+): CheckSteps {
   const event = yield* checkEvent(log, seq)
   if (event === undefined) return
+  if (onChain !== null && event.tx !== null) return yield* onChain.payment(log, event, onChain.fields)
   const { tx } = event
   yield tx === null
     ? unchecked(`Event #${seq} names no transaction`)

@@ -1,3 +1,5 @@
+import type { ChainChecks } from './island-verify-fields.ts'
+import { readChainFields } from './island-verify-fields.ts'
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
 import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
 import { NotServed, unchecked, failedStep } from './island-verify-log.ts'
@@ -35,12 +37,12 @@ const VISITS: Visits = {
   },
 }
 
-/** Starts the forms of checks. Each shows its steps as they come. */
-export function startVerify(): void {
+/** Starts the forms of checks. Each shows its steps as they come. `chain` is null where no blockchain can be asked. */
+export function startVerify(chain: ChainChecks | null): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-check]')) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
-      void run(form)
+      void run(form, chain)
     })
   }
   // On wide screens the words are beside the picture, so they may be open.
@@ -51,7 +53,7 @@ export function startVerify(): void {
   if (checks !== null) checks.hidden = false
 }
 
-async function run(form: HTMLFormElement): Promise<void> {
+async function run(form: HTMLFormElement, chain: ChainChecks | null): Promise<void> {
   const list = form.querySelector('ol')
   const button = form.querySelector('button')
   if (list === null || button === null || button.disabled) return
@@ -65,7 +67,7 @@ async function run(form: HTMLFormElement): Promise<void> {
   button.disabled = true
   list.setAttribute('aria-busy', 'true')
   try {
-    for await (const step of stepsOf(form)) {
+    for await (const step of stepsOf(form, chain)) {
       list.append(stepItem(step))
       if (place !== null) showPath(place, step)
     }
@@ -84,7 +86,7 @@ async function run(form: HTMLFormElement): Promise<void> {
   }
 }
 
-async function* stepsOf(form: HTMLFormElement): CheckSteps {
+async function* stepsOf(form: HTMLFormElement, chain: ChainChecks | null): CheckSteps {
   const fieldValue = (name: string): string =>
     document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
   const log: Log = {
@@ -92,12 +94,14 @@ async function* stepsOf(form: HTMLFormElement): CheckSteps {
     vkey: fieldValue('vkey'),
     ed25519: form.closest<HTMLElement>('[data-checks]')?.dataset['ed25519'] ?? '',
   }
+  const fields = readChainFields(fieldValue)
+  const onChain = chain === null || fields === null ? null : { ...chain, fields }
   switch (form.dataset['check'] ?? '') {
     case 'event':
       yield* checkEvent(log, Number(fieldValue('seq')))
       return
     case 'payment':
-      return yield* checkPayment(log, Number(fieldValue('payment')), explorersOf(form))
+      return yield* checkPayment(log, Number(fieldValue('payment')), explorersOf(form), onChain)
     case 'visit':
       return yield* checkVisit(
         log,
@@ -106,7 +110,7 @@ async function* stepsOf(form: HTMLFormElement): CheckSteps {
         new Date().toISOString().slice(0, 10),
       )
     case 'month':
-      return yield* checkMonth(log, fieldValue('month'))
+      return yield* checkMonth(log, fieldValue('month'), onChain)
     case 'file': {
       const file = form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0]
       if (file !== undefined) yield* checkLoyaltyFile(log, file)

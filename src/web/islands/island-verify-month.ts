@@ -5,6 +5,7 @@ import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, frontierAt, rootOf, tilesOfFrontier } from '../../tlog/frontier.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { formatBase64, formatHex } from '../../tlog/text.ts'
+import type { OnChain } from './island-verify-fields.ts'
 import type { Log, CheckSteps } from './island-verify-log.ts'
 import {
   hasher,
@@ -18,7 +19,6 @@ import {
   tileReader,
   unchecked,
 } from './island-verify-log.ts'
-import type { Sums } from './island-verify-sums.ts'
 import { checkFlows, openSums, addEvent } from './island-verify-sums.ts'
 import { checkGrowth, provedEvent } from './island-verify-tree.ts'
 
@@ -26,7 +26,7 @@ import { checkGrowth, provedEvent } from './island-verify-tree.ts'
  * Checks the files of a closed month against the signed tree at its end. Hashes every line onto the tree of the months
  * before, and proves that the events before the first and after the last are of other months.
  */
-export async function* checkMonth(log: Log, month: string): CheckSteps {
+export async function* checkMonth(log: Log, month: string, onChain: OnChain | null): CheckSteps {
   const lacking = `The month ${month} is not closed yet, or the log has no such month`
   const manifest: ArchiveManifest = JSON.parse(await servedText(log, `archive/${month}.json`, lacking))
   const signed = yield* signedCheckpoint(log, manifest.checkpoint)
@@ -41,7 +41,11 @@ export async function* checkMonth(log: Log, month: string): CheckSteps {
     return yield* failed('The manifest of the month does not say where its events stand')
   }
   const sums = openSums()
-  const ofMonth = yield* monthRoot(log, manifest, before, sums)
+  const transactions = onChain === null ? undefined : yield* onChain.openMonth(log, onChain.fields)
+  const ofMonth = yield* monthRoot(log, manifest, before, (event, line, details) => {
+    addEvent(sums, event, details)
+    transactions?.add(line, details)
+  })
   if (ofMonth === undefined) return
   if (!isSame(ofMonth, root))
     return yield* failed('The hashes of the month do not lead to the root that was signed')
@@ -62,6 +66,7 @@ export async function* checkMonth(log: Log, month: string): CheckSteps {
     return yield* failed(`Event #${size + 1} is of the month too, and is not in its file`)
   yield passed('The events before and after those of the file are of other months: none is left out')
   if ((yield* checkFlows(log, month, signed, sums)) === undefined) return
+  if (transactions !== undefined) yield* transactions.ask()
   yield unchecked('Every other figure is computed by daybook verify, not here')
 }
 
@@ -70,7 +75,7 @@ async function* monthRoot(
   log: Log,
   { month, gzip, details }: ArchiveManifest,
   before: number,
-  sums: Sums,
+  take: (event: EventWire, line: string, details: string | null) => void,
 ): CheckSteps<Uint8Array> {
   const frontier = frontierAt(hasher, before, await tileReader(log, tilesOfFrontier(before)))
   const file = await checkedLines(log, `${month}.jsonl.gz`, gzip)
@@ -89,7 +94,7 @@ async function* monthRoot(
     const detailsLine = next.seq === seq ? next.line : null
     if (detailsLine !== null) next = await nextDetails(beside)
     appendLeaf(hasher, frontier, hasher.leaf(formatEntry(line, detailsLine)))
-    addEvent(sums, event, detailsLine)
+    take(event, line, detailsLine)
   }
   if (next.line !== null) return yield* failed('There are details of an event that is not of the month')
   yield passed(`Its file has ${seq - before} events, in order, and all are of the month`)

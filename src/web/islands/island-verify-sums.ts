@@ -10,7 +10,7 @@ import { provedEvent } from './island-verify-tree.ts'
 type Figure = keyof FlowFigures
 
 /** Sums of a month's events, changed in place by `addEvent`. */
-export type Sums = Record<Figure, Amount> & {
+type Sums = Record<Figure, Amount> & {
   /** Corrections of payouts. The corrected event tells whether it was a prize. */
   readonly corrections: { corrects: number; amount: Amount }[]
   /** Kind of each payout of the month, by seq. */

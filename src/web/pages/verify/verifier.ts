@@ -51,7 +51,7 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
 
 const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`
 
-/** The verifier's document. Its policy allows only its own script and style, and requests to any log. */
+/** The verifier's document. Its policy allows only its own script and style, and requests to any log and RPC server. */
 function formatVerifier(source: string, checks: Html): string {
   // `</script` within the source would end the element.
   const script = source.trim().replaceAll('</script', String.raw`<\/script`)
@@ -72,7 +72,7 @@ function formatVerifier(source: string, checks: Html): string {
           <h1>Daybook verifier</h1>
           <p>
             This file checks a log from your own disk. It asks nobody but the log whose address you give, and
-            what it keeps of your visits stays in this browser.
+            the servers of a blockchain if you name them. What it keeps of your visits stays in this browser.
           </p>
           <h2>What you can check</h2>
           ${checks} ${NOT_PROVED}

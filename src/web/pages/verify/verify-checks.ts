@@ -45,10 +45,11 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
       ${form('file', html`<label>File <input type="file" required /></label>`, 'Check the file')}
       <h3>A payment</h3>
       <p>
-        The event of a payout is proved here, with the transaction that it names. The chain itself is not
-        looked at: ${explorersOf(explorers)}
+        The event of a payout is proved here, with the transaction that it names.
+        ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
       </p>
       ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
+      ${base === null ? null : CHAIN_FIELDS}
       <h3>By a key of your own</h3>
       <p>All checks take it in place of the one that the log itself names.</p>
       <p class="ask" data-ask>
@@ -67,9 +68,45 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
 }
 
 function explorersOf(explorers: readonly Explorer[]): Html {
-  if (explorers.length === 0) return html`look the transaction up at any site that shows its chain.`
+  if (explorers.length === 0) return html`Or look the transaction up at any site that shows its chain.`
   const hosts = explorers.map(({ host }) => host).join(' and ')
-  return html`you are led to ${hosts}, which are not ours.`
+  return html`Or look at ${hosts}, which are not ours: the check gives you the links.`
+}
+
+/** The policy of a served page allows requests to its own server alone. */
+const ON_PAGE = html`This page does not ask the blockchain. The verifier that you save to your disk can, and
+  so can <code>daybook verify --chain</code>.`
+const ON_DISK = html`With servers of the blockchain below, its transaction is looked up there.`
+
+/** Fields of the saved verifier for the checks of a payment and of a month. */
+const CHAIN_FIELDS = html`<h3>By the blockchain itself</h3>
+  <p>
+    Name JSON-RPC servers of the blockchain that you trust, not the log’s operator: three are best, since two
+    must agree. Then the check of a payment asks them about its transaction, and the check of a month asks
+    them about 100 random transactions of the month and the 10 with the largest payouts. What you type here
+    goes to these servers alone. The log never sees it.
+  </p>
+  <p>
+    It proves that a transaction exists, succeeded and is final. With the payer and the token it also proves
+    that the payer moved no less than the payouts say. It does not prove who received it.
+  </p>
+  <div class="ask" data-ask>
+    ${chainField('rpc', 'Addresses of RPC servers, with blanks between them (optional)', 'https://rpc.example.org')}
+    ${chainField('payer', 'Account that pays, to compare amounts (optional)', '')}
+    ${chainField('token', 'Mint or contract of the token (optional)', '')}
+  </div>`
+
+function chainField(name: string, label: string, placeholder: string): Html {
+  return html`<label
+    >${label}
+    <input
+      name="${name}"
+      type="text"
+      placeholder="${placeholder}"
+      size="60"
+      autocomplete="off"
+      spellcheck="false"
+  /></label>`
 }
 
 function baseField(base: string): Html {
@@ -116,7 +153,10 @@ export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
     <li>
       That an event is true: a proof says that it was published, when, and that it was never changed since.
     </li>
-    <li>That nothing was left out before it was published. A payment can be looked up on its chain.</li>
+    <li>
+      That nothing was left out before it was published. Only the blockchain can say whether a payment was
+      made.
+    </li>
     <li>
       That two readers are shown the same log. Compare checkpoints with others: two of one size with different
       roots convict the log.

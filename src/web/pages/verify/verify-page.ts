@@ -68,7 +68,8 @@ function verifierSection(view: View, keys: LinkedAnswer<LogKeys>): Html {
   return html`<h2>Do not trust this page?</h2>
     <p>
       You are right: a page is only as honest as the server that sends it. Save the verifier, read it, and run
-      it from your own disk, today and at every later visit; it is one file and asks nobody but the log.
+      it from your own disk, today and at every later visit. It is one file, and asks nobody but the log and
+      the servers of a blockchain that you name.
     </p>
     <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
     ${keysOf(view, keys)}
@@ -79,6 +80,7 @@ function verifierSection(view: View, keys: LinkedAnswer<LogKeys>): Html {
       role="region"
       aria-label="Command to verify"
     ><code>daybook verify ${base} --key "$(cat vkey)" --save checkpoints</code></pre>
+    ${chainSection(view)}
     <h3>With nothing but curl and openssl</h3>
     <p>The signature of the newest checkpoint; the file vkey holds the log’s key.</p>
     <pre
@@ -87,6 +89,23 @@ function verifierSection(view: View, keys: LinkedAnswer<LogKeys>): Html {
       aria-label="Recipe with openssl"
     ><code>curl -sf ${base}/api/v1/log/checkpoint > checkpoint
 ${RECIPE}</code></pre>`
+}
+
+/** Command that asks the blockchain; null for a log that does not name its chain. */
+function chainSection({ identity, site }: View): Html | null {
+  if (identity.chain === 'opaque') return null
+  return html`<h3 id="by-blockchain">Against the blockchain</h3>
+    <p>
+      This also asks servers of your choice about 300 random transactions of the log and the 20 with the
+      largest payouts. It proves that they exist, succeeded and are final, and says how likely it is that a
+      false one was missed. With <code>--payer</code> and <code>--token</code> it compares the amounts too.
+    </p>
+    ${identity.simulated ? html`<p>The transactions of this log are invented: no real chain has them.</p>` : null}
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="Command to ask the blockchain"
+    ><code>daybook verify ${site.url} --chain ${identity.chain}=https://rpc.example.org</code></pre>`
 }
 
 /** Keys by this server, for comparison with other sources. By themselves they prove nothing. */

@@ -1,0 +1,174 @@
+import { ChainError } from '../../chain/chain-url.ts'
+import { openChain } from '../../chain/open-chain.ts'
+import { openRequestPace } from '../../chain/request-pace.ts'
+import type { ChainClient, TokenAccount } from '../../chain/tx-verdict.ts'
+import { add, parseAmount, ZERO } from '../../protocol/amount.ts'
+import type { Amount } from '../../protocol/amount.ts'
+import type { EventWire } from '../../protocol/event.ts'
+import { parseEvent } from '../../protocol/event.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { EventCorrections, EventDetails, EventsPage, Status } from '../../protocol/resources.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import type { AskedTransaction } from '../../verify/onchain/ask-transactions.ts'
+import { askTransactions } from '../../verify/onchain/ask-transactions.ts'
+import { chanceLines } from '../../verify/onchain/miss-chance.ts'
+import { openNamedTransactions, RECENT_MS } from '../../verify/onchain/named-transactions.ts'
+import { faultOf, isSound, placeOf } from '../../verify/onchain/transaction-fault.ts'
+import type { ChainChecks, ChainFields, MonthTransactions } from './island-verify-fields.ts'
+import type { CheckStep, CheckSteps, Log } from './island-verify-log.ts'
+import { failedStep, passed, servedText, sha256Sync, unchecked } from './island-verify-log.ts'
+import type { ProvedEvent } from './island-verify-tree.ts'
+
+/** Transactions of a month that are asked about. */
+const SAMPLE = 100
+const LARGEST = 10
+const REQUEST_MS_MAX = 20_000
+const REQUESTS_A_MINUTE = 240
+/** Payouts of one transaction whose corrections are looked up at most. */
+const PAYOUTS_MAX = 30
+const EVENTS_MAX = 1_000
+
+const UNREACHED =
+  'No RPC server could be asked from here. A browser asks only servers that allow requests from any page (CORS), and those at https addresses or on this machine. daybook verify --chain asks any'
+
+/** Checks against a blockchain, by the RPC servers that the reader types in. They get no request from the log's server. */
+export const CHAIN_CHECKS: ChainChecks = { payment: checkOnChain, openMonth }
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** RPC servers that were reached, and the chain that they serve. */
+type Reached = Readonly<{ client: ChainClient; chain: 'solana' | 'evm'; at: string }>
+
+/** Opens the servers of the reader, for the chain of the log. Undefined when they cannot be asked. */
+async function* reachChain(log: Log, { urls }: ChainFields): CheckSteps<Reached> {
+  const { chain, simulated }: Status = JSON.parse(await servedText(log, 'status'))
+  if (chain !== 'solana' && chain !== 'evm') {
+    yield unchecked('This log does not name its chain, so no server can be asked about its transactions')
+    return undefined
+  }
+  if (simulated) {
+    yield unchecked('This log is simulated: its transactions are invented, and so is a chain that has them')
+  }
+  const now = (): number => performance.now()
+  const spend = openRequestPace(REQUESTS_A_MINUTE, now, sleep)
+  const { signal } = new AbortController()
+  try {
+    const client = openChain({ chain, urls, signal, timeoutMs: REQUEST_MS_MAX, now, spend })
+    const id = await client.identify(null)
+    const hosts = urls.map((url) => new URL(url).host).join(' and ')
+    if (id !== null)
+      return { client, chain, at: `${hosts}, ${chain === 'evm' ? 'chain id' : 'genesis'} ${id}` }
+    yield unchecked(UNREACHED)
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error
+    yield unchecked(error.message)
+  }
+  return undefined
+}
+
+/** Asks the chain about the transaction of an event that was proved. */
+async function* checkOnChain(log: Log, event: ProvedEvent, fields: ChainFields): CheckSteps {
+  const reached = yield* reachChain(log, fields)
+  if (reached === undefined || event.tx === null) return
+  const { tx } = event
+  const account = event.type === 'payout' ? fields.account : null
+  const paid = account === null ? ZERO : await paidBy(log, event)
+  if (paid === undefined) {
+    yield failedStep(`The server leaves event #${event.seq} out of the events that name the transaction`)
+    return
+  }
+  const isRecent = event.atMs > Date.now() - RECENT_MS
+  const [asked] = await ask(reached.client, account, [{ tx, seqs: [seqOf(event.seq)], paid, isRecent }])
+  if (asked === undefined) return
+  yield stepOf(asked, account !== null, reached.at)
+  if (account === null) {
+    yield unchecked(
+      'The amount was not compared. Give the payer and the token; without them this proves only that the transaction exists, succeeded and is final',
+    )
+  }
+}
+
+function ask(
+  client: ChainClient,
+  account: TokenAccount | null,
+  named: Parameters<typeof askTransactions>[1],
+): Promise<readonly AskedTransaction[]> {
+  return askTransactions({ client, account, pause: sleep, onProgress: () => undefined }, named)
+}
+
+function stepOf(asked: AskedTransaction, comparesAmounts: boolean, at: string): CheckStep {
+  const fault = faultOf(asked)
+  if (fault !== null) return failedStep(`Event #${asked.seqs[0]}: ${fault}, asked at ${at}`)
+  const { verdict, moved } = asked
+  if (verdict.is !== 'final' || !isSound(asked, comparesAmounts)) {
+    return unchecked(`The servers gave no sure answer about the transaction, asked at ${at}`)
+  }
+  const amounts =
+    moved === null ? '' : '. The payer moved at least as much as the payouts that the server lists for it'
+  return passed(`The transaction is final, in ${verdict.place}, asked at ${at}${amounts}`)
+}
+
+/**
+ * Sum of the uncorrected payouts that name the transaction of an event, by the server's list. Undefined when the list lacks
+ * the event, which is proved.
+ */
+async function paidBy(log: Log, { seq, tx }: ProvedEvent): Promise<Amount | undefined> {
+  const path = `events?tx=${encodeURIComponent(tx ?? '')}&type=payout&limit=${EVENTS_MAX}`
+  const { events }: EventsPage = JSON.parse(await servedText(log, path))
+  const payouts: readonly EventWire[] = events
+  if (!payouts.some((event) => event.seq === seq)) return undefined
+  let sum = ZERO
+  for (const [index, payout] of payouts.entries()) {
+    const corrected = index < PAYOUTS_MAX && (await isCorrected(log, payout.seq))
+    if (!corrected) sum = add(sum, parseAmount(payout.kots ?? '') ?? ZERO)
+  }
+  return sum
+}
+
+async function isCorrected(log: Log, seq: number): Promise<boolean> {
+  const { correctedBy }: EventCorrections = JSON.parse(await servedText(log, `events/${seq}/corrections`))
+  return correctedBy !== null
+}
+
+/** Collects the transactions of a month, and asks the chain about a sample of them once the month is proved. */
+async function* openMonth(log: Log, fields: ChainFields): CheckSteps<MonthTransactions> {
+  const reached = yield* reachChain(log, fields)
+  if (reached === undefined) return undefined
+  const { chain, client, at } = reached
+  const named = openNamedTransactions({
+    key: crypto.getRandomValues(new Uint8Array(32)),
+    sha256: sha256Sync,
+    chain,
+    recentFrom: msOf(Date.now() - RECENT_MS),
+    sample: SAMPLE,
+    largest: LARGEST,
+  })
+  return {
+    add(line, detailsLine) {
+      const { details }: EventDetails = JSON.parse(detailsLine ?? '{"details":null}')
+      const corrects = details?.['corrects']
+      const own = typeof corrects === 'number' ? { corrects: seqOf(corrects) } : null
+      named.add({ event: parseEvent(line), details: own })
+    },
+    async *ask() {
+      const { total, sampled, largest, malformed } = named.choose()
+      for (const seq of malformed) yield failedStep(`Event #${seq} names no transaction of ${chain}`)
+      const asked = await ask(client, fields.account, [...sampled, ...largest])
+      const compares = fields.account !== null
+      for (const one of asked) {
+        const fault = faultOf(one)
+        if (fault !== null) yield failedStep(`${placeOf(one.seqs)}: ${fault}, asked at ${at}`)
+      }
+      const sound = asked.filter((one) => isSound(one, compares))
+      const open = asked.filter((one) => faultOf(one) === null).length - sound.length
+      if (open > 0) yield unchecked(`${open} transactions got no sure answer from ${at}`)
+      const drawn = sampled.filter(({ tx }) => sound.some((one) => one.tx === tx)).length
+      if (sound.length > 0) {
+        const first = `${sound.length} of the ${total} transactions of the month are final, asked at ${at}`
+        yield passed([first, ...chanceLines(total, drawn)].join('. '))
+      }
+      if (compares) yield unchecked('Corrections of later months are not counted in the amounts')
+      else yield unchecked('The amounts were not compared. Give the payer and the token')
+    },
+  }
+}

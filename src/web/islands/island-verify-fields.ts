@@ -1,0 +1,34 @@
+import type { TokenAccount } from '../../chain/tx-verdict.ts'
+import type { CheckSteps, Log } from './island-verify-log.ts'
+import type { ProvedEvent } from './island-verify-tree.ts'
+
+/** Fields that the reader fills in to ask a blockchain: URLs of RPC servers, and the paying account if it is known. */
+export type ChainFields = Readonly<{ urls: readonly string[]; account: TokenAccount | null }>
+
+/** Transactions of a month, which are asked about at its end. */
+export type MonthTransactions = Readonly<{
+  /** Takes the next event and its details line. */
+  add(line: string, details: string | null): void
+  ask(): CheckSteps
+}>
+
+/**
+ * Checks against a blockchain. Only the saved verifier has them, because the policy of a served page allows requests to its
+ * own server alone.
+ */
+export type ChainChecks = Readonly<{
+  payment(log: Log, event: ProvedEvent, fields: ChainFields): CheckSteps
+  openMonth(log: Log, fields: ChainFields): CheckSteps<MonthTransactions>
+}>
+
+/** The checks against a blockchain, with the fields for them. */
+export type OnChain = ChainChecks & Readonly<{ fields: ChainFields }>
+
+/** Reads the fields of the saved verifier; null on a page without them, or when no server is named. */
+export function readChainFields(valueOf: (name: string) => string): ChainFields | null {
+  const urls = valueOf('rpc')
+    .split(/[\s,]+(?=https?:)/)
+    .filter((url) => url !== '')
+  const [payer, token] = [valueOf('payer'), valueOf('token')]
+  return urls.length === 0 ? null : { urls, account: payer === '' || token === '' ? null : { payer, token } }
+}
