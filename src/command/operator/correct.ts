@@ -78,14 +78,41 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
     return 1
   }
   const [correction, restatement] = sent.receipts
-  world.stdout.write(`${receiptText(correction)} corrects seq ${seq}\n`)
-  if (restatement !== undefined) world.stdout.write(`${receiptText(restatement)} restates seq ${seq}\n`)
-  return 0
+  const outcomes = [
+    receiptText(correction, `corrects seq ${seq}`, 'until the held drafts of its contest are settled'),
+    ...(restatement === undefined
+      ? []
+      : [
+          receiptText(
+            restatement,
+            `restates seq ${seq}`,
+            'until the chain says that its transaction is final',
+          ),
+        ]),
+  ]
+  world.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
+  return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
 }
 
-function receiptText(receipt: Readonly<{ status: string; seq: number | null }> | undefined): string {
-  const where = receipt?.seq === null || receipt === undefined ? 'a draft' : `seq ${receipt.seq}`
-  return receipt?.status === 'published' ? where : `${where} (${receipt?.status ?? 'unknown'})`
+/** Outcome of one draft; `until` says how long a held one waits. */
+function receiptText(
+  receipt: Readonly<{ status: string; seq: number | null }> | undefined,
+  what: string,
+  until: string,
+): string {
+  const { status = 'unknown', seq = null } = receipt ?? {}
+  switch (status) {
+    case 'published':
+      return `seq ${seq} ${what}`
+    case 'held':
+      return `the draft that ${what} is held ${until}: daybook held shows it`
+    case 'failed':
+      return `the draft that ${what} is never published: its transaction failed`
+    case 'dropped':
+      return `the draft that ${what} is never published: it was dropped`
+    default:
+      return `${seq === null ? 'a draft' : `seq ${seq}`} (${status}) ${what}`
+  }
 }
 
 /** Draft that cancels an event in full. */
