@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import type { RunResult } from '../stage/command-stage.ts'
 import { run } from '../stage/command-stage.ts'
+import { textOf } from '../stage/document.ts'
 import type { DoorStage } from '../stage/door-stage.ts'
 import { DOOR_TOKEN, openDoorStage, trade } from '../stage/door-stage.ts'
 
@@ -129,6 +130,23 @@ suite('daybook held', () => {
     ]) {
       assert.equal((await run(words)).code, 2, words.join(' '))
     }
+  })
+
+  test('has examples in its --help and in docs/operating.md that run', async () => {
+    await using stage = await openDoorStage('refuse', true)
+    await stage.publish([{ ...waiting(1), ref: 'payment-4711' }])
+    const { stdout } = await run(['held', '--help'])
+    const lines = [...`${stdout}\n${textOf('docs/operating.md')}`.matchAll(/^ *daybook (held .*)$/gm)]
+    assert.equal(lines.length, 4)
+    for (const [, line = ''] of lines.toReversed()) {
+      const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+      const own = words
+        .map((word) => (word === 'token' ? token : word))
+        .filter((word, at) => word !== '--to' && words[at - 1] !== '--to')
+      const { code, stderr } = await held(stage, own.slice(1))
+      assert.equal(code, 0, `${line}: ${stderr}`)
+    }
+    assert.equal(stage.head(), 1)
   })
 
   test('obeys no control character of an answer', async () => {
