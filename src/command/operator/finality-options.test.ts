@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Command } from 'commander'
+import type { Chain } from '../../protocol/tx.ts'
+import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
+import { CommandError } from '../terminal/world.ts'
+import type { FinalityOptions } from './finality-options.ts'
+import { finalityOf, finalityOptions } from './finality-options.ts'
+
+const KEY = 'a-secret-key-of-a-provider'
+const PAYER = 'So11111111111111111111111111111111111111112'
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+const EVM_PAYER = `0x${'Ab'.repeat(20)}`
+
+/** The settings that these words of the command line give. */
+function settingsOf(words: readonly string[], chain: Chain = 'solana'): FinalitySettings | null {
+  const command = finalityOptions(new Command('serve')).exitOverride()
+  command.configureOutput({ writeErr: () => undefined })
+  command.parse(words, { from: 'user' })
+  return finalityOf(command.opts<FinalityOptions>(), chain)
+}
+
+/** Asserts that the words are refused with exit code 2 and without repeating what was given. */
+function assertRefused(words: readonly string[], reason: RegExp, chain: Chain = 'solana'): void {
+  assert.throws(
+    () => settingsOf(words, chain),
+    (error: unknown) => {
+      assert.ok(error instanceof CommandError, String(error))
+      assert.equal(error.exitCode, 2)
+      assert.match(error.message, reason)
+      for (const secret of [KEY, PAYER, MINT, EVM_PAYER, 'rpc.example']) {
+        assert.ok(!error.message.includes(secret), `${error.message} repeats what was given`)
+      }
+      return true
+    },
+  )
+}
+
+suite('--finality', () => {
+  test('names a chain and its servers, in order', () => {
+    assert.deepEqual(
+      settingsOf([
+        '--finality',
+        `solana=https://rpc.example/${KEY},http://127.0.0.1:8899, https://c.example/?a=1,2`,
+      ]),
+      {
+        chain: 'solana',
+        urls: [`https://rpc.example/${KEY}`, 'http://127.0.0.1:8899/', 'https://c.example/?a=1,2'],
+        requestsPerMinute: 240,
+        amounts: null,
+      },
+    )
+    assert.equal(settingsOf(['--finality', 'evm=https://rpc.example'], 'evm')?.chain, 'evm')
+  })
+
+  test('is off without the option', () => assert.equal(settingsOf([]), null))
+
+  test('may come from the environment', () => {
+    process.env['DAYBOOK_FINALITY'] = 'solana=https://rpc.example'
+    try {
+      assert.deepEqual(settingsOf([])?.urls, ['https://rpc.example/'])
+    } finally {
+      delete process.env['DAYBOOK_FINALITY']
+    }
+  })
+
+  test('is refused for another chain than that of the log, and for an opaque one', () => {
+    assertRefused(
+      ['--finality', `evm=https://rpc.example/${KEY}`],
+      /this log has --chain solana: give solana=URL/,
+    )
+    assertRefused(['--finality', `solana=https://rpc.example/${KEY}`], /--chain opaque/, 'opaque')
+  })
+
+  test('is refused without repeating it when it cannot be read', () => {
+    const refused: readonly (readonly [text: string, reason: RegExp])[] = [
+      [`https://rpc.example/${KEY}`, /give solana=URL/],
+      [`bitcoin=https://rpc.example/${KEY}`, /give solana=URL/],
+      [`opaque=https://rpc.example/${KEY}`, /give solana=URL/],
+      ['solana=', /URL 1 is not/],
+      [`solana=ftp://rpc.example/${KEY}`, /URL 1 is not the http: or https:/],
+      [`solana=https://a.example,https://rpc.example/ ${KEY}`, /URL 2 is not/],
+      [`solana=https://user:${KEY}@rpc.example`, /URL 1 has a user name or password/],
+      [
+        `solana=https://rpc.example/${KEY},https://b.example,https://rpc.example/${KEY}`,
+        /URL 3 is given twice/,
+      ],
+      [
+        `solana=${Array.from({ length: 9 }, (_, index) => `https://rpc.example/${index}`).join(',')}`,
+        /at most 8/,
+      ],
+      [`solana=https://rpc.example/${'x'.repeat(3_000)}`, /URL 1 is not/],
+    ]
+    for (const [text, reason] of refused) assertRefused(['--finality', text], reason)
+  })
+})
+
+suite('--finality-amounts', () => {
+  const solana = ['--finality', `solana=https://rpc.example/${KEY}`]
+
+  test('names the paying account and the token', () => {
+    const given = [...solana, '--finality-amounts', `payer=${PAYER},token=${MINT}`]
+    assert.deepEqual(settingsOf(given)?.amounts, { payer: PAYER, token: MINT })
+    const evm = [
+      '--finality',
+      'evm=https://rpc.example',
+      '--finality-amounts',
+      `payer=${EVM_PAYER},token=${EVM_PAYER}`,
+    ]
+    assert.deepEqual(settingsOf(evm, 'evm')?.amounts, { payer: EVM_PAYER, token: EVM_PAYER })
+  })
+
+  test('is refused without --finality', () =>
+    assertRefused(['--finality-amounts', `payer=${PAYER},token=${MINT}`], /needs --finality/))
+
+  test('is refused without repeating it when it cannot be read', () => {
+    const refused: readonly (readonly [text: string, reason: RegExp])[] = [
+      [PAYER, /give payer=ADDRESS,token=MINT/],
+      [`payer=${PAYER}`, /give payer=ADDRESS,token=MINT/],
+      [`token=${MINT},payer=${PAYER}`, /give payer=ADDRESS,token=MINT/],
+      [`payer=${EVM_PAYER},token=${MINT}`, /payer is no address of solana/],
+      [`payer=${PAYER},token=${MINT.slice(5)}`, /token is no address of solana/],
+    ]
+    for (const [text, reason] of refused) assertRefused([...solana, '--finality-amounts', text], reason)
+  })
+})
+
+suite('--finality-requests', () => {
+  test('sets the budget of each URL', () => {
+    const given = ['--finality', 'solana=https://rpc.example', '--finality-requests', '1000']
+    assert.equal(settingsOf(given)?.requestsPerMinute, 1_000)
+  })
+
+  test('is refused below what a batch needs', () =>
+    assert.throws(() => settingsOf(['--finality-requests', '59']), /from 60 to 100000/))
+})

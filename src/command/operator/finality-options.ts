@@ -1,0 +1,133 @@
+import { base58 } from '@scure/base'
+import type { Command } from 'commander'
+import type { Chain } from '../../protocol/tx.ts'
+import { isChain } from '../../protocol/tx.ts'
+import type { AskedChain, FinalitySettings, PayingAccount } from '../../publish/finality/finality-settings.ts'
+import { REQUESTS_A_MINUTE_MIN } from '../../publish/finality/request-budget.ts'
+import { option, wholeBetween } from '../terminal/options.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** Options of finality, as commander parses them. */
+export type FinalityOptions = Readonly<{
+  finality?: string
+  finalityAmounts?: string
+  finalityRequests: number
+}>
+
+/** Most URLs of one chain. Each transaction is asked at all of them. */
+const URLS_MAX = 8
+const URL_CHARS_MAX = 2_000
+const REQUESTS_A_MINUTE = 240
+const REQUESTS_A_MINUTE_MAX = 100_000
+
+/** Adds the options that say how the chain is asked. */
+export function finalityOptions(command: Command): Command {
+  return command
+    .addOption(
+      option(
+        '--finality <chain=urls>',
+        'hold each draft with a transaction until these JSON-RPC servers say that it is final: solana=URL,URL,URL or evm=…; three are best',
+      ),
+    )
+    .addOption(
+      option(
+        '--finality-amounts <accounts>',
+        'hold payouts of more than the payer moved in their transaction: payer=ADDRESS,token=MINT',
+      ),
+    )
+    .addOption(
+      option('--finality-requests <n>', 'most requests a minute to each URL of --finality')
+        .argParser(wholeBetween(REQUESTS_A_MINUTE_MIN, REQUESTS_A_MINUTE_MAX))
+        .default(REQUESTS_A_MINUTE),
+    )
+}
+
+/**
+ * Settings of finality for a log of this chain; null without `--finality`. Errors never repeat what was given: a URL may
+ * hold an API key, and an address is private. So commander, which repeats it, does not parse these options.
+ */
+export function finalityOf(options: FinalityOptions, chain: Chain): FinalitySettings | null {
+  const { finality, finalityAmounts, finalityRequests } = options
+  if (finality === undefined) {
+    if (finalityAmounts === undefined) return null
+    throw new CommandError(2, '--finality-amounts needs --finality: only the chain knows what was moved')
+  }
+  const { name, urls } = readFinality(finality)
+  if (chain === 'opaque') {
+    throw new CommandError(
+      2,
+      '--finality: this log has --chain opaque, whose transactions nobody can be asked about',
+    )
+  }
+  if (name !== chain) {
+    throw new CommandError(2, `--finality: this log has --chain ${chain}: give ${chain}=URL, not ${name}=URL`)
+  }
+  return {
+    chain,
+    urls,
+    requestsPerMinute: finalityRequests,
+    amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, chain),
+  }
+}
+
+function readFinality(text: string): Readonly<{ name: AskedChain; urls: readonly string[] }> {
+  const [, name = '', list = ''] = /^\s*([a-z]+)=(.*)$/s.exec(text) ?? []
+  if (!isChain(name) || name === 'opaque') {
+    throw new CommandError(2, '--finality: give solana=URL,URL,URL or evm=URL,URL,URL')
+  }
+  // A comma inside a URL is not followed by a scheme.
+  const urls = list.split(/,(?=\s*https?:)/i).map((url, index) => readUrl(url.trim(), index + 1))
+  if (urls.length > URLS_MAX) throw new CommandError(2, `--finality: give at most ${URLS_MAX} URLs`)
+  const twice = urls.findIndex((url, index) => urls.indexOf(url) < index)
+  if (twice >= 0) {
+    throw new CommandError(
+      2,
+      `--finality: URL ${twice + 1} is given twice, so one server would have two votes: give each server once`,
+    )
+  }
+  return { name, urls }
+}
+
+function readUrl(text: string, number: number): string {
+  const url = text.length > URL_CHARS_MAX || /[\p{Cc}\p{Cs}\s]/u.test(text) ? null : URL.parse(text)
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    throw new CommandError(
+      2,
+      `--finality: URL ${number} is not the http: or https: address of a JSON-RPC server`,
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new CommandError(
+      2,
+      `--finality: URL ${number} has a user name or password before its host: give an API key in the path or query`,
+    )
+  }
+  return url.href
+}
+
+const ACCOUNTS = /^\s*payer=([^,\s]+),token=([^,\s]+)\s*$/
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+const SOLANA_ADDRESS_BYTES = 32
+
+function readAmounts(text: string, chain: AskedChain): PayingAccount {
+  const [, payer = '', token = ''] = ACCOUNTS.exec(text) ?? []
+  if (payer === '' || token === '') {
+    throw new CommandError(2, '--finality-amounts: give payer=ADDRESS,token=MINT')
+  }
+  for (const [name, address] of Object.entries({ payer, token })) {
+    if (isAddress(chain, address)) continue
+    const form = chain === 'evm' ? '0x and 40 hex digits' : 'base58 that decodes to 32 bytes'
+    throw new CommandError(2, `--finality-amounts: ${name} is no address of ${chain}: give ${form}`)
+  }
+  return { payer, token }
+}
+
+function isAddress(chain: AskedChain, text: string): boolean {
+  switch (chain) {
+    case 'solana':
+      return BASE58_ADDRESS.test(text) && base58.decode(text).length === SOLANA_ADDRESS_BYTES
+    case 'evm':
+      return EVM_ADDRESS.test(text)
+  }
+}

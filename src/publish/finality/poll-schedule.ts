@@ -1,0 +1,101 @@
+import TinyQueue from 'tinyqueue'
+
+/** Pace of the questions about one transaction, in milliseconds. */
+export type PollPace = Readonly<{
+  /** From the acceptance of its draft to the first question. Two questions are at least three quarters of it apart. */
+  firstMs: number
+  /** Between two questions at most, while the budget lasts. */
+  longestMs: number
+}>
+
+export const POLL_PACE: PollPace = { firstMs: 2_000, longestMs: 60_000 }
+
+/** Part of a transaction's age after which it is asked again. */
+const AGE_PART = 1 / 2
+/** Part of an interval by which it is shortened at most, so that transactions of one moment spread. */
+const SPREAD_PART = 1 / 4
+
+/**
+ * When each transaction is asked next. Moments are those of a monotonic clock in milliseconds.
+ *
+ * The interval between two questions is half the age of the transaction, within the pace. So a settlement is found
+ * within one and a half times the time that the chain took, and a restart needs no memory of earlier questions.
+ */
+export type PollSchedule = Readonly<{
+  /** Adds a transaction that was accepted `ageMs` ago. A known one stays as it is. */
+  add(tx: string, ageMs: number, nowMs: number): void
+  /** Forgets a transaction. */
+  remove(tx: string): void
+  has(tx: string): boolean
+  size(): number
+  /**
+   * Takes at most `max` transactions that are due, and plans their next questions. Half of them are young ones and half
+   * are old ones while both wait, each in the order in which they are due. So neither keeps the other from being asked.
+   */
+  take(max: number, nowMs: number): readonly string[]
+  /** Moment at which the next transaction is due; null while there is none. */
+  dueAt(): number | null
+}>
+
+type Turn = { tx: string; bornMs: number; dueMs: number; removed: boolean }
+
+/** Opens an empty schedule. `random` is from 0 inclusive to 1 exclusive. */
+export function openPollSchedule(pace: PollPace, random: () => number): PollSchedule {
+  const turns = new Map<string, Turn>()
+  const byDue = (): TinyQueue<Turn> => new TinyQueue<Turn>([], (a, b) => a.dueMs - b.dueMs)
+  const young = byDue()
+  const old = byDue()
+
+  const interval = (ageMs: number): number =>
+    Math.min(Math.max(ageMs * AGE_PART, pace.firstMs), pace.longestMs)
+  const plan = (turn: Turn, dueMs: number): void => {
+    turn.dueMs = dueMs
+    const isYoung = interval(dueMs - turn.bornMs) < pace.longestMs
+    const queue = isYoung ? young : old
+    queue.push(turn)
+  }
+  const dueIn = (queue: TinyQueue<Turn>): number | null => {
+    while (queue.peek()?.removed === true) queue.pop()
+    return queue.peek()?.dueMs ?? null
+  }
+  const pop = (queue: TinyQueue<Turn>, nowMs: number): Turn | undefined => {
+    const due = dueIn(queue)
+    return due !== null && due <= nowMs ? queue.pop() : undefined
+  }
+
+  return {
+    add(tx, ageMs, nowMs) {
+      if (turns.has(tx)) return
+      const age = Math.max(0, ageMs)
+      const turn = { tx, bornMs: nowMs - age, dueMs: 0, removed: false }
+      turns.set(tx, turn)
+      // After a restart all transactions are overdue, so they are spread over the interval of each.
+      plan(turn, age < pace.firstMs ? nowMs - age + pace.firstMs : nowMs + random() * interval(age))
+    },
+    remove(tx) {
+      const turn = turns.get(tx)
+      if (turn === undefined) return
+      turn.removed = true
+      turns.delete(tx)
+    },
+    has: (tx) => turns.has(tx),
+    size: () => turns.size,
+    take(max, nowMs) {
+      const taken: Turn[] = []
+      while (taken.length < max) {
+        const [first, second] = taken.length % 2 === 0 ? [young, old] : [old, young]
+        const turn = pop(first, nowMs) ?? pop(second, nowMs)
+        if (turn === undefined) break
+        taken.push(turn)
+      }
+      for (const turn of taken) {
+        plan(turn, nowMs + interval(nowMs - turn.bornMs) * (1 - SPREAD_PART * random()))
+      }
+      return taken.map(({ tx }) => tx)
+    },
+    dueAt() {
+      const [first, second] = [dueIn(young), dueIn(old)]
+      return first === null || second === null ? (first ?? second) : Math.min(first, second)
+    },
+  }
+}
