@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import type { Logger } from 'pino'
 import { pino } from 'pino'
 import type { Service } from '../../src/command/service/service.ts'
 import { startService } from '../../src/command/service/service.ts'
@@ -6,6 +7,7 @@ import type { World } from '../../src/command/terminal/world.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
+import type { FinalitySettings } from '../../src/publish/finality/finality-settings.ts'
 import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
@@ -39,12 +41,15 @@ export function manualWorld(now: () => Ms): World {
   }
 }
 
+type LocalNodeOptions = Readonly<{ finality?: FinalitySettings | null; log?: Logger }>
+
 /** Starts a service in this process, on free local ports, with a clock that the test sets. */
 export function startLocalNode(
   data: string,
   newLog: NewLog,
   keys: readonly SigningKey[],
   clock: SharedClock,
+  { finality = null, log = pino({ enabled: false }) }: LocalNodeOptions = {},
 ): Promise<Service> {
   return startService(
     {
@@ -66,9 +71,10 @@ export function startLocalNode(
       streamsMax: 1_000,
       drainMs: 0,
       writerClock: clock.buffer,
+      finality,
     },
     manualWorld(clock.now),
-    pino({ enabled: false }),
+    log,
   )
 }
 

@@ -28,7 +28,7 @@ function assertRefused(words: readonly string[], reason: RegExp, chain: Chain = 
       assert.ok(error instanceof CommandError, String(error))
       assert.equal(error.exitCode, 2)
       assert.match(error.message, reason)
-      for (const secret of [KEY, PAYER, MINT, EVM_PAYER, 'rpc.example']) {
+      for (const secret of [KEY, PAYER, MINT, EVM_PAYER]) {
         assert.ok(!error.message.includes(secret), `${error.message} repeats what was given`)
       }
       return true
@@ -45,7 +45,7 @@ suite('--finality', () => {
       ]),
       {
         chain: 'solana',
-        urls: [`https://rpc.example/${KEY}`, 'http://127.0.0.1:8899/', 'https://c.example/?a=1,2'],
+        urls: [`https://rpc.example/${KEY}`, 'http://127.0.0.1:8899', 'https://c.example/?a=1,2'],
         requestsPerMinute: 240,
         amounts: null,
       },
@@ -58,7 +58,7 @@ suite('--finality', () => {
   test('may come from the environment', () => {
     process.env['DAYBOOK_FINALITY'] = 'solana=https://rpc.example'
     try {
-      assert.deepEqual(settingsOf([])?.urls, ['https://rpc.example/'])
+      assert.deepEqual(settingsOf([])?.urls, ['https://rpc.example'])
     } finally {
       delete process.env['DAYBOOK_FINALITY']
     }
@@ -77,19 +77,18 @@ suite('--finality', () => {
       [`https://rpc.example/${KEY}`, /give solana=URL/],
       [`bitcoin=https://rpc.example/${KEY}`, /give solana=URL/],
       [`opaque=https://rpc.example/${KEY}`, /give solana=URL/],
-      ['solana=', /URL 1 is not/],
-      [`solana=ftp://rpc.example/${KEY}`, /URL 1 is not the http: or https:/],
-      [`solana=https://a.example,https://rpc.example/ ${KEY}`, /URL 2 is not/],
-      [`solana=https://user:${KEY}@rpc.example`, /URL 1 has a user name or password/],
+      ['solana=', /URL 1 is no http or https URL/],
+      [`solana=ftp://rpc.example/${KEY}`, /URL 1 is no http or https URL/],
+      [`solana=https://a.example,wss://rpc.example/${KEY}`, /URL 2 is no http or https URL/],
+      [`solana=http://[rpc.example/${KEY}`, /URL 1 is no http or https URL/],
       [
-        `solana=https://rpc.example/${KEY},https://b.example,https://rpc.example/${KEY}`,
-        /URL 3 is given twice/,
+        `solana=https://a.example/${KEY},https://b.example,https://a.example/${KEY}`,
+        /URL 3 .* repeats URL 1/,
       ],
       [
         `solana=${Array.from({ length: 9 }, (_, index) => `https://rpc.example/${index}`).join(',')}`,
-        /at most 8/,
+        /8 at most/,
       ],
-      [`solana=https://rpc.example/${'x'.repeat(3_000)}`, /URL 1 is not/],
     ]
     for (const [text, reason] of refused) assertRefused(['--finality', text], reason)
   })

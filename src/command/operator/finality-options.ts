@@ -1,8 +1,10 @@
 import { base58 } from '@scure/base'
 import type { Command } from 'commander'
+import { ChainError, chainUrlsOf } from '../../chain/chain-url.ts'
+import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { isChain } from '../../protocol/tx.ts'
-import type { AskedChain, FinalitySettings, PayingAccount } from '../../publish/finality/finality-settings.ts'
+import type { AskedChain, FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import { REQUESTS_A_MINUTE_MIN } from '../../publish/finality/request-budget.ts'
 import { option, wholeBetween } from '../terminal/options.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -14,9 +16,6 @@ export type FinalityOptions = Readonly<{
   finalityRequests: number
 }>
 
-/** Most URLs of one chain. Each transaction is asked at all of them. */
-const URLS_MAX = 8
-const URL_CHARS_MAX = 2_000
 const REQUESTS_A_MINUTE = 240
 const REQUESTS_A_MINUTE_MAX = 100_000
 
@@ -76,33 +75,14 @@ function readFinality(text: string): Readonly<{ name: AskedChain; urls: readonly
     throw new CommandError(2, '--finality: give solana=URL,URL,URL or evm=URL,URL,URL')
   }
   // A comma inside a URL is not followed by a scheme.
-  const urls = list.split(/,(?=\s*https?:)/i).map((url, index) => readUrl(url.trim(), index + 1))
-  if (urls.length > URLS_MAX) throw new CommandError(2, `--finality: give at most ${URLS_MAX} URLs`)
-  const twice = urls.findIndex((url, index) => urls.indexOf(url) < index)
-  if (twice >= 0) {
-    throw new CommandError(
-      2,
-      `--finality: URL ${twice + 1} is given twice, so one server would have two votes: give each server once`,
-    )
+  const urls = list.split(/,(?=\s*[a-z]+:)/i).map((url) => url.trim())
+  try {
+    chainUrlsOf(urls)
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error
+    throw new CommandError(2, `--finality: ${error.message}`)
   }
   return { name, urls }
-}
-
-function readUrl(text: string, number: number): string {
-  const url = text.length > URL_CHARS_MAX || /[\p{Cc}\p{Cs}\s]/u.test(text) ? null : URL.parse(text)
-  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-    throw new CommandError(
-      2,
-      `--finality: URL ${number} is not the http: or https: address of a JSON-RPC server`,
-    )
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new CommandError(
-      2,
-      `--finality: URL ${number} has a user name or password before its host: give an API key in the path or query`,
-    )
-  }
-  return url.href
 }
 
 const ACCOUNTS = /^\s*payer=([^,\s]+),token=([^,\s]+)\s*$/
@@ -110,7 +90,7 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 const SOLANA_ADDRESS_BYTES = 32
 
-function readAmounts(text: string, chain: AskedChain): PayingAccount {
+function readAmounts(text: string, chain: AskedChain): TokenAccount {
   const [, payer = '', token = ''] = ACCOUNTS.exec(text) ?? []
   if (payer === '' || token === '') {
     throw new CommandError(2, '--finality-amounts: give payer=ADDRESS,token=MINT')

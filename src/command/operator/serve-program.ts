@@ -6,6 +6,8 @@ import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { demo, holdsRealLog } from './demo.ts'
+import type { FinalityOptions } from './finality-options.ts'
+import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
 import { serve } from './serve.ts'
@@ -19,6 +21,7 @@ const WORKERS_MAX = 64
 
 type ServeOptions = LogOptions &
   SiteOptions &
+  FinalityOptions &
   Readonly<{
     data: string
     host: string
@@ -72,7 +75,7 @@ export function addServeCommands(
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
-  return siteOptions(logOptions(command))
+  return finalityOptions(siteOptions(logOptions(command)))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
@@ -152,5 +155,6 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     drainMs: options.drain * 1_000,
     site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
+    finality: finalityOf(options, newLog.chain),
   }
 }

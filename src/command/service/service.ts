@@ -7,14 +7,16 @@ import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
-import type { WriterListeners } from '../../publish/door/writer.ts'
+import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
 import type { ClockFault } from '../../publish/door/clock-guard.ts'
-import { startWriter } from '../../publish/door/writer.ts'
+import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
+import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import type { NodeState } from '../../serve/metrics/metrics.ts'
 import { openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { connectionLimit } from './connection-limit.ts'
+import { openFinalityMetrics } from './finality-metrics.ts'
 import type { FrontSettings } from './front-settings.ts'
 import type { Front } from './front.ts'
 import { openFront } from './front.ts'
@@ -27,7 +29,7 @@ import { openServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
-import { takeDirectory } from '../terminal/world.ts'
+import { CommandError, takeDirectory } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax' | 'asksChain'> &
@@ -49,6 +51,8 @@ export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'
     rateLimit: number | null
     /** Number of serving threads, including the main thread. */
     workers: number
+    /** How the chain is asked whether a transaction is final; null when the operator vouches for it. */
+    finality: FinalitySettings | null
     /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
@@ -78,13 +82,14 @@ export async function startService(settings: ServiceSettings, world: World, log:
   // The writer starts first, because it sets the head that the fronts begin with.
   const writing = startWriter(writerSettings(settings, chain, memory.head), {
     ...whatIsTold(metrics, log),
+    onFinality: openFinalityMetrics(registry, log, world.now),
     onBroken: broken.resolve,
     operations(path, accepting) {
       state.accepting = accepting
       return report.answer(path, accepting)
     },
   })
-  const writer = await orTaken('--publish-port', writing)
+  const writer = await orRefused(orTaken('--publish-port', writing))
   stack.use(writer)
   const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, log, registry })
   const front = await orTaken('--port', opening)
@@ -121,6 +126,16 @@ export async function startService(settings: ServiceSettings, world: World, log:
     publishPort: writer.port,
     broken: broken.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Waits for the writer. Settings with which it does not start are wrong usage. */
+async function orRefused(writing: Promise<Writer>): Promise<Writer> {
+  try {
+    return await writing
+  } catch (error) {
+    if (error instanceof WriterRefusal) throw new CommandError(2, error.message, { cause: error })
+    throw error
   }
 }
 
@@ -224,8 +239,7 @@ function writerSettings(
   head: SharedArrayBuffer,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  const { acceptClock, signing, writerClock: clock } = settings
+  const { acceptClock, signing, finality, writerClock: clock } = settings
   const { keys } = signing
-  const asksChain = false
-  return { dataDirectory, head, host, port, tokens, chain, balances, asksChain, keys, acceptClock, clock }
+  return { dataDirectory, head, host, port, tokens, chain, balances, finality, keys, acceptClock, clock }
 }

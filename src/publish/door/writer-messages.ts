@@ -1,6 +1,8 @@
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
+import type { FinalityReport } from '../finality/finality-report.ts'
+import type { FinalitySettings } from '../finality/finality-settings.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
@@ -16,8 +18,8 @@ export type WriterSettings = Readonly<{
   tokens: readonly string[]
   chain: Chain
   balances: BalancesSetting
-  /** Whether drafts with a transaction are held until a blockchain says that it is final. */
-  asksChain: boolean
+  /** How the chain is asked about drafts with a transaction; null when the operator vouches for them. */
+  finality: FinalitySettings | null
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
   /** Whether a clock that is behind the newest event is accepted. */
@@ -35,6 +37,9 @@ export type FromWriter =
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
   | Readonly<{ is: 'room'; room: boolean }>
   | Readonly<{ is: 'clock'; fault: ClockFault | null }>
+  | Readonly<{ is: 'finality'; report: FinalityReport }>
+  /** The settings cannot work, so the writer ends before it listens. */
+  | Readonly<{ is: 'refused'; reason: string }>
   | Readonly<{ is: 'failure'; reason: string }>
   | Readonly<{ is: 'broken'; reason: string }>
 

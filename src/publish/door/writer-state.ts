@@ -18,6 +18,8 @@ export type WriterState = Readonly<{
   /** Refuses all further requests because the service is stopping. */
   stop(): void
   isStopping(): boolean
+  /** Aborted by the stop. */
+  stopped: AbortSignal
 }>
 
 export function openWriterState(
@@ -26,7 +28,7 @@ export function openWriterState(
   say: (message: FromWriter) => void,
 ): WriterState {
   let broken = false
-  let stopping = false
+  const stop = new AbortController()
   const room = openStoreRoom({
     probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
     onChange: (has) => say({ is: 'room', room: has }),
@@ -37,7 +39,7 @@ export function openWriterState(
   })
   const clockAgrees = (): boolean => clock === null || clock.fault() === null
   return {
-    accepting: () => room.has() && !broken && !stopping && clockAgrees(),
+    accepting: () => room.has() && !broken && !stop.signal.aborted && clockAgrees(),
     clockAgrees,
     committed: room.taken,
     full: room.full,
@@ -45,7 +47,8 @@ export function openWriterState(
       broken = true
       say({ is: 'broken', reason })
     },
-    stop: () => void (stopping = true),
-    isStopping: () => stopping,
+    stop: () => stop.abort(),
+    isStopping: () => stop.signal.aborted,
+    stopped: stop.signal,
   }
 }

@@ -30,6 +30,7 @@ import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 import type { WriterState } from './writer-state.ts'
+import { openGate } from './writer-gate.ts'
 import { openWriterState } from './writer-state.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
@@ -52,6 +53,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const asked = openQuestions<OperationsAnswer>()
   const clock = openClock(settings, appender.head(), say)
   const state = openWriterState(settings.dataDirectory, clock.guard, say)
+  const { accepting } = state
   process.on('unhandledRejection', (error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
@@ -67,15 +69,20 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     onPublic: () =>
       mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former }),
   })
+  const gate = await openGate(settings, surroundingsOf({ db, queue, clock, state }), say)
+  if (gate === undefined) {
+    db.close()
+    return port.close()
+  }
   const door = createDoor({
     log: identity.id,
     queue,
     chain: settings.chain,
     tokens: settings.tokens,
     operations: openOperations({
-      accepting: state.accepting,
+      accepting,
       ask: (path, msMax) =>
-        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: state.accepting() })),
+        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: accepting() })),
     }),
     stopping: state.isStopping,
     monotonicMs: () => performance.now(),
@@ -90,19 +97,27 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
       case 'stopping':
         return state.stop()
       case 'close':
+        state.stop()
         return close(door)
     }
   })
 
-  door.listen(settings.port, settings.host)
-  await once(door, 'listening')
-  const address = door.address()
-  assert(typeof address === 'object' && address !== null, 'the door listens on a port')
-  say({ is: 'listening', port: address.port })
+  say({ is: 'listening', port: await listen(door, settings) })
+  const asking = gate?.run()
   await once(door, 'close')
+  await asking
   mark.sync()
   db.close()
   port.close()
+}
+
+/** Opens the private listener. Returns its port. */
+async function listen(door: Server, { port, host }: WriterSettings): Promise<number> {
+  door.listen(port, host)
+  await once(door, 'listening')
+  const address = door.address()
+  assert(typeof address === 'object' && address !== null, 'the door listens on a port')
+  return address.port
 }
 
 type WriterParts = Readonly<{
@@ -123,7 +138,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
   return openCommitQueue({
     appender,
     tables: openHeldTables(db),
-    asksChain: settings.asksChain,
+    asksChain: settings.finality !== null,
     balances: settings.balances,
     now: clock.now,
     clockAgrees: state.clockAgrees,
@@ -141,6 +156,25 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     onFull: state.full,
     onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
   })
+}
+
+/** What the gate needs of this thread. */
+function surroundingsOf({
+  db,
+  queue,
+  clock,
+  state,
+}: Pick<WriterParts, 'db' | 'clock' | 'state'> & { queue: CommitQueue }) {
+  return {
+    db,
+    queue: queue.held,
+    now: clock.now,
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }),
+    defer: (work: () => void) => void setImmediate(work),
+    signal: state.stopped,
+  }
 }
 
 type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>

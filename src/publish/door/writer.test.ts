@@ -29,7 +29,7 @@ async function withWriter(
     tokens: [DOOR_TOKEN],
     chain: 'opaque',
     balances: 'refuse',
-    asksChain: false,
+    finality: null,
     acceptClock: false,
     keys: [TEST_KEY],
   } as const
@@ -40,6 +40,7 @@ async function withWriter(
       onIrregular: () => undefined,
       onRoom: () => undefined,
       onClock: () => undefined,
+      onFinality: () => undefined,
       onFailure: (reason) => failures.push(reason),
       onBroken: (reason) => assert.fail(reason),
       operations,

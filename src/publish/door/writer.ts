@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
+import type { FinalityReport } from '../finality/finality-report.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { Committed } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
@@ -22,6 +23,8 @@ export type WriterListeners = Readonly<{
   onRoom(room: boolean): void
   /** Called when the clock can no longer be believed, or can again (null). */
   onClock(fault: ClockFault | null): void
+  /** Called with news of the questions to the chain. */
+  onFinality(report: FinalityReport): void
   /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
   operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
@@ -38,7 +41,12 @@ export type Writer = Readonly<{
 
 type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
 
-/** Starts the writer's thread. Resolves when it is listening. */
+/** Settings with which the writer does not start. The message says what to change. */
+export class WriterRefusal extends Error {
+  override readonly name = 'WriterRefusal'
+}
+
+/** Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. */
 export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
   const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
@@ -75,6 +83,11 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return listeners.onRoom(message.room)
         case 'clock':
           return listeners.onClock(message.fault)
+        case 'finality':
+          return listeners.onFinality(message.report)
+        case 'refused':
+          closing = true
+          return reject(new WriterRefusal(message.reason))
       }
     })
   })

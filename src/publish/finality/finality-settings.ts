@@ -1,11 +1,30 @@
-import type { Chain } from '../../protocol/tx.ts'
+import type { ChainClientSettings, TokenAccount } from '../../chain/tx-verdict.ts'
 import type { PollPace } from './poll-schedule.ts'
+import { POLL_PACE } from './poll-schedule.ts'
 
 /** Chains that can be asked whether a transaction is final. */
-export type AskedChain = Exclude<Chain, 'opaque'>
+export type AskedChain = ChainClientSettings['chain']
 
-/** Account and token of the comparison of amounts. Neither may appear in a log, an error, a metric or an answer. */
-export type PayingAccount = Readonly<{ payer: string; token: string }>
+/** Pace of the gate, in milliseconds. */
+export type GatePace = PollPace &
+  Readonly<{
+    /** Longest time for one request. */
+    timeoutMs: number
+    /** Between two attempts to reach any server after a start without an answer. */
+    identifyMs: number
+    /** Between two questions about transactions of published events and dropped drafts. */
+    againMs: number
+    /** From the last of those questions to the first one again. */
+    roundMs: number
+  }>
+
+export const GATE_PACE: GatePace = {
+  ...POLL_PACE,
+  timeoutMs: 5_000,
+  identifyMs: 10_000,
+  againMs: 15_000,
+  roundMs: 3_600_000,
+}
 
 /** How a log asks its chain. */
 export type FinalitySettings = Readonly<{
@@ -14,8 +33,8 @@ export type FinalitySettings = Readonly<{
   urls: readonly string[]
   /** Requests a minute to each URL at most. */
   requestsPerMinute: number
-  /** Null when amounts are not compared. */
-  amounts: PayingAccount | null
-  /** Pace of the questions; `POLL_PACE` if absent. Tests ask faster. */
-  pace?: PollPace
+  /** The account that pays and its token. Null when amounts are not compared. Neither is ever shown. */
+  amounts: TokenAccount | null
+  /** `GATE_PACE` if absent. Tests ask faster. */
+  pace?: GatePace
 }>

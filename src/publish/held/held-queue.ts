@@ -10,11 +10,12 @@ import type { Release } from './release.ts'
 
 /**
  * Word of the chain about a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
- * transaction moved, so they stay held with the reason.
+ * transaction moved, so they stay held with the reason. `drafts`: numbers of the drafts that are final, when others with
+ * the transaction may have been accepted since their amounts were compared.
  */
 export type Settlement = Readonly<
   { tx: string } & (
-    | { is: 'final'; place: string }
+    | { is: 'final'; place: string; drafts?: readonly number[] }
     | { is: 'failed'; place: string; reason: string }
     | { is: 'excess'; reason: string }
   )
@@ -83,6 +84,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
   function settleOne(draft: HeldDraft, word: Settlement): void {
     switch (word.is) {
       case 'final':
+        if (word.drafts?.includes(draft.id) === false) return
         return held.change({ ...draft, chain: 'final', place: word.place, settledAt: now(), reason: null })
       case 'failed':
         return end(draft, 'failed', word.place, word.reason)
@@ -113,7 +115,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
       const published = releaseAll()
       const is = (draft: HeldDraft): Settlement['is'] | undefined => words.get(draft.draft.tx ?? '')?.is
       const failed = drafts.filter((draft) => is(draft) === 'failed').length
-      const refused = drafts.filter((draft) => is(draft) === 'final' && held.find(draft.ref) !== undefined)
+      const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final')
       return { ok: true, published, failed, refused: refused.length }
     },
     release(refs) {

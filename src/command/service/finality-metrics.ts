@@ -1,0 +1,110 @@
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { Counter } from 'prom-client'
+import type { Ms } from '../../protocol/moment.ts'
+import type { FinalityReport, PendingDrafts } from '../../publish/finality/finality-report.ts'
+import { gauge } from '../../serve/metrics/metrics.ts'
+
+/** Time between two lines of the log about one fault of one server. */
+const FAULT_LINE_MS = 60_000
+
+/** Registers the metrics of finality. Returns what takes the reports of the gate, counts them and logs them. */
+export function openFinalityMetrics(
+  registry: Registry,
+  log: Logger,
+  now: () => Ms,
+): (report: FinalityReport) => void {
+  const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
+  const state = { pending: none, contradictions: 0 }
+  gauge(registry, 'daybook_finality_pending', 'Drafts that wait for the chain', () => state.pending.count)
+  gauge(
+    registry,
+    'daybook_finality_oldest_pending_seconds',
+    'Age of the oldest draft that waits for the chain',
+    () => {
+      const { oldestAcceptedAt } = state.pending
+      return oldestAcceptedAt === null ? 0 : Math.max(0, now() - oldestAcceptedAt) / 1000
+    },
+  )
+  gauge(
+    registry,
+    'daybook_finality_unsettled',
+    'Drafts that have waited for the chain for more than an hour',
+    () => state.pending.unsettled,
+  )
+  gauge(
+    registry,
+    'daybook_finality_contradictions',
+    'Published events and dropped drafts that the chain contradicts',
+    () => state.contradictions,
+  )
+  const { errors, excess, less } = openCounters(registry)
+  const logFault = openFaultLog(log, now)
+
+  return (report) => {
+    switch (report.is) {
+      case 'chain':
+        return log.info({ chain: report.id }, 'the chain is asked about transactions')
+      case 'unanswered':
+        return log.warn('no server of --finality answers: drafts with a transaction are held until one does')
+      case 'other-chain':
+        return log.error(`--finality: ${report.reason}; nothing is settled until the servers agree`)
+      case 'fault':
+        errors.inc({ rpc: String(report.rpc), fault: report.fault }, report.count)
+        return logFault(report)
+      case 'pending':
+        state.pending = report.pending
+        return
+      case 'excess':
+        excess.inc()
+        return log.error({ drafts: report.drafts }, `${report.reason}: these drafts stay held`)
+      case 'less':
+        less.inc()
+        return log.warn({ tx: report.tx }, report.reason)
+      case 'contradiction':
+        return log.error({ of: report.of }, `the chain contradicts ${report.of}: ${report.reason}`)
+      case 'contradictions':
+        state.contradictions = report.count
+        return
+      case 'failure':
+        return log.error({ reason: report.reason }, 'a question to the chain failed')
+    }
+  }
+}
+
+function openCounters(registry: Registry) {
+  const registers = [registry]
+  return {
+    errors: new Counter({
+      name: 'daybook_finality_rpc_errors_total',
+      help: 'Faults of RPC servers, by number of the URL',
+      labelNames: ['rpc', 'fault'],
+      registers,
+    }),
+    excess: new Counter({
+      name: 'daybook_finality_amounts_more_total',
+      help: 'Transactions whose payouts name more than was moved',
+      registers,
+    }),
+    less: new Counter({
+      name: 'daybook_finality_amounts_less_total',
+      help: 'Transactions whose payouts name less than was moved',
+      registers,
+    }),
+  }
+}
+
+/** Logs the faults of each server, each kind once a minute with its count since. */
+function openFaultLog(log: Logger, now: () => Ms): (fault: Extract<FinalityReport, { is: 'fault' }>) => void {
+  const seen = new Map<string, { lineAt: number; count: number }>()
+  return ({ name, fault, count }) => {
+    const key = `${name} ${fault}`
+    const known = seen.get(key) ?? { lineAt: Number.NEGATIVE_INFINITY, count: 0 }
+    seen.set(key, known)
+    known.count += count
+    if (now() - known.lineAt < FAULT_LINE_MS) return
+    log.warn({ rpc: name, fault, count: known.count }, 'a server of --finality gave no usable answer')
+    known.lineAt = now()
+    known.count = 0
+  }
+}

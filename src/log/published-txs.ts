@@ -1,0 +1,85 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Amount } from '../protocol/amount.ts'
+import { add, ZERO } from '../protocol/amount.ts'
+import { parseEvent } from '../protocol/event.ts'
+import type { Ms } from '../protocol/moment.ts'
+import { number, text } from './store/codec.ts'
+import { lineEndOf, txKey } from './store/tx-index.ts'
+
+/** A published event that names a transaction. */
+export type PublishedTx = Readonly<{
+  seq: number
+  tx: string
+  /** Whether the operator called its transaction final in place of the chain. */
+  vouched: boolean
+}>
+
+/** Transactions of published events, for the questions to their chain. */
+export type PublishedTxs = Readonly<{
+  /** Seq before the first event at or after a moment. */
+  seqBefore(moment: Ms): number
+  /**
+   * The first `max` events after a seq that name a transaction and are not corrected. Looks at a bounded number of
+   * events: `scannedTo` is the last one, and null at the end of the log.
+   */
+  after(seq: number, max: number): Readonly<{ events: readonly PublishedTx[]; scannedTo: number | null }>
+  /** Sum of the payouts that name a transaction, without the corrected ones. */
+  paidIn(tx: string): Amount
+}>
+
+/** Events that one read looks at. */
+const SCANNED_MAX = 1_000
+/** End of the line of an event without a transaction, and beginning of the field of another. */
+const NO_TX = '"tx":null}'
+const TX_FIELD = '"tx":"'
+
+/** Opens the transactions of published events. */
+export function openPublishedTxs(db: DatabaseSync): PublishedTxs {
+  const head = db.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events')
+  const at = db.prepare('SELECT at FROM events WHERE seq = ?')
+  const page = db.prepare(
+    `SELECT e.seq, e.line, EXISTS (SELECT 1 FROM vouched AS v WHERE v.seq = e.seq) AS vouched FROM events AS e
+     WHERE e.seq > $after AND e.seq <= $to AND substr(e.line, -length($none)) <> $none
+       AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.seq = e.seq)
+     ORDER BY e.seq LIMIT $max`,
+  )
+  // Index keys can collide, so the end of the line is compared too.
+  const named = db.prepare(
+    `SELECT e.line FROM tx_events AS t CROSS JOIN events AS e ON e.seq = t.seq
+     WHERE t.key = $key AND substr(e.line, -length($end)) = $end
+       AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.seq = e.seq)`,
+  )
+  const headSeq = (): number => number(head.get() ?? {}, 'seq')
+
+  return {
+    seqBefore(moment) {
+      // Moments never decrease as seqs grow.
+      let low = 0
+      let high = headSeq() + 1
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2)
+        if (number(at.get(middle) ?? {}, 'at') < moment) low = middle
+        else high = middle
+      }
+      return low
+    },
+    after(seq, max) {
+      const newest = headSeq()
+      const to = Math.min(seq + SCANNED_MAX, newest)
+      const events = page.all({ after: seq, to, none: NO_TX, max }).map((row) => {
+        const line = text(row, 'line')
+        const tx = line.slice(line.lastIndexOf(TX_FIELD) + TX_FIELD.length, -'"}'.length)
+        return { seq: number(row, 'seq'), tx, vouched: number(row, 'vouched') === 1 }
+      })
+      const last = events.length === max ? (events.at(-1)?.seq ?? to) : to
+      return { events, scannedTo: last >= newest ? null : last }
+    },
+    paidIn(tx) {
+      const lines = named.all({ key: txKey(tx), end: lineEndOf(tx) }).map((row) => text(row, 'line'))
+      return lines
+        .map(parseEvent)
+        .filter(({ type }) => type === 'payout')
+        .reduce((sum, { kots }) => add(sum, kots ?? ZERO), ZERO)
+    },
+  }
+}

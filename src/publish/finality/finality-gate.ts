@@ -1,0 +1,117 @@
+import type { ChainClient } from '../../chain/tx-verdict.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { HeldQueue } from '../held/held-queue.ts'
+import type { AmountGuard } from './amount-guard.ts'
+import type { FinalityReport } from './finality-report.ts'
+import type { AskedChain, GatePace } from './finality-settings.ts'
+import { openLogChain } from './log-chain.ts'
+import { openPollSchedule } from './poll-schedule.ts'
+import type { Recheck } from './recheck.ts'
+import type { RpcBudgets } from './rpc-budgets.ts'
+import { openSettling } from './settling.ts'
+import { draftsByTx, openWaitingDrafts } from './waiting-drafts.ts'
+
+type GateSettings = Readonly<{
+  chain: AskedChain
+  client: ChainClient
+  queue: Pick<HeldQueue, 'asked' | 'settle'>
+  /** Compares amounts; null without `--finality-amounts`. */
+  amounts: AmountGuard | null
+  recheck: Recheck
+  budgets: RpcBudgets
+  pace: GatePace
+  /** Id of the chain that has settled drafts of this log before; null before the first one. */
+  chainId: string | null
+  /** Called with the chain's id before its first settlement. */
+  onFirstSettling(id: string): void
+  now(): Ms
+  monotonicMs(): number
+  random(): number
+  /** Waits, or rejects when the gate stops. */
+  sleep(ms: number): Promise<void>
+  signal: AbortSignal
+  tell(report: FinalityReport): void
+}>
+
+/** Asks the chain about held drafts, and settles them. */
+export type FinalityGate = Readonly<{
+  /** Checks that the servers are of the right chain. Throws `ChainError` when they are not. */
+  identify(): Promise<void>
+  /** Asks until the signal ends it. Never rejects. */
+  run(): Promise<void>
+}>
+
+/** Looks at the drafts in the time until the first question about a new one. */
+const LOOKS = 8
+
+/** Opens the gate. It sends nothing yet. */
+export function openFinalityGate(settings: GateSettings): FinalityGate {
+  const { client, budgets, pace, signal, tell, monotonicMs, sleep } = settings
+  const schedule = openPollSchedule(pace, settings.random)
+  const look = openWaitingDrafts({ ...settings, schedule })
+  const logChain = openLogChain(settings)
+  const settling = openSettling({ ...settings, schedule, onSettling: logChain.keep })
+
+  /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
+  async function poll(): Promise<number> {
+    const waiting = look()
+    const due = schedule.take(pollSize(settings.chain, budgets.left()), monotonicMs())
+    const drafts = draftsByTx(waiting, new Set(due))
+    // The operator has vouched for the drafts of the others, or has dropped them.
+    for (const tx of due) if (!drafts.has(tx)) schedule.remove(tx)
+    const txs = due.filter((tx) => drafts.has(tx))
+    const verdicts = await client.ask(txs)
+    for (const [index, tx] of txs.entries()) {
+      const verdict = verdicts[index]
+      if (verdict?.is === 'final' || verdict?.is === 'failed') settling.add({ tx, ...verdict })
+    }
+    await settling.run()
+    return txs.length
+  }
+
+  async function step(): Promise<void> {
+    while (!logChain.isKnown()) {
+      await sleep(pace.identifyMs)
+      look()
+      await logChain.retry()
+    }
+    const asked = await poll()
+    if (asked === 0) await settings.recheck.step(budgets)
+    const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Number.POSITIVE_INFINITY) - monotonicMs()
+    const longestMs = pace.firstMs / LOOKS
+    await sleep(budgets.left() === 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
+  }
+
+  return {
+    identify: logChain.identify,
+    async run() {
+      while (!signal.aborted) {
+        try {
+          await step()
+        } catch (error) {
+          if (signal.aborted) return
+          tell({ is: 'failure', reason: reasonOf(error) })
+          await sleep(pace.firstMs).catch(() => undefined)
+        }
+      }
+    },
+  }
+}
+
+/** Transactions of one Solana request, and of one poll at most. */
+const SIGNATURES = 256
+const POLL_TXS_MAX = 1_024
+/** Requests about one EVM transaction: its receipt and its block. One more names the final block of a poll. */
+const EVM_REQUESTS = 2
+const EVM_POLL_TXS_MAX = 100
+
+/** Transactions to ask in one poll, so that a poll seldom waits for its budget. */
+function pollSize(chain: AskedChain, left: number): number {
+  switch (chain) {
+    case 'solana':
+      return Math.min(left * SIGNATURES, POLL_TXS_MAX)
+    case 'evm':
+      return Math.min(Math.floor((left - 1) / EVM_REQUESTS), EVM_POLL_TXS_MAX)
+  }
+}

@@ -1,0 +1,55 @@
+import { ChainError } from '../../chain/chain-url.ts'
+import type { ChainClient } from '../../chain/tx-verdict.ts'
+import type { FinalityReport } from './finality-report.ts'
+
+type LogChainSettings = Readonly<{
+  client: ChainClient
+  /** Id of the chain that has settled drafts of this log before; null before the first one. */
+  chainId: string | null
+  /** Called with the chain's id before its first settlement. */
+  onFirstSettling(id: string): void
+  tell(report: FinalityReport): void
+}>
+
+/** The chain of the log. It is fixed by the first settlement. */
+export type LogChain = Readonly<{
+  /** Asks the servers for their chain. Throws `ChainError` when one is of another chain. */
+  identify(): Promise<void>
+  /** Asks again, and tells of a server of another chain. */
+  retry(): Promise<void>
+  isKnown(): boolean
+  /** Keeps the chain's id. One server alone may be of a wrong chain, and a settlement has enough votes. */
+  keep(): void
+}>
+
+/** Opens the chain of the log, which is not known until a server has answered. */
+export function openLogChain({ client, tell, ...settings }: LogChainSettings): LogChain {
+  let keptId = settings.chainId
+  let chainId: string | null = null
+
+  async function ask(): Promise<void> {
+    chainId = await client.identify(keptId)
+    if (chainId !== null) tell({ is: 'chain', id: chainId })
+  }
+
+  return {
+    async identify() {
+      await ask()
+      if (chainId === null) tell({ is: 'unanswered' })
+    },
+    async retry() {
+      try {
+        await ask()
+      } catch (error) {
+        if (!(error instanceof ChainError)) throw error
+        tell({ is: 'other-chain', reason: error.message })
+      }
+    },
+    isKnown: () => chainId !== null,
+    keep() {
+      if (keptId !== null || chainId === null) return
+      settings.onFirstSettling(chainId)
+      keptId = chainId
+    },
+  }
+}

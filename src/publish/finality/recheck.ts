@@ -1,0 +1,135 @@
+import type { ChainClient, TxVerdict } from '../../chain/tx-verdict.ts'
+import type { HeldQueue } from '../held/held-queue.ts'
+import type { PublishedTxs } from '../../log/published-txs.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { boundOf, DAY_MS } from '../../protocol/moment.ts'
+import type { FinalityReport } from './finality-report.ts'
+import type { AskedChain, GatePace } from './finality-settings.ts'
+import type { RpcBudgets } from './rpc-budgets.ts'
+
+/** Asks the chain again about what was published or dropped, from what the held drafts leave of the budget. */
+export type Recheck = Readonly<{
+  /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
+  step(budgets: RpcBudgets): Promise<void>
+}>
+
+type RecheckSettings = Readonly<{
+  chain: AskedChain
+  client: ChainClient
+  published: PublishedTxs
+  queue: Pick<HeldQueue, 'listSettled'>
+  pace: GatePace
+  now(): Ms
+  monotonicMs(): number
+  tell(report: FinalityReport): void
+}>
+
+/** Age of published and of dropped transactions until which they are asked again. */
+const PUBLISHED_MS: number = 30 * DAY_MS
+const DROPPED_MS: number = 90 * DAY_MS
+/** Transactions of one step: one request to Solana, some tens to an EVM chain. */
+const TXS: Readonly<Record<AskedChain, number>> = { solana: 256, evm: 10 }
+/** Settled drafts that one step looks at. */
+const SETTLED_MAX = 500
+/** Part of the budget that must be left. */
+const LEFT_PART = 1 / 2
+/** Contradictions that are remembered. */
+const STANDING_MAX = 10_000
+
+/** A transaction to ask again. `name` says what was decided about it. */
+type Target = Readonly<{ name: string; tx: string; decided: 'published' | 'vouched' | 'dropped' }>
+
+/** Place in a round: first the events, by seq, then the dropped drafts, by number. */
+type Place = Readonly<{ in: 'published' | 'dropped'; after: number }>
+
+/** Opens the questions about what is decided. */
+export function openRecheck(settings: RecheckSettings): Recheck {
+  const { client, published, pace, tell } = settings
+  let place: Place | null = null
+  let nextMs = settings.monotonicMs() + pace.againMs
+  /** Contradictions that stand, and those that this round has found. */
+  let standing: ReadonlySet<string> = new Set()
+  let found = new Set<string>()
+
+  function judge(target: Target, verdict: TxVerdict): void {
+    const { name } = target
+    const reason = contradictionOf(target, verdict)
+    // Without an answer that counts, a contradiction stands.
+    if (reason === null && !(verdict.is === 'unsure' && standing.has(name))) return
+    if (found.size >= STANDING_MAX) return
+    found.add(name)
+    if (reason === null || standing.has(name)) return
+    standing = new Set([...standing, name])
+    tell({ is: 'contradiction', of: name, reason })
+    tell({ is: 'contradictions', count: standing.size })
+  }
+
+  /** Contradictions that this round has not found again are gone: the chain agrees now, or a correction was published. */
+  function endRound(): void {
+    if (found.size !== standing.size) tell({ is: 'contradictions', count: found.size })
+    standing = found
+    found = new Set()
+  }
+
+  return {
+    async step(budgets) {
+      if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
+      const begin = (): Place => ({
+        in: 'published',
+        after: published.seqBefore(boundOf(settings.now() - PUBLISHED_MS)),
+      })
+      const { targets, next } = targetsAt(settings, place ?? begin())
+      place = next
+      const txs = [...new Set(targets.map(({ tx }) => tx))]
+      const verdicts = txs.length === 0 ? [] : await client.ask(txs)
+      const said = new Map(txs.map((tx, index) => [tx, verdicts[index] ?? { is: 'unsure' as const }]))
+      for (const target of targets) judge(target, said.get(target.tx) ?? { is: 'unsure' })
+      if (place === null) endRound()
+      nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
+    },
+  }
+}
+
+/** The transactions at a place of the round, and the place after them: null at the end. */
+function targetsAt(
+  { published, queue, chain, now }: RecheckSettings,
+  place: Place,
+): Readonly<{ targets: readonly Target[]; next: Place | null }> {
+  const max = TXS[chain]
+  if (place.in === 'published') {
+    const { events, scannedTo } = published.after(place.after, max)
+    const targets = events.map(({ seq, tx, vouched }): Target => {
+      return { name: `event ${seq}`, tx, decided: vouched ? 'vouched' : 'published' }
+    })
+    return {
+      targets,
+      next: scannedTo === null ? { in: 'dropped', after: 0 } : { in: 'published', after: scannedTo },
+    }
+  }
+  const drafts = queue.listSettled(place.after, SETTLED_MAX)
+  const since = now() - DROPPED_MS
+  const dropped = drafts
+    .filter(({ state, settledAt }) => state === 'dropped' && settledAt >= since)
+    .slice(0, max)
+  const last = (dropped.length === max ? dropped : drafts).at(-1)?.id
+  const targets = dropped.flatMap(({ id, draft }): readonly Target[] =>
+    draft.tx === null ? [] : [{ name: `dropped draft ${id}`, tx: draft.tx, decided: 'dropped' }],
+  )
+  return { targets, next: last === undefined ? null : { in: 'dropped', after: last } }
+}
+
+/** Why the chain contradicts what was decided; null when it does not. */
+function contradictionOf({ decided }: Target, verdict: TxVerdict): string | null {
+  switch (verdict.is) {
+    case 'final':
+      return decided === 'dropped' ? `its transaction is final, ${verdict.place}` : null
+    case 'failed':
+      return decided === 'dropped' ? null : `its transaction failed, ${verdict.place}`
+    case 'unknown':
+      // The operator vouches where the servers do not know a transaction.
+      return decided === 'published' ? 'the servers do not know its transaction' : null
+    case 'waiting':
+    case 'unsure':
+      return null
+  }
+}

@@ -1,0 +1,70 @@
+import type { TxVerdict } from '../../chain/tx-verdict.ts'
+import type { HeldQueue, Settlement } from '../held/held-queue.ts'
+import type { AmountGuard } from './amount-guard.ts'
+import type { PollSchedule } from './poll-schedule.ts'
+import type { RpcBudgets } from './rpc-budgets.ts'
+import { draftsByTx } from './waiting-drafts.ts'
+
+/** Word of the chain about a transaction that is settled. */
+export type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
+
+/** Requests about what one transaction moved, roughly and at most. */
+const MOVED_REQUESTS = 3
+
+type SettlingSettings = Readonly<{
+  queue: Pick<HeldQueue, 'asked' | 'settle'>
+  schedule: PollSchedule
+  /** Compares amounts; null without `--finality-amounts`. */
+  amounts: AmountGuard | null
+  budgets: RpcBudgets
+  /** Called before each settlement. */
+  onSettling(): void
+}>
+
+/** Settles drafts by the word of the chain. */
+export type Settling = Readonly<{
+  add(word: SettledWord): void
+  /** Number of words that are not used yet. */
+  size(): number
+  /** Compares amounts and settles, as far as the budget goes. The rest of the words waits for the next run. */
+  run(): Promise<void>
+}>
+
+/** Opens the settling of drafts. */
+export function openSettling({ queue, schedule, amounts, budgets, onSettling }: SettlingSettings): Settling {
+  const words = new Map<string, SettledWord>()
+
+  async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
+    const final = new Set(taken.flatMap(({ tx, is }) => (is === 'final' ? [tx] : [])))
+    await amounts?.fetch(draftsByTx(queue.asked(), final))
+    // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
+    const drafts = draftsByTx(queue.asked(), new Set(taken.map(({ tx }) => tx)))
+    const settlements = taken.map((word): Settlement | null => {
+      const named = drafts.get(word.tx) ?? []
+      if (named.length === 0) return null
+      if (word.is === 'failed') return word
+      const whole = { ...word, drafts: named.map(({ id }) => id) }
+      return amounts === null ? whole : amounts.judge(whole, named)
+    })
+    return settlements.filter((settlement) => settlement !== null)
+  }
+
+  return {
+    add: (word) => void words.set(word.tx, word),
+    size: () => words.size,
+    async run() {
+      const max = amounts === null ? words.size : Math.max(1, budgets.left() / MOVED_REQUESTS)
+      const taken = [...words.values()].slice(0, max)
+      for (const { tx } of taken) words.delete(tx)
+      const settlements = await settlementsOf(taken)
+      if (settlements.length === 0) return
+      onSettling()
+      const outcome = await queue.settle(settlements)
+      // A full disk or a wrong clock: the drafts stay held, and are asked again.
+      if (!outcome.ok) return
+      // A draft that was accepted meanwhile, and one whose amount is too large, is asked again.
+      const waiting = draftsByTx(queue.asked(), new Set(settlements.map(({ tx }) => tx)))
+      for (const { tx } of settlements) if (!waiting.has(tx)) schedule.remove(tx)
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import { addressIn } from '../../sim/chain/pretend-chain.ts'
+import type { FinalityStage } from '../stage/finality-stage.ts'
+import { openFinalityStage } from '../stage/finality-stage.ts'
+
+const FINAL_MS = 1_200_000
+const MORE = 'daybook_finality_amounts_more_total'
+const LESS = 'daybook_finality_amounts_less_total'
+const AT = { opensAt: '2026-01-01T00:00:00.000Z', closesAt: '2026-01-02T00:00:00.000Z' }
+
+/** Drafts that leave contest 1 paying, with prizes of 100 to be paid. */
+const PAYING = [
+  { ref: 'deposit', type: 'treasury', kind: 'deposit', kots: '100' },
+  { ref: 'scheduled', type: 'contest', kind: 'scheduled', contestId: 1, details: AT },
+  { ref: 'pool', type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
+  { ref: 'opened', type: 'contest', kind: 'opened', contestId: 1 },
+  { ref: 'closed', type: 'contest', kind: 'closed', contestId: 1 },
+  { ref: 'prize', type: 'prize', kind: 'winner', contestId: 1, kots: '100' },
+]
+const payout = (ref: string, tx: string, kots: string) => ({
+  ref,
+  type: 'payout',
+  kind: 'winner',
+  contestId: 1,
+  kots,
+  tx,
+})
+
+type AmountsStage = FinalityStage &
+  Readonly<{
+    /** Sends a transaction that moves so many units of the token, of six decimals. */
+    pay(tx: string, units: bigint): void
+    /** Lines of payouts. */
+    payouts(): readonly string[]
+    secrets: readonly string[]
+  }>
+
+async function openStage(kind: ChainKind): Promise<AmountsStage> {
+  const [payer, token, payee] = ['payer', 'token', 'payee'].map((name) => addressIn(kind, name))
+  assert.ok(payer !== undefined && token !== undefined && payee !== undefined)
+  const stage = await openFinalityStage({ kind, rpcs: 3, amounts: { payer, token }, tokens: { [token]: 6 } })
+  const began = await stage.publish(...PAYING)
+  assert.equal(began.status, 200, began.text)
+  return {
+    ...stage,
+    pay: (tx, units) => stage.chain.send(tx, { transfers: [{ token, payer, payee, units }] }),
+    payouts: () => stage.lines().filter((line) => line.includes('"type":"payout"')),
+    secrets: [payer, token, payee],
+  }
+}
+
+for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
+  suite(`amounts on ${kind}`, () => {
+    test('are published when the payouts of a transaction name what it moved, one or several', async () => {
+      await using stage = await openStage(kind)
+      const [one, several] = [stage.chain.txOf(1), stage.chain.txOf(2)]
+      await stage.publish(payout('a', one, '10'), payout('b', several, '2.5'), payout('c', several, '2.5'))
+      stage.pay(one, 10_000_000n)
+      stage.pay(several, 5_000_000n)
+      stage.advance(FINAL_MS)
+      await stage.until('all are published', () => stage.payouts().length === 3)
+      assert.equal(await stage.metric(MORE), 0)
+      assert.equal(await stage.metric(LESS), 0)
+    })
+
+    test('that exceed what was moved hold all its drafts, with a reason that names no address', async () => {
+      await using stage = await openStage(kind)
+      const tx = stage.chain.txOf(1)
+      await stage.publish(payout('a', tx, '6'), payout('b', tx, '5'))
+      stage.pay(tx, 10_000_000n)
+      stage.advance(FINAL_MS)
+      await stage.until('it is counted', async () => (await stage.metric(MORE)) === 1)
+      assert.match(stage.logged(), /payouts of this transaction name 11\.000000000, and it moved 10\.000000/)
+      await stage.asked()
+      assert.equal(stage.payouts().length, 0)
+      for (const secret of stage.secrets) {
+        assert.ok(!stage.logged().includes(secret), 'no address is logged')
+        assert.ok(!(await stage.metrics()).includes(secret), 'no address is in a metric')
+      }
+    })
+
+    test('count what was published before, and not what was corrected', async () => {
+      await using stage = await openStage(kind)
+      const tx = stage.chain.txOf(1)
+      await stage.publish(payout('a', tx, '6'))
+      stage.pay(tx, 10_000_000n)
+      stage.advance(FINAL_MS)
+      await stage.until('the first is published', () => stage.payouts().length === 1)
+      assert.equal(await stage.metric(LESS), 1)
+      assert.match(stage.logged(), /name 6\.000000000, and it moved 10\.000000/)
+      await stage.publish(payout('b', tx, '10'))
+      await stage.until('it is counted', async () => (await stage.metric(MORE)) === 1)
+      assert.equal(stage.payouts().length, 1)
+      const [line = ''] = stage.payouts()
+      const { seq } = JSON.parse(line) as { seq: number }
+      const corrected = await stage.publish({
+        ref: 'correction',
+        type: 'correction',
+        kind: 'payout',
+        contestId: 1,
+        kots: '-6',
+        details: { corrects: seq },
+      })
+      assert.equal(corrected.drafts[0]?.status, 'published', corrected.text)
+      await stage.until('the other is published', () => stage.payouts().length === 2)
+    })
+
+    test('hold a payout whose transaction moved nothing of the token', async () => {
+      await using stage = await openStage(kind)
+      const tx = stage.chain.txOf(1)
+      await stage.publish(payout('a', tx, '0.000000001'))
+      stage.chain.send(tx)
+      stage.advance(FINAL_MS)
+      await stage.until('it is counted', async () => (await stage.metric(MORE)) === 1)
+      assert.match(stage.logged(), /name 0\.000000001, and it moved 0/)
+      assert.equal(stage.payouts().length, 0)
+    })
+  })
+}
