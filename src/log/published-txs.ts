@@ -7,7 +7,7 @@ import { number, text } from './store/codec.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /** A published event that names a transaction. */
-export type PublishedTx = Readonly<{
+type PublishedTx = Readonly<{
   seq: number
   tx: string
   /** Whether the operator called its transaction final in place of the chain. */

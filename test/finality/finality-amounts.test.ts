@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
-import type { FinalityStage } from '../stage/finality-stage.ts'
-import { openFinalityStage } from '../stage/finality-stage.ts'
+import type { FinalityStage } from './finality-stage.ts'
+import { openFinalityStage } from './finality-stage.ts'
 
 const FINAL_MS = 1_200_000
 const MORE = 'daybook_finality_amounts_more_total'

@@ -147,7 +147,11 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   const secret = randomBytes(16).toString('hex')
   const limits = { ...settings, connectionsMax: each * workers }
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
-  return { workers, shared: { ...settings, asksChain: false, connectionsMax: each }, memory }
+  return {
+    workers,
+    shared: { ...settings, asksChain: settings.finality !== null, connectionsMax: each },
+    memory,
+  }
 }
 
 /** Listeners of the writer that only count or report. */

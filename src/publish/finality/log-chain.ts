@@ -12,7 +12,7 @@ type LogChainSettings = Readonly<{
 }>
 
 /** The chain of the log. It is fixed by the first settlement. */
-export type LogChain = Readonly<{
+type LogChain = Readonly<{
   /** Asks the servers for their chain. Throws `ChainError` when one is of another chain. */
   identify(): Promise<void>
   /** Asks again, and tells of a server of another chain. */

@@ -106,11 +106,9 @@ function targetsAt(
       next: scannedTo === null ? { in: 'dropped', after: 0 } : { in: 'published', after: scannedTo },
     }
   }
-  const drafts = queue.listSettled(place.after, SETTLED_MAX)
+  const drafts = queue.listSettled('dropped', place.after, SETTLED_MAX)
   const since = now() - DROPPED_MS
-  const dropped = drafts
-    .filter(({ state, settledAt }) => state === 'dropped' && settledAt >= since)
-    .slice(0, max)
+  const dropped = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
   const last = (dropped.length === max ? dropped : drafts).at(-1)?.id
   const targets = dropped.flatMap(({ id, draft }): readonly Target[] =>
     draft.tx === null ? [] : [{ name: `dropped draft ${id}`, tx: draft.tx, decided: 'dropped' }],

@@ -8,7 +8,7 @@ const WINDOW_MS: number = 60_000 / WINDOWS
 export const REQUESTS_A_MINUTE_MIN = 60
 
 /** Requests to one server, bounded in every minute. Moments are those of a monotonic clock in milliseconds. */
-export type RequestBudget = Readonly<{
+type RequestBudget = Readonly<{
   /** Most requests that can be sent at once. */
   burst: number
   /** Number of requests that can be sent now. */

@@ -6,7 +6,7 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 import { draftsByTx } from './waiting-drafts.ts'
 
 /** Word of the chain about a transaction that is settled. */
-export type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
+type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
 
 /** Requests about what one transaction moved, roughly and at most. */
 const MOVED_REQUESTS = 3
@@ -22,7 +22,7 @@ type SettlingSettings = Readonly<{
 }>
 
 /** Settles drafts by the word of the chain. */
-export type Settling = Readonly<{
+type Settling = Readonly<{
   add(word: SettledWord): void
   /** Number of words that are not used yet. */
   size(): number

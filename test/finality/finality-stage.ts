@@ -13,9 +13,9 @@ import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { GatePace } from '../../src/publish/finality/finality-settings.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
-import { postDrafts, startLocalNode } from './manual-node.ts'
+import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
-import { linesOf } from './door-stage.ts'
+import { linesOf } from '../stage/door-stage.ts'
 import { storePath } from '../../src/log/store/store.ts'
 
 const START = Date.UTC(2026, 0, 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
-import { FAST_PACE, openFinalityStage, RPC_KEY } from '../stage/finality-stage.ts'
+import { FAST_PACE, openFinalityStage, RPC_KEY } from './finality-stage.ts'
 
 /** A draft that any log accepts at any time, with a transaction. */
 const deposit = (ref: string, tx: string, kots = '5') => ({
