@@ -15,7 +15,7 @@ const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play
 /** Factor by which totals are faster in live time: the same amount is spent in smaller pieces. */
 const LIVE_PACE = PLAYS.reduce((sum, play) => sum + liveShare(play), 0)
 /** Kinds of play that name their transaction in live time. Large totals of the history have many transactions. */
-const ONE_TX: ReadonlySet<string> = new Set(['boost', 'tip'])
+const ONE_TX: ReadonlySet<string> = new Set(['entry', 'boost', 'tip'])
 const SHARE_EVERY_MS = 150 * MINUTE_MS
 /** Percentage of the amounts spent on play that goes into the pool of the contest. */
 const POOL_PERCENT = 55

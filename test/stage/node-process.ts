@@ -12,8 +12,12 @@ const END_MS_MAX = 30_000
 const ANSWER_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
 
-/** Receipt of a draft, from the door's answer. */
-export type DoorReceipt = Readonly<{ ref: string; status: 'published' | 'duplicate'; seq: number }>
+/** Receipt of a draft, from the door's answer. One that is held, failed or dropped has no seq. */
+export type DoorReceipt = Readonly<{
+  ref: string
+  status: 'published' | 'duplicate' | 'held' | 'failed' | 'dropped'
+  seq: number
+}>
 type DoorAnswer = Readonly<{
   status: number
   headers: Headers
@@ -36,15 +40,16 @@ export type NodeProcess = Readonly<{
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Readonly<{ code: number | null; signal: string | null }>>
 }>
 
-/** Starts the service. `wrapper` is a command before it, such as one that sets a limit. */
+/** Starts the service. `wrapper` is a command before it, such as one that sets a limit. `own` is the command of Daybook. */
 export async function startNode(
   data: string,
   options: readonly string[] = [],
   wrapper: readonly string[] = [],
+  own: 'serve' | 'demo' = 'serve',
 ): Promise<NodeProcess> {
   const tokenFile = `${data}.token`
   writeFileSync(tokenFile, TOKEN)
-  const words = ['serve', '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
+  const words = [own, '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
   const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]

@@ -2,6 +2,8 @@ import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openDemoChain } from '../../../sim/chain/demo-chain.ts'
+import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { writeDrafts } from '../../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
@@ -23,17 +25,33 @@ import { CommandError, tell } from '../terminal/world.ts'
 
 /** Seed of the demonstration: every first start has the same history, up to the present. */
 const SEED = 'daybook'
+/** Payouts for each one that fails on the pretend chain and is sent again. */
+const FAILED_ONE_IN = 100
+/** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
+const CHAIN_REQUESTS_A_MINUTE = 600
 
-/** Serves a simulated platform: three months of history at the first start, then live events every few seconds. */
+/**
+ * Serves a simulated platform: three months of history at the first start, then live events every few seconds. Its
+ * payments are held until a pretend chain says that they are final.
+ */
 export async function demo(settings: ServiceSettings, world: World, log: Logger): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
     tell(world, 'First start: simulating three months of history of an invented platform.')
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
   }
-  return serve(settings, world, log, async (service, stop) => {
+  const payments = openDemoChain(SEED, world.now)
+  await using rpc = await openRpcServer({ chain: payments.chain })
+  const finality = {
+    chain: 'solana',
+    urls: [rpc.url],
+    requestsPerMinute: CHAIN_REQUESTS_A_MINUTE,
+    amounts: null,
+  } as const
+  return await serve({ ...settings, finality }, world, log, async (service, stop) => {
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
+    tell(world, `payments wait some seconds for a pretend chain: curl ${address}/api/v1/status`)
     // The first page waits for the bundling of scripts, so it is requested before a user does.
     // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
@@ -41,7 +59,7 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
       .catch((error: unknown) => {
         if (!stop.aborted) log.warn({ err: error }, 'the first page failed')
       })
-    await publishLive(service, settings, world, stop)
+    await publishLive(service, settings, world, stop, payments.send)
   })
 }
 
@@ -74,6 +92,7 @@ async function publishLive(
   settings: ServiceSettings,
   world: World,
   stop: AbortSignal,
+  sendTx: (tx: string) => void,
 ): Promise<void> {
   const from = service.reader.snapshot((snapshot) => snapshot.books.firstAtMs)
   assert(from !== null, 'the demonstration begins with a history')
@@ -83,6 +102,7 @@ async function publishLive(
     seed: SEED,
     from,
     to: msOf(from + HISTORY_MS),
+    failedOneIn: FAILED_ONE_IN,
     published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
     now: world.now,
   })
@@ -92,7 +112,10 @@ async function publishLive(
     // Held drafts are looked for first: one that is published in between is then found by its seq.
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
     publish: (drafts: readonly PublishDraft[]) => publishPatiently(drafts, door, stop),
-    send: (drafts: readonly PublishDraft[]) => send(service.publishPort, settings, drafts),
+    send(drafts: readonly PublishDraft[]) {
+      for (const { tx } of drafts) if (tx !== undefined) sendTx(tx)
+      return send(service.publishPort, settings, drafts)
+    },
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
       tell(world, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }

@@ -67,6 +67,12 @@ export function addServeCommands(
       }
       if ((options.chain ?? 'solana') !== 'solana')
         throw new CommandError(2, 'the simulated platform needs --chain solana')
+      if (options.finality !== undefined || options.finalityAmounts !== undefined) {
+        throw new CommandError(
+          2,
+          'the simulated platform asks a pretend chain of its own: leave out --finality',
+        )
+      }
       done(await demo(settingsOf(options, true, world), world, log))
     }),
   )

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { failingTxOf, txOf } from '../../sim/import-draft.ts'
+import { randomOf } from '../../sim/random.ts'
+import type { Status } from '../../src/protocol/resources.ts'
+import { fetchDescribed } from '../stage/described.ts'
+import type { NodeProcess } from '../stage/node-process.ts'
+import { startNode } from '../stage/node-process.ts'
+
+/** Time between two looks, and the longest time in which something must happen. */
+const LOOK_MS = 250
+const WAIT_MS_MAX = 60_000
+
+const random = randomOf('by hand')
+const mine = { ref: 'mine', type: 'trade', kind: 'buy', kots: '5', tx: txOf(random) }
+const failing = { ref: 'failing', type: 'trade', kind: 'buy', kots: '5', tx: failingTxOf(random) }
+
+const start = (data: string): Promise<NodeProcess> => startNode(data, ['--chain', 'solana'], [], 'demo')
+
+async function finality(node: NodeProcess): Promise<Status['finality']> {
+  const answer = await fetchDescribed(`${node.url}/api/v1/status`)
+  return ((await answer.json()) as Status).finality
+}
+
+async function statusOf(node: NodeProcess, draft: object): Promise<string | undefined> {
+  return (await node.publish([draft])).drafts[0]?.status
+}
+
+/** Sends a draft again until its status is another than `held`, and returns that. */
+async function settled(node: NodeProcess, draft: object): Promise<string | undefined> {
+  const end = performance.now() + WAIT_MS_MAX
+  for (;;) {
+    const status = await statusOf(node, draft)
+    if (status !== 'held') return status
+    assert.ok(performance.now() < end, `it is still held after ${WAIT_MS_MAX} ms`)
+    await sleep(LOOK_MS)
+  }
+}
+
+suite('the demonstration', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-demo-'))
+  const data = join(folder, 'data')
+  test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('holds payments for some seconds, also over a kill, and then publishes them or says that they failed', async () => {
+    let node = await start(data)
+    assert.equal(await statusOf(node, mine), 'held')
+    assert.equal(await statusOf(node, failing), 'held')
+    const { asked, held } = await finality(node)
+    assert.ok(asked)
+    assert.ok(held >= 2)
+    await node.end('SIGKILL')
+
+    node = await start(data)
+    assert.ok((await finality(node)).held >= 2, 'what was held is held after the restart')
+    assert.equal(await settled(node, mine), 'duplicate')
+    assert.equal(await settled(node, failing), 'failed')
+    const found = await fetchDescribed(`${node.url}/api/v1/events?tx=${mine.tx}`)
+    assert.equal(((await found.json()) as { events: unknown[] }).events.length, 1)
+    const lost = await fetchDescribed(`${node.url}/api/v1/events?tx=${failing.tx}`)
+    assert.deepEqual(((await lost.json()) as { events: unknown[] }).events, [])
+    assert.equal((await node.end('SIGTERM')).code, 0)
+  })
+})
