@@ -9,7 +9,7 @@ import { checkFiles, runImport } from './operator/import-command.ts'
 import { keyFiles, option, originName } from './terminal/options.ts'
 import { addOperatorCommands } from './operator/operator-program.ts'
 import { heldCommand } from './operator/held-program.ts'
-import { publish } from './operator/publish-command.ts'
+import { publishCommand } from './outbox/publish-program.ts'
 import type { KeygenOptions } from './operator/signing-key-file.ts'
 import { keygen, readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
 import { verifyCommand } from './consumer/verify-command.ts'
@@ -67,17 +67,7 @@ function addDataCommands(
         done(await runImport({ files, ...options, newLog, keys }, world))
       }),
   )
-  program.addCommand(
-    new Command('publish')
-      .description('send drafts to the publish door')
-      .argument('[file]', 'drafts as JSON lines; standard input by default')
-      .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
-      .addOption(option('--url <url>', 'address of the service: refuse a door that belongs to another log'))
-      .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
-      .action(async (file: string | undefined, options: { to: string; url?: string; tokenFile: string }) =>
-        done(await publish({ file: file ?? null, ...options, url: options.url ?? null }, input, world)),
-      ),
-  )
+  program.addCommand(publishCommand(world, input, done))
   program.addCommand(
     new Command('keygen')
       .description('make a key that signs a log, or print the vkey of an existing key')

@@ -20,9 +20,9 @@ const POLL_MS = 10
 
 export type RunResult = Readonly<{ code: number; stdout: string; stderr: string }>
 
-/** The program with its own surroundings, apart from those of this process. */
-export function programOf(world: Partial<World>, done: (code: number) => void): Command {
-  const whole: World = {
+/** Surroundings of a command, apart from those of this process. */
+export function worldOf(world: Partial<World>): World {
+  return {
     now: () => msOf(Date.now()),
     monotonicMs: () => performance.now(),
     random: Math.random,
@@ -35,6 +35,11 @@ export function programOf(world: Partial<World>, done: (code: number) => void): 
     stop: new AbortController().signal,
     ...world,
   }
+}
+
+/** The program with its own surroundings. */
+export function programOf(world: Partial<World>, done: (code: number) => void): Command {
+  const whole = worldOf(world)
   const program = openProgram(whole, pino({ enabled: false }), Readable.from([]), done)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)

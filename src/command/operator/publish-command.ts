@@ -67,7 +67,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
 }
 
 /** Id of the log that a service serves. */
-async function publicLog(url: string, world: World): Promise<string | null> {
+export async function publicLog(url: string, world: World): Promise<string | null> {
   const { ask } = openClient(url, world)
   const path = endpointPath('status', '')
   const { headers } = await withCommandErrors(() => ask.get(path, { signal: world.stop }))

@@ -14,10 +14,22 @@ const RETRY_MS = 1_000
 export type DoorAccess = Readonly<{ address: URL; token: string; log: string | null; stop: AbortSignal }>
 
 /** Outcome of one draft. */
-export type DoorReceipt = Readonly<{ status: string; seq: number | null }>
+export type DoorReceipt = Readonly<{ ref: string; status: string; seq: number | null }>
 
 /** Reason why a request failed, with the index of the draft and the field at fault, if there is one. */
-type DoorFailure = Readonly<{ draft: number | null; field: string | null; reason: string }>
+export type DoorFailure = Readonly<{
+  draft: number | null
+  field: string | null
+  reason: string
+  /** HTTP status of the refusal; null when nothing answered. */
+  status: number | null
+  /** Time in milliseconds after which the door asks for a retry; null when it names none. */
+  retryMs: number | null
+  /** Number of held drafts, when the refusal may pass once they are settled. */
+  held: number
+  /** Id of the door's log, when the door refused because it is not the expected one. */
+  otherLog: string | null
+}>
 
 /** Answer of the publish door to one request. */
 export type DoorAnswer = Readonly<
@@ -32,41 +44,54 @@ export function openDoor(to: string, tokenFile: string, stop: AbortSignal): Door
 
 const DOOR = { what: 'the address of the publish door with --to', example: 'http://127.0.0.1:8081' }
 
-/** Sends drafts, one a line, in one request: all or nothing. A retry never publishes an event twice. */
+/**
+ * Sends drafts, one a line, in one request: all or nothing. Repeats it for some seconds while the door cannot be reached
+ * or is full. A retry never publishes an event twice.
+ */
 export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
   for (let attempt = 1; ; attempt++) {
-    const response = await post(door, lines)
-    if (response === null) {
-      if (door.stop.aborted) return failed('stopped; the outcome of the last request is unknown')
-      if (attempt === TRIES_MAX) return failed(`the publish door at ${door.address.host} cannot be reached`)
-      await pause(RETRY_MS, door.stop)
-      continue
-    }
-    // An answer that is not JSON comes from another program at that address.
-    const answer: unknown = await response.json().catch(() => null)
-    const receipts = listIn(answer, 'drafts')
-    const log = response.headers.get('daybook-log')
-    if (response.ok && receipts.length === lines.length)
-      return { ok: true, receipts: receipts.map(receiptOf), log }
-    if ((response.status === 503 || response.status === 507) && attempt < TRIES_MAX) {
-      await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000, door.stop)
-      continue
-    }
-    // Every site may read the public listener; none the door.
-    if (response.headers.has('access-control-allow-origin')) {
-      return failed(`${door.address.host} is the public listener: give --to the address of the publish door`)
-    }
-    if (fieldIn(answer, 'code') === 'another-log') {
-      return failed(
-        `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`,
-      )
-    }
-    return { ok: false, failure: failureOf(answer) }
+    const answer = await askDoor(door, lines)
+    if (answer.ok || attempt === TRIES_MAX || door.stop.aborted) return answer
+    const { status, retryMs } = answer.failure
+    if (status !== null && status !== 503 && status !== 507) return answer
+    await pause(retryMs ?? RETRY_MS, door.stop)
   }
 }
 
-function failed(reason: string): DoorAnswer {
-  return { ok: false, failure: { draft: null, field: null, reason } }
+/** Sends drafts, one a line, in one request, once. */
+export async function askDoor(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
+  const response = await post(door, lines)
+  if (response === null) {
+    return door.stop.aborted
+      ? failed(null, 'stopped; the outcome of the last request is unknown')
+      : failed(null, `the publish door at ${door.address.host} cannot be reached`)
+  }
+  // An answer that is not JSON comes from another program at that address.
+  const answer: unknown = await response.json().catch(() => null)
+  const receipts = listIn(answer, 'drafts')
+  const log = response.headers.get('daybook-log')
+  if (response.ok && receipts.length === lines.length) {
+    return { ok: true, receipts: receipts.map(receiptOf), log }
+  }
+  // Every site may read the public listener; none the door.
+  if (response.headers.has('access-control-allow-origin')) {
+    return failed(
+      response.status,
+      `${door.address.host} is the public listener: give --to the address of the publish door`,
+    )
+  }
+  if (fieldIn(answer, 'code') === 'another-log') {
+    const reason = `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`
+    return failed(response.status, reason, log)
+  }
+  return { ok: false, failure: failureOf(response, answer) }
+}
+
+function failed(status: number | null, reason: string, otherLog: string | null = null): DoorAnswer {
+  return {
+    ok: false,
+    failure: { draft: null, field: null, reason, status, retryMs: null, held: 0, otherLog },
+  }
 }
 
 /** Sends one request; null when nothing answers. */
@@ -90,27 +115,37 @@ async function post(
   }
 }
 
-async function pause(ms: number, stop: AbortSignal): Promise<void> {
+/** Waits, unless or until the command is stopped. */
+export async function pause(ms: number, stop: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stop }).catch(() => undefined)
 }
 
 function receiptOf(receipt: unknown): DoorReceipt {
-  const [status, seq] = [fieldIn(receipt, 'status'), fieldIn(receipt, 'seq')]
-  return { status: typeof status === 'string' ? status : '', seq: typeof seq === 'number' ? seq : null }
+  const [ref, status, seq] = ['ref', 'status', 'seq'].map((name) => fieldIn(receipt, name))
+  return {
+    ref: typeof ref === 'string' ? ref : '',
+    status: typeof status === 'string' ? status : '',
+    seq: typeof seq === 'number' ? seq : null,
+  }
 }
 
-function failureOf(answer: unknown): DoorFailure {
+function failureOf({ status, headers }: Response, answer: unknown): DoorFailure {
   const [error] = listIn(answer, 'errors')
-  const draft = fieldIn(error, 'draft')
-  const field = fieldIn(error, 'field')
-  const message = fieldIn(error, 'message')
-  if (typeof draft === 'number' && typeof field === 'string' && typeof message === 'string') {
-    return { draft, field, reason: message }
+  const [draft, field, message] = ['draft', 'field', 'message'].map((name) => fieldIn(error, name))
+  const [detail, held] = [fieldIn(answer, 'detail'), fieldIn(answer, 'held')]
+  const retrySeconds = headers.get('retry-after') ?? ''
+  const common = {
+    status,
+    retryMs: /^\d{1,6}$/.test(retrySeconds) ? Number(retrySeconds) * 1_000 : null,
+    held: typeof held === 'number' ? held : 0,
+    otherLog: null,
   }
-  const detail = fieldIn(answer, 'detail')
+  if (typeof draft === 'number' && typeof field === 'string' && typeof message === 'string') {
+    return { draft, field, reason: message, ...common }
+  }
   const reason =
     typeof detail === 'string' ? detail : 'the program that answered is not a publish door: check --to'
-  return { draft: null, field: null, reason }
+  return { draft: null, field: null, reason, ...common }
 }
 
 function fieldIn(value: unknown, name: string): unknown {

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+import postgres from 'postgres'
+import type { DatabaseTarget } from './database-url.ts'
+
+/** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
+const ANSWER_MS = 40_000
+const STATEMENT_MS = 30_000
+
+/** One connection to a database. It is never replaced silently, because locks and notifications belong to it. */
+export type DatabaseConnection = AsyncDisposable &
+  Readonly<{
+    ask(statement: string, values?: readonly (string | number)[]): Promise<readonly postgres.Row[]>
+    /** Called at each notification on a channel that this connection listens to. */
+    onNotification(listener: () => void): void
+  }>
+
+/** Failure of a connection or a statement. Its message holds no value of a statement. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError'
+  /** Whether the same attempt may succeed later: the server is away, starting, full or busy. */
+  readonly passes: boolean
+
+  constructor(message: string, passes: boolean, options?: ErrorOptions) {
+    super(message, options)
+    this.passes = passes
+  }
+}
+
+/** Connects to the first of the servers that answers. Throws a DatabaseError. */
+export async function connectDatabase(
+  target: DatabaseTarget,
+  stop: AbortSignal,
+): Promise<DatabaseConnection> {
+  const listeners: (() => void)[] = []
+  const lost = Promise.withResolvers<never>()
+  lost.promise.catch(() => undefined)
+  let socket: Socket | null = null
+  const settings = {
+    ...clientSettings(target),
+    onnotify: () => listeners.forEach((listener) => listener()),
+    onnotice: () => undefined,
+    onclose: () => lost.reject(new DatabaseError('the connection was closed', true)),
+    // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
+    async socket(chosen: ChosenServers): Promise<Socket> {
+      if (socket !== null) throw new DatabaseError('the connection was closed', true)
+      socket = await openSocket(chosen, target.connectSeconds * 1_000)
+      return socket
+    },
+  }
+  const sql = postgres(settings)
+  const close = async (): Promise<void> => {
+    lost.reject(new DatabaseError('the connection was closed', true))
+    await sql.end({ timeout: 0 }).catch(() => undefined)
+    socket?.destroy()
+  }
+  const ask: DatabaseConnection['ask'] = async (statement, values = []) => {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ANSWER_MS)
+    try {
+      return await Promise.race([sql.unsafe(statement, [...values]), lost.promise, late.promise])
+    } catch (error) {
+      throw asDatabaseError(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const abort = (): void => void close()
+  stop.addEventListener('abort', abort, { once: true })
+  const connection: DatabaseConnection = {
+    ask,
+    onNotification: (listener) => void listeners.push(listener),
+    async [Symbol.asyncDispose]() {
+      stop.removeEventListener('abort', abort)
+      await close()
+    },
+  }
+  try {
+    await ask('SELECT 1')
+    return connection
+  } catch (error) {
+    await connection[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** The servers as the client understood them, with the defaults of the environment. */
+type ChosenServers = Readonly<{ host: readonly string[]; port: readonly number[]; path: string | false }>
+
+function clientSettings({ hosts, user, password, database, ...target }: DatabaseTarget): object {
+  const [first] = hosts
+  const isSocket = first?.host.startsWith('/') === true
+  return {
+    ...(first === undefined ? {} : isSocket ? { path: `${first.host}/.s.PGSQL.${first.port}` } : {}),
+    ...(first === undefined || isSocket
+      ? {}
+      : { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }),
+    ...(user === null ? {} : { user }),
+    ...(password === null ? {} : { password }),
+    ...(database === null ? {} : { database }),
+    ssl: target.tls,
+    connect_timeout: target.connectSeconds,
+    max: 1,
+    idle_timeout: null,
+    max_lifetime: null,
+    fetch_types: false,
+    prepare: false,
+    connection: {
+      application_name: target.applicationName,
+      ...(target.options === null ? {} : { options: target.options }),
+      statement_timeout: STATEMENT_MS,
+      // The server frees the lock of a drainer whose machine is gone.
+      tcp_keepalives_idle: 30,
+      tcp_keepalives_interval: 10,
+      tcp_keepalives_count: 3,
+    },
+  }
+}
+
+async function openSocket({ host, port, path }: ChosenServers, ms: number): Promise<Socket> {
+  if (path !== false) return connected(connect(path), '', ms)
+  let failure: unknown
+  for (const [index, one] of host.entries()) {
+    try {
+      return await connected(connect(port[index] ?? port[0] ?? 0, one), one, ms)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+async function connected(socket: Socket, host: string, ms: number): Promise<Socket> {
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(ms) })
+    // The client takes the name for TLS from here.
+    return Object.assign(socket, { host })
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+/** SQLSTATE classes of failures that pass: connection, rollback, resources, intervention, system. */
+const PASSING = /^(?:08|40|53|55|57|58)/
+
+function asDatabaseError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error
+  if (error instanceof postgres.PostgresError) {
+    return new DatabaseError(`${error.message} (${error.code})`, PASSING.test(error.code), { cause: error })
+  }
+  if (error instanceof AggregateError) return asDatabaseError(error.errors[0])
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const isTimeout = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name)
+  const message = isTimeout ? 'no connection in time' : error instanceof Error ? error.message : String(error)
+  const passes = isTimeout || /^E[A-Z]+$|^CONNECT/.test(code)
+  return new DatabaseError(message, passes, { cause: error })
+}

@@ -1,0 +1,49 @@
+import type { Writable } from 'node:stream'
+import type { World } from '../terminal/world.ts'
+import { tell } from '../terminal/world.ts'
+
+/** Shortest time between two reports of a run without end. */
+const REPORT_MS = 60_000
+
+const STATUSES = ['published', 'duplicate', 'held', 'failed', 'dropped'] as const
+type DraftStatus = (typeof STATUSES)[number]
+
+function isStatus(text: string): text is DraftStatus {
+  return STATUSES.some((status) => status === text)
+}
+
+/** Number of drafts by the status that the log gave them. */
+export type DraftCounts = Readonly<{
+  /** Counts a draft. One whose transaction failed or that the operator dropped is named. */
+  add(name: string, status: string): void
+  /** Reports the counts on standard error when they have changed, at most once a minute. */
+  reportChange(): void
+  /** Prints the counts to the output. */
+  report(): void
+}>
+
+export function openDraftCounts(world: World, output: Writable): DraftCounts {
+  const counts: Record<DraftStatus, number> = { published: 0, duplicate: 0, held: 0, failed: 0, dropped: 0 }
+  let saidMs = world.monotonicMs()
+  let saidLine = ''
+  const line = (): string => {
+    const settled =
+      counts.failed + counts.dropped === 0 ? '' : `, ${counts.failed} failed, ${counts.dropped} dropped`
+    return `${counts.published} published, ${counts.duplicate} duplicates skipped, ${counts.held} held${settled}`
+  }
+  return {
+    add(name, status) {
+      if (isStatus(status)) counts[status] += 1
+      if (status === 'failed' || status === 'dropped')
+        tell(world, `${name}: ${status}; it will not be published`)
+    },
+    reportChange() {
+      const now = world.monotonicMs()
+      if (now - saidMs < REPORT_MS || line() === saidLine) return
+      saidMs = now
+      saidLine = line()
+      tell(world, saidLine)
+    },
+    report: () => void output.write(`${line()}\n`),
+  }
+}

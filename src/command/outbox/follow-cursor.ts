@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import {
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { asPathError, checkFile } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** Bytes before the place whose digest shows that a file is still the same. */
+const MARK_BYTES = 256
+
+/** Place in a file: all lines before it are in the log. */
+export type FilePlace = Readonly<{ inode: number; offset: number; line: number; mark: string }>
+
+/** Digest of the bytes before an offset. */
+export function markOf(file: number, offset: number): string {
+  const bytes = Buffer.alloc(Math.min(offset, MARK_BYTES))
+  const read = readSync(file, bytes, 0, bytes.length, offset - bytes.length)
+  return createHash('sha256').update(bytes.subarray(0, read)).digest('hex')
+}
+
+/** Writes the place in one step: a crash leaves the old place or the new one. */
+export function savePlace(path: string, place: FilePlace): void {
+  try {
+    writeFileSync(`${path}.next`, `${JSON.stringify(place)}\n`)
+    renameSync(`${path}.next`, path)
+  } catch (error) {
+    throw asPathError(error, '--cursor')
+  }
+}
+
+/** Reads the file of `--cursor`, which need not exist. */
+export function readPlace(path: string): FilePlace | null {
+  checkFile(path, '--cursor')
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw asPathError(error, '--cursor')
+  }
+  try {
+    const { inode, offset, line, mark }: FilePlace = JSON.parse(text)
+    const isWhole = [inode, offset, line].every((value) => Number.isSafeInteger(value) && value >= 0)
+    if (isWhole && typeof mark === 'string') return { inode, offset, line, mark }
+  } catch {
+    // Reported below, like any other content.
+  }
+  throw new CommandError(2, `--cursor: ${shellQuoted(path)} is not a cursor file of publish; remove it`)
+}
+
+/**
+ * Opens the file of a saved place, also when it has been renamed within its folder since. A file that was cut begins
+ * again. Throws when the file is gone, because its last lines may not have been published.
+ */
+export function openAtPlace(
+  path: string,
+  place: FilePlace,
+): Readonly<{ file: number; offset: number; line: number }> {
+  const folder = dirname(path)
+  const others = readdirSync(folder).map((name) => join(folder, name))
+  for (const candidate of [path, ...others]) {
+    const found = statSync(candidate, { throwIfNoEntry: false })
+    if (found?.isFile() !== true || found.ino !== place.inode) continue
+    const file = openSync(candidate, 'r')
+    if (fstatSync(file).size < place.offset) return { file, offset: 0, line: 0 }
+    if (markOf(file, place.offset) === place.mark) return { file, offset: place.offset, line: place.line }
+  }
+  throw new CommandError(
+    1,
+    `${shellQuoted(path)} is another file than that of the cursor: publish the older file whole, then remove the cursor file`,
+  )
+}

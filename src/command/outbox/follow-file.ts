@@ -1,0 +1,130 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { pause } from '../operator/publish-door.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+import type { DraftRow } from './draft-sender.ts'
+import type { FilePlace } from './follow-cursor.ts'
+import { markOf, openAtPlace } from './follow-cursor.ts'
+
+/** Time between two looks at a file that has no new lines. */
+const LOOK_MS = 250
+/** Time for which a renamed file must be silent before the next one is read: its writer may not have noticed yet. */
+const SILENCE_MS = 3_000
+const CHUNK_BYTES = 1024 * 1024
+const LINE_FEED = 10
+
+/** A line of a file; `place()` is the place after it. */
+export type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
+
+/** An open file, the lines that were read of it, and the bytes of an unfinished line. */
+type Tail = { file: number; inode: number; offset: number; line: number; rest: Buffer }
+
+/**
+ * Yields the lines of a file, as `tail -F` reads it: it waits for new lines, follows the name to a new file after the old
+ * one has ended, and begins again when the file is cut. Ends at a stop.
+ */
+export async function* followFile(
+  path: string,
+  from: FilePlace | null,
+  world: World,
+): AsyncGenerator<readonly FollowedLine[], void, undefined> {
+  const { stop } = world
+  let tail = from === null ? null : tailOf(openAtPlace(path, from))
+  let isAwaited = false
+  let silentMs = 0
+  try {
+    while (!stop.aborted) {
+      tail ??= openTail(path)
+      if (tail === null) {
+        if (!isAwaited) tell(world, `${shellQuoted(path)} does not exist yet; waiting for it`)
+        isAwaited = true
+      } else {
+        const lines = readLines(tail)
+        if (lines.length > 0) {
+          silentMs = 0
+          yield lines
+          continue
+        }
+        if (fstatSync(tail.file).size < tail.offset) {
+          tell(world, `${shellQuoted(path)} was cut; reading it from its beginning`)
+          Object.assign(tail, { offset: 0, line: 0, rest: Buffer.alloc(0) })
+          continue
+        }
+        if (silentMs >= SILENCE_MS && isReplaced(path, tail)) {
+          const last = lastLine(tail)
+          if (last.length > 0) yield last
+          closeSync(tail.file)
+          tail = null
+          silentMs = 0
+          continue
+        }
+      }
+      silentMs += LOOK_MS
+      await pause(LOOK_MS, stop)
+    }
+  } finally {
+    if (tail !== null) closeSync(tail.file)
+  }
+}
+
+function openTail(path: string): Tail | null {
+  try {
+    return tailOf({ file: openSync(path, 'r'), offset: 0, line: 0 })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function tailOf({ file, offset, line }: Readonly<{ file: number; offset: number; line: number }>): Tail {
+  return { file, inode: fstatSync(file).ino, offset, line, rest: Buffer.alloc(0) }
+}
+
+/** Whether the name belongs to another file now. A name that is gone for a moment will belong to the next file. */
+function isReplaced(path: string, { inode }: Tail): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found !== undefined && found.ino !== inode
+}
+
+/** Finished lines that follow; empty when there are none yet. */
+function readLines(tail: Tail): readonly FollowedLine[] {
+  const lines: FollowedLine[] = []
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  while (lines.length === 0) {
+    const read = readSync(tail.file, chunk, 0, CHUNK_BYTES, tail.offset + tail.rest.length)
+    if (read === 0) return []
+    const bytes = Buffer.concat([tail.rest, chunk.subarray(0, read)])
+    let start = 0
+    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+      lines.push(...lineOf(tail, bytes.subarray(start, end), end + 1 - start))
+      start = end + 1
+    }
+    tail.rest = bytes.subarray(start)
+    if (tail.rest.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line + 1)
+  }
+  return lines
+}
+
+/** Last line of a file that gets no more lines, when it has no line break. */
+function lastLine(tail: Tail): readonly FollowedLine[] {
+  const { rest } = tail
+  tail.rest = Buffer.alloc(0)
+  return rest.length === 0 ? [] : lineOf(tail, rest, rest.length)
+}
+
+/** The line, unless it is blank, after moving the tail past it. */
+function lineOf(tail: Tail, bytes: Buffer, length: number): readonly FollowedLine[] {
+  tail.offset += length
+  tail.line += 1
+  const text = bytes.toString().trim()
+  if (bytes.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line)
+  const { file, inode, offset, line } = tail
+  const place = (): FilePlace => ({ inode, offset, line, mark: markOf(file, offset) })
+  return text === '' ? [] : [{ name: `line ${line}`, line: text, place }]
+}
+
+function tooLong(line: number): never {
+  throw new CommandError(1, `line ${line} is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`)
+}

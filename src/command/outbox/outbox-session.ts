@@ -1,0 +1,128 @@
+import { CommandError } from '../terminal/world.ts'
+import type { DatabaseConnection } from './database-connection.ts'
+import { connectDatabase } from './database-connection.ts'
+import type { DatabaseTarget } from './database-url.ts'
+import type { DraftRow } from './draft-sender.ts'
+import type { OutboxTable } from './outbox-sql.ts'
+import { DRAINER_LOCK } from './outbox-sql.ts'
+
+/** Rows that are read at once. */
+const ROWS_MAX = 1_000
+
+/** A row that the log has taken, with its status there. */
+export type DrainedRow = Readonly<{ id: string; status: string; seq: number | null }>
+
+/** A connection to the outbox. All methods throw a DatabaseError when the connection is lost. */
+export type OutboxSession = AsyncDisposable &
+  Readonly<{
+    /** Takes the drainer's lock. False while another drainer has it. */
+    lock(): Promise<boolean>
+    /** Id of the log that took the newest drained row; null for none. */
+    newestLog(): Promise<string | null>
+    /** First rows that are not drained, in the order of commits. */
+    waiting(): Promise<readonly (DraftRow & Readonly<{ id: string }>)[]>
+    markDrained(rows: readonly DrainedRow[], log: string | null): Promise<void>
+    /** Called after each commit with new rows, as far as the connection is told. */
+    onRows(listener: () => void): void
+  }>
+
+/** State of the server: a standby cannot be drained, because its rows cannot be marked. */
+type OpenedSession = Readonly<{ is: 'open'; session: OutboxSession }> | Readonly<{ is: 'standby' }>
+
+/** Connects to the outbox, and checks its table and trigger. */
+export async function openOutboxSession(
+  target: DatabaseTarget,
+  table: OutboxTable,
+  stop: AbortSignal,
+): Promise<OpenedSession> {
+  const connection = await connectDatabase(target, stop)
+  try {
+    const [state] = await connection.ask('SELECT pg_is_in_recovery() AS standby')
+    if (state?.['standby'] === true) {
+      await connection[Symbol.asyncDispose]()
+      return { is: 'standby' }
+    }
+    const oid = await checkedTable(connection, table)
+    await connection.ask(`LISTEN "${table.schema}.${table.name}"`)
+    return { is: 'open', session: sessionOf(connection, table, oid) }
+  } catch (error) {
+    await connection[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Oid of the table. Refuses a table whose trigger is missing, because its rows would have no order. */
+async function checkedTable(connection: DatabaseConnection, table: OutboxTable): Promise<number> {
+  const [found] = await connection.ask(
+    `SELECT t.oid::bigint AS oid, g.tgenabled IN ('O', 'A') AND g.tginitdeferred AS ordered
+      FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
+      LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = $3
+      WHERE n.nspname = $1 AND t.relname = $2`,
+    [table.schema, table.name, table.trigger],
+  )
+  const advice = `daybook publish --sql --table ${table.schema}.${table.name} prints it`
+  if (found === undefined) throw new CommandError(1, `the table ${table.full} does not exist; ${advice}`)
+  if (found['ordered'] !== true) {
+    throw new CommandError(
+      1,
+      `the table ${table.full} has no enabled deferred trigger ${table.trigger}; ${advice}`,
+    )
+  }
+  return Number(found['oid'])
+}
+
+function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: number): OutboxSession {
+  return {
+    async lock() {
+      const [row] = await connection.ask(
+        'SELECT pg_try_advisory_lock($1::integer, $2::bigint::oid::integer) AS taken',
+        [DRAINER_LOCK, oid],
+      )
+      return row?.['taken'] === true
+    },
+    async newestLog() {
+      const [row] = await connection.ask(
+        `SELECT log FROM ${full} WHERE drained_at IS NOT NULL ORDER BY drained_at DESC LIMIT 1`,
+      )
+      const log: unknown = row?.['log']
+      return typeof log === 'string' ? log : null
+    },
+    async waiting() {
+      const rows = await connection.ask(
+        `SELECT t.id::text AS id, t.pos IS NOT NULL AS placed, t.draft::text AS draft, t.draft->'ref' IS NULL AS refless
+          FROM ${full} AS t WHERE t.drained_at IS NULL ORDER BY t.pos NULLS FIRST LIMIT ${ROWS_MAX}`,
+      )
+      return rows.map((row) => {
+        const [id, draft] = [String(row['id']), String(row['draft'])]
+        if (row['placed'] !== true) {
+          throw new CommandError(
+            1,
+            `row ${id} has no position: the trigger was missing or disabled when it was inserted; docs/outbox.md says how to give it one`,
+          )
+        }
+        return { id, name: `row ${id}`, line: lineOf(draft, row['refless'] === true ? id : null) }
+      })
+    },
+    async markDrained(rows, log) {
+      await connection.ask(
+        `UPDATE ${full} AS t SET drained_at = now(), status = r.status, seq = r.seq, log = $2
+          FROM json_to_recordset($1::text::json) AS r(id uuid, status text, seq bigint)
+          WHERE t.id = r.id AND t.drained_at IS NULL`,
+        [JSON.stringify(rows), log ?? ''],
+      )
+    },
+    onRows: (listener) => connection.onNotification(listener),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  }
+}
+
+/**
+ * The draft as one line, its text unchanged but for line breaks, which JSON has only between values. A draft without a
+ * ref gets the row's id.
+ */
+function lineOf(draft: string, ref: string | null): string {
+  const line = draft.replaceAll(/[\r\n]/g, ' ').trim()
+  if (ref === null || !line.startsWith('{')) return line
+  const rest = line.slice(1).trimStart()
+  return `{"ref":"${ref}"${rest.startsWith('}') ? '' : ','}${rest}`
+}

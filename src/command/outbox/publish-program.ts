@@ -1,0 +1,91 @@
+import { Command } from 'commander'
+import type { Readable } from 'node:stream'
+import { publicLog, publish } from '../operator/publish-command.ts'
+import type { DoorAccess } from '../operator/publish-door.ts'
+import { openDoor } from '../operator/publish-door.ts'
+import { option } from '../terminal/options.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+import { parseDatabaseUrl } from './database-url.ts'
+import { drainOutbox } from './drain.ts'
+import { followDrafts, followInput } from './follow.ts'
+import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
+
+type PublishOptions = Readonly<{
+  to: string
+  url?: string
+  tokenFile?: string
+  from?: string
+  passwordFile?: string
+  table: string
+  once?: true
+  sql?: true
+  follow?: string
+  cursor?: string
+}>
+
+/** The command `publish`: drafts from a file, a table of PostgreSQL, a growing file or an endless input. */
+export function publishCommand(world: World, input: Readable, done: (code: ExitCode) => void): Command {
+  return new Command('publish')
+    .description('send drafts to the publish door')
+    .argument('[file]', 'drafts as JSON lines; standard input by default')
+    .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+    .addOption(option('--url <url>', 'address of the service: refuse a door that belongs to another log'))
+    .addOption(option('--token-file <file>', 'file with the publish token; required, except with --sql'))
+    .addOption(
+      option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),
+    )
+    .addOption(option('--password-file <file>', 'file with the password of --from'))
+    .addOption(
+      option('--table <name>', 'table of the outbox, with its schema or in public').default('daybook_outbox'),
+    )
+    .addOption(option('--once', 'with --from: end when the table has no row left'))
+    .addOption(option('--sql', 'print the SQL that makes the table, its trigger and a role'))
+    .addOption(
+      option('--follow <file>', 'send the lines of a growing file without end; - for standard input'),
+    )
+    .addOption(option('--cursor <file>', 'with --follow: file that keeps the place between runs'))
+    .action(async (file: string | undefined, options: PublishOptions) =>
+      done(await publishFrom(file ?? null, options, input, world)),
+    )
+}
+
+async function publishFrom(
+  file: string | null,
+  options: PublishOptions,
+  input: Readable,
+  world: World,
+): Promise<ExitCode> {
+  const { to, url = null, tokenFile, from, follow, cursor = null, passwordFile = null } = options
+  const sources = [file, from, follow, options.sql].filter((source) => source != null)
+  if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from, --follow and --sql')
+  const table = parseOutboxTable(options.table)
+  if (options.sql === true) {
+    world.stdout.write(outboxSql(table))
+    return 0
+  }
+  if (tokenFile === undefined) throw new CommandError(2, 'give the publish token with --token-file')
+  if (from !== undefined) {
+    const target = parseDatabaseUrl(from, passwordFile)
+    const door = await loggedDoor(to, tokenFile, url, world)
+    return drainOutbox({ target, table, door, once: options.once === true }, world)
+  }
+  if (follow !== undefined) {
+    const door = await loggedDoor(to, tokenFile, url, world)
+    if (follow !== '-') return followDrafts(follow, cursor, door, world)
+    if (cursor !== null) throw new CommandError(2, 'standard input has no place to keep: leave --cursor out')
+    return followInput(input, door, world)
+  }
+  return publish({ file, to, url, tokenFile }, input, world)
+}
+
+/** The door, pinned to the log of the service at `url`, if given. */
+async function loggedDoor(
+  to: string,
+  tokenFile: string,
+  url: string | null,
+  world: World,
+): Promise<DoorAccess> {
+  const door = openDoor(to, tokenFile, world.stop)
+  return url === null ? door : { ...door, log: await publicLog(url, world) }
+}

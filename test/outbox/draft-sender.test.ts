@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { suite, test } from 'node:test'
+import type { DraftSender } from '../../src/command/outbox/draft-sender.ts'
+import { sendRows } from '../../src/command/outbox/draft-sender.ts'
+import { openTroubleReport } from '../../src/command/outbox/trouble-report.ts'
+import { worldOf } from '../stage/command-stage.ts'
+
+/** Answer of the door to one request: accepted, a refusal, or none at all. */
+type Answer = 'accepted' | 'hangs up' | Readonly<{ status: number; retryAfter?: string; body?: object }>
+
+const refused = (draft: number, more: object = {}): Answer => ({
+  status: 409,
+  body: { detail: 'refused', errors: [{ draft, field: 'kots', message: 'is not there' }], ...more },
+})
+
+/** Sends rows `a`, `b`, … to a door that gives these answers in turn, and then accepts everything. */
+async function send(
+  names: string,
+  answers: readonly Answer[],
+): Promise<Readonly<{ asked: readonly string[]; settled: string; end: object; said: string }>> {
+  const left = [...answers]
+  const asked: string[] = []
+  const server = createServer(async (request, response) => {
+    const lines = (await text(request)).split('\n')
+    asked.push(lines.join(''))
+    const answer = left.shift() ?? 'accepted'
+    if (answer === 'hangs up') return void response.destroy()
+    if (answer === 'accepted') {
+      const drafts = lines.map((ref, index) => ({ ref, status: 'published', seq: index + 1 }))
+      return void response.end(JSON.stringify({ drafts }))
+    }
+    response.writeHead(
+      answer.status,
+      answer.retryAfter === undefined ? {} : { 'retry-after': answer.retryAfter },
+    )
+    response.end(JSON.stringify(answer.body ?? { detail: 'not now' }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/publish`)
+  const heard: string[] = []
+  const world = worldOf({ stderr: { write: (line: string) => heard.push(line) } as never })
+  const door = { address, token: 'token', log: null, stop: world.stop }
+  const sender: DraftSender = { door, trouble: openTroubleReport(world) }
+  let settled = ''
+  const rows = names.split('').map((name) => ({ name: `row ${name}`, line: name }))
+  const end = await sendRows(sender, rows, async (taken, receipts) => {
+    assert.equal(taken.length, receipts.length)
+    settled += taken.map(({ line }) => line).join('')
+  })
+  server.closeAllConnections()
+  server.close()
+  return { asked, settled, end, said: heard.join('') }
+}
+
+suite('rows for the publish door', () => {
+  test('are sent up to a refused one, which is then sent alone and stops the rest', async () => {
+    const { asked, settled, end } = await send('abcd', [refused(2), 'accepted', refused(0)])
+    assert.deepEqual(asked, ['abcd', 'ab', 'c'])
+    assert.equal(settled, 'ab')
+    assert.deepEqual(end, { is: 'refused', reason: 'row c, kots: is not there', otherLog: null })
+  })
+
+  test('go on with the rest when the refused one is accepted alone', async () => {
+    const { asked, settled, end } = await send('abcd', [refused(2)])
+    assert.deepEqual(asked, ['abcd', 'ab', 'c', 'd'])
+    assert.deepEqual([settled, end], ['abcd', { is: 'sent' }])
+  })
+
+  test('wait while a refusal may pass because drafts are held, and say so once', async () => {
+    const held = refused(0, { held: 2 })
+    const { asked, settled, said } = await send('ab', [refused(0), held, held])
+    assert.deepEqual(asked, ['ab', 'a', 'a', 'a', 'b'])
+    assert.equal(settled, 'ab')
+    assert.equal(
+      said,
+      'row a, kots: is not there; waiting, because 2 drafts are held\nthe publish door takes drafts again\n',
+    )
+  })
+
+  test('are sent again while the door is away, full, busy or failing', async () => {
+    const away: readonly Answer[] = ['hangs up', ...[503, 507, 429, 500, 502].map((status) => ({ status }))]
+    for (const answer of away) {
+      const { asked, settled, said } = await send('ab', [answer])
+      assert.deepEqual([asked, settled], [['ab', 'ab'], 'ab'])
+      assert.match(said, /; trying again\nthe publish door takes drafts again\n$/)
+    }
+  })
+
+  test('wait as long as the door asks', async () => {
+    const startMs = performance.now()
+    const { settled } = await send('a', [{ status: 503, retryAfter: '1' }])
+    assert.ok(settled === 'a' && performance.now() - startMs >= 990)
+  })
+
+  test('stop at a refusal that names no row, such as that of a wrong token', async () => {
+    const { settled, end } = await send('ab', [
+      { status: 401, body: { detail: 'a valid token is required' } },
+    ])
+    assert.deepEqual(
+      [settled, end],
+      ['', { is: 'refused', reason: 'a valid token is required', otherLog: null }],
+    )
+  })
+
+  test('are sent in halves when a request is too large', async () => {
+    const large: Answer = { status: 413 }
+    const { asked, settled } = await send('abcde', [large, large])
+    assert.deepEqual([asked, settled], [['abcde', 'abc', 'ab', 'cd', 'e'], 'abcde'])
+    const { end } = await send('a', [{ status: 413, body: { detail: 'too large' } }])
+    assert.deepEqual(end, { is: 'refused', reason: 'too large', otherLog: null })
+  })
+})
+
+suite('a trouble that lasts', () => {
+  test('is reported at its beginning, each minute, and at its end', () => {
+    const said: string[] = []
+    let now = 0
+    const report = openTroubleReport(
+      worldOf({ monotonicMs: () => now, stderr: { write: (line: string) => said.push(line) } as never }),
+    )
+    report.over('never began')
+    for (; now < 130_000; now += 10_000) report.lasts(`away at ${now / 1_000}`)
+    report.over('over')
+    report.over('over')
+    assert.deepEqual(said, ['away at 0\n', 'away at 60\n', 'away at 120\n', 'over\n'])
+  })
+})

@@ -1,0 +1,118 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+
+const WAIT_MS = 30_000
+const LOOK_MS = 20
+
+/** Folder of the newest PostgreSQL that Debian has installed; its programs are not in PATH. */
+const [PROGRAMS = ''] = globSync('/usr/lib/postgresql/*/bin').toSorted().toReversed()
+
+/** Whether a server can be started here. */
+export const hasPostgres: boolean = existsSync(join(PROGRAMS, 'initdb'))
+
+/** A cluster of PostgreSQL in a folder of its own, on a Unix socket, with fsync. It outlives its processes. */
+export type PostgresServer = AsyncDisposable &
+  Readonly<{
+    /** Address of a database, for the user of the tests, who may do everything. */
+    url(database?: string): string
+    /** Directory of the socket. */
+    host: string
+    /** Process id of the server, which starts one process per connection. */
+    pid(): number
+    /** Starts the server, and waits until it takes connections. */
+    start(): Promise<void>
+    /** Ends the server with a signal: SIGKILL is a crash, SIGINT a fast stop. */
+    end(signal: 'SIGKILL' | 'SIGINT'): Promise<void>
+    /** Runs a program of PostgreSQL, such as pg_dump, with the input; returns its output. */
+    run(program: string, words: readonly string[], input?: string): string
+  }>
+
+/** Makes a cluster below `folder` and starts it, with settings such as `jit=off`. */
+export async function startPostgresServer(
+  folder: string,
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
+  const home = join(folder, 'postgres')
+  const as = ordinaryUser()
+  mkdirSync(home)
+  // The server runs as another user, who must get at its folder.
+  chmodSync(folder, 0o755)
+  if (as.uid !== undefined && as.gid !== undefined) chownSync(home, as.uid, as.gid)
+  const run: PostgresServer['run'] = (program, words, input = '') => {
+    const options = { ...as, cwd: home, input, encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 } as const
+    const { status, stdout, stderr } = spawnSync(join(PROGRAMS, program), words, options)
+    if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`)
+    return stdout
+  }
+  const data = join(home, 'data')
+  run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
+  let child: ChildProcess | null = null
+  const url = (database = 'postgres'): string =>
+    `postgres://tester@/${database}?host=${encodeURIComponent(home)}&sslmode=disable`
+  const server: PostgresServer = {
+    url,
+    host: home,
+    run,
+    pid: () => child?.pid ?? 0,
+    async start() {
+      const endMs = performance.now() + WAIT_MS
+      for (;;) {
+        child ??= spawn(
+          join(PROGRAMS, 'postgres'),
+          ['-D', data, '-k', home, ...[...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])],
+          { ...as, cwd: home, stdio: 'ignore' },
+        )
+        if (await answers(home)) return
+        // A crashed server is refused a start while its processes still end.
+        if (child.exitCode !== null || child.signalCode !== null) child = null
+        if (performance.now() > endMs) throw new Error('PostgreSQL does not start')
+        await sleep(LOOK_MS)
+      }
+    },
+    async end(signal) {
+      const ending = child
+      child = null
+      if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
+      const ended = once(ending, 'exit')
+      ending.kill(signal)
+      await ended
+    },
+    [Symbol.asyncDispose]: () => server.end('SIGINT'),
+  }
+  await server.start()
+  return server
+}
+
+/** Sockets only, and small. */
+const SETTINGS = ['listen_addresses=', 'shared_buffers=16MB', 'max_connections=40']
+
+async function answers(host: string): Promise<boolean> {
+  const sql = postgres({
+    host,
+    database: 'postgres',
+    username: 'tester',
+    max: 1,
+    connect_timeout: 5,
+    onnotice: () => undefined,
+  })
+  try {
+    await sql`SELECT 1`
+    return true
+  } catch {
+    return false
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function ordinaryUser(): Pick<SpawnOptions, 'uid' | 'gid'> {
+  if (process.getuid?.() !== 0) return {}
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'nobody']).stdout.toString()))
+  return uid === undefined || gid === undefined ? {} : { uid, gid }
+}
