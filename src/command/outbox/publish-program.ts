@@ -36,9 +36,7 @@ export function publishCommand(world: World, input: Readable, done: (code: ExitC
       option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),
     )
     .addOption(option('--password-file <file>', 'file with the password of --from'))
-    .addOption(
-      option('--table <name>', 'table of the outbox, with its schema or in public').default('daybook_outbox'),
-    )
+    .addOption(option('--table <name>', 'table of the outbox').default('public.daybook_outbox'))
     .addOption(option('--once', 'with --from: end when the table has no row left'))
     .addOption(option('--sql', 'print the SQL that makes the table, its trigger and a role'))
     .addOption(
