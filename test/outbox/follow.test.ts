@@ -8,7 +8,7 @@ import { followInput } from '../../src/command/outbox/follow.ts'
 import { openDoor } from '../../src/command/operator/publish-door.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { run, worldOf } from '../stage/command-stage.ts'
-import { until } from '../stage/outbox-stage.ts'
+import { until } from './outbox-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 

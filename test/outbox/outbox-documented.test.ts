@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
-import type { PostgresServer } from '../stage/postgres-server.ts'
-import { hasPostgres, startPostgresServer } from '../stage/postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
+import { hasPostgres, startPostgresServer } from './postgres-server.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 
 const blocks = blocksOf(textOf('docs/outbox.md'))

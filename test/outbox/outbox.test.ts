@@ -4,9 +4,9 @@ import { PassThrough } from 'node:stream'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
-import type { OutboxStage } from '../stage/outbox-stage.ts'
-import { openOutboxStage, until } from '../stage/outbox-stage.ts'
-import { hasPostgres } from '../stage/postgres-server.ts'
+import type { OutboxStage } from './outbox-stage.ts'
+import { openOutboxStage, until } from './outbox-stage.ts'
+import { hasPostgres } from './postgres-server.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 
 const deposit = (kots: unknown, more: object = {}): object => ({

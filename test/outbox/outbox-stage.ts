@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
-import type { RunResult } from './command-stage.ts'
-import { run } from './command-stage.ts'
+import type { RunResult } from '../stage/command-stage.ts'
+import { run } from '../stage/command-stage.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { startPostgresServer } from './postgres-server.ts'
-import type { Service } from './service.ts'
-import { startService } from './service.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
 
 const WAIT_MS = 30_000
 const LOOK_MS = 10
