@@ -8,7 +8,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { parseDatabaseUrl } from './database-url.ts'
 import { drainOutbox } from './drain.ts'
-import { followDrafts, followInput } from './follow.ts'
+import { followDrafts, followInput } from './follow-drafts.ts'
 import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
 
 type PublishOptions = Readonly<{
