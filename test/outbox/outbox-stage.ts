@@ -15,7 +15,7 @@ const WAIT_MS = 30_000
 const LOOK_MS = 10
 
 /** A row of the outbox, as the platform reads it. */
-export type OutboxRow = Readonly<{
+type OutboxRow = Readonly<{
   id: string
   pos: string | null
   draft: string
@@ -101,7 +101,7 @@ export async function openOutboxStage(): Promise<OutboxStage> {
 }
 
 /** Connections of the user who may do everything. */
-export function connectTester({ host }: PostgresServer, connections = 4): postgres.Sql {
+function connectTester({ host }: PostgresServer, connections = 4): postgres.Sql {
   return postgres({
     host,
     username: 'tester',

@@ -10,7 +10,7 @@ const CONNECT_SECONDS = 10
 const EXAMPLE = 'postgres://daybook@db.example.org:5432/platform?sslmode=verify-full'
 
 /** TLS settings, as `tls.connect` takes them. `prefer` uses TLS when the server has it; false does not. */
-export type DatabaseTls =
+type DatabaseTls =
   | false
   | 'prefer'
   | Readonly<{

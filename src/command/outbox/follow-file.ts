@@ -16,7 +16,7 @@ const CHUNK_BYTES = 1024 * 1024
 const LINE_FEED = 10
 
 /** A line of a file; `place()` is the place after it. */
-export type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
+type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
 
 /** An open file, the lines that were read of it, and the bytes of an unfinished line. */
 type Tail = { file: number; inode: number; offset: number; line: number; rest: Buffer }

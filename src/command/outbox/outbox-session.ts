@@ -10,7 +10,7 @@ import { DRAINER_LOCK } from './outbox-sql.ts'
 const ROWS_MAX = 1_000
 
 /** A row that the log has taken, with its status there. */
-export type DrainedRow = Readonly<{ id: string; status: string; seq: number | null }>
+type DrainedRow = Readonly<{ id: string; status: string; seq: number | null }>
 
 /** A connection to the outbox. All methods throw a DatabaseError when the connection is lost. */
 export type OutboxSession = AsyncDisposable &
