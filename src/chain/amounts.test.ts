@@ -4,6 +4,7 @@ import type { ChainKind, Fate } from '../../sim/chain/pretend-chain.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
+import type { CannedResults } from '../../test/chain/canned-client.ts'
 import { openCannedClient } from '../../test/chain/canned-client.ts'
 import type { ChainStage } from '../../test/chain/chain-stage.ts'
 import type { RpcFault } from './rpc-failure.ts'
@@ -71,7 +72,16 @@ for (const kind of ['solana', 'evm'] as const) {
         null,
       )
       assert.equal(await movedBy({ transfers, landsAfterMs: null }), null)
-      assert.equal(await movedBy({ transfers, landsAfterMs: FINAL_MS - 1_000 }), null)
+      assert.equal(
+        await movedBy({ transfers, landsAfterMs: FINAL_MS - (kind === 'solana' ? 4_000 : 60_000) }),
+        null,
+      )
+    })
+
+    test('asks for the decimals of a token once', async () => {
+      await using stage = await paid({ transfers: [transfer('a', 5n)] })
+      for (let asked = 0; asked < 3; asked++) await stage.client.moved(stage.chain.txOf(1), account)
+      assert.equal(stage.servers[0]?.calls()['eth_call'] ?? 1, 1)
     })
 
     test('needs two servers that agree on amount and place', async () => {
@@ -133,6 +143,38 @@ suite('balances of Solana', () => {
 
   test('without the token move nothing', async () => {
     assert.deepEqual(await moved([], []), [{ units: 0n, decimals: 0 }, []])
+  })
+
+  test('of another transaction are not counted', async () => {
+    const getTransaction = {
+      slot: 5,
+      meta: { err: null, preTokenBalances: [], postTokenBalances: [] },
+      transaction: { signatures: ['other'] },
+    }
+    assert.deepEqual(
+      await movedIn(
+        'solana',
+        { getGenesisHash: solanaAddress('genesis'), getTransaction },
+        { payer: 'me', token: 'mint' },
+      ),
+      [null, ['contradiction']],
+    )
+  })
+
+  test('that two servers tell differently for one place are not counted', async () => {
+    const answers = (units: string): CannedResults => ({
+      getGenesisHash: solanaAddress('genesis'),
+      getTransaction: {
+        slot: 5,
+        meta: { err: null, preTokenBalances: [balance(1, 'me', units)], postTokenBalances: [] },
+        transaction: { signatures: ['tx'] },
+      },
+    })
+    const account = { payer: 'me', token: 'mint' }
+    const two = await openCannedClient('solana', answers('5'), answers('6'))
+    assert.equal(await two.client.moved('tx', account), null)
+    const three = await openCannedClient('solana', answers('5'), answers('6'), answers('5'))
+    assert.deepEqual(await three.client.moved('tx', account), { units: 5n, decimals: 6 })
   })
 
   test('in another form are not counted', async () => {

@@ -27,7 +27,11 @@ const EVM: readonly (readonly [what: string, results: CannedResults, fault: RpcF
   ['a receipt of another transaction', receipt({ transactionHash: hash('d') }), 'contradiction'],
   ['a receipt in a block that is not of the chain', receipt({ blockHash: hash('d') }), 'contradiction'],
   ['a block with another number', blockAt({ number: '0x6' }), 'contradiction'],
-  ['another block at the finalized number', receipt({ blockNumber: '0x10' }), 'contradiction'],
+  [
+    'another block at the finalized number',
+    receipt({ blockNumber: '0x10', blockHash: hash('e') }),
+    'contradiction',
+  ],
   ['no block at the number of the receipt', blockAt(null), 'lagging'],
   ['a pending block without a hash', blockAt({ hash: null }), 'wrong-type'],
   ['a status that is neither 0 nor 1', receipt({ status: '0x2' }), 'wrong-type'],

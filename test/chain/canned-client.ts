@@ -12,20 +12,21 @@ type CannedClient = Readonly<{
   sent: readonly (readonly string[])[]
 }>
 
-/** A client that has identified its one server, which answers these results in the envelope of JSON-RPC 2.0. */
+/** A client that has identified its servers. Each answers its results in the envelope of JSON-RPC 2.0. */
 export async function openCannedClient(
   chain: 'solana' | 'evm',
-  results: CannedResults,
+  ...servers: readonly CannedResults[]
 ): Promise<CannedClient> {
   const faults: RpcFault[] = []
   const sent: string[][] = []
   const client = openChain({
     chain,
-    urls: ['https://rpc.example'],
+    urls: servers.map((_, at) => `https://rpc.example/${at}`),
     signal: new AbortController().signal,
     timeoutMs: 1_000,
     now: () => 0,
-    fetch: async (_url, init) => {
+    fetch: async (url, init) => {
+      const results = servers[Number(new URL(url).pathname.slice(1))] ?? {}
       const body = JSON.parse(init.body as string)
       const calls: { id: number; method: string; params: unknown[] }[] = Array.isArray(body) ? body : [body]
       sent.push(calls.map(({ method }) => method))
