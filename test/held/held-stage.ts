@@ -42,6 +42,10 @@ export type HeldStage = Disposable &
     /** Held drafts: ref, and the reason if there is one. */
     held(): readonly string[]
     irregular: readonly BooksRefusal[]
+    /** Gives the store no more pages than it has, or as many as it wants. */
+    limitPages(isFull: boolean): void
+    /** Sets whether the clock can be believed. */
+    believeClock(agrees: boolean): void
     /** Closes the store and opens it again. */
     reopen(settings?: HeldStageSettings): void
     clock(ms: number): void
@@ -57,6 +61,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
   createStore(path, { origin: 'daybook.test/held', chain: 'opaque', simulated: false })
   const irregular: BooksRefusal[] = []
   let nowMs = START_MS
+  let clockAgrees = true
   const open = ({ asksChain = true, balances = 'refuse' }: HeldStageSettings) => {
     const db = openForWriting(path)
     const queue = openCommitQueue({
@@ -65,13 +70,13 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       asksChain,
       balances,
       now: () => msOf(nowMs),
-      clockAgrees: () => true,
+      clockAgrees: () => clockAgrees,
       monotonicMs: () => 0,
       onDurable: () => undefined,
       onCommit: () => undefined,
       onIrregular: (refusal) => irregular.push(refusal),
       isDiskFull: () => false,
-      onFull: () => assert.fail('the disk is full'),
+      onFull: () => undefined,
       onBroken: (error) => assert.fail(String(error.cause)),
     })
     return { db, queue }
@@ -106,6 +111,11 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       opened = open(settings)
     },
     clock: (ms) => void (nowMs = START_MS + ms),
+    limitPages(isFull) {
+      const pages = Number(opened.db.prepare('PRAGMA page_count').get()?.['page_count'])
+      opened.db.exec(`PRAGMA max_page_count = ${isFull ? pages : 1_000_000}`)
+    },
+    believeClock: (agrees) => void (clockAgrees = agrees),
     [Symbol.dispose]() {
       opened.db.close()
       assertConsistent(path)

@@ -24,7 +24,8 @@ type PublishSettings = Readonly<{
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
-type PublishCounts = { published: number; duplicates: number; held: number }
+/** `ended`: drafts that failed or were dropped, so that they are never published. */
+type PublishCounts = { published: number; duplicates: number; held: number; ended: number }
 
 /** Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
@@ -33,7 +34,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
   let door = settings.url === null ? anyDoor : { ...anyDoor, log: await publicLog(settings.url, world) }
-  const sent: PublishCounts = { published: 0, duplicates: 0, held: 0 }
+  const sent: PublishCounts = { published: 0, duplicates: 0, held: 0, ended: 0 }
   try {
     let firstLine = 1
     let bytes = 0
@@ -74,8 +75,9 @@ export async function publicLog(url: string, world: World): Promise<string | nul
   return headers.get('daybook-log')
 }
 
-function report({ published, duplicates, held }: PublishCounts, world: World): void {
-  world.stdout.write(`${published} published, ${duplicates} duplicates skipped, ${held} held\n`)
+function report({ published, duplicates, held, ended }: PublishCounts, world: World): void {
+  const lost = ended === 0 ? '' : `, ${ended} failed or dropped before`
+  world.stdout.write(`${published} published, ${duplicates} duplicates skipped, ${held} held${lost}\n`)
 }
 
 function sizeOf(file: string): number {
@@ -123,7 +125,8 @@ async function send(door: DoorAccess, lines: readonly Line[], sent: PublishCount
   for (const { status } of answer.receipts) {
     if (status === 'published') sent.published += 1
     else if (status === 'duplicate') sent.duplicates += 1
-    else sent.held += 1
+    else if (status === 'held') sent.held += 1
+    else sent.ended += 1
   }
   return answer
 }

@@ -5,10 +5,13 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
 import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
+import type { EarlierCache } from '../held/earlier-held.ts'
 import { openEarlierCache } from '../held/earlier-held.ts'
+import type { HeldDrafts } from '../held/held-drafts.ts'
 import { openHeldDrafts } from '../held/held-drafts.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 import { openHeldChanges, openHeldLists } from '../held/held-queue.ts'
+import type { Release } from '../held/release.ts'
 import { openRelease } from '../held/release.ts'
 import type { CommitFailureSettings } from './commit-failure.ts'
 import { afterFailure, UNAVAILABLE, WRONG_CLOCK } from './commit-failure.ts'
@@ -65,7 +68,8 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const held = openHeldDrafts(tables)
   const earlier = openEarlierCache(appender.fold, held)
   const release = openRelease({ ...settings, held, earlier })
-  const parts = { ...settings, held, earlier, release }
+  const holding = { held, earlier, release }
+  const parts = { ...settings, ...holding }
   const changes = openHeldChanges({ ...parts, published: appender.published })
   const waiting: WaitingRequest[] = []
   let broken = false
@@ -73,39 +77,12 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   function run(): void {
     const batch = takeBatch(waiting)
     if (waiting.length > 0) setImmediate(run)
-    const outcome = broken ? UNAVAILABLE : commit(batch)
+    const outcome = broken ? UNAVAILABLE : commit(settings, holding, batch)
     broken ||= outcome === UNAVAILABLE
-    if ('ok' in outcome) for (const { refuse } of batch) refuse(outcome)
-    else for (const answer of outcome) answer()
-  }
-
-  /** Makes one commit of the requests. Returns what answers them, or the failure that undid all of them. */
-  function commit(batch: readonly WaitingRequest[]): readonly (() => void)[] | FailedOutcome {
-    if (!settings.clockAgrees()) return WRONG_CLOCK
-    const began = settings.monotonicMs()
-    const before = appender.head()
-    try {
-      appender.begin()
-      // A crash before the commit returns leaves nothing of the batch.
-      const answers = batch.map((request) => request.run())
-      release.run()
-      const head = appender.commit()
-      settings.onDurable(head.seq)
-      // A crash after it leaves everything. A publisher without an answer sends its refs again.
-      if (head.seq > before.seq && head.atMs !== null) {
-        const ms = settings.monotonicMs() - began
-        const events = head.seq - before.seq
-        settings.onCommit({ seq: head.seq, atMs: head.atMs, events, requests: batch.length, ms })
-      }
-      return answers
-    } catch (error) {
-      const failure = afterFailure(settings, error, countDrafts(batch))
-      if (failure === UNAVAILABLE) return failure
-      held.reload()
-      earlier.clear()
-      release.reset()
-      return failure
-    }
+    if ('ok' in outcome) return batch.forEach(({ refuse }) => refuse(outcome))
+    for (const answer of outcome) answer()
+    // Every commit ends with a release, so a commit without requests goes on with this one.
+    if (release.isUnfinished()) void enqueue(0, () => undefined)
   }
 
   /** Runs the work in the next commit. Settles when that is on the disk. */
@@ -130,6 +107,42 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   }
 }
 
+type Holding = Readonly<{ held: HeldDrafts; earlier: EarlierCache; release: Release }>
+
+/** Makes one commit of the requests. Returns what answers them, or the failure that undid all of them. */
+function commit(
+  settings: CommitQueueSettings,
+  { held, earlier, release }: Holding,
+  batch: readonly WaitingRequest[],
+): readonly (() => void)[] | FailedOutcome {
+  if (!settings.clockAgrees()) return WRONG_CLOCK
+  const { appender } = settings
+  const began = settings.monotonicMs()
+  const before = appender.head()
+  try {
+    appender.begin()
+    // A crash before the commit returns leaves nothing of the batch.
+    const answers = batch.map((request) => request.run())
+    release.run()
+    const head = appender.commit()
+    // A crash after it leaves everything. A publisher without an answer sends its refs again.
+    if (head.seq > before.seq && head.atMs !== null) {
+      const ms = settings.monotonicMs() - began
+      const events = head.seq - before.seq
+      settings.onCommit({ seq: head.seq, atMs: head.atMs, events, requests: batch.length, ms })
+    }
+    return answers
+  } catch (error) {
+    const drafts = batch.reduce((sum, request) => sum + request.drafts, 0)
+    const failure = afterFailure(settings, error, drafts)
+    if (failure === UNAVAILABLE) return failure
+    held.reload()
+    earlier.clear()
+    release.reset()
+    return failure
+  }
+}
+
 function takeBatch(waiting: WaitingRequest[]): readonly WaitingRequest[] {
   let drafts = 0
   const count = waiting.findIndex((request) => {
@@ -137,8 +150,4 @@ function takeBatch(waiting: WaitingRequest[]): readonly WaitingRequest[] {
     return drafts > COMMIT_DRAFTS_MAX
   })
   return waiting.splice(0, count < 0 ? waiting.length : Math.max(count, 1))
-}
-
-function countDrafts(batch: readonly WaitingRequest[]): number {
-  return batch.reduce((sum, { drafts }) => sum + drafts, 0)
 }

@@ -16,6 +16,8 @@ export type Release = Readonly<{
   touch(group: HeldGroup): void
   /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
   run(): number
+  /** Whether the last run reached its limit, so that another commit must go on. */
+  isUnfinished(): boolean
   /** Forgets what was touched, after a rollback. */
   reset(): void
 }>
@@ -29,6 +31,9 @@ type ReleaseSettings = Readonly<{
   onIrregular(refusal: BooksRefusal): void
 }>
 
+/** Held drafts that one run publishes at most. Bounds how long readers and publishers wait for the commit. */
+const RELEASE_DRAFTS_MAX = 10_000
+
 /**
  * Opens the release of held drafts. A run walks the groups in order of acceptance and asks the books again for each
  * draft that waits for no word of the chain, until a walk publishes nothing.
@@ -41,7 +46,10 @@ export function openRelease(settings: ReleaseSettings): Release {
     const groups = [...touched].filter(held.hasReady)
     touched.clear()
     let published = 0
-    for (let walked = -1; walked !== 0; published += walked) walked = walk(settings, groups)
+    for (let walked = -1; walked !== 0; published += walked) {
+      walked = walk(settings, groups, RELEASE_DRAFTS_MAX - published)
+      if (published + walked >= RELEASE_DRAFTS_MAX) for (const group of groups) touched.add(group)
+    }
     if (published > 0) appender.keep()
     for (const group of groups) earlier.forget(group)
     return published
@@ -50,12 +58,13 @@ export function openRelease(settings: ReleaseSettings): Release {
   return {
     touch: (group) => void touched.add(group),
     run: () => (touched.size === 0 ? 0 : run()),
+    isUnfinished: () => touched.size > 0,
     reset: () => touched.clear(),
   }
 }
 
-/** Walks the held drafts of the groups once. Returns how many it published. */
-function walk(settings: ReleaseSettings, groups: readonly HeldGroup[]): number {
+/** Walks the held drafts of the groups once. Returns how many it published, `publishMax` at most. */
+function walk(settings: ReleaseSettings, groups: readonly HeldGroup[], publishMax: number): number {
   const { appender, held } = settings
   const passed = new Map(
     groups.map((group) => {
@@ -65,6 +74,7 @@ function walk(settings: ReleaseSettings, groups: readonly HeldGroup[]): number {
   )
   let published = 0
   for (const draft of inOrder(groups.map((group) => [...held.inGroup(group)]))) {
+    if (published >= publishMax) break
     const { contestId } = draft.draft
     const found = passed.get(contestId)
     const earlier = contestId === null ? NONE_EARLIER : (found?.earlier ?? NONE_EARLIER)
