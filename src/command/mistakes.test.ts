@@ -73,6 +73,17 @@ suite('a mistake of the user is reported in one line', () => {
     ],
     ['a log that is not simulated', 2, ['demo', '--data', at('real'), ...ports]],
     ['a log of another chain', 2, ['serve', '--data', at('real'), '--chain', 'evm', ...ports]],
+    [
+      'finality of another chain',
+      2,
+      ['serve', '--data', at('real'), ...ports, '--finality', 'evm=http://127.0.0.1:9'],
+    ],
+    ['finality without an address', 2, ['serve', '--data', at('real'), ...ports, '--finality', 'solana=']],
+    [
+      'amounts without finality',
+      2,
+      ['serve', '--data', at('real'), ...ports, '--finality-amounts', 'payer=a,token=b'],
+    ],
     ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
   for (const [what, code, args] of table) {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
+import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
+import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { SAMPLE } from '../stage/places.ts'
 import { startService } from '../stage/service.ts'
@@ -32,7 +34,9 @@ suite('docs/mission.md', () => {
 
   test('shows for each command what its output has', { skip: skipWithout('curl', 'gunzip') }, async () => {
     // Each command has an address of its own, because together they pass the rate limit.
-    const options = ['--trust-proxy', '127.0.0.1/32']
+    const chain = openPretendChain({ kind: 'solana', seed: 'mission', now: Date.now })
+    await using rpc = await openRpcServer({ chain })
+    const options = ['--trust-proxy', '127.0.0.1/32', '--finality', `solana=${rpc.url}`]
     await using service = await startService({ drafts: SAMPLE, options })
     const [names] = blocksOf(mission).filter((block) => block.before === '<!-- run: names -->')
     const script = [

@@ -3,9 +3,8 @@ import { suite, test } from 'node:test'
 import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
 import type { FinalityStage } from './finality-stage.ts'
-import { openFinalityStage } from './finality-stage.ts'
+import { FINAL_MS, openFinalityStage } from './finality-stage.ts'
 
-const FINAL_MS = 1_200_000
 const MORE = 'daybook_finality_amounts_more_total'
 const LESS = 'daybook_finality_amounts_less_total'
 const AT = { opensAt: '2026-01-01T00:00:00.000Z', closesAt: '2026-01-02T00:00:00.000Z' }

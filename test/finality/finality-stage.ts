@@ -13,7 +13,7 @@ import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { GatePace } from '../../src/publish/finality/finality-settings.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
-import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
+import { LOCAL_TOKEN, postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { linesOf } from '../stage/door-stage.ts'
 import { storePath } from '../../src/log/store/store.ts'
@@ -33,6 +33,14 @@ const WAIT_MS_MAX = 10_000
 /** Path of the pretend servers, as providers have it. It must never be shown. */
 export const RPC_KEY = 'a-secret-key-of-a-provider'
 
+/** Longer than either chain needs until a transaction is final. */
+export const FINAL_MS = 1_200_000
+
+/** A draft that any log accepts at any time, with a transaction. */
+export function deposit(ref: string, tx: string, kots = '5'): Readonly<Record<string, string>> {
+  return { ref, type: 'treasury', kind: 'deposit', kots, tx }
+}
+
 type Receipt = Readonly<{ ref: string; status: string; seq?: number }>
 type StageAnswer = Readonly<{ status: number; text: string; drafts: readonly Receipt[] }>
 
@@ -45,6 +53,8 @@ export type FinalityStage = AsyncDisposable &
     /** Moves the clock of the chain, and that of the writer. */
     advance(ms: number): void
     publish(...drafts: readonly object[]): Promise<StageAnswer>
+    /** Sends the operator's word on held drafts. Returns the body of the answer. */
+    decide(word: 'release' | 'vouch' | 'drop', refs: readonly string[], reason: string): Promise<string>
     /** Lines of the log. */
     lines(): readonly string[]
     /** JSON of a path of the public listener. */
@@ -154,6 +164,14 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
       const text = await response.text()
       const body = JSON.parse(text) as { drafts?: readonly Receipt[] }
       return { status: response.status, text, drafts: body.drafts ?? [] }
+    },
+    async decide(word, refs, reason) {
+      const response = await fetch(`http://127.0.0.1:${running().publishPort}/held/${word}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${LOCAL_TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ refs, reason }),
+      })
+      return response.text()
     },
     lines: () => linesOf(storePath(data)),
     get: async (path) => (await fetch(`http://127.0.0.1:${running().port}${path}`)).json(),

@@ -2,18 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
-import { FAST_PACE, openFinalityStage, RPC_KEY } from './finality-stage.ts'
-
-/** A draft that any log accepts at any time, with a transaction. */
-const deposit = (ref: string, tx: string, kots = '5') => ({
-  ref,
-  type: 'treasury',
-  kind: 'deposit',
-  kots,
-  tx,
-})
-/** Longer than either chain needs until a transaction is final. */
-const FINAL_MS = 1_200_000
+import { deposit, FAST_PACE, FINAL_MS, openFinalityStage, RPC_KEY } from './finality-stage.ts'
 
 for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
   suite(`a service that asks ${kind}`, () => {
@@ -213,29 +202,5 @@ suite('the start is refused', () => {
     await assert.rejects(stage.start(), /--finality: URL 1 .* is of chain/)
     server?.setFaults({})
     await stage.start()
-  })
-})
-
-suite('transactions that are decided are asked again', () => {
-  test('and a contradiction is counted and logged with its seq, until it is gone', async () => {
-    await using stage = await openFinalityStage({ rpcs: 2 })
-    const tx = stage.chain.txOf(1)
-    await stage.publish(deposit('a', tx), { ref: 'b', type: 'trade', kind: 'buy', kots: '1' })
-    stage.chain.send(tx)
-    stage.advance(FINAL_MS)
-    await stage.until('the draft is published', () => stage.lines().length === 2)
-    await stage.asked()
-    assert.equal(await stage.metric('daybook_finality_contradictions'), 0)
-    for (const server of stage.rpcs) server.setFaults({ lies: 'failure' })
-    await stage.until(
-      'it is counted',
-      async () => (await stage.metric('daybook_finality_contradictions')) === 1,
-    )
-    assert.match(stage.logged(), /the chain contradicts event 2: its transaction failed, slot \d+/)
-    stage.rpcs[0]?.setFaults({})
-    await stage.asked()
-    assert.equal(await stage.metric('daybook_finality_contradictions'), 1, 'one vote does not clear it')
-    stage.rpcs[1]?.setFaults({})
-    await stage.until('it is gone', async () => (await stage.metric('daybook_finality_contradictions')) === 0)
   })
 })

@@ -12,7 +12,8 @@ import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
 
-const TOKEN = 'a-token-of-tests-that-is-long-enough-0123456789'
+/** Publish token of a service in this process. */
+export const LOCAL_TOKEN = 'a-token-of-tests-that-is-long-enough-0123456789'
 const STREAM_BYTES_MAX = 10_000_000
 
 /** A service in this process with a clock that only `publish` moves. */
@@ -58,7 +59,7 @@ export function startLocalNode(
       port: 0,
       publishHost: '127.0.0.1',
       publishPort: 0,
-      tokens: [TOKEN],
+      tokens: [LOCAL_TOKEN],
       newLog,
       signing: { keys, acceptNewKey: false, acceptLoss: false },
       acceptClock: false,
@@ -83,7 +84,7 @@ export function postDrafts(service: Service, drafts: readonly object[], asLines 
   return fetch(`http://127.0.0.1:${service.publishPort}/publish`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${LOCAL_TOKEN}`,
       'content-type': asLines ? 'application/x-ndjson' : 'application/json',
     },
     body: asLines ? drafts.map((draft) => JSON.stringify(draft)).join('\n') : JSON.stringify(drafts),

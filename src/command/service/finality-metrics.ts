@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client'
 import { Counter } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
 import type { FinalityReport, PendingDrafts } from '../../publish/finality/finality-report.ts'
+import type { FinalityCounts } from '../../log/store/reader.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 
 /** Time between two lines of the log about one fault of one server. */
@@ -70,6 +71,32 @@ export function openFinalityMetrics(
         return log.error({ reason: report.reason }, 'a question to the chain failed')
     }
   }
+}
+
+/** Registers the counts of held drafts in the store, which are read at each collection. */
+export function watchHeld(registry: Registry, read: () => FinalityCounts): void {
+  gauge(registry, 'daybook_finality_held', 'Drafts that are accepted and not published', () => read().held)
+  gauge(
+    registry,
+    'daybook_finality_refused',
+    'Held drafts that need no word of the chain any more and that the books refuse',
+    () => read().refused,
+  )
+  const ended = (name: string, help: string, count: () => number): void => {
+    const made = new Counter({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(count())
+      },
+    })
+    registry.registerMetric(made)
+  }
+  ended('daybook_finality_failed_total', 'Drafts whose transaction failed', () => read().failed)
+  ended('daybook_finality_dropped_total', 'Drafts that the operator gave up', () => read().dropped)
+  ended('daybook_finality_vouched_total', 'Events published by the operator’s word', () => read().vouched)
 }
 
 function openCounters(registry: Registry) {

@@ -16,7 +16,7 @@ import { openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { connectionLimit } from './connection-limit.ts'
-import { openFinalityMetrics } from './finality-metrics.ts'
+import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontSettings } from './front-settings.ts'
 import type { Front } from './front.ts'
 import { openFront } from './front.ts'
@@ -98,6 +98,7 @@ export async function startService(settings: ServiceSettings, world: World, log:
     const { store, serving } = await report.readiness()
     return { store, serving, accepting_publishes: state.accepting }
   })
+  watchHeld(registry, () => front.reader.snapshot((snapshot) => snapshot.held()))
   const others = { ...frontSettings(shared), port: front.port, reusePort: true }
   const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
   stack.use(threads)

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { deposit, FINAL_MS, openFinalityStage } from './finality-stage.ts'
+
+suite('transactions that are decided are asked again', () => {
+  test('and a contradiction is counted and logged with its seq, until it is gone', async () => {
+    await using stage = await openFinalityStage({ rpcs: 2 })
+    const tx = stage.chain.txOf(1)
+    await stage.publish(deposit('a', tx), { ref: 'b', type: 'trade', kind: 'buy', kots: '1' })
+    stage.chain.send(tx)
+    stage.advance(FINAL_MS)
+    await stage.until('the draft is published', () => stage.lines().length === 2)
+    await stage.asked()
+    assert.equal(await stage.metric('daybook_finality_contradictions'), 0)
+    for (const server of stage.rpcs) server.setFaults({ lies: 'failure' })
+    await stage.until(
+      'it is counted',
+      async () => (await stage.metric('daybook_finality_contradictions')) === 1,
+    )
+    assert.match(stage.logged(), /the chain contradicts event 2: its transaction failed, slot \d+/)
+    stage.rpcs[0]?.setFaults({})
+    await stage.asked()
+    assert.equal(await stage.metric('daybook_finality_contradictions'), 1, 'one vote does not clear it')
+    stage.rpcs[1]?.setFaults({})
+    await stage.until('it is gone', async () => (await stage.metric('daybook_finality_contradictions')) === 0)
+  })
+
+  test('and a dropped draft whose transaction is final is a contradiction', async () => {
+    await using stage = await openFinalityStage()
+    const tx = stage.chain.txOf(1)
+    await stage.publish(deposit('secret-ref', tx))
+    const dropped = await stage.decide('drop', ['secret-ref'], 'a private reason')
+    assert.match(dropped, /"status":"dropped"/)
+    await stage.asked()
+    assert.equal(await stage.metric('daybook_finality_contradictions'), 0)
+    assert.equal(await stage.metric('daybook_finality_dropped_total'), 1)
+    stage.chain.send(tx)
+    stage.advance(FINAL_MS)
+    await stage.until(
+      'it is counted',
+      async () => (await stage.metric('daybook_finality_contradictions')) === 1,
+    )
+    assert.match(stage.logged(), /the chain contradicts dropped draft 1: its transaction is final, slot \d+/)
+    assert.ok(!/secret-ref|private reason/.test(stage.logged()), 'refs and reasons are not logged')
+    assert.equal(stage.lines().length, 0)
+  })
+
+  test('and an event that the operator vouched for may be unknown to the servers', async () => {
+    await using stage = await openFinalityStage()
+    await stage.publish(deposit('a', stage.chain.txOf(1)))
+    assert.match(await stage.decide('vouch', ['a'], 'seen in the explorer'), /"status":"published"/)
+    await stage.asked()
+    await stage.asked()
+    assert.equal(stage.lines().length, 1)
+    assert.equal(await stage.metric('daybook_finality_vouched_total'), 1)
+    assert.equal(await stage.metric('daybook_finality_contradictions'), 0)
+  })
+
+  test('and an event that was imported or published before is a contradiction when no server knows it', async () => {
+    await using stage = await openFinalityStage({ rpcs: 2 })
+    const tx = stage.chain.txOf(1)
+    await stage.publish(deposit('a', tx))
+    stage.chain.send(tx)
+    stage.advance(FINAL_MS)
+    await stage.until('the draft is published', () => stage.lines().length === 1)
+    for (const server of stage.rpcs) server.setFaults({ historyMs: 1 })
+    await stage.until(
+      'it is counted',
+      async () => (await stage.metric('daybook_finality_contradictions')) === 1,
+    )
+    assert.match(stage.logged(), /event 1: the servers do not know its transaction/)
+    const { seq } = JSON.parse(stage.lines()[0] ?? '') as { seq: number }
+    await stage.publish({
+      ref: 'correction',
+      type: 'correction',
+      kind: 'treasury',
+      kots: '-5',
+      details: { corrects: seq },
+    })
+    await stage.until(
+      'a correction answers it',
+      async () => (await stage.metric('daybook_finality_contradictions')) === 0,
+    )
+  })
+})
+
+suite('the budget of requests', () => {
+  test('is kept at each server', async () => {
+    await using stage = await openFinalityStage({ rpcs: 2, requestsPerMinute: 60 })
+    await stage.publish(...[1, 2, 3].map((number) => deposit(`never-${number}`, stage.chain.txOf(number))))
+    await stage.until('ten are sent', () => stage.rpcs.every((server) => server.requests() === 10))
+    const began = performance.now()
+    const other = await stage.publish({ ref: 'b', type: 'trade', kind: 'buy', kots: '1' })
+    assert.equal(other.drafts[0]?.status, 'published')
+    await setTimeout(300)
+    assert.ok(
+      stage.rpcs.every((server) => server.requests() === 10),
+      'no more than ten in ten seconds',
+    )
+    await stage.stop()
+    assert.ok(performance.now() - began < 5_000, 'the stop does not wait for the budget')
+  })
+})
