@@ -16,8 +16,8 @@ export const statusPage: EndpointPage<'status'> = {
     html`${verdictOf(status)} ${waitingOf(status.finality)} ${fieldsOf(status)}
       <p class="quiet">
         The age of the newest event says when the platform last published, not how late this service is: an
-        event is here as soon as it is acknowledged. The numbers of waiting payments are as of this page’s
-        loading; they are not live.
+        event is here as soon as it is acknowledged. The numbers of waiting payments can change without an
+        event: reload the page to see them.
       </p>
       <p>
         ${paths.has('/verify') ? html`<a href="/verify">Check the signed log for yourself</a> · ` : null}
