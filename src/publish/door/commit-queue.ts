@@ -125,6 +125,7 @@ function commit(
     const answers = batch.map((request) => request.run())
     release.run()
     const head = appender.commit()
+    settings.onDurable(head.seq)
     // A crash after it leaves everything. A publisher without an answer sends its refs again.
     if (head.seq > before.seq && head.atMs !== null) {
       const ms = settings.monotonicMs() - began
