@@ -4,12 +4,13 @@ import { msOf } from '../src/protocol/moment.ts'
 import type { PublishDraft } from './import-draft.ts'
 import { refOf } from './import-draft.ts'
 import type { SendResult } from './patient-publish.ts'
-import { publishPatiently } from './patient-publish.ts'
+import { openPatientPublish } from './patient-publish.ts'
 
 const draftOf = (number: number): PublishDraft => ({
   ref: refOf(number),
-  type: 'trade',
-  kind: 'buy',
+  type: 'play',
+  kind: 'vote',
+  contestId: 1 + (number % 2),
   kots: '1',
 })
 const refused = (mayPass: boolean): SendResult => ({ refused: 'the treasury holds 0', mayPass })
@@ -32,7 +33,7 @@ async function published(
       void seen.skipped.push(`${Number(draft.ref.slice(4))}: ${reason}`),
   }
   const drafts = Array.from({ length: count }, (_, index) => draftOf(index + 1))
-  await publishPatiently(drafts, door, new AbortController().signal)
+  await openPatientPublish(door, new AbortController().signal)(drafts)
   return { ...seen, waitedMs: now }
 }
 
@@ -60,9 +61,15 @@ suite('the simulator', () => {
     assert.deepEqual(skipped, [])
   })
 
-  test('gives up a draft whose refusal does not pass within a minute', async () => {
+  test('gives up a draft whose refusal does not pass within half a minute', async () => {
     const { skipped, waitedMs } = await published(1, () => refused(true))
     assert.deepEqual(skipped, ['1: the treasury holds 0'])
+    assert.equal(waitedMs, 30_000)
+  })
+
+  test('waits so once for each contest', async () => {
+    const { skipped, waitedMs } = await published(6, () => refused(true))
+    assert.equal(skipped.length, 6)
     assert.equal(waitedMs, 60_000)
   })
 })

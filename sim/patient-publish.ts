@@ -1,5 +1,5 @@
 import type { Ms } from '../src/protocol/moment.ts'
-import { MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
+import { msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { PublishDraft } from './import-draft.ts'
 
 /**
@@ -21,32 +21,46 @@ type PatientDoor = Readonly<{
 const LATER_MS: number = 5 * SECOND_MS
 /** Wait before a refused draft is sent again that may pass, and the time after which it is given up. */
 const AGAIN_MS: number = SECOND_MS
-const AGAIN_MS_MAX: number = MINUTE_MS
+const AGAIN_MS_MAX: number = 30 * SECOND_MS
 
 /**
- * Publishes drafts in this order, until aborted. When a request is refused, its drafts are sent one by one, and those
- * that contradict events which users published by hand are skipped.
+ * Opens what publishes drafts in their order, until aborted. When a request is refused, its drafts are sent one by one, and those that contradict events which
+ * users published by hand are skipped. One whose refusal may pass is sent again for half a minute first. This happens
+ * once for each contest, so that a contest that a user has ended does not delay all others.
  */
-export async function publishPatiently(
-  drafts: readonly PublishDraft[],
+export function openPatientPublish(
   door: PatientDoor,
   signal: AbortSignal,
-): Promise<void> {
-  const [first] = drafts
-  if (first === undefined) return
-  const end = door.now() + AGAIN_MS_MAX
-  while (!signal.aborted) {
-    const sent = await door.send(drafts)
-    if (sent === 'accepted') return
-    if (sent === 'later') {
-      await door.until(msOf(door.now() + LATER_MS), signal)
-    } else if (drafts.length > 1) {
-      for (const draft of drafts) await publishPatiently([draft], door, signal)
-      return
-    } else if (sent.mayPass && door.now() < end) {
+): (drafts: readonly PublishDraft[]) => Promise<void> {
+  const givenUp = new Set<number>()
+
+  async function publishOne(draft: PublishDraft): Promise<void> {
+    const end = door.now() + AGAIN_MS_MAX
+    while (!signal.aborted) {
+      const sent = await door.send([draft])
+      if (sent === 'accepted') return
+      if (sent === 'later') {
+        await door.until(msOf(door.now() + LATER_MS), signal)
+        continue
+      }
+      const isOver = door.now() >= end || givenUp.has(draft.contestId ?? 0)
+      if (!sent.mayPass || isOver) {
+        if (sent.mayPass && draft.contestId !== undefined) givenUp.add(draft.contestId)
+        return door.skip(draft, sent.refused)
+      }
       await door.until(msOf(door.now() + AGAIN_MS), signal)
-    } else {
-      return door.skip(first, sent.refused)
+    }
+  }
+
+  return async (drafts) => {
+    while (!signal.aborted && drafts.length > 0) {
+      const sent = await door.send(drafts)
+      if (sent === 'accepted') return
+      if (sent !== 'later') {
+        for (const draft of drafts) await publishOne(draft)
+        return
+      }
+      await door.until(msOf(door.now() + LATER_MS), signal)
     }
   }
 }

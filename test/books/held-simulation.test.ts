@@ -6,7 +6,7 @@ import type { PublishDraft } from '../../sim/import-draft.ts'
 import { isFailing, numberOf, refOf, REFS_FROM, REFS_TO } from '../../sim/import-draft.ts'
 import { liveDrafts, publishOnTime } from '../../sim/live.ts'
 import type { SendResult } from '../../sim/patient-publish.ts'
-import { publishPatiently } from '../../sim/patient-publish.ts'
+import { openPatientPublish } from '../../sim/patient-publish.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, MINUTE_MS, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
@@ -81,7 +81,6 @@ function openPlatform() {
         },
         seqOf: (number: number) =>
           refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number)),
-        publish: (drafts: readonly PublishDraft[]) => publishPatiently(drafts, door, stop.signal),
       }
       const dues = liveDrafts({
         seed: 'held',
@@ -92,7 +91,7 @@ function openPlatform() {
         published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
         now: door.now,
       })
-      await publishOnTime(dues, door, stop.signal)
+      await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop.signal) }, stop.signal)
     },
     /** Restarts service and chain, which is all that a restart of the demonstration keeps. */
     restart(offMs: number) {

@@ -10,7 +10,7 @@ import type { PublishDraft } from '../../../sim/import-draft.ts'
 import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
 import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
 import type { SendResult } from '../../../sim/patient-publish.ts'
-import { publishPatiently } from '../../../sim/patient-publish.ts'
+import { openPatientPublish } from '../../../sim/patient-publish.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -111,7 +111,6 @@ async function publishLive(
     until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, world, signal),
     // Held drafts are looked for first: one that is published in between is then found by its seq.
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
-    publish: (drafts: readonly PublishDraft[]) => publishPatiently(drafts, door, stop),
     send(drafts: readonly PublishDraft[]) {
       for (const { tx } of drafts) if (tx !== undefined) sendTx(tx)
       return send(service.publishPort, settings, drafts)
@@ -119,7 +118,7 @@ async function publishLive(
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
       tell(world, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
-  await publishOnTime(dues, door, stop)
+  await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop) }, stop)
 }
 
 async function send(
