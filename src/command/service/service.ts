@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { openHeadCell } from '../../log/store/head-cell.ts'
-import type { LogReader } from '../../log/store/reader.ts'
+import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
@@ -66,6 +66,9 @@ export type Service = AsyncDisposable &
     broken: Promise<string>
   }>
 
+const HELD_WITHOUT_FINALITY =
+  'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held'
+
 /** Starts the whole service on one data directory; settles when it listens. */
 export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
@@ -98,7 +101,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
     const { store, serving } = await report.readiness()
     return { store, serving, accepting_publishes: state.accepting }
   })
-  watchHeld(registry, () => front.reader.snapshot((snapshot) => snapshot.held()))
+  const heldCounts = (): FinalityCounts => front.reader.snapshot((snapshot) => snapshot.held())
+  watchHeld(registry, heldCounts)
+  if (settings.finality === null && heldCounts().held > 0) log.warn(HELD_WITHOUT_FINALITY)
   const others = { ...frontSettings(shared), port: front.port, reusePort: true }
   const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
   stack.use(threads)

@@ -7,6 +7,7 @@ import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'
 import { openLogChain } from './log-chain.ts'
 import { openPollSchedule } from './poll-schedule.ts'
+import { pollSize } from './poll-size.ts'
 import type { Recheck } from './recheck.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
 import { openSettling } from './settling.ts'
@@ -96,22 +97,5 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
         }
       }
     },
-  }
-}
-
-/** Transactions of one Solana request, and of one poll at most. */
-const SIGNATURES = 256
-const POLL_TXS_MAX = 1_024
-/** Requests about one EVM transaction: its receipt and its block. One more names the final block of a poll. */
-const EVM_REQUESTS = 2
-const EVM_POLL_TXS_MAX = 100
-
-/** Transactions to ask in one poll, so that a poll seldom waits for its budget. */
-function pollSize(chain: AskedChain, left: number): number {
-  switch (chain) {
-    case 'solana':
-      return Math.min(left * SIGNATURES, POLL_TXS_MAX)
-    case 'evm':
-      return Math.min(Math.floor((left - 1) / EVM_REQUESTS), EVM_POLL_TXS_MAX)
   }
 }

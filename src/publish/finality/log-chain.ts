@@ -26,6 +26,7 @@ type LogChain = Readonly<{
 export function openLogChain({ client, tell, ...settings }: LogChainSettings): LogChain {
   let keptId = settings.chainId
   let chainId: string | null = null
+  let toldReason = ''
 
   async function ask(): Promise<void> {
     chainId = await client.identify(keptId)
@@ -42,7 +43,8 @@ export function openLogChain({ client, tell, ...settings }: LogChainSettings): L
         await ask()
       } catch (error) {
         if (!(error instanceof ChainError)) throw error
-        tell({ is: 'other-chain', reason: error.message })
+        if (error.message !== toldReason) tell({ is: 'other-chain', reason: error.message })
+        toldReason = error.message
       }
     },
     isKnown: () => chainId !== null,

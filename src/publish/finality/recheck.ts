@@ -5,6 +5,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { boundOf, DAY_MS } from '../../protocol/moment.ts'
 import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'
+import { pollSize } from './poll-size.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
 
 /** Asks the chain again about what was published or dropped, from what the held drafts leave of the budget. */
@@ -27,8 +28,8 @@ type RecheckSettings = Readonly<{
 /** Age of published and of dropped transactions until which they are asked again. */
 const PUBLISHED_MS: number = 30 * DAY_MS
 const DROPPED_MS: number = 90 * DAY_MS
-/** Transactions of one step: one request to Solana, some tens to an EVM chain. */
-const TXS: Readonly<Record<AskedChain, number>> = { solana: 256, evm: 10 }
+/** Transactions of one step: one request to Solana, about twenty to an EVM chain. */
+const TXS_MAX: Readonly<Record<AskedChain, number>> = { solana: 256, evm: 10 }
 /** Settled drafts that one step looks at. */
 const SETTLED_MAX = 500
 /** Part of the budget that must be left. */
@@ -78,7 +79,8 @@ export function openRecheck(settings: RecheckSettings): Recheck {
         in: 'published',
         after: published.seqBefore(boundOf(settings.now() - PUBLISHED_MS)),
       })
-      const { targets, next } = targetsAt(settings, place ?? begin())
+      const max = Math.min(TXS_MAX[settings.chain], pollSize(settings.chain, budgets.left()))
+      const { targets, next } = targetsAt(settings, place ?? begin(), max)
       place = next
       const txs = [...new Set(targets.map(({ tx }) => tx))]
       const verdicts = txs.length === 0 ? [] : await client.ask(txs)
@@ -92,10 +94,10 @@ export function openRecheck(settings: RecheckSettings): Recheck {
 
 /** The transactions at a place of the round, and the place after them: null at the end. */
 function targetsAt(
-  { published, queue, chain, now }: RecheckSettings,
+  { published, queue, now }: RecheckSettings,
   place: Place,
+  max: number,
 ): Readonly<{ targets: readonly Target[]; next: Place | null }> {
-  const max = TXS[chain]
   if (place.in === 'published') {
     const { events, scannedTo } = published.after(place.after, max)
     const targets = events.map(({ seq, tx, vouched }): Target => {

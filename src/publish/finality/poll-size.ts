@@ -1,0 +1,18 @@
+import type { AskedChain } from './finality-settings.ts'
+
+/** Transactions of one Solana request, and of one poll at most. */
+const SIGNATURES = 256
+const SOLANA_TXS_MAX = 1_024
+/** Requests about one EVM transaction: its receipt and its block. One more names the final block of a poll. */
+const EVM_REQUESTS = 2
+const EVM_TXS_MAX = 100
+
+/** Transactions that so many requests can ask about at once, so that a poll seldom waits for its budget. */
+export function pollSize(chain: AskedChain, requests: number): number {
+  switch (chain) {
+    case 'solana':
+      return Math.min(requests * SIGNATURES, SOLANA_TXS_MAX)
+    case 'evm':
+      return Math.max(0, Math.min(Math.floor((requests - 1) / EVM_REQUESTS), EVM_TXS_MAX))
+  }
+}
