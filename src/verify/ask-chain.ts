@@ -23,6 +23,8 @@ export type ChainQuestions = Omit<TransactionQuestions, 'onProgress'> &
     /** Size of the random sample, and number of transactions with the largest payouts. */
     sample: number
     largest: number
+    /** Transaction to ask about in any case; null for none. */
+    wanted: string | null
     /** 32 bytes of the verifier's own randomness. */
     drawKey(): Uint8Array
   }>
@@ -32,7 +34,7 @@ type ChainSettings = AskAllSettings & Readonly<{ chain: ChainQuestions | null }>
 /** Transactions to collect while the log is read; null when the chain is not asked. Draws the key of the sample. */
 export function transactionsOf({ chain, primitives, now }: ChainSettings): NamedTransactions | null {
   if (chain === null) return null
-  const { sample, largest } = chain
+  const { sample, largest, wanted } = chain
   const recentFrom = msOf(Math.max(0, now() - RECENT_MS))
   const { sha256 } = primitives
   return openNamedTransactions({
@@ -42,6 +44,7 @@ export function transactionsOf({ chain, primitives, now }: ChainSettings): Named
     recentFrom,
     sample,
     largest,
+    wanted,
   })
 }
 
@@ -58,14 +61,21 @@ export async function askChain(
     return { lines: [], isAnswered: false }
   }
   const chosen = transactions.choose()
-  const named = [...chosen.sampled, ...chosen.largest]
+  const drawn = [...chosen.sampled, ...chosen.largest]
+  const { wanted } = chosen
+  const named = wanted === null || drawn.some(({ tx }) => tx === wanted.tx) ? drawn : [...drawn, wanted]
   const chainId = await identified(chain, list)
   if (chainId === undefined) return { lines: [], isAnswered: false }
   const progress = (done: number, total: number): void => onProgress('chain', done, total)
   const reached = chainId === null ? [] : named
   const asked = await askTransactions({ ...chain, onProgress: progress }, reached)
   const comparesAmounts = chain.account !== null
-  return judgeTransactions(list, chosen, asked, { ...chain, chainId, comparesAmounts })
+  return judgeTransactions(list, chosen, asked, {
+    ...chain,
+    chainId,
+    comparesAmounts,
+    asksWanted: chain.wanted !== null,
+  })
 }
 
 /** Id of the chain; null while no server answers, undefined when the servers cannot be asked together. */

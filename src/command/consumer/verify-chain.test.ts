@@ -154,6 +154,12 @@ suite('daybook verify --chain', () => {
       /need --chain/,
     ],
     [
+      'another form than a transaction',
+      EVM,
+      () => [...asked(), '--tx', KEY],
+      /--tx is no transaction of evm/,
+    ],
+    [
       'no address',
       EVM,
       () => [...asked(), '--payer', 'x', '--token', account.token],

@@ -5,6 +5,7 @@ import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../chain/request-pace.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import type { ChainQuestions } from '../../verify/ask-chain.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
@@ -17,6 +18,7 @@ export type ChainOptions = Readonly<{
   chain?: string
   payer?: string
   token?: string
+  tx?: string
   sample: number
   largest: number
   /** Requests a minute to each server. */
@@ -40,10 +42,13 @@ export async function openChainQuestions(
   const account = accountOf(options)
   if (options.chain === undefined) {
     if (account !== null) throw new CommandError(2, '--payer and --token need --chain')
+    if (options.tx !== undefined) throw new CommandError(2, '--tx needs --chain')
     return null
   }
   const { chain, urls } = chainOf(options.chain)
   if (account !== null) checkAddresses(chain, account)
+  if (options.tx !== undefined && !isTx(chain, options.tx))
+    throw new CommandError(2, `--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
   const sleep = (ms: number): Promise<void> => SURROUNDINGS.sleep(ms, world.stop)
@@ -66,6 +71,7 @@ export async function openChainQuestions(
       isSimulated: log.isSimulated,
       sample: options.sample,
       largest: options.largest,
+      wanted: options.tx ?? null,
       drawKey: () => randomBytes(KEY_BYTES),
       pause: sleep,
     }

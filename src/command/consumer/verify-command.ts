@@ -38,6 +38,7 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
     )
     .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
     .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))
+    .addOption(own('--tx <id>', 'transaction to ask the chain about in any case'))
     .addOption(
       own('--sample <n>', 'random transactions to ask the chain about')
         .argParser(wholeBetween(1, SAMPLE_MAX))

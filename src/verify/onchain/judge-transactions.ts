@@ -15,6 +15,8 @@ type AskedChain = Readonly<{
   comparesAmounts: boolean
   /** Whether the log says that it is simulated. */
   isSimulated: boolean
+  /** Whether the user asked about one transaction. */
+  asksWanted: boolean
 }>
 
 /** Result of the questions to the chain. */
@@ -41,7 +43,8 @@ export function judgeTransactions(
   const sound = new Set(asked.filter((one) => isSound(one, chain.comparesAmounts)).map(({ tx }) => tx))
   const wrong = faults.filter(({ what }) => what !== null).length
   const open = asked.length - sound.size - wrong
-  const lines = linesOf(chosen, asked, sound, chain)
+  const wanted = chain.asksWanted && chain.chainId !== null ? [wantedLine(chosen, asked)] : []
+  const lines = [...wanted, ...linesOf(chosen, asked, sound, chain)]
   const amounts = chain.comparesAmounts ? ', and the payer moved at least what their payouts say' : ''
   if (chosen.total === 0) list.unchecked('chain', 'no event names a transaction')
   else if (chain.chainId === null) list.unchecked('chain', 'no RPC server answered')
@@ -86,6 +89,15 @@ function linesOf(
     `Asked at ${hosts.join(' and ')}${chainId === null ? '' : `, ${chain === 'evm' ? 'chain id' : 'genesis'} ${chainId}`}.`,
   )
   return lines
+}
+
+/** Answer about the one transaction that the user asked about. */
+function wantedLine({ wanted }: ChosenTransactions, asked: readonly AskedTransaction[]): string {
+  const found = asked.find(({ tx }) => tx === wanted?.tx)
+  if (found === undefined) return 'No event of this log names the transaction of --tx.'
+  const { verdict } = found
+  const unsure = verdict.is === 'final' ? `it is final, in ${verdict.place}` : 'no sure answer'
+  return `The transaction of --tx, ${placeOf(found.seqs)}: ${faultOf(found) ?? unsure}.`
 }
 
 /** Whether some transactions are unknown, and all of them were published before every known one. */

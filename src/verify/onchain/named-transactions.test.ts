@@ -45,7 +45,15 @@ function chosen(
   steps: readonly Step[],
   { key = 1, sample = 5, largest = 3, recentFrom = msOf(1e12) } = {},
 ): ChosenTransactions {
-  const named = openNamedTransactions({ key: keyOf(key), sha256, chain: 'evm', recentFrom, sample, largest })
+  const named = openNamedTransactions({
+    key: keyOf(key),
+    sha256,
+    chain: 'evm',
+    recentFrom,
+    sample,
+    largest,
+    wanted: null,
+  })
   for (const entry of entriesOf(steps)) named.add(entry)
   return named.choose()
 }

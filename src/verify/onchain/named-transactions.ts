@@ -31,6 +31,8 @@ export type ChosenTransactions = Readonly<{
   sampled: readonly NamedTransaction[]
   /** Those with the largest payouts, without those of the sample. */
   largest: readonly NamedTransaction[]
+  /** The transaction that the reader wants to know about; null when no uncorrected event names it. */
+  wanted: NamedTransaction | null
   /** Uncorrected events whose transaction has not the form of the chain; the first of them if they are many. */
   malformed: readonly Seq[]
 }>
@@ -54,6 +56,8 @@ type NamedSettings = Readonly<{
   recentFrom: Ms
   sample: number
   largest: number
+  /** Transaction to choose in any case; null for none. */
+  wanted: string | null
 }>
 
 type Candidate = Readonly<{ index: number; tx: string; rank: number }>
@@ -66,9 +70,11 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
   const naming = openNamingEvents()
   const paid = new Map<number, PaidTransaction>()
   const malformed = new Set<Seq>()
+  const wantedTx = settings.wanted === null ? null : canonicalTx(chain, settings.wanted)
+  let wanted: Readonly<{ index: number; tx: string }> | null = null
   let firstRecent: Seq | null = null
-  // Twice the sample, because corrections may take some of them away. The lowest ranks are a random choice.
-  const candidates = new TinyQueue<Candidate>([], (a, b) => b.rank - a.rank)
+  // Twice the sample, because corrections may take some of them away.
+  const candidates = openCandidates(2 * sample)
 
   function name({ event }: Entry, tx: string): void {
     if (!isTx(chain, tx)) {
@@ -77,10 +83,8 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
     }
     const { index, rank, isNew } = table.row(tx)
     naming.add(event.seq, index)
-    if (isNew && (candidates.length < 2 * sample || rank < (candidates.peek()?.rank ?? 0))) {
-      candidates.push({ index, tx, rank })
-      if (candidates.length > 2 * sample) candidates.pop()
-    }
+    if (tx === wantedTx) wanted = { index, tx }
+    if (isNew) candidates.add({ index, tx, rank })
     if (event.type === 'payout') pay(index, tx, event.kots ?? ZERO)
   }
 
@@ -103,30 +107,52 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
       const { type, tx, seq, atMs } = entry.event
       if (atMs >= recentFrom) firstRecent ??= seq
       if (type === 'correction') cancel(entry)
-      // Hex digits of either case name the same transaction.
-      else if (tx !== null) name(entry, chain === 'evm' ? tx.toLowerCase() : tx)
+      else if (tx !== null) name(entry, canonicalTx(chain, tx))
     },
     choose() {
-      const drawn = candidates.data
+      const drawn = candidates
+        .lowest()
         .filter(({ index }) => naming.isNamed(index))
-        .toSorted((a, b) => a.rank - b.rank)
         .slice(0, sample)
       const known = new Set(drawn.map(({ index }) => index))
       const most = largestOf(paid.values(), largest).filter(({ index }) => !known.has(index))
-      const seqs = naming.seqsOf(new Set([...drawn, ...most].map(({ index }) => index)))
+      const own = wanted !== null && naming.isNamed(wanted.index) ? wanted : null
+      const all = [...drawn, ...most, ...(own === null ? [] : [own])]
+      const seqs = naming.seqsOf(new Set(all.map(({ index }) => index)))
       const named = ({ index, tx }: Readonly<{ index: number; tx: string }>): NamedTransaction => {
-        const own = seqs.get(index) ?? []
-        const isRecent = firstRecent !== null && (own[0] ?? 0) >= firstRecent
-        return { tx, seqs: own, paid: paid.get(index)?.paid ?? ZERO, isRecent }
+        const events = seqs.get(index) ?? []
+        const isRecent = firstRecent !== null && (events[0] ?? 0) >= firstRecent
+        return { tx, seqs: events, paid: paid.get(index)?.paid ?? ZERO, isRecent }
       }
       return {
         total: naming.named(),
         sampled: drawn.map(named),
         largest: most.map(named),
+        wanted: own === null ? null : named(own),
         malformed: [...malformed],
       }
     },
   }
+}
+
+type Candidates = Readonly<{ add(one: Candidate): void; lowest(): readonly Candidate[] }>
+
+/** Keeps the candidates with the lowest ranks, which are a random choice. */
+function openCandidates(limit: number): Candidates {
+  const queue = new TinyQueue<Candidate>([], (a, b) => b.rank - a.rank)
+  return {
+    add(one) {
+      if (queue.length >= limit && one.rank >= (queue.peek()?.rank ?? 0)) return
+      queue.push(one)
+      if (queue.length > limit) queue.pop()
+    },
+    lowest: () => queue.data.toSorted((a, b) => a.rank - b.rank),
+  }
+}
+
+/** One text for a transaction. Hex digits of either case name the same one. */
+function canonicalTx(chain: 'solana' | 'evm', tx: string): string {
+  return chain === 'evm' ? tx.toLowerCase() : tx
 }
 
 /** Transactions with the largest sums of payouts above zero, the largest first. */

@@ -142,6 +142,7 @@ async function* openMonth(log: Log, fields: ChainFields): CheckSteps<MonthTransa
     recentFrom: msOf(Date.now() - RECENT_MS),
     sample: SAMPLE,
     largest: LARGEST,
+    wanted: null,
   })
   return {
     add(line, detailsLine) {

@@ -13,6 +13,7 @@ import { msOf } from '../../../src/protocol/moment.ts'
 import { openSharedClock } from '../../../src/publish/door/shared-clock.ts'
 import type { Browser } from '../../stage/browser.ts'
 import { assertNoViolations, openBrowser } from '../../stage/browser.ts'
+import { run } from '../../stage/command-stage.ts'
 import { postDrafts, startLocalNode } from '../../stage/manual-node.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import { check, stepsOf } from './checked-page.ts'
@@ -20,6 +21,7 @@ import { check, stepsOf } from './checked-page.ts'
 const NEW_LOG = { origin: 'daybook.test/chain', chain: 'evm', simulated: false } as const
 const KEY = 'secret-key'
 const PAID_AT = Date.UTC(2026, 3, 20)
+const LATER = msOf(Date.UTC(2026, 4, 2))
 
 const names = openPretendChain({ kind: 'evm', seed: 'browser', now: Date.now })
 const account = { payer: names.addressOf('payer'), token: names.addressOf('token') }
@@ -77,7 +79,7 @@ before(async () => {
   clock.set(msOf(PAID_AT))
   service = await startLocalNode(join(folder, 'log'), NEW_LOG, [TEST_KEY], clock)
   assert.equal((await postDrafts(service, DRAFTS)).status, 200)
-  clock.set(msOf(Date.UTC(2026, 4, 2)))
+  clock.set(LATER)
   const later = { ref: 'later', type: 'treasury', kind: 'deposit', kots: '1' }
   assert.equal((await postDrafts(service, [later])).status, 200)
   browser = await openBrowser()
@@ -204,5 +206,18 @@ suite('the page of checks of a log with a blockchain', () => {
     assert.doesNotMatch(page, /name="(?:rpc|payer|token)"/)
     assert.match(page, /daybook verify \S+ --chain evm=https:/)
     assert.match(page, /This page does not ask the blockchain\./)
+  })
+})
+
+suite('the page of an event with a transaction', () => {
+  test('shows the command that asks the blockchain about it, and what it proves', async () => {
+    const page = await (await fetch(`${base()}/events/7`)).text()
+    const [, words = ''] = /<code>daybook verify \S+ (--chain [^<]*)<\/code>/.exec(page) ?? []
+    assert.equal(words, `--chain evm=https://rpc.example.org --tx ${chain.txOf(0)}`)
+    assert.match(page.replaceAll(/\s+/g, ' '), /It does not prove who received it\./)
+    assert.doesNotMatch(await (await fetch(`${base()}/events/1`)).text(), /--chain/)
+    const own = words.replace('https://rpc.example.org', rpc.url).split(' ')
+    const { stdout } = await run(['verify', base(), ...own], { now: () => LATER })
+    assert.match(stdout, /^The transaction of --tx, seq 7: it is final, in block \d+ 0x\w+\.$/m)
   })
 })

@@ -74,7 +74,31 @@ function fieldsOf(event: EventWire, view: View): Html {
       )}
     </dl>
     ${tx === null ? null : html`<p><a href="/events?tx=${encodeURIComponent(tx)}">Every event of this transaction</a></p>`}
-    ${tx === null ? null : explorersOf(tx, view)}`
+    ${tx === null ? null : explorersOf(tx, view)} ${tx === null ? null : chainCommand(tx, view)}`
+}
+
+/** Command that asks the blockchain about this transaction; null for a log that does not name its chain. */
+function chainCommand(tx: string, { identity, site }: View): Html | null {
+  const { chain, simulated } = identity
+  if (chain === 'opaque') return null
+  const invented = html`<p class="quiet">
+    This log is simulated: its transactions are invented, and no real blockchain has them.
+  </p>`
+  return html`${simulated ? invented : null}
+    <details data-chrome>
+      <summary>Ask the blockchain yourself</summary>
+      <p>
+        This command reads the whole log and asks servers of your choice. It proves that the transaction
+        exists, succeeded and is final, and that this log names it. With <code>--payer</code> and
+        <code>--token</code> it also proves that the payer moved no less than the payouts say. It does not
+        prove who received it.
+      </p>
+      <pre
+        tabindex="0"
+        role="region"
+        aria-label="Command to ask the blockchain"
+      ><code>daybook verify ${site.url} --chain ${chain}=https://rpc.example.org --tx ${tx}</code></pre>
+    </details>`
 }
 
 function explorersOf(tx: string, { site }: View): Html | null {
