@@ -35,7 +35,8 @@ export async function connectDatabase(
 ): Promise<DatabaseConnection> {
   const listeners: (() => void)[] = []
   const lost = Promise.withResolvers<never>()
-  lost.promise.catch(() => undefined)
+  let isLost = false
+  lost.promise.catch(() => (isLost = true))
   let socket: Socket | null = null
   const settings = {
     ...clientSettings(target),
@@ -56,6 +57,8 @@ export async function connectDatabase(
     socket?.destroy()
   }
   const ask: DatabaseConnection['ask'] = async (statement, values = []) => {
+    // The client would wait for ever for another socket.
+    if (isLost) await lost.promise
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ANSWER_MS)
     try {
