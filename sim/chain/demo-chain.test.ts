@@ -35,6 +35,17 @@ suite('the chain of the demonstration', () => {
     assert.equal(chain.truth(tx).is, 'final')
   })
 
+  test('knows the transaction of a published event as final', () => {
+    const tx = txOf(randomOf('published'))
+    const { chain } = openDemoChain(
+      'daybook',
+      () => START,
+      (asked) => asked === tx,
+    )
+    assert.equal(chain.truth(tx).is, 'final')
+    assert.equal(chain.truth(txOf(randomOf('another'))).is, 'waiting')
+  })
+
   test('fails the transactions that the simulator marks', () => {
     let now = START
     const { chain, send } = openDemoChain('daybook', () => now)

@@ -10,6 +10,9 @@ const FINAL_DEPTH = 10
 /** Longest time from sending to the block. */
 const LANDS_AFTER_MS_MAX = 8_000
 
+/** Age of the transaction of a published event. */
+const PUBLISHED_MS = 60_000
+
 /** Pretend Solana chain of the demonstration. */
 type DemoChain = Readonly<{
   chain: PretendChain
@@ -19,10 +22,15 @@ type DemoChain = Readonly<{
 
 /**
  * Opens the pretend chain of the demonstration. It has no state that a restart could lose: every transaction that it is
- * asked for and does not know counts as included just now, and is final four seconds later. So it also knows those of
- * the history, those that wait since before a restart, and those that a user sends by hand.
+ * asked for and does not know counts as included just now, and is final four seconds later; that of a published event is
+ * final already. So it also knows those of the history, those that wait since before a restart, and those that a user
+ * sends by hand.
  */
-export function openDemoChain(seed: string, now: () => number): DemoChain {
+export function openDemoChain(
+  seed: string,
+  now: () => number,
+  isPublished: (tx: string) => boolean = () => false,
+): DemoChain {
   const errorOf = (tx: string): unknown => (isFailing(tx) ? SOLANA_FAILURE : null)
   const chain = openPretendChain({
     kind: 'solana',
@@ -31,7 +39,7 @@ export function openDemoChain(seed: string, now: () => number): DemoChain {
     startedAt: STARTED_AT,
     blockMs: BLOCK_MS,
     finalDepth: FINAL_DEPTH,
-    adopt: (tx) => ({ sentAt: now() - 2 * BLOCK_MS, error: errorOf(tx) }),
+    adopt: (tx) => ({ sentAt: now() - (isPublished(tx) ? PUBLISHED_MS : 2 * BLOCK_MS), error: errorOf(tx) }),
   })
   return {
     chain,

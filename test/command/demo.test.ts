@@ -46,7 +46,7 @@ suite('the demonstration', () => {
   const data = join(folder, 'data')
   test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('holds payments for some seconds, also over a kill, and then publishes them or says that they failed', async () => {
+  test('holds payments for some seconds, also over a kill, and knows those of the history', async () => {
     let node = await start(data)
     assert.equal(await statusOf(node, mine), 'held')
     assert.equal(await statusOf(node, failing), 'held')
@@ -63,6 +63,16 @@ suite('the demonstration', () => {
     assert.equal(((await found.json()) as { events: unknown[] }).events.length, 1)
     const lost = await fetchDescribed(`${node.url}/api/v1/events?tx=${failing.tx}`)
     assert.deepEqual(((await lost.json()) as { events: unknown[] }).events, [])
+    const [, rpc = ''] = /pretend chain on (http:\S+);/.exec(node.stderr()) ?? []
+    const paid = await fetchDescribed(`${node.url}/api/v1/events?type=payout&limit=1`)
+    const [payout] = ((await paid.json()) as { events: readonly { tx: string }[] }).events
+    const params = [[payout?.tx], { searchTransactionHistory: true }]
+    const said = await fetch(rpc, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSignatureStatuses', params }),
+    })
+    assert.match(await said.text(), /"confirmationStatus":"finalized"/, 'the chain knows the history')
     assert.equal((await node.end('SIGTERM')).code, 0)
   })
 })

@@ -2,8 +2,6 @@ import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { openDemoChain } from '../../../sim/chain/demo-chain.ts'
-import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { writeDrafts } from '../../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
@@ -18,6 +16,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { runImport } from './import-command.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
+import { openDemoPayments } from './demo-payments.ts'
 import { serve } from './serve.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -27,8 +26,6 @@ import { CommandError, tell } from '../terminal/world.ts'
 const SEED = 'daybook'
 /** Payouts for each one that fails on the pretend chain and is sent again. */
 const FAILED_ONE_IN = 100
-/** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
-const CHAIN_REQUESTS_A_MINUTE = 600
 
 /**
  * Serves a simulated platform: three months of history at the first start, then live events every few seconds. Its
@@ -40,18 +37,12 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
   }
-  const payments = openDemoChain(SEED, world.now)
-  await using rpc = await openRpcServer({ chain: payments.chain })
-  const finality = {
-    chain: 'solana',
-    urls: [rpc.url],
-    requestsPerMinute: CHAIN_REQUESTS_A_MINUTE,
-    amounts: null,
-  } as const
-  return await serve({ ...settings, finality }, world, log, async (service, stop) => {
+  await using payments = await openDemoPayments(SEED, world.now)
+  return await serve({ ...settings, finality: payments.finality }, world, log, async (service, stop) => {
+    payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
-    tell(world, `payments wait some seconds for a pretend chain: curl ${address}/api/v1/status`)
+    tell(world, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
     // The first page waits for the bundling of scripts, so it is requested before a user does.
     // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
