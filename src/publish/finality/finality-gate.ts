@@ -7,7 +7,7 @@ import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'
 import { openLogChain } from './log-chain.ts'
 import { openPollSchedule } from './poll-schedule.ts'
-import { pollSize } from './poll-size.ts'
+import { pollSize, requestsFor } from './poll-size.ts'
 import type { Recheck } from './recheck.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
 import { openSettling } from './settling.ts'
@@ -45,19 +45,28 @@ export type FinalityGate = Readonly<{
 
 /** Looks at the drafts in the time until the first question about a new one. */
 const LOOKS = 8
+/** Part of the budget of ten seconds that a poll waits for. */
+const POLL_PART = 1 / 4
 
 /** Opens the gate. It sends nothing yet. */
 export function openFinalityGate(settings: GateSettings): FinalityGate {
-  const { client, budgets, pace, signal, tell, monotonicMs, sleep } = settings
+  const { chain, client, budgets, pace, signal, tell, monotonicMs, sleep } = settings
   const schedule = openPollSchedule(pace, settings.random)
   const look = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
   const settling = openSettling({ ...settings, schedule, onSettling: logChain.keep })
 
+  /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
+  function size(): number {
+    const left = budgets.left()
+    const enough = Math.min(budgets.burst * POLL_PART, requestsFor(chain, schedule.size()))
+    return left < enough ? 0 : pollSize(chain, left)
+  }
+
   /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
   async function poll(): Promise<number> {
     const waiting = look()
-    const due = schedule.take(pollSize(settings.chain, budgets.left()), monotonicMs())
+    const due = schedule.take(size(), monotonicMs())
     const drafts = draftsByTx(waiting, new Set(due))
     // The operator has vouched for the drafts of the others, or has dropped them.
     for (const tx of due) if (!drafts.has(tx)) schedule.remove(tx)
@@ -81,7 +90,9 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     if (asked === 0) await settings.recheck.step(budgets)
     const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Number.POSITIVE_INFINITY) - monotonicMs()
     const longestMs = pace.firstMs / LOOKS
-    await sleep(budgets.left() === 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
+    // What is due and was not asked waits for the budget.
+    const waits = asked === 0 && dueMs <= 0
+    await sleep(waits ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }
 
   return {

@@ -16,3 +16,13 @@ export function pollSize(chain: AskedChain, requests: number): number {
       return Math.max(0, Math.min(Math.floor((requests - 1) / EVM_REQUESTS), EVM_TXS_MAX))
   }
 }
+
+/** Requests to each server about so many transactions, roughly. */
+export function requestsFor(chain: AskedChain, txs: number): number {
+  switch (chain) {
+    case 'solana':
+      return Math.ceil(txs / SIGNATURES)
+    case 'evm':
+      return 1 + EVM_REQUESTS * txs
+  }
+}
