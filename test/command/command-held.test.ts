@@ -149,6 +149,28 @@ suite('daybook held', () => {
     assert.equal(stage.head(), 1)
   })
 
+  test('is what publish points to, which names drafts that are never published and then ends with 1', async () => {
+    await using stage = await openWaiting()
+    await held(stage, ['drop', 'ref-1', '--reason', 'replaced'])
+    const file = join(folder, 'drafts.jsonl')
+    const drafts = [trade('ref-0'), waiting(1), waiting(2), waiting(3)]
+    writeFileSync(file, drafts.map((draft) => `${JSON.stringify(draft)}\n`).join(''))
+    const door = ['--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token]
+    const { code, stdout, stderr } = await run(['publish', file, ...door])
+    assert.deepEqual(
+      [code, stdout, stderr.split('\n')],
+      [
+        1,
+        '1 published, 0 duplicates skipped, 2 held, 0 failed, 1 dropped\n',
+        [
+          'line 2: dropped; it will not be published',
+          'held drafts wait until the chain has settled their transactions: daybook held lists them',
+          '',
+        ],
+      ],
+    )
+  })
+
   test('obeys no control character of an answer', async () => {
     await using stage = await openDoorStage('refuse', true)
     await stage.publish([waiting(1)])

@@ -6,7 +6,7 @@ import { endpointPath } from '../../client/endpoint-query.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { DoorAccess, DoorAnswer } from './publish-door.ts'
+import { openDraftCounts } from './draft-counts.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -24,47 +24,52 @@ type PublishSettings = Readonly<{
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
-/** `ended`: drafts that failed or were dropped, so that they are never published. */
-type PublishCounts = { published: number; duplicates: number; held: number; ended: number }
-
-/** Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. */
+/**
+ * Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
+ * when a draft is refused, and when one is never published because it failed or was dropped.
+ */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
   const anyDoor = openDoor(settings.to, settings.tokenFile, world.stop)
   const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
   let door = settings.url === null ? anyDoor : { ...anyDoor, log: await publicLog(settings.url, world) }
-  const sent: PublishCounts = { published: 0, duplicates: 0, held: 0, ended: 0 }
+  const counts = openDraftCounts(world, world.stdout)
   try {
     let firstLine = 1
-    let bytes = 0
+    let [bytes, drafts] = [0, 0]
     for await (const lines of batches(source, world.stop)) {
-      const answer = await send(door, lines, sent)
+      const texts = lines.map(({ text }) => text)
+      const answer = await sendDrafts(door, texts)
       if (!answer.ok) {
         progress.end()
         const { draft, field, reason } = answer.failure
         const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
         const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
         tell(world, `${place.join(', ')}: ${reason}`)
-        report(sent, world)
+        counts.report()
         return 1
       }
+      for (const [index, { status }] of answer.receipts.entries()) {
+        counts.add(`line ${lines[index]?.number ?? firstLine}`, status)
+      }
+      drafts += lines.length
       // The drafts of one run go into one log.
       door = { ...door, log: door.log ?? answer.log }
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
-      progress.at(bytes, Math.max(total, bytes), ` | ${sent.published + sent.duplicates} drafts`)
+      progress.at(bytes, Math.max(total, bytes), ` | ${drafts} drafts`)
       if (world.stop.aborted) break
     }
     if (world.stop.aborted) {
-      report(sent, world)
+      counts.report()
       throw new CommandError(1, `stopped before line ${firstLine}; repeat the command to continue`)
     }
   } finally {
     progress.end()
   }
-  report(sent, world)
-  return 0
+  counts.report()
+  return counts.ended() > 0 ? 1 : 0
 }
 
 /** Id of the log that a service serves. */
@@ -73,11 +78,6 @@ export async function publicLog(url: string, world: World): Promise<string | nul
   const path = endpointPath('status', '')
   const { headers } = await withCommandErrors(() => ask.get(path, { signal: world.stop }))
   return headers.get('daybook-log')
-}
-
-function report({ published, duplicates, held, ended }: PublishCounts, world: World): void {
-  const lost = ended === 0 ? '' : `, ${ended} failed or dropped before`
-  world.stdout.write(`${published} published, ${duplicates} duplicates skipped, ${held} held${lost}\n`)
 }
 
 function sizeOf(file: string): number {
@@ -114,19 +114,4 @@ async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<rea
   }
   // After a stop the input is incomplete: the last batch is left for the next run.
   if (batch.length > 0 && !stop.aborted) yield batch
-}
-
-async function send(door: DoorAccess, lines: readonly Line[], sent: PublishCounts): Promise<DoorAnswer> {
-  const answer = await sendDrafts(
-    door,
-    lines.map(({ text }) => text),
-  )
-  if (!answer.ok) return answer
-  for (const { status } of answer.receipts) {
-    if (status === 'published') sent.published += 1
-    else if (status === 'duplicate') sent.duplicates += 1
-    else if (status === 'held') sent.held += 1
-    else sent.ended += 1
-  }
-  return answer
 }

@@ -18,8 +18,10 @@ export type DraftCounts = Readonly<{
   add(name: string, status: string): void
   /** Reports the counts on standard error when they have changed, at most once a minute. */
   reportChange(): void
-  /** Prints the counts to the output. */
+  /** Prints the counts to the output, and says on standard error what held drafts wait for. */
   report(): void
+  /** Number of drafts that are never published. */
+  ended(): number
 }>
 
 export function openDraftCounts(world: World, output: Writable): DraftCounts {
@@ -44,6 +46,14 @@ export function openDraftCounts(world: World, output: Writable): DraftCounts {
       saidLine = line()
       tell(world, saidLine)
     },
-    report: () => void output.write(`${line()}\n`),
+    report() {
+      output.write(`${line()}\n`)
+      if (counts.held > 0)
+        tell(
+          world,
+          'held drafts wait until the chain has settled their transactions: daybook held lists them',
+        )
+    },
+    ended: () => counts.failed + counts.dropped,
   }
 }
