@@ -150,8 +150,8 @@ suite('doctor', () => {
     assert.equal(code, 0, stdout)
     assert.deepEqual(lines(stdout, 'warn'), [])
     const looked = lines(stdout, 'ok').map((line) => line.slice(7).split(/ {2,}/)[0])
-    const directory = ['high-water', 'disk', 'clock', 'key', 'modes', 'open files']
-    const url = ['clock', 'headers', 'checkpoint', 'stream', 'ranges', 'private']
+    const directory = ['high-water', 'disk', 'clock', 'held', 'key', 'modes', 'open files']
+    const url = ['clock', 'headers', 'checkpoint', 'stream', 'ranges', 'private', 'held']
     assert.deepEqual(looked, [...directory, ...url])
   })
 
