@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Draft } from '../../src/protocol/draft.ts'
+import type { BalancesSetting } from '../../src/publish/admission/admission.ts'
 import type { HeldModel, ModelAnswer } from './held-model.ts'
 import { assertCovered, openHeldModel } from './held-model.ts'
 import type { HeldStage } from './held-stage.ts'
@@ -43,6 +44,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 type Trial = Readonly<{
   stage: HeldStage
   model: HeldModel
+  balances: BalancesSetting
   sent: Draft[]
   counts: Record<'published' | 'held' | 'refused' | 'waits' | 'rejected', number>
 }>
@@ -97,7 +99,7 @@ async function take(trial: Trial, step: Step, number: number): Promise<void> {
       )
       return
     case 'reopen':
-      return stage.reopen()
+      return stage.reopen({ balances: trial.balances })
   }
 }
 
@@ -128,25 +130,37 @@ function shortOf({
   return [type, kind, contestId, amount, tx]
 }
 
+async function runTrials(balances: BalancesSetting, runs: number): Promise<Trial['counts']> {
+  const counts = { published: 0, held: 0, refused: 0, waits: 0, rejected: 0 }
+  const property = fc.asyncProperty(
+    fc.array(steps, { minLength: 30, maxLength: 90, size: 'max' }),
+    async (run) => {
+      using stage = openHeldStage({ balances })
+      const trial: Trial = { stage, model: openHeldModel(balances), balances, sent: [], counts }
+      await submit(trial, BEGINNING)
+      for (const [number, step] of run.entries()) {
+        await take(trial, step, number)
+        assertEqual(trial)
+      }
+      const { published, held } = trial.model
+      counts.published += published.length
+      counts.waits += held.filter(({ word }) => word === 'none').length
+      const isCorrected = published.some(({ type }) => type === 'correction')
+      if (balances === 'refuse' && !isCorrected) assertCovered(published)
+    },
+  )
+  await fc.assert(property, { numRuns: runs })
+  return counts
+}
+
 suite('a log with held drafts', () => {
   test('holds, publishes and refuses as the specification says, whatever is settled, dropped or restarted', async () => {
-    const counts = { published: 0, held: 0, refused: 0, waits: 0, rejected: 0 }
-    await fc.assert(
-      fc.asyncProperty(fc.array(steps, { minLength: 30, maxLength: 90, size: 'max' }), async (run) => {
-        using stage = openHeldStage()
-        const trial: Trial = { stage, model: openHeldModel(), sent: [], counts }
-        await submit(trial, BEGINNING)
-        for (const [number, step] of run.entries()) {
-          await take(trial, step, number)
-          assertEqual(trial)
-        }
-        const { published, held } = trial.model
-        counts.published += published.length
-        counts.waits += held.filter(({ word }) => word === 'none').length
-        if (!published.some(({ type }) => type === 'correction')) assertCovered(published)
-      }),
-      { numRuns: RUNS },
-    )
+    const counts = await runTrials('refuse', RUNS)
     for (const [what, count] of Object.entries(counts)) assert.ok(count >= RUNS / 10, `${count} ${what}`)
+  })
+
+  test('does so with --balances report too', async () => {
+    const counts = await runTrials('report', RUNS / 2)
+    assert.ok(counts.waits > 0)
   })
 })

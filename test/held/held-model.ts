@@ -5,7 +5,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import type { ContestId } from '../../src/protocol/seq.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import type { Fold } from '../../src/project/fold/fold.ts'
-import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
+import type { BalancesSetting, BooksRefusal } from '../../src/publish/admission/admission.ts'
 import { judgeDraft } from '../../src/publish/admission/admission.ts'
 import { openMemoryLog } from '../story/memory-log.ts'
 
@@ -29,13 +29,14 @@ export type HeldModel = Readonly<{
 }>
 
 type ModelState = {
+  readonly balances: BalancesSetting
   published: Draft[]
   held: ModelHeld[]
   ended: Map<string, readonly [draft: Draft, state: 'failed' | 'dropped']>
 }
 
-export function openHeldModel(): HeldModel {
-  const state: ModelState = { published: [], held: [], ended: new Map() }
+export function openHeldModel(balances: BalancesSetting): HeldModel {
+  const state: ModelState = { balances, published: [], held: [], ended: new Map() }
 
   /** Takes the first draft off the line and publishes it. */
   function publish(waiting: ModelHeld): void {
@@ -130,7 +131,7 @@ function take(state: ModelState, draft: Draft): string {
 }
 
 /** What becomes of a draft, apart from its transaction. It looks at the drafts of its contest that were held before it. */
-function judge({ published, held }: ModelState, draft: Draft): 'publish' | 'wait' | 'refuse' {
+function judge({ balances, published, held }: ModelState, draft: Draft): 'publish' | 'wait' | 'refuse' {
   const place = held.findIndex((each) => each.draft === draft)
   const earlier = (place < 0 ? held : held.slice(0, place))
     .map((each) => each.draft)
@@ -138,7 +139,8 @@ function judge({ published, held }: ModelState, draft: Draft): 'publish' | 'wait
   const accepts = refusalOf(booksOf(published), draft) === null
   const expects =
     earlier.length > 0 && refusalOf(booksOf([...published, ...earlier]), draft, published) === null
-  if (!accepts) return expects ? 'wait' : 'refuse'
+  if (!accepts && expects) return 'wait'
+  if (judgeDraft(booksOf(published), draft, balances).refusal !== null) return 'refuse'
   return mustWait(draft, earlier) ? 'wait' : 'publish'
 }
 
