@@ -137,6 +137,20 @@ suite('a draft that is not held', () => {
     assert.match(await stage.send({ ...contest('opened'), ref: 'again' }), /^0: wrong-state/)
   })
 
+  test('is judged by books in which a publication counts once and a failed draft no more', async () => {
+    using stage = openHeldStage()
+    await stage.send(...RUNNING, sent('a', 'play/entry', '500'))
+    // The treasury has 900, and 1,400 with the held play.
+    const refusedAt = async (kots: string): Promise<string> => stage.send(moved(kots, 'pool/top_up', kots))
+    assert.match(await refusedAt('1401'), /treasury holds 900\.0{9}, /)
+    await stage.send(moved('play', 'play/entry', '5'))
+    assert.match(await refusedAt('1406'), /treasury holds 905\.0{9}, /)
+    assert.equal(await refusedAt('1405'), '1405 held')
+    await stage.queue().held.drop(['1405'], 'an example')
+    await stage.settle(['a'], 'failed')
+    assert.match(await refusedAt('906'), /treasury holds 905\.0{9}, /)
+  })
+
   test('blocks no held draft and reserves no balance: the first to be final takes it', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, moved('won', 'prize/winner', '10'))
