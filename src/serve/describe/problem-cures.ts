@@ -119,12 +119,12 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   'wrong-state': {
     meaning:
       'A draft does not fit the state of its contest, or corrects an event that cannot be corrected. Nothing of the request is published.',
-    cure: 'Publish the missing event first, such as `contest/closed` before `prize`. An event is corrected once.',
+    cure: 'Publish the missing event first, such as `contest/closed` before `prize`. An event is corrected once. While the problem has `held`, drafts are held and the refusal may pass by itself: send the request again later.',
   },
   'insufficient-balance': {
     meaning:
       'An account would go below zero. The detail names the account, its balance and the amount. Nothing of the request is published.',
-    cure: 'Publish what fills the account first, such as a deposit into the treasury or a top-up of the pool, or correct the amount.',
+    cure: 'Publish what fills the account first, such as a deposit into the treasury or a top-up of the pool, or correct the amount. While the problem has `held`, drafts are held and the refusal may pass by itself: send the request again later.',
   },
   'ref-conflict': {
     meaning: 'An earlier draft with other content has this ref.',
