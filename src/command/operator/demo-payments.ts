@@ -23,7 +23,7 @@ const REQUESTS_A_MINUTE = 600
 export async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPayments> {
   let log: LogReader | null = null
   const { chain, send } = openDemoChain(seed, now, (tx) => log !== null && isPublished(log, tx))
-  const rpc = await openRpcServer({ chain })
+  const rpc = await openRpcServer({ chain, cors: true })
   return {
     url: rpc.url,
     finality: { chain: 'solana', urls: [rpc.url], requestsPerMinute: REQUESTS_A_MINUTE, amounts: null },

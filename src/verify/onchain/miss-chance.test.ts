@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { formatChance, missChance, statedWrongs } from './miss-chance.ts'
+import { chanceLines, formatChance, missChance, statedWrongs } from './miss-chance.ts'
 
 /** Sets of `drawn` out of `total`, as bits. */
 function drawsOf(total: number, drawn: number): readonly number[] {
@@ -70,5 +70,13 @@ suite('the chance of missing false transactions', () => {
     assert.deepEqual(statedWrongs(150), [1, 2, 8])
     assert.deepEqual(statedWrongs(20), [1])
     assert.deepEqual(statedWrongs(0), [])
+  })
+
+  test('is told in plain words, and not when everything was checked', () => {
+    assert.deepEqual(chanceLines(120_000, 300), [
+      'If 1 of all 120000 was false, a sample of 300 would miss it with a chance of 99.8 %. With 1200 false ones, it would miss all of them with a chance of 4.9 %. With 6000 false ones, it would miss all of them with a chance of less than 1 in a million.',
+    ])
+    assert.deepEqual(chanceLines(300, 300), [])
+    assert.deepEqual(chanceLines(300, 0), [])
   })
 })

@@ -49,9 +49,9 @@ export function chanceLines(total: number, drawn: number): readonly string[] {
   if (drawn === 0 || drawn === total) return []
   const chanceOf = (wrong: number): string => formatChance(missChance({ total, wrong, drawn }))
   const [one = 0, ...others] = statedWrongs(total)
-  const first = `If ${one} of all ${total} was false, the ${drawn} found right would miss it with a chance of ${chanceOf(one)}`
+  const first = `If ${one} of all ${total} was false, a sample of ${drawn} would miss it with a chance of ${chanceOf(one)}`
   const more = others.map(
-    (wrong) => `If ${wrong} were false, all of them would be missed with ${chanceOf(wrong)}`,
+    (wrong) => `With ${wrong} false ones, it would miss all of them with a chance of ${chanceOf(wrong)}`,
   )
   return [[first, ...more].map((sentence) => `${sentence}.`).join(' ')]
 }
