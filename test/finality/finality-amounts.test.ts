@@ -74,10 +74,16 @@ for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
       assert.match(stage.logged(), /payouts of this transaction name 11\.000000000, and it moved 10\.000000/)
       await stage.asked()
       assert.equal(stage.payouts().length, 0)
+      const [listed, metrics] = [await stage.held(), await stage.metrics()]
+      const reason = 'payouts of this transaction name 11.000000000, and it moved 10.000000'
+      assert.equal(listed.split(reason).length, 3, listed)
       for (const secret of stage.secrets) {
         assert.ok(!stage.logged().includes(secret), 'no address is logged')
-        assert.ok(!(await stage.metrics()).includes(secret), 'no address is in a metric')
+        assert.ok(!metrics.includes(secret), 'no address is in a metric')
+        assert.ok(!listed.includes(secret), 'no address is listed')
       }
+      await stage.decide('drop', ['b'], 'named twice')
+      await stage.until('the other is published', () => stage.payouts().length === 1)
     })
 
     test('count what was published before, and not what was corrected', async () => {

@@ -55,6 +55,8 @@ export type FinalityStage = AsyncDisposable &
     publish(...drafts: readonly object[]): Promise<StageAnswer>
     /** Sends the operator's word on held drafts. Returns the body of the answer. */
     decide(word: 'release' | 'vouch' | 'drop', refs: readonly string[], reason: string): Promise<string>
+    /** The operator's list of held drafts, as text. */
+    held(): Promise<string>
     /** Lines of the log. */
     lines(): readonly string[]
     /** JSON of a path of the public listener. */
@@ -172,6 +174,10 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
         body: JSON.stringify({ refs, reason }),
       })
       return response.text()
+    },
+    async held() {
+      const headers = { authorization: `Bearer ${LOCAL_TOKEN}` }
+      return (await fetch(`http://127.0.0.1:${running().publishPort}/held`, { headers })).text()
     },
     lines: () => linesOf(storePath(data)),
     get: async (path) => (await fetch(`http://127.0.0.1:${running().port}${path}`)).json(),

@@ -79,7 +79,7 @@ export function watchHeld(registry: Registry, read: () => FinalityCounts): void 
   gauge(
     registry,
     'daybook_finality_refused',
-    'Held drafts that need no word of the chain any more and that the books refuse',
+    'Held drafts that the books or the comparison of amounts refuse',
     () => read().refused,
   )
   const ended = (name: string, help: string, count: () => number): void => {
