@@ -32,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   { script: 'publish-kinds.ts', flags: sized, when: 'always' },
   { script: 'store-costs.ts', flags: () => [], when: 'full' },
   { script: 'publish-beside.ts', flags: ({ full }) => (full ? [] : ['--rounds', '1']), when: 'always' },
+  { script: 'outbox.ts', flags: () => [], when: 'always' },
   { script: 'tree.ts', flags: () => [], when: 'always' },
   { script: 'growth.ts', flags: grown, when: 'full' },
   { script: 'import.ts', flags: () => [], when: 'full' },
