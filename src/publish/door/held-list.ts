@@ -7,7 +7,10 @@ import { moment } from '../../protocol/moment.ts'
 import { HELD_DRAFTS_MAX } from '../held/held-drafts.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 
-/** States in which the list shows a draft. `refused`: the chain has settled it, and the books refuse it. */
+/**
+ * States in which the list shows a draft. `refused`: its transaction is final, and the books refuse the draft, or its
+ * amount is more than the transaction moved.
+ */
 export const LISTED_STATES = ['waiting', 'refused', 'failed', 'dropped'] as const
 type ListedState = (typeof LISTED_STATES)[number]
 
@@ -59,7 +62,7 @@ function stateOf({ reason }: HeldDraft): ListedState {
 
 function heldRow(held: HeldDraft): ListedDraft {
   const { id, ref, draft, acceptedAt, settledAt, place, reason, chain } = held
-  const waitsFor = reason !== null ? 'books' : chain === 'asked' ? 'chain' : 'contest'
+  const waitsFor = chain === 'asked' ? 'chain' : reason === null ? 'contest' : 'books'
   const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor, place, reason } as const
   return { id, ref, state: stateOf(held), ...fieldsOf(draft), ...rest }
 }

@@ -93,6 +93,34 @@ suite('GET /held', () => {
     assert.deepEqual([failed?.['ref'], failed?.['place']], ['ref-3', 'slot 3'])
   })
 
+  test('shows as refused what is final and the books refuse, and amounts above what a transaction moved', async () => {
+    await using stage = await open()
+    const burn = (index: number): object =>
+      waiting(index, { type: 'burn', kind: 'platform_income', kots: '1.5' })
+    await stage.publish([waiting(1, { kots: '2' })])
+    await decide(stage, 'vouch', 'ref-1')
+    await stage.publish([burn(2), burn(3), waiting(4)])
+    await stage.queue().held.settle([
+      { tx: tx(2), is: 'final', place: 'slot 2' },
+      { tx: tx(3), is: 'final', place: 'slot 3' },
+      { tx: tx(4), is: 'excess', reason: 'the transaction moved less' },
+    ])
+    const { drafts } = await listed(stage, '?state=refused')
+    assert.deepEqual(
+      drafts.map(({ ref, waitsFor, place }) => [ref, waitsFor, place]),
+      [
+        ['ref-3', 'books', 'slot 3'],
+        ['ref-4', 'chain', null],
+      ],
+    )
+    assert.match(String(drafts[0]?.['reason']), /treasury/)
+    assert.equal(drafts[1]?.['reason'], 'the transaction moved less')
+    // A deposit lets the burn go.
+    await stage.publish([trade('more', '9', { type: 'treasury', kind: 'deposit' })])
+    const [released] = await decide(stage, 'release', 'ref-3')
+    assert.equal(released?.['status'], 'published')
+  })
+
   test('refuses another parameter, a repeated one and a value out of bounds, and repeats none', async () => {
     await using stage = await open()
     const queries = [

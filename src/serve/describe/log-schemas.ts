@@ -100,7 +100,7 @@ const finality = z
       .describe('Whether this node asks the blockchain before it publishes an event with a transaction'),
     held: count('Drafts that wait: for the blockchain, or for others of their contest that do'),
     ...momentOrNull('oldestAt', 'When the oldest waiting draft was accepted; null if none waits'),
-    refused: count('Waiting drafts that are final and that the books refuse'),
+    refused: count('Waiting drafts whose transaction is final and that are refused'),
     failed: count('Drafts whose transaction failed; they are never published'),
     dropped: count('Drafts that the operator gave up; they are never published'),
     vouched: numberSchema.meta({

@@ -78,7 +78,7 @@ function fieldsOf(status: Status): Html {
     ['Who says that a payment is final', finality.asked ? 'the blockchain' : 'the operator'],
     ['Payments that wait for the blockchain', countHtml(finality.held), '/finality/held'],
     ['The oldest waits since', momentOrNone(finality.oldestAt), '/finality/oldestAt'],
-    ['Final, but refused by the books', countHtml(finality.refused), '/finality/refused'],
+    ['Final, but refused', countHtml(finality.refused), '/finality/refused'],
     ['Failed on the blockchain', countHtml(finality.failed), '/finality/failed'],
     ['Given up by the operator', countHtml(finality.dropped), '/finality/dropped'],
     ['Published on the operator’s word', countHtml(finality.vouched), '/finality/vouched'],
