@@ -4,7 +4,6 @@ import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { moment } from '../../protocol/moment.ts'
-import { HELD_DRAFTS_MAX } from '../held/held-drafts.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 
 /**
@@ -47,11 +46,7 @@ export function listDrafts(
   const found =
     state === 'failed' || state === 'dropped'
       ? queue.listSettled(state, after, limit + 1).map(settledRow)
-      : queue
-          .list(after, HELD_DRAFTS_MAX)
-          .filter((held) => state === null || stateOf(held) === state)
-          .slice(0, limit + 1)
-          .map(heldRow)
+      : queue.list(after, limit + 1, (held) => state === null || stateOf(held) === state).map(heldRow)
   const drafts = found.slice(0, limit)
   return { drafts, next: found.length > limit ? (drafts.at(-1)?.id ?? null) : null }
 }

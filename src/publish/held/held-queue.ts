@@ -49,8 +49,8 @@ export type HeldQueue = Readonly<{
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /** Drafts that wait for the word of the chain, in order of acceptance. */
   asked(): readonly HeldDraft[]
-  /** Held drafts after the id `after`, in order of acceptance. */
-  list(after: number, limit: number): readonly HeldDraft[]
+  /** Held drafts after the id `after` that pass the filter, in order of acceptance. */
+  list(after: number, limit: number, passes?: (draft: HeldDraft) => boolean): readonly HeldDraft[]
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
   listSettled(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
   counts(): HeldCounts
@@ -149,11 +149,11 @@ export function openHeldLists(
 ): Pick<HeldQueue, 'asked' | 'list' | 'listSettled' | 'counts'> {
   return {
     asked: () => askedOf(held),
-    list(after, limit) {
+    list(after, limit, passes = () => true) {
       const page: HeldDraft[] = []
       for (const draft of held.all()) {
         if (page.length >= limit) break
-        if (draft.id > after) page.push(draft)
+        if (draft.id > after && passes(draft)) page.push(draft)
       }
       return page
     },
