@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { moved, PAYING, RUNNING } from '../../../test/held/held-drafts.ts'
+import { moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
 import { openHeldStage } from '../../../test/held/held-stage.ts'
 
 suite('a draft with a transaction', () => {
@@ -53,5 +53,36 @@ suite('a draft with a transaction', () => {
     )
     await stage.settle(['a'])
     assert.equal(stage.published().at(-1), 'play/entry 3')
+  })
+
+  test('is held in a log without events', async () => {
+    using stage = openHeldStage()
+    const deposit = { ref: 'coins', type: 'treasury', kind: 'deposit', kots: '5', tx: 'a' }
+    assert.equal(await stage.send(deposit), 'coins held')
+    stage.reopen()
+    assert.equal(await stage.settle(['a']), '1 published, 0 failed, 0 refused')
+  })
+
+  test('waits for no draft of another contest, and a draft of no contest for none at all', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, moved('won', 'prize/winner', '10'), sent('play', 'pool/top_up', '1'))
+    const month = { details: { month: '2026-10' } }
+    const loyalty = { ref: 'l', type: 'payout', kind: 'loyalty', kots: '0', tx: 'l', ...month }
+    assert.equal(await stage.send(loyalty), 'l held')
+    assert.match(await stage.send({ ...loyalty, ref: 'm', kots: '1' }), /^0: insufficient-balance/)
+    assert.equal(await stage.settle(['l']), '1 published, 0 failed, 0 refused')
+  })
+
+  test('stays held when a later request of the same commit is refused', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING)
+    const statuses = await Promise.all([
+      stage.send(sent('a', 'pool/top_up', '50')),
+      stage.send(sent('b', 'pool/top_up', '50'), moved('x', 'prize/winner', '1000')),
+      stage.send(moved('y', 'prize/winner', '150')),
+      stage.send(moved('z', 'pool/sponsor', '1')),
+    ])
+    assert.match(statuses.join('; '), /^a held; 1: insufficient-balance .*; y held; z published$/)
+    assert.deepEqual(stage.held(), ['a', 'y'])
   })
 })
