@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -225,6 +225,19 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     assert.ok(refused.stderr.includes(`send that log every row with: ${statement}\n`), refused.stderr)
     await stage.sql.unsafe(statement)
     assert.equal((await stage.drain()).stdout, '1 published, 1 duplicates skipped, 0 held\n')
+  })
+
+  test('is refused on a standby, which cannot keep its marks', async () => {
+    const signal = join(stage.server.host, 'data', 'standby.signal')
+    await stage.server.end('SIGINT')
+    writeFileSync(signal, '')
+    await stage.server.start()
+    const { code, stderr } = await stage.drain()
+    await stage.server.end('SIGINT')
+    rmSync(signal)
+    await stage.server.start()
+    assert.equal(code, 1)
+    assert.match(stderr, /\/postgres is a standby: give --from the address of the primary$/m)
   })
 
   test('says which connection fails, and repeats neither the address nor the password', async () => {

@@ -8,6 +8,7 @@ import postgres from 'postgres'
 
 const WAIT_MS = 30_000
 const LOOK_MS = 20
+const PORT_DEFAULT = 5_432
 
 /** Folder of the newest PostgreSQL that Debian has installed; its programs are not in PATH. */
 const [PROGRAMS = ''] = globSync('/usr/lib/postgresql/*/bin').toSorted().toReversed()
@@ -22,8 +23,6 @@ export type PostgresServer = AsyncDisposable &
     url(database?: string): string
     /** Directory of the socket. */
     host: string
-    /** Process id of the server, which starts one process per connection. */
-    pid(): number
     /** Starts the server, and waits until it takes connections. */
     start(): Promise<void>
     /** Ends the server with a signal: SIGKILL is a crash, SIGINT a fast stop. */
@@ -32,11 +31,12 @@ export type PostgresServer = AsyncDisposable &
     run(program: string, words: readonly string[], input?: string): string
   }>
 
-/** Makes a cluster below `folder` and starts it, with settings such as `jit=off`. */
+/** Makes a cluster below `folder` and starts it, on a port of the loopback too if one is given. */
 export async function startPostgresServer(
   folder: string,
-  settings: readonly string[] = [],
+  port: number | null = null,
 ): Promise<PostgresServer> {
+  const settings = port === null ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
   const home = join(folder, 'postgres')
   const as = ordinaryUser()
   mkdirSync(home)
@@ -53,12 +53,11 @@ export async function startPostgresServer(
   run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
   let child: ChildProcess | null = null
   const url = (database = 'postgres'): string =>
-    `postgres://tester@/${database}?host=${encodeURIComponent(home)}&sslmode=disable`
+    `postgres://tester@/${database}?host=${encodeURIComponent(home)}&port=${port ?? PORT_DEFAULT}&sslmode=disable`
   const server: PostgresServer = {
     url,
     host: home,
     run,
-    pid: () => child?.pid ?? 0,
     async start() {
       const endMs = performance.now() + WAIT_MS
       for (;;) {
@@ -67,7 +66,7 @@ export async function startPostgresServer(
           ['-D', data, '-k', home, ...[...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])],
           { ...as, cwd: home, stdio: 'ignore' },
         )
-        if (await answers(home)) return
+        if (await answers(home, port ?? PORT_DEFAULT)) return
         // A crashed server is refused a start while its processes still end.
         if (child.exitCode !== null || child.signalCode !== null) child = null
         if (performance.now() > endMs) throw new Error('PostgreSQL does not start')
@@ -88,12 +87,13 @@ export async function startPostgresServer(
   return server
 }
 
-/** Sockets only, and small. */
-const SETTINGS = ['listen_addresses=', 'shared_buffers=16MB', 'max_connections=40']
+/** Settings of a small server. */
+const SETTINGS = ['shared_buffers=16MB', 'max_connections=40']
 
-async function answers(host: string): Promise<boolean> {
+async function answers(host: string, port: number): Promise<boolean> {
   const sql = postgres({
     host,
+    port,
     database: 'postgres',
     username: 'tester',
     max: 1,

@@ -38,15 +38,20 @@ export async function connectDatabase(
   let isLost = false
   lost.promise.catch(() => (isLost = true))
   let socket: Socket | null = null
+  const ssl = typeof target.tls === 'object' ? { ...target.tls, host: '' } : target.tls
   const settings = {
     ...clientSettings(target),
+    ssl,
     onnotify: () => listeners.forEach((listener) => listener()),
     onnotice: () => undefined,
     onclose: () => lost.reject(new DatabaseError('the connection was closed', true)),
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
       if (socket !== null) throw new DatabaseError('the connection was closed', true)
-      socket = await openSocket(chosen, target.connectSeconds * 1_000)
+      const opened = await openSocket(chosen, target.connectSeconds * 1_000)
+      socket = opened.socket
+      // Without a host here, the certificate of a server at an IP address would be checked for `localhost`.
+      if (typeof ssl === 'object') ssl.host = opened.host
       return socket
     },
   }
@@ -102,7 +107,6 @@ function clientSettings({ hosts, user, password, database, ...target }: Database
     ...(user === null ? {} : { user }),
     ...(password === null ? {} : { password }),
     ...(database === null ? {} : { database }),
-    ssl: target.tls,
     connect_timeout: target.connectSeconds,
     max: 1,
     idle_timeout: null,
@@ -121,7 +125,9 @@ function clientSettings({ hosts, user, password, database, ...target }: Database
   }
 }
 
-async function openSocket({ host, port, path }: ChosenServers, ms: number): Promise<Socket> {
+type OpenedSocket = Readonly<{ socket: Socket; host: string }>
+
+async function openSocket({ host, port, path }: ChosenServers, ms: number): Promise<OpenedSocket> {
   if (path !== false) return connected(connect(path), '', ms)
   let failure: unknown
   for (const [index, one] of host.entries()) {
@@ -134,11 +140,11 @@ async function openSocket({ host, port, path }: ChosenServers, ms: number): Prom
   throw failure
 }
 
-async function connected(socket: Socket, host: string, ms: number): Promise<Socket> {
+async function connected(socket: Socket, host: string, ms: number): Promise<OpenedSocket> {
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(ms) })
-    // The client takes the name for TLS from here.
-    return Object.assign(socket, { host })
+    // The client takes the name that it sends to the server (SNI) from the socket.
+    return { socket: Object.assign(socket, { host }), host }
   } catch (error) {
     socket.destroy()
     throw error
