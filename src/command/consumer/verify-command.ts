@@ -34,7 +34,7 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
         .default([], 'the key kept in --save, else the key that the service lists'),
     )
     .addOption(
-      own('--chain <chain=urls>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
+      own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
     )
     .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
     .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))

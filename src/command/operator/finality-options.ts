@@ -24,7 +24,7 @@ export function finalityOptions(command: Command): Command {
   return command
     .addOption(
       option(
-        '--finality <chain=urls>',
+        '--finality <servers>',
         'hold each draft with a transaction until these JSON-RPC servers say that it is final: solana=URL,URL,URL or evm=…; three are best',
       ),
     )
