@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import { randomOf } from '../../sim/random.ts'
+import { run } from '../stage/command-stage.ts'
+import { readLines } from '../stage/node-process.ts'
+import { openKeptDrafts } from './kept-drafts.ts'
+import { openOperatorDesk } from './operator-desk.ts'
+import type { PaymentFate } from './payment-fates.ts'
+import { openPaymentChain, takesPlace } from './payment-fates.ts'
+import { runPlatform } from './platform-contests.ts'
+import { openPlatformDesk } from './platform-desk.ts'
+import type { PrivateDoor } from './private-door.ts'
+import { faultsOf, openRandomRpcServers } from './random-rpc-faults.ts'
+import { openTurns, startLife } from './service-lives.ts'
+import type { LoggedEvent } from './settled-truth.ts'
+import { assertContestsPaid, assertLogIsTruth, assertNoneEarly, assertPlaces } from './settled-truth.ts'
+import { assertInOrder, placeOf, readStoredDrafts, storedIn } from './stored-drafts.ts'
+
+type CampaignSettings = Readonly<{
+  folder: string
+  kind: ChainKind
+  seed: string
+  kills: number
+  txs: number
+}>
+
+const LIFE_MS_MIN = 150
+const LIFE_MS_MAX = 900
+/** Share of the lives that end by a stop and not by a kill. */
+const STOPS = 0.15
+/** Longest wait for a condition. */
+const WAIT_MS_MAX = 25_000
+/** Payments at the end that never take place, to look at what waits. */
+const LAST_LOST = 3
+
+/** What a campaign did: each count of `counts` must be above zero. */
+type Told = Readonly<{
+  counts: Readonly<Record<string, number>>
+  faults: Readonly<Record<string, number>>
+  questions: number
+  txs: number
+  kills: number
+  drafts: number
+}>
+
+export type Campaign = AsyncDisposable &
+  Readonly<{
+    /** Kills and restarts the service at random until the platform has sent everything. */
+    killUntilSent(): Promise<void>
+    /** Lets everything settle, and compares the metrics of what waits with what waits. */
+    settle(): Promise<void>
+    /** Compares the log, the lists and the public answers with the truth. */
+    compare(): Promise<void>
+    /** Serves the backup, which settles what it holds as the log did. */
+    restore(): Promise<void>
+    told(): Told
+  }>
+
+export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignSettings): Promise<Campaign> {
+  const random = randomOf(seed)
+  const data = join(folder, 'data')
+  const copy = join(folder, 'copy.db')
+  const payments = openPaymentChain(kind, seed)
+  const servers = await openRandomRpcServers(payments.chain, randomOf(`${seed}/faults`))
+  const turns = openTurns()
+  const desk = openPlatformDesk(randomOf(`${seed}/desk`), turns.take)
+  const twins: (readonly [string, string])[] = []
+  const operator = openOperatorDesk(randomOf(`${seed}/operator`), payments, twins)
+  const truth = { accepted: desk.accepted, payments, twins, vouched: operator.vouched }
+  const kept = openKeptDrafts(desk)
+  const counts = { restarts: 0, early: 0, contests: 0, heldInCopy: 0 }
+  let killed = 0
+  let life: Awaited<ReturnType<typeof startLife>> | null = null
+
+  async function start(directory = data): Promise<PrivateDoor> {
+    servers.starting()
+    life = await startLife(directory, kind, servers.urls)
+    servers.started()
+    return life.door
+  }
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    turns.close()
+    const ended = await life?.node.end(signal)
+    life = null
+    if (signal === 'SIGTERM') assert.equal(ended?.code, 0, 'it stops')
+    else killed += 1
+  }
+
+  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const last = performance.now() + WAIT_MS_MAX
+    while (!(await holds())) {
+      const said = performance.now() > last ? JSON.stringify((await life?.door.held())?.slice(0, 20)) : ''
+      assert.ok(
+        performance.now() < last,
+        `not in time: ${what} ${said}\n${life?.node.stderr().slice(-3_000)}`,
+      )
+      await sleep(20)
+    }
+  }
+
+  async function backUp(): Promise<void> {
+    const known = [...desk.known.keys()]
+    const { code, stderr } = await run(['backup', '--data', data, '--to', copy])
+    assert.equal(code, 0, stderr)
+    const copied = readStoredDrafts(copy)
+    assertInOrder(copied.held.keys(), desk.accepted.keys())
+    for (const ref of known) assert.ok(placeOf(copied, ref) !== undefined, `${ref} is in the copy`)
+    counts.heldInCopy = copied.held.size
+  }
+
+  /** Sends payments until each fault has taken effect. The operator vouches for one that is late. */
+  async function sendUntilAllFired(): Promise<void> {
+    const deposit = (name: string, fate?: PaymentFate) => {
+      const { tx } = payments.send(random, fate)
+      return { ref: `${name}-${payments.fates.size}`, type: 'treasury', kind: 'deposit', kots: '1', tx }
+    }
+    const late = deposit('late', 'late')
+    await desk.send([late])
+    assert.ok(life !== null)
+    await operator.vouch(life.door, late)
+    await until('each fault takes effect', async () => {
+      await desk.send(Array.from({ length: 3 }, () => deposit('more')))
+      const fired = servers.fired()
+      return faultsOf(kind).every((fault) => (fired[fault] ?? 0) > 0)
+    })
+  }
+
+  const events = async (): Promise<readonly LoggedEvent[]> =>
+    (await readLines(life?.node.url ?? '', 0)).map((line) => JSON.parse(line) as LoggedEvent)
+  let running: Promise<void> | undefined
+  let isSent = false
+
+  return {
+    async killUntilSent(): Promise<void> {
+      running = runPlatform({ desk, payments, twins }, seed, txs).then(() => void (isSent = true))
+      running.catch(() => undefined)
+      let limit = 0
+      while (killed < kills) {
+        const door = await start()
+        await kept.assertListed(door)
+        counts.restarts += 1
+        limit += txs / kills
+        const present = limit
+        turns.open(door, () => payments.fates.size < present)
+        const stopping = new AbortController()
+        const operating = operator.run(door, stopping.signal)
+        const pause = sleep(random.between(LIFE_MS_MIN, LIFE_MS_MAX))
+        await Promise.race([pause, running.then(() => pause)])
+        if (counts.heldInCopy === 0 && killed >= kills / 2) await backUp()
+        stopping.abort()
+        await end(random.chance(STOPS) ? 'SIGTERM' : 'SIGKILL')
+        await operating
+        kept.assertStored(storedIn(data))
+      }
+    },
+
+    async settle(): Promise<void> {
+      let door = await start()
+      await kept.assertListed(door)
+      turns.open(door, () => true)
+      const stopping = new AbortController()
+      const operating = operator.run(door, stopping.signal)
+      await running
+      assert.ok(isSent)
+      await sendUntilAllFired()
+      servers.calm()
+      stopping.abort()
+      await operating
+      await until('nothing is held', async () => {
+        await operator.decide(door, true)
+        return (await door.held()).length === 0
+      })
+      const from = Date.now()
+      const lost = Array.from({ length: LAST_LOST }, (_, index) => {
+        return {
+          ref: `last-${index}`,
+          type: 'treasury',
+          kind: 'deposit',
+          kots: '1',
+          tx: payments.send(random, 'never').tx,
+        }
+      })
+      await desk.send(lost)
+      const to = Date.now()
+      await end('SIGKILL')
+      kept.assertStored(storedIn(data))
+      door = await start()
+      await kept.assertListed(door)
+      await until(
+        'the metric of what waits',
+        async () => (await door.metric('daybook_finality_pending')) === LAST_LOST,
+      )
+      const asked = Date.now()
+      const age = (await door.metric('daybook_finality_oldest_pending_seconds')) * 1_000
+      assert.ok(age >= asked - to && age <= Date.now() - from, `the oldest waits for ${age} ms`)
+      await operator.decide(door, true)
+      assert.deepEqual(await door.held(), [])
+    },
+
+    async compare(): Promise<void> {
+      assert.ok(life !== null)
+      const found = await events()
+      counts.early = assertNoneEarly(found, truth)
+      counts.contests = assertContestsPaid(found)
+      const url = life.node.url
+      const { finality } = (await (await fetch(`${url}/api/v1/status`)).json()) as {
+        finality: Record<string, number>
+      }
+      servers.heal()
+      const last = Math.max(...payments.fates.keys().map((tx) => payments.chain.finalAt(tx) ?? 0))
+      await sleep(Math.max(0, last - Date.now()))
+      const chain = [
+        '--chain',
+        `${kind}=${servers.urls.join(',')}`,
+        '--chain-requests',
+        '100000',
+        '--sample',
+        '10000',
+      ]
+      const verified = await run(['verify', url, ...chain])
+      assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+      await end('SIGTERM')
+      const final = storedIn(data)
+      kept.assertStored(final)
+      assertLogIsTruth(found, truth, final)
+      assertPlaces(truth, final)
+      const states = [...final.settled.values()]
+      const expected = { held: 0, failed: count(states, 'failed'), dropped: count(states, 'dropped') }
+      assert.deepEqual(
+        { held: finality['held'], failed: finality['failed'], dropped: finality['dropped'] },
+        expected,
+      )
+      assert.ok((finality['vouched'] ?? 0) >= counts.early, 'each early event is counted as vouched')
+      const checked = await run(['check', '--data', data])
+      assert.equal(checked.code, 0, checked.stdout + checked.stderr)
+    },
+
+    async restore(): Promise<void> {
+      const restored = join(folder, 'restored')
+      mkdirSync(restored)
+      copyFileSync(copy, join(restored, 'daybook.db'))
+      copyFileSync(`${data}.key`, `${restored}.key`)
+      const copied = readStoredDrafts(copy)
+      const door = await start(restored)
+      await kept.assertListed(door, copied)
+      await until('the chain has settled the held drafts of the copy', async () => {
+        await operator.decide(door, true)
+        return (await door.held()).every(({ waitsFor }) => waitsFor !== 'chain')
+      })
+      assertNoneEarly(await events(), truth)
+      await end('SIGTERM')
+      const settled = storedIn(restored)
+      for (const ref of copied.held.keys()) {
+        const fate = payments.fates.get(desk.accepted.get(ref)?.tx ?? '')
+        const place = placeOf(settled, ref)
+        if (fate === 'failed') assert.equal(place, 'failed', ref)
+        else if (fate !== undefined && !takesPlace(fate)) assert.equal(place, 'dropped', ref)
+        else assert.ok(place === 'published' || place === 'held' || place === 'dropped', `${ref} is ${place}`)
+      }
+    },
+
+    told: () => ({
+      counts: { ...counts, ...kept.counts, ...desk.counts, ...operator.counts, twins: twins.length },
+      faults: servers.fired(),
+      questions: servers.requests(),
+      txs: payments.fates.size,
+      kills: killed,
+      drafts: desk.accepted.size,
+    }),
+
+    async [Symbol.asyncDispose]() {
+      if (life !== null) await life.node.end('SIGKILL')
+      await servers[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function count(states: readonly string[], state: string): number {
+  return states.filter((one) => one === state).length
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../sim/random.ts'
+import type { PaymentChain } from './payment-fates.ts'
+import type { HeldRow, PrivateDoor } from './private-door.ts'
+
+/** The operator: gives lost payments up, vouches for late ones, and drops a second payout that the books refuse. */
+export type OperatorDesk = Readonly<{
+  /** Decides about held drafts. Everything lost is given up when `all`, some of it otherwise. */
+  decide(door: PrivateDoor, all: boolean): Promise<void>
+  /** Vouches for one payment. */
+  vouch(door: PrivateDoor, payment: Readonly<{ ref: string; tx: string }>): Promise<void>
+  /** Decides from time to time until the signal. */
+  run(door: PrivateDoor, signal: AbortSignal): Promise<void>
+  /** Transactions for which the operator vouched, or tried to. */
+  vouched: ReadonlySet<string>
+  /** Refs that the operator dropped, or tried to. */
+  dropped: ReadonlySet<string>
+  counts: Readonly<{ drops: number; vouches: number; releases: number }>
+}>
+
+/** Time that a draft waits before the operator gives it up. */
+const PATIENCE_MS = 500
+const REASON = 'decided by the operator of the test'
+
+export function openOperatorDesk(
+  random: Random,
+  payments: PaymentChain,
+  twins: readonly (readonly [string, string])[],
+): OperatorDesk {
+  const vouched = new Set<string>()
+  const dropped = new Set<string>()
+  const counts = { drops: 0, vouches: 0, releases: 0 }
+
+  function isLost({ tx }: HeldRow): boolean {
+    const fate = tx === null ? undefined : payments.fates.get(tx)
+    return fate === 'never' || fate === 'gone'
+  }
+
+  async function say(door: PrivateDoor, decision: string, refs: readonly string[]): Promise<number> {
+    if (refs.length === 0) return 0
+    const { status, body } = await door.post(`/held/${decision}`, { refs, reason: REASON })
+    if (status !== 200) throw new Error(`${decision} answers ${status} ${body.code} ${body.detail}`)
+    return refs.length
+  }
+
+  async function decide(door: PrivateDoor, all: boolean): Promise<void> {
+    const isOld = (row: HeldRow): boolean => Date.now() - row.acceptedAtMs > PATIENCE_MS
+    const rows = await door.held()
+    const held = new Set(rows.map(({ ref }) => ref))
+    // One payout of a pair is given up when the other is published.
+    const isSecond = ({ ref, waitsFor }: HeldRow): boolean => {
+      const other = twins.find((pair) => pair.includes(ref))?.find((one) => one !== ref)
+      return waitsFor === 'books' && other !== undefined && !held.has(other) && !dropped.has(other)
+    }
+    const chosen = (row: HeldRow): boolean => all || (isOld(row) && random.chance(0.5))
+    const drops = rows.filter((row) => {
+      return (isLost(row) || isSecond(row)) && chosen(row)
+    })
+    const vouches = rows.filter(
+      (row) => row.tx !== null && payments.fates.get(row.tx) === 'late' && random.chance(0.2),
+    )
+    for (const { ref } of drops) dropped.add(ref)
+    for (const { tx } of vouches) vouched.add(tx ?? '')
+    const refsOf = (some: readonly HeldRow[]): readonly string[] => some.map(({ ref }) => ref)
+    counts.drops += await say(door, 'drop', refsOf(drops))
+    counts.vouches += await say(door, 'vouch', refsOf(vouches))
+    // A release never overrides the chain, so it may name any draft.
+    if (random.chance(0.3)) counts.releases += await say(door, 'release', refsOf(rows.slice(0, 20)))
+  }
+
+  return {
+    decide,
+    async vouch(door, { ref, tx }) {
+      vouched.add(tx)
+      counts.vouches += await say(door, 'vouch', [ref])
+    },
+    async run(door, signal) {
+      while (!signal.aborted) {
+        await sleep(random.between(40, 200))
+        // A kill of the service ends the question. Its effect is seen in the next list.
+        if (!signal.aborted)
+          await decide(door, false).catch((error: unknown) => {
+            if (!signal.aborted && String(error).includes('answers')) throw error
+          })
+      }
+    },
+    vouched,
+    dropped,
+    counts,
+  }
+}
