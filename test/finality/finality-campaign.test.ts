@@ -7,11 +7,11 @@ import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
 import { openCampaign } from './finality-campaign.ts'
 import { faultsOf } from './random-rpc-faults.ts'
 
-/** Kills of the service of each chain. The long campaign is `DAYBOOK_CAMPAIGN=100`: 10,000 transactions in all. */
-const KILLS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 5)
+/** Kills of the service of each chain. The long campaign is `DAYBOOK_CAMPAIGN=80`: 10,240 transactions and 160 kills in all. */
+const KILLS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'final by the word of the chain'
 /** Transactions between two kills. */
-const TXS_PER_KILL = 50
+const TXS_PER_KILL = 64
 /** What a short campaign may miss. */
 const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept', 'twins'])
 const KILLS_FOR_RARE = 50
@@ -23,7 +23,7 @@ suite(
     for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
       test(
         `publishes each final transaction of ${kind} once, and no other`,
-        { timeout: 60_000 + KILLS * 10_000 },
+        { timeout: 100_000 + KILLS * 20_000 },
         async (t) => {
           t.diagnostic(`seed: ${SEED}`)
           const folder = mkdtempSync(join(tmpdir(), 'daybook-campaign-'))

@@ -32,7 +32,7 @@ const LIFE_MS_MAX = 900
 /** Share of the lives that end by a stop and not by a kill. */
 const STOPS = 0.15
 /** Longest wait for a condition. */
-const WAIT_MS_MAX = 25_000
+const WAIT_MS_MAX = 60_000
 /** Payments at the end that never take place, to look at what waits. */
 const LAST_LOST = 3
 
