@@ -272,6 +272,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
     }),
 
     async [Symbol.asyncDispose]() {
+      turns.end()
       if (life !== null) await life.node.end('SIGKILL')
       await servers[Symbol.asyncDispose]()
     },

@@ -118,8 +118,12 @@ function openContest({ desk, payments, twins }: Platform, random: Random, contes
     if (!takesPlace(fate)) again.push(plans)
     return drafts
   }
+  /** Makes so many lost payments again, one by one: each may wait for another of them. */
   async function payAgain(count: number): Promise<void> {
-    for (const plans of again.splice(0, count)) await pay(plans)
+    for (let paid = 0; paid < count; paid += 1) {
+      const plans = again.shift()
+      if (plans !== undefined) await pay(plans)
+    }
   }
   return {
     send: (...plans: readonly Plan[]) => submit(plans.map((plan) => drafted(plan))),

@@ -26,6 +26,8 @@ export type Turns = Readonly<{
   take(): Promise<PrivateDoor>
   open(door: PrivateDoor, mayGoOn: () => boolean): void
   close(): void
+  /** Rejects all further turns, so that a platform ends that is not finished. */
+  end(): void
 }>
 
 const LOOK_MS = 5
@@ -42,5 +44,10 @@ export function openTurns(): Turns {
     },
     open: (door, mayGoOn) => void (present = () => (mayGoOn() ? door : null)),
     close: () => void (present = () => null),
+    end() {
+      present = () => {
+        throw new Error('the campaign is over')
+      }
+    },
   }
 }
