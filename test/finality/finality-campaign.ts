@@ -46,7 +46,7 @@ type Told = Readonly<{
   drafts: number
 }>
 
-export type Campaign = AsyncDisposable &
+type Campaign = AsyncDisposable &
   Readonly<{
     /** Kills and restarts the service at random until the platform has sent everything. */
     killUntilSent(): Promise<void>

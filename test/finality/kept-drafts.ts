@@ -5,7 +5,7 @@ import type { StoredDrafts } from './stored-drafts.ts'
 import { assertInOrder, placeOf } from './stored-drafts.ts'
 
 /** Compares the store of a service that has ended with what was known before. */
-export type KeptDrafts = Readonly<{
+type KeptDrafts = Readonly<{
   /** Asserts that a service that has just started lists what was stored, in the same order. */
   assertListed(door: PrivateDoor, before?: StoredDrafts): Promise<void>
   /** Asserts that a store has everything that was acknowledged, and each unanswered request whole or not at all. */

@@ -4,7 +4,7 @@ import type { PaymentChain } from './payment-fates.ts'
 import type { HeldRow, PrivateDoor } from './private-door.ts'
 
 /** The operator: gives lost payments up, vouches for late ones, and drops a second payout that the books refuse. */
-export type OperatorDesk = Readonly<{
+type OperatorDesk = Readonly<{
   /** Decides about held drafts. Everything lost is given up when `all`, some of it otherwise. */
   decide(door: PrivateDoor, all: boolean): Promise<void>
   /** Vouches for one payment. */

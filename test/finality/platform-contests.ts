@@ -180,7 +180,7 @@ function splitOf(random: Random, whole: number, parts: number): readonly number[
 }
 
 /** Moves of the treasury, burns and trades, each with a transaction, and prices without one. */
-export async function runTreasury(
+async function runTreasury(
   { desk, payments }: Omit<Platform, 'twins'>,
   random: Random,
   moves: number,

@@ -5,7 +5,7 @@ import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Random } from '../../sim/random.ts'
 
 /** Three RPC servers of one chain whose faults change at random. One of them lies. */
-export type RandomRpcServers = AsyncDisposable &
+type RandomRpcServers = AsyncDisposable &
   Readonly<{
     urls: readonly string[]
     /**
