@@ -143,11 +143,10 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     now: clock.now,
     clockAgrees: state.clockAgrees,
     monotonicMs: () => performance.now(),
-    onDurable(seq) {
-      state.committed()
-      onDurable(seq)
-    },
+    onDurable,
     onCommit(committed) {
+      // Only a commit with events shows that the disk has room: one of duplicates writes nothing.
+      state.committed()
       onPublic()
       say({ is: 'committed', committed })
     },
