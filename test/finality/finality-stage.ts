@@ -50,6 +50,8 @@ export type FinalityStage = AsyncDisposable &
     chain: PretendChain
     rpcs: readonly RpcServer[]
     data: string
+    /** Base URL of the private listener, whose token is `LOCAL_TOKEN`. */
+    door(): string
     /** Moves the clock of the chain, and that of the writer. */
     advance(ms: number): void
     publish(...drafts: readonly object[]): Promise<StageAnswer>
@@ -155,6 +157,7 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
   }
   return {
     chain,
+    door: () => `http://127.0.0.1:${running().publishPort}`,
     rpcs: servers,
     data,
     advance(ms) {

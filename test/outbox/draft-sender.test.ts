@@ -78,7 +78,7 @@ suite('rows for the publish door', () => {
     assert.equal(settled, 'ab')
     assert.equal(
       said,
-      'row a, kots: is not there; waiting, because 2 drafts are held\nthe publish door takes drafts again\n',
+      'row a, kots: is not there; waiting for held drafts (2)\nthe publish door takes drafts again\n',
     )
   })
 

@@ -99,9 +99,7 @@ function passes({ status, held }: DoorFailure): boolean {
 
 function waitReason(row: DraftRow | undefined, failure: DoorFailure): string {
   const reason = reasonOf(row, failure)
-  return failure.held > 0
-    ? `${reason}; waiting, because ${failure.held} drafts are held`
-    : `${reason}; trying again`
+  return failure.held > 0 ? `${reason}; waiting for held drafts (${failure.held})` : `${reason}; trying again`
 }
 
 function reasonOf(row: DraftRow | undefined, { field, reason }: DoorFailure): string {

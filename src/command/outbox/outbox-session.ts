@@ -60,7 +60,7 @@ async function checkedTable(connection: DatabaseConnection, table: OutboxTable):
       WHERE n.nspname = $1 AND t.relname = $2`,
     [table.schema, table.name, table.trigger],
   )
-  const advice = `daybook publish --sql --table ${table.schema}.${table.name} prints it`
+  const advice = `publish --sql --table ${table.schema}.${table.name} prints its SQL`
   if (found === undefined) throw new CommandError(1, `the table ${table.full} does not exist; ${advice}`)
   if (found['ordered'] !== true) {
     throw new CommandError(
