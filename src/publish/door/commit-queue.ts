@@ -24,6 +24,8 @@ export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
   held: HeldQueue
+  /** Ends the queue. Settles after its last commit: the store may be closed then. */
+  close(): Promise<void>
 }>
 
 type CommitQueueSettings = Readonly<{
@@ -73,6 +75,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const changes = openHeldChanges({ ...parts, published: appender.published })
   const waiting: WaitingRequest[] = []
   let broken = false
+  let closed = false
 
   function run(): void {
     const batch = takeBatch(waiting)
@@ -81,8 +84,12 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     broken ||= outcome === UNAVAILABLE
     if ('ok' in outcome) return batch.forEach(({ refuse }) => refuse(outcome))
     for (const answer of outcome) answer()
-    // Every commit ends with a release, so a commit without requests goes on with this one.
-    if (release.isUnfinished()) void enqueue(0, () => undefined)
+    goOn()
+  }
+
+  /** Goes on with the release. Every commit ends with one, so this is a commit without requests. */
+  function goOn(): void {
+    if (release.isUnfinished() && !closed) void enqueue(0, () => undefined)
   }
 
   /** Runs the work in the next commit. Settles when that is on the disk. */
@@ -95,6 +102,10 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     })
   }
 
+  // The last process may have ended in the middle of a release, and an import changes the books.
+  release.touchAll()
+  goOn()
+
   return {
     submit: (drafts) => enqueue(drafts.length, () => publishRequest(parts, drafts)),
     held: {
@@ -103,6 +114,10 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       vouch: (refs, reason) => enqueue(refs.length, () => changes.vouch(refs, reason)),
       drop: (refs, reason) => enqueue(refs.length, () => changes.drop(refs, reason)),
       ...openHeldLists(held, tables),
+    },
+    async close() {
+      closed = true
+      if (waiting.length > 0) await enqueue(0, () => undefined)
     },
   }
 }
@@ -121,6 +136,7 @@ function commit(
   const before = appender.head()
   try {
     appender.begin()
+    release.begin()
     // A crash before the commit returns leaves nothing of the batch.
     const answers = batch.map((request) => request.run())
     release.run()
@@ -139,7 +155,7 @@ function commit(
     if (failure === UNAVAILABLE) return failure
     held.reload()
     earlier.clear()
-    release.reset()
+    release.touchAll()
     return failure
   }
 }

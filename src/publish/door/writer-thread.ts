@@ -71,6 +71,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   })
   const gate = await openGate(settings, surroundingsOf({ db, queue, clock, state }), say)
   if (gate === undefined) {
+    await queue.close()
     db.close()
     return port.close()
   }
@@ -106,6 +107,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const asking = gate?.run()
   await once(door, 'close')
   await asking
+  await queue.close()
   mark.sync()
   db.close()
   port.close()

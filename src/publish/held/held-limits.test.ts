@@ -23,6 +23,18 @@ async function waitUntil(isTrue: () => boolean): Promise<void> {
 
 const heldIn = (stage: HeldStage): number => stage.queue().held.counts().held
 
+/** Holds final payouts, more than one commit publishes, until the transaction `a` is final. Returns their number. */
+async function holdByOne(stage: HeldStage): Promise<number> {
+  await stage.send(...PAYING, sent('a', 'pool/top_up', '50'), moved('won', 'prize/winner', '150'))
+  const count = REQUEST_DRAFTS * 2 + 100
+  for (let from = 0; from < count; from += REQUEST_DRAFTS) {
+    const outcome = await stage.outcome(payouts(from, Math.min(REQUEST_DRAFTS, count - from)))
+    assert.ok(outcome.ok)
+  }
+  await stage.settle(payouts(0, count).map(({ ref }) => ref))
+  return count
+}
+
 suite('held drafts', () => {
   test(`are ${HELD_DRAFTS_MAX} at most: a request with one more is refused whole, 503 held-full`, async () => {
     using stage = openHeldStage()
@@ -42,13 +54,7 @@ suite('held drafts', () => {
 
   test('that are let go by one draft are published in several commits, in order of acceptance', async () => {
     using stage = openHeldStage()
-    await stage.send(...PAYING, sent('a', 'pool/top_up', '50'), moved('won', 'prize/winner', '150'))
-    const count = REQUEST_DRAFTS * 2 + 100
-    for (let from = 0; from < count; from += REQUEST_DRAFTS) {
-      const outcome = await stage.outcome(payouts(from, Math.min(REQUEST_DRAFTS, count - from)))
-      assert.ok(outcome.ok)
-    }
-    await stage.settle(payouts(0, count).map(({ ref }) => ref))
+    const count = await holdByOne(stage)
     assert.equal(heldIn(stage), count + 2)
     await stage.settle(['a'])
     assert.ok(heldIn(stage) > 0, 'no commit has them all')
@@ -61,6 +67,30 @@ suite('held drafts', () => {
       txs,
       payouts(0, count).map(({ ref }) => `transaction-${ref}`),
     )
+  })
+
+  test('that a stop left between two commits of a release are published after the next start', async () => {
+    using stage = openHeldStage()
+    await holdByOne(stage)
+    await stage.settle(['a'])
+    await stage.queue().close()
+    const left = heldIn(stage)
+    assert.ok(left > 0, 'one commit has not all of them')
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(heldIn(stage), left, 'a closed queue makes no commit')
+    stage.reopen()
+    await waitUntil(() => heldIn(stage) === 0)
+  })
+
+  test('that a full disk left between two commits of a release are published with the next commit', async () => {
+    using stage = openHeldStage()
+    await holdByOne(stage)
+    await stage.settle(['a'])
+    stage.limitPages(true)
+    assert.match(await stage.send(...payouts(3 * REQUEST_DRAFTS, 2_000)), /^null: store-full/)
+    stage.limitPages(false)
+    await stage.send(moved('gift', 'pool/sponsor', '1'))
+    await waitUntil(() => heldIn(stage) === 0)
   })
 
   test('of a commit that a full disk refused are forgotten, and can be sent again', async () => {
@@ -112,6 +142,6 @@ suite('held drafts', () => {
       each.push((performance.now() - began) / count)
     }
     const [few = 0, many = 0] = each
-    assert.ok(many < few * 4, `${few} ms each of 1,000, ${many} ms each of 8,000`)
+    assert.ok(many < few * 6, `${few} ms each of 1,000, ${many} ms each of 8,000`)
   })
 })

@@ -95,7 +95,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
 
   /** Runs the release of all groups. A settlement can change balances that other contests ask for. */
   function releaseAll(): number {
-    for (const group of held.readyGroups()) settings.release.touch(group)
+    settings.release.touchAll()
     return settings.release.run()
   }
 

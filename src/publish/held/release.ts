@@ -12,14 +12,16 @@ import { isReady } from './held-drafts.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{
+  /** Begins a commit, whose runs share one limit. */
+  begin(): void
   /** Notes that something changed for the held drafts of a group. */
   touch(group: HeldGroup): void
+  /** Notes that something may have changed for all of them: a settlement, a start, a rollback. */
+  touchAll(): void
   /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
   run(): number
-  /** Whether the last run reached its limit, so that another commit must go on. */
+  /** Whether the last commit reached its limit, so that another one must go on. */
   isUnfinished(): boolean
-  /** Forgets what was touched, after a rollback. */
-  reset(): void
 }>
 
 type ReleaseSettings = Readonly<{
@@ -31,7 +33,7 @@ type ReleaseSettings = Readonly<{
   onIrregular(refusal: BooksRefusal): void
 }>
 
-/** Held drafts that one run publishes at most. Bounds how long readers and publishers wait for the commit. */
+/** Held drafts that one commit publishes at most. Bounds how long readers and publishers wait for the commit. */
 const RELEASE_DRAFTS_MAX = 10_000
 
 /**
@@ -41,25 +43,31 @@ const RELEASE_DRAFTS_MAX = 10_000
 export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, earlier } = settings
   const touched = new Set<HeldGroup>()
+  /** Drafts that this commit may still publish. */
+  let left = RELEASE_DRAFTS_MAX
 
   function run(): number {
     const groups = [...touched].filter(held.hasReady)
     touched.clear()
     let published = 0
-    for (let walked = -1; walked !== 0; published += walked) {
-      walked = walk(settings, groups, RELEASE_DRAFTS_MAX - published)
-      if (published + walked >= RELEASE_DRAFTS_MAX) for (const group of groups) touched.add(group)
+    for (let walked = -1; walked !== 0 && left > 0; published += walked) {
+      walked = walk(settings, groups, left)
+      left -= walked
     }
+    if (left === 0) for (const group of groups) touched.add(group)
     if (published > 0) appender.keep()
     for (const group of groups) earlier.forget(group)
     return published
   }
 
   return {
+    begin: () => void (left = RELEASE_DRAFTS_MAX),
     touch: (group) => void touched.add(group),
-    run: () => (touched.size === 0 ? 0 : run()),
+    touchAll() {
+      for (const group of held.readyGroups()) touched.add(group)
+    },
+    run: () => (touched.size === 0 || left === 0 ? 0 : run()),
     isUnfinished: () => touched.size > 0,
-    reset: () => touched.clear(),
   }
 }
 
