@@ -3,8 +3,9 @@ import type { Amount } from '../protocol/amount.ts'
 import { add, ZERO } from '../protocol/amount.ts'
 import { parseEvent } from '../protocol/event.ts'
 import type { Ms } from '../protocol/moment.ts'
+import { canonicalTx } from '../protocol/tx.ts'
 import { number, text } from './store/codec.ts'
-import { lineEndOf, txKey } from './store/tx-index.ts'
+import { txKey } from './store/tx-index.ts'
 
 /** A published event that names a transaction. */
 type PublishedTx = Readonly<{
@@ -23,7 +24,7 @@ export type PublishedTxs = Readonly<{
    * events: `scannedTo` is the last one, and null at the end of the log.
    */
   after(seq: number, max: number): Readonly<{ events: readonly PublishedTx[]; scannedTo: number | null }>
-  /** Sum of the payouts that name a transaction, without the corrected ones. */
+  /** Sum of the payouts that name a transaction, in either case of hex digits, without the corrected ones. */
   paidIn(tx: string): Amount
 }>
 
@@ -43,10 +44,9 @@ export function openPublishedTxs(db: DatabaseSync): PublishedTxs {
        AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.seq = e.seq)
      ORDER BY e.seq LIMIT $max`,
   )
-  // Index keys can collide, so the end of the line is compared too.
   const named = db.prepare(
     `SELECT e.line FROM tx_events AS t CROSS JOIN events AS e ON e.seq = t.seq
-     WHERE t.key = $key AND substr(e.line, -length($end)) = $end
+     WHERE t.key = ?
        AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.seq = e.seq)`,
   )
   const headSeq = (): number => number(head.get() ?? {}, 'seq')
@@ -75,10 +75,11 @@ export function openPublishedTxs(db: DatabaseSync): PublishedTxs {
       return { events, scannedTo: last >= newest ? null : last }
     },
     paidIn(tx) {
-      const lines = named.all({ key: txKey(tx), end: lineEndOf(tx) }).map((row) => text(row, 'line'))
-      return lines
-        .map(parseEvent)
-        .filter(({ type }) => type === 'payout')
+      // Index keys can collide, so the transaction is compared too.
+      return named
+        .all(txKey(tx))
+        .map((row) => parseEvent(text(row, 'line')))
+        .filter((event) => event.type === 'payout' && canonicalTx(event.tx ?? '') === canonicalTx(tx))
         .reduce((sum, { kots }) => add(sum, kots ?? ZERO), ZERO)
     },
   }

@@ -28,6 +28,11 @@ export function isTx(chain: Chain, text: string): boolean {
   }
 }
 
+/** One text for each transaction: hex digits in either case name the same one. Other forms stay as they are. */
+export function canonicalTx(tx: string): string {
+  return EVM_TX.test(tx) ? tx.toLowerCase() : tx
+}
+
 /** Form of a transaction identifier, to complete "tx must be …". */
 export const TX_FORM: Readonly<Record<Chain, string>> = {
   solana: 'base58 that decodes to 64 bytes',

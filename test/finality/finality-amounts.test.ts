@@ -124,3 +124,29 @@ for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
     })
   })
 }
+
+suite('amounts on evm', () => {
+  test('count the payouts of a transaction together, whatever the case of its hex digits', async () => {
+    await using stage = await openStage('evm')
+    const tx = stage.chain.txOf(1)
+    const upper = `0x${tx.slice(2).toUpperCase()}`
+    await stage.publish(payout('a', tx, '10'))
+    stage.pay(tx, 10_000_000n)
+    stage.advance(FINAL_MS)
+    await stage.until('the first is published', () => stage.payouts().length === 1)
+    await stage.publish(payout('b', upper, '10'))
+    await stage.until('it is counted', async () => (await stage.metric(MORE)) === 1)
+    await stage.asked()
+    assert.equal(stage.payouts().length, 1)
+  })
+
+  test('are those of all held payouts of a transaction, whatever the case of its hex digits', async () => {
+    await using stage = await openStage('evm')
+    const tx = stage.chain.txOf(1)
+    await stage.publish(payout('a', tx, '10'), payout('b', `0x${tx.slice(2).toUpperCase()}`, '10'))
+    stage.pay(tx, 10_000_000n)
+    stage.advance(FINAL_MS)
+    await stage.until('both are counted', async () => (await stage.metric(MORE)) === 2)
+    assert.equal(stage.payouts().length, 0)
+  })
+})

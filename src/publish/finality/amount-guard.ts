@@ -2,6 +2,7 @@ import type { ChainClient, MovedAmount, TokenAccount } from '../../chain/tx-verd
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
+import { canonicalTx } from '../../protocol/tx.ts'
 import type { Settlement } from '../held/held-queue.ts'
 import { compareAmounts } from './amount-check.ts'
 import type { FinalityReport } from './finality-report.ts'
@@ -73,7 +74,7 @@ export function openAmountGuard({
       if (!drafts.some(isPayout)) return final
       const amount = moved.get(tx)
       if (amount === undefined) return null
-      const waiting = [...held()].filter((one) => one.draft.tx === tx && isPayout(one))
+      const waiting = [...held()].filter((one) => isPayout(one) && isOf(one, tx))
       const named = waiting.reduce((sum, { draft }) => add(sum, draft.kots ?? ZERO), published.paidIn(tx))
       const { is, reason } = compareAmounts(named, amount)
       switch (is) {
@@ -89,6 +90,9 @@ export function openAmountGuard({
     },
   }
 }
+
+const isOf = ({ draft }: HeldDraft, tx: string): boolean =>
+  draft.tx !== null && canonicalTx(draft.tx) === canonicalTx(tx)
 
 function isPayout({ draft }: HeldDraft): boolean {
   return draft.type === 'payout'

@@ -4,7 +4,7 @@ import { add, ZERO } from '../../protocol/amount.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { isTx } from '../../protocol/tx.ts'
+import { canonicalTx, isTx } from '../../protocol/tx.ts'
 import type { Sha256 } from '../../tlog/hash.ts'
 import { openKeyedTable } from './keyed-table.ts'
 import { openNamingEvents } from './naming-events.ts'
@@ -70,7 +70,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
   const naming = openNamingEvents()
   const paid = new Map<number, PaidTransaction>()
   const malformed = new Set<Seq>()
-  const wantedTx = settings.wanted === null ? null : canonicalTx(chain, settings.wanted)
+  const wantedTx = settings.wanted === null ? null : canonicalTx(settings.wanted)
   let wanted: Readonly<{ index: number; tx: string }> | null = null
   let firstRecent: Seq | null = null
   // Twice the sample, because corrections may take some of them away.
@@ -107,7 +107,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
       const { type, tx, seq, atMs } = entry.event
       if (atMs >= recentFrom) firstRecent ??= seq
       if (type === 'correction') cancel(entry)
-      else if (tx !== null) name(entry, canonicalTx(chain, tx))
+      else if (tx !== null) name(entry, canonicalTx(tx))
     },
     choose() {
       const drawn = candidates
@@ -148,11 +148,6 @@ function openCandidates(limit: number): Candidates {
     },
     lowest: () => queue.data.toSorted((a, b) => a.rank - b.rank),
   }
-}
-
-/** One text for a transaction. Hex digits of either case name the same one. */
-function canonicalTx(chain: 'solana' | 'evm', tx: string): string {
-  return chain === 'evm' ? tx.toLowerCase() : tx
 }
 
 /** Transactions with the largest sums of payouts above zero, the largest first. */
