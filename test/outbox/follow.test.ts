@@ -12,16 +12,18 @@ import { until } from './outbox-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 
-let [folder, tokenFile, number] = ['', '', 0]
+const root = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
+const tokenFile = join(root, 'token')
+let [folder, number] = ['', 0]
 let service: Service
 
 before(async () => {
   service = await startService({ chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] })
-  tokenFile = join(mkdtempSync(join(tmpdir(), 'daybook-follow-')), 'token')
   writeFileSync(tokenFile, service.token)
 })
 after(async () => {
   await service?.[Symbol.asyncDispose]()
+  rmSync(root, { recursive: true })
 })
 
 /** A line with a deposit of its own amount. */
@@ -42,9 +44,8 @@ const published = (): Promise<void> =>
 
 suite('a followed file', () => {
   const path = (name: string): string => join(folder, name)
-  beforeEach((t) => {
-    folder = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
-    if ('after' in t) t.after(() => rmSync(folder, { recursive: true, force: true }))
+  beforeEach(() => {
+    folder = mkdtempSync(join(root, 'followed-'))
   })
 
   type Following = Readonly<{ said(): string; stop(): Promise<RunResult>; ended: Promise<RunResult> }>
