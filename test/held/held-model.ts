@@ -80,7 +80,8 @@ export function openHeldModel(balances: BalancesSetting): HeldModel {
         if (receipt.startsWith('published')) touched.add(draft.contestId)
         answer.push(receipt)
       }
-      release(touched)
+      // An event of no contest can fill the treasury.
+      release(touched.has(null) ? 'all' : touched)
       return answer
     },
     settle(words) {

@@ -74,6 +74,8 @@ function publishOrHold(settings: RequestSettings, sent: SentDraft): Accepted | F
     const event = appender.append(draft, { ref, digest }, settings.now())
     earlier.publish(draft)
     release.touch(draft.contestId)
+    // A deposit can be what held drafts of any contest lack.
+    if (draft.contestId === null) release.touchDependent()
     return accepted({ ref, status: 'published', seq: event.seq }, decision.irregular)
   }
   if (held.size() >= HELD_DRAFTS_MAX) return HELD_FULL

@@ -32,6 +32,8 @@ export type HeldDrafts = Readonly<{
   /** Whether a draft of the group waits for no word of the chain. */
   hasReady(group: HeldGroup): boolean
   readyGroups(): readonly HeldGroup[]
+  /** Groups with a ready draft that events of other groups can let go: it takes from the treasury, or restates. */
+  dependentGroups(): readonly HeldGroup[]
   /** Holds a draft of the present request. `keep` writes it, `drop` forgets it. */
   hold(draft: Draft, ref: string, chain: 'asked' | 'none', acceptedAt: Ms): HeldDraft
   keep(): void
@@ -46,7 +48,7 @@ export type HeldDrafts = Readonly<{
   reload(): void
 }>
 
-type Group = { readonly drafts: Map<number, HeldDraft>; ready: number }
+type Group = { readonly drafts: Map<number, HeldDraft>; ready: number; dependent: number }
 
 /** Everything in memory. Maps iterate in order of acceptance. */
 type State = {
@@ -80,6 +82,8 @@ export function openHeldDrafts(tables: HeldTables): HeldDrafts {
     has: (group) => state.groups.has(group),
     hasReady: (group) => (state.groups.get(group)?.ready ?? 0) > 0,
     readyGroups: () => [...state.groups].flatMap(([group, { ready }]) => (ready > 0 ? [group] : [])),
+    dependentGroups: () =>
+      [...state.groups].flatMap(([group, { dependent }]) => (dependent > 0 ? [group] : [])),
     hold(draft, ref, chain, acceptedAt) {
       const waits = { place: null, settledAt: null, vouch: null, reason: null }
       const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...waits }
@@ -133,9 +137,10 @@ function load(tables: HeldTables): State {
 /** Adds a held draft, or replaces it in its place. */
 function put({ byRef, groups }: State, held: HeldDraft): void {
   const { contestId } = held.draft
-  const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0 }
+  const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
   const before = group.drafts.get(held.id)
-  group.ready += Number(isReady(held)) - Number(before !== undefined && isReady(before))
+  countReady(group, before, -1)
+  countReady(group, held, 1)
   group.drafts.set(held.id, held)
   groups.set(contestId, group)
   byRef.set(held.ref, held)
@@ -148,13 +153,20 @@ function forget({ byRef, groups }: State, held: HeldDraft): void {
   const before = group?.drafts.get(held.id)
   if (group === undefined || before === undefined) return
   group.drafts.delete(held.id)
-  group.ready -= Number(isReady(before))
+  countReady(group, before, -1)
   if (group.drafts.size === 0) groups.delete(contestId)
 }
 
 /** Whether a held draft waits for no word of the chain, so that only the books and its contest decide. */
 export function isReady({ chain }: HeldDraft): boolean {
   return chain !== 'asked'
+}
+
+function countReady(group: Group, held: HeldDraft | undefined, by: 1 | -1): void {
+  if (held === undefined || !isReady(held)) return
+  const { contestId, type, details } = held.draft
+  group.ready += by
+  if (contestId === null || type === 'pool' || details?.restates !== undefined) group.dependent += by
 }
 
 function countHeld({ byRef }: State): Omit<HeldCounts, keyof SettledCounts> {

@@ -73,19 +73,26 @@ type HeldChanges = Readonly<{
 }>
 
 export function openHeldChanges(settings: ChangeSettings): HeldChanges {
-  const { held, now } = settings
+  const { held, release, now } = settings
 
   /** Ends a draft that will never be published. */
   function end(draft: HeldDraft, state: SettledDraft['state'], place: string | null, reason: string): void {
     held.settle(draft, { state, settledAt: now(), place, reason })
     settings.earlier.forget(draft.draft.contestId)
+    release.touch(draft.draft.contestId)
+  }
+
+  /** Notes that a draft waits for no word of the chain any more. */
+  function makeReady(draft: HeldDraft): void {
+    held.change(draft)
+    release.touch(draft.draft.contestId)
   }
 
   function settleOne(draft: HeldDraft, word: Settlement): void {
     switch (word.is) {
       case 'final':
         if (word.drafts?.includes(draft.id) === false) return
-        return held.change({ ...draft, chain: 'final', place: word.place, settledAt: now(), reason: null })
+        return makeReady({ ...draft, chain: 'final', place: word.place, settledAt: now(), reason: null })
       case 'failed':
         return end(draft, 'failed', word.place, word.reason)
       case 'excess':
@@ -93,10 +100,10 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
     }
   }
 
-  /** Runs the release of all groups. A settlement can change balances that other contests ask for. */
-  function releaseAll(): number {
-    settings.release.touchAll()
-    return settings.release.run()
+  /** Runs the release. What it publishes can change the treasury, which other contests ask for. */
+  function runRelease(): number {
+    release.touchDependent()
+    return release.run()
   }
 
   const outcomes = (refs: readonly string[]): HeldOutcomes => ({
@@ -112,23 +119,24 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
         const word = words.get(draft.draft.tx ?? '')
         if (word !== undefined) settleOne(draft, word)
       }
-      const published = releaseAll()
+      const published = runRelease()
       const is = (draft: HeldDraft): Settlement['is'] | undefined => words.get(draft.draft.tx ?? '')?.is
       const failed = drafts.filter((draft) => is(draft) === 'failed').length
       const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final')
       return { ok: true, published, failed, refused: refused.length }
     },
     release(refs) {
-      releaseAll()
+      release.touchAll()
+      release.run()
       return outcomes(refs)
     },
     vouch(refs, reason) {
       for (const ref of refs) {
         const draft = held.find(ref)
         if (draft === undefined || isReady(draft)) continue
-        held.change({ ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
+        makeReady({ ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
       }
-      releaseAll()
+      runRelease()
       return outcomes(refs)
     },
     drop(refs, reason) {
@@ -136,7 +144,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
         const draft = held.find(ref)
         if (draft !== undefined) end(draft, 'dropped', draft.place, reason)
       }
-      releaseAll()
+      runRelease()
       return outcomes(refs)
     },
   }

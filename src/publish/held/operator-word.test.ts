@@ -24,6 +24,17 @@ suite('the operator', () => {
     assert.equal(stage.queue().held.counts().vouched, 1)
   })
 
+  test('fills the treasury, and what had lacked it is published, in any contest', async () => {
+    using stage = openHeldStage()
+    const spent = { ref: 'spent', type: 'burn', kind: 'platform_income', kots: '890' }
+    await stage.send(...PAYING, sent('fund-2', 'pool/top_up', '50'), spent)
+    await stage.settle(['fund-2'])
+    assert.deepEqual(stage.held(), ['fund-2 (kots: treasury holds 10.000000000, 50.000000000 is asked)'])
+    await stage.send({ ref: 'deposit-2', type: 'treasury', kind: 'deposit', kots: '40' })
+    assert.deepEqual(stage.held(), [])
+    assert.deepEqual(stage.published().slice(-2), ['treasury/deposit 40', 'pool/top_up 50'])
+  })
+
   test('asks the books again, and never overrides the chain', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, WON, sent('pay', 'payout/winner', '30'))

@@ -16,7 +16,9 @@ export type Release = Readonly<{
   begin(): void
   /** Notes that something changed for the held drafts of a group. */
   touch(group: HeldGroup): void
-  /** Notes that something may have changed for all of them: a settlement, a start, a rollback. */
+  /** Notes that something changed which other groups can ask for, such as the treasury. */
+  touchDependent(): void
+  /** Notes that something may have changed for all of them: a start, a rollback, a command of the operator. */
   touchAll(): void
   /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
   run(): number
@@ -46,7 +48,11 @@ export function openRelease(settings: ReleaseSettings): Release {
   /** Drafts that this commit may still publish. */
   let left = RELEASE_DRAFTS_MAX
 
+  let dependent = false
+
   function run(): number {
+    if (dependent) for (const group of held.dependentGroups()) touched.add(group)
+    dependent = false
     const groups = [...touched].filter(held.hasReady)
     touched.clear()
     let published = 0
@@ -63,11 +69,12 @@ export function openRelease(settings: ReleaseSettings): Release {
   return {
     begin: () => void (left = RELEASE_DRAFTS_MAX),
     touch: (group) => void touched.add(group),
+    touchDependent: () => void (dependent = true),
     touchAll() {
       for (const group of held.readyGroups()) touched.add(group)
     },
-    run: () => (touched.size === 0 || left === 0 ? 0 : run()),
-    isUnfinished: () => touched.size > 0,
+    run: () => (left === 0 || (touched.size === 0 && !dependent) ? 0 : run()),
+    isUnfinished: () => touched.size > 0 || dependent,
   }
 }
 
