@@ -162,6 +162,7 @@ export function isReady({ chain }: HeldDraft): boolean {
   return chain !== 'asked'
 }
 
+/** Counts a draft in its group, or takes it away. Drafts of `dependentGroups` are counted too. */
 function countReady(group: Group, held: HeldDraft | undefined, by: 1 | -1): void {
   if (held === undefined || !isReady(held)) return
   const { contestId, type, details } = held.draft

@@ -75,31 +75,6 @@ type HeldChanges = Readonly<{
 export function openHeldChanges(settings: ChangeSettings): HeldChanges {
   const { held, release, now } = settings
 
-  /** Ends a draft that will never be published. */
-  function end(draft: HeldDraft, state: SettledDraft['state'], place: string | null, reason: string): void {
-    held.settle(draft, { state, settledAt: now(), place, reason })
-    settings.earlier.forget(draft.draft.contestId)
-    release.touch(draft.draft.contestId)
-  }
-
-  /** Notes that a draft waits for no word of the chain any more. */
-  function makeReady(draft: HeldDraft): void {
-    held.change(draft)
-    release.touch(draft.draft.contestId)
-  }
-
-  function settleOne(draft: HeldDraft, word: Settlement): void {
-    switch (word.is) {
-      case 'final':
-        if (word.drafts?.includes(draft.id) === false) return
-        return makeReady({ ...draft, chain: 'final', place: word.place, settledAt: now(), reason: null })
-      case 'failed':
-        return end(draft, 'failed', word.place, word.reason)
-      case 'excess':
-        return word.reason === draft.reason ? undefined : held.change({ ...draft, reason: word.reason })
-    }
-  }
-
   /** Runs the release. What it publishes can change the treasury, which other contests ask for. */
   function runRelease(): number {
     release.touchDependent()
@@ -117,7 +92,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
       const drafts = askedOf(held).filter(({ draft }) => draft.tx !== null && words.has(draft.tx))
       for (const draft of drafts) {
         const word = words.get(draft.draft.tx ?? '')
-        if (word !== undefined) settleOne(draft, word)
+        if (word !== undefined) settleOne(settings, draft, word)
       }
       const published = runRelease()
       const is = (draft: HeldDraft): Settlement['is'] | undefined => words.get(draft.draft.tx ?? '')?.is
@@ -134,7 +109,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
       for (const ref of refs) {
         const draft = held.find(ref)
         if (draft === undefined || isReady(draft)) continue
-        makeReady({ ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
+        makeReady(settings, { ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
       }
       runRelease()
       return outcomes(refs)
@@ -142,11 +117,48 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
     drop(refs, reason) {
       for (const ref of refs) {
         const draft = held.find(ref)
-        if (draft !== undefined) end(draft, 'dropped', draft.place, reason)
+        if (draft !== undefined) end(settings, draft, { state: 'dropped', place: draft.place, reason })
       }
       runRelease()
       return outcomes(refs)
     },
+  }
+}
+
+/** Ends a draft that will never be published. */
+function end(
+  { held, earlier, release, now }: ChangeSettings,
+  draft: HeldDraft,
+  { state, place, reason }: Pick<SettledDraft, 'state' | 'place' | 'reason'>,
+): void {
+  held.settle(draft, { state, settledAt: now(), place, reason })
+  earlier.forget(draft.draft.contestId)
+  release.touch(draft.draft.contestId)
+}
+
+/** Notes that a draft waits for no word of the chain any more. */
+function makeReady({ held, release }: ChangeSettings, draft: HeldDraft): void {
+  held.change(draft)
+  release.touch(draft.draft.contestId)
+}
+
+/** Uses the word of the chain about one draft. */
+function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement): void {
+  const { held, now } = settings
+  switch (word.is) {
+    case 'final':
+      if (word.drafts?.includes(draft.id) === false) return
+      return makeReady(settings, {
+        ...draft,
+        chain: 'final',
+        place: word.place,
+        settledAt: now(),
+        reason: null,
+      })
+    case 'failed':
+      return end(settings, draft, { state: 'failed', place: word.place, reason: word.reason })
+    case 'excess':
+      return word.reason === draft.reason ? undefined : held.change({ ...draft, reason: word.reason })
   }
 }
 

@@ -48,6 +48,7 @@ export function openRelease(settings: ReleaseSettings): Release {
   /** Drafts that this commit may still publish. */
   let left = RELEASE_DRAFTS_MAX
 
+  /** Whether the groups that ask for what others change must be asked again. */
   let dependent = false
 
   function run(): number {
