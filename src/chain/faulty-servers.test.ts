@@ -208,3 +208,28 @@ suite('three servers of which one lies and all may be faulty', () => {
     )
   })
 })
+
+suite('a server that answers each request just in time', () => {
+  test('delays no verdict of two others for long, and is asked again when it has answered', async () => {
+    const slow = { slowMs: 150, batchMax: 1 }
+    await using stage = await openChainStage('evm', [{}, {}, slow], { timeoutMs: 300 })
+    const { chain, client, servers, step } = stage
+    const txs = Array.from({ length: 50 }, (_, index) => chain.txOf(index))
+    for (const tx of txs) chain.send(tx)
+    step(FINAL_MS)
+    await client.identify(null)
+    for (let poll = 0; poll < 3; poll += 1) {
+      const began = performance.now()
+      assert.ok((await client.ask(txs)).every(({ is }) => is === 'final'))
+      const ms = performance.now() - began
+      assert.ok(ms < 3_000, `${ms} ms, and the slow server needs 15 s`)
+    }
+    const asked = servers[2]?.requests() ?? 0
+    assert.ok(asked < 40, `one question at a time: ${asked} requests`)
+    // The other two disagree now, so its vote decides.
+    servers[2]?.setFaults({})
+    servers[1]?.setFaults({ lies: 'failure' })
+    const end = performance.now() + 20_000
+    while ((await client.ask(txs.slice(0, 1)))[0]?.is !== 'final') assert.ok(performance.now() < end)
+  })
+})
