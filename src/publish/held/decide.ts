@@ -42,7 +42,7 @@ export function decide(
  * Whether a draft waits for earlier held drafts even when the books accept it, because a payment that becomes final must
  * find its balance, and a play a running contest.
  */
-function waitsForEarlier(draft: Draft, earlier: EarlierHeld): boolean {
+export function waitsForEarlier(draft: Draft, earlier: Pick<EarlierHeld, 'any' | 'anyPlay'>): boolean {
   switch (draft.type) {
     case 'expiry':
       return earlier.any()

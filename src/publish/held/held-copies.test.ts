@@ -70,6 +70,20 @@ suite('held drafts', () => {
     assert.deepEqual(tablesOf(storePath(stage.data)), { held: [HELD], settled: ['failed-play'] })
   })
 
+  test('are passed over by no import: what would wait for one is refused', async () => {
+    await using stage = await openImportStage()
+    await stage.begin(opening())
+    const close: Line = { at: AT, type: 'contest', kind: 'closed', contestId: 1 }
+    const lines = jsonl([{ at: AT, type: 'play', kind: 'vote', contestId: 1, kots: '2' }, close])
+    tablesOf(storePath(stage.data), true)
+    const before = stage.lines()
+    const refused = await stage.import([stage.file('close.jsonl', lines)])
+    assert.ok(!refused.ok)
+    assert.deepEqual([refused.line, refused.field], [2, 'contestId'])
+    assert.match(refused.reason, /held drafts/)
+    assert.deepEqual(stage.lines(), before)
+  })
+
   test('are in a backup', async () => {
     await using stage = await openImportStage()
     await stage.begin(opening())

@@ -19,14 +19,19 @@ export type ImportAppender = Readonly<{
   counts(): Readonly<{ duplicates: number; irregular: number }>
 }>
 
-type Rules = Readonly<{ balances: BalancesSetting; now: Ms }>
+type Rules = Readonly<{
+  balances: BalancesSetting
+  now: Ms
+  /** Whether a draft would have to wait for held drafts of its contest. */
+  waits(draft: Draft): boolean
+}>
 type Fault = Readonly<{ field: string; reason: string }>
 
 /** Opens the importing appender. The log’s appender's transaction must have begun. */
 export function openImportAppender(
   appender: Appender,
   refs: RefsSeen,
-  { balances, now }: Rules,
+  { balances, now, waits }: Rules,
 ): ImportAppender {
   let unkept = 0
   let duplicates = 0
@@ -61,6 +66,9 @@ export function openImportAppender(
   }
 
   function faultOfBooks(draft: Draft): Fault | null {
+    if (waits(draft)) {
+      return { field: 'contestId', reason: 'is of a contest with held drafts: publish it through the door' }
+    }
     const verdict = judgeDraft(appender.fold(), draft, balances)
     if (verdict.irregular !== null) irregular++
     return verdict.refusal

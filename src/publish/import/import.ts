@@ -13,6 +13,7 @@ import { seqOf } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
 import { openImportAppender } from './import-appender.ts'
 import type { ImportAppender } from './import-appender.ts'
+import { openImportHeld } from './import-held.ts'
 import { STDIN } from './import-lines.ts'
 import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
 import { openRefsSeen } from './import-refs.ts'
@@ -104,7 +105,7 @@ async function build(
   const appender = openAppender(store.db, store.signer)
   const before = appender.head().seq
   const refs = openRefsSeen(store.old, store.db, appender)
-  const importer = openImportAppender(appender, refs, settings)
+  const importer = openImportAppender(appender, refs, { ...settings, waits: openImportHeld(store.db) })
   appender.begin()
   const refusal = await takeAll(settings, store, importer, bytesTotal)
   if (refusal !== null) return refusal
