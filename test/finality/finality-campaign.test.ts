@@ -7,11 +7,11 @@ import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
 import { openCampaign } from './finality-campaign.ts'
 import { faultsOf } from './random-rpc-faults.ts'
 
-/** Kills of the service of each chain. The long campaign is `DAYBOOK_CAMPAIGN=80`: 10,240 transactions and 160 kills in all. */
-const KILLS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
+/** Kills of the service of each chain. The long campaign is `DAYBOOK_CAMPAIGN=60`: 10,080 transactions and 120 kills in all. */
+const KILLS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 3)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'final by the word of the chain'
 /** Transactions between two kills. */
-const TXS_PER_KILL = 64
+const TXS_PER_KILL = 84
 /** What a short campaign may miss. */
 const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept', 'twins'])
 const KILLS_FOR_RARE = 50

@@ -132,6 +132,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
     (await readLines(life?.node.url ?? '', 0)).map((line) => JSON.parse(line) as LoggedEvent)
   let running: Promise<void> | undefined
   let isSent = false
+  let stopping = new AbortController()
 
   return {
     async killUntilSent(): Promise<void> {
@@ -145,7 +146,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
         limit += txs / kills
         const present = limit
         turns.open(door, () => payments.fates.size < present)
-        const stopping = new AbortController()
+        stopping = new AbortController()
         const operating = operator.run(door, stopping.signal)
         const pause = sleep(random.between(LIFE_MS_MIN, LIFE_MS_MAX))
         await Promise.race([pause, running.then(() => pause)])
@@ -161,7 +162,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
       let door = await start()
       await kept.assertListed(door)
       turns.open(door, () => true)
-      const stopping = new AbortController()
+      stopping = new AbortController()
       const operating = operator.run(door, stopping.signal)
       await running
       assert.ok(isSent)
@@ -273,6 +274,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
 
     async [Symbol.asyncDispose]() {
       turns.end()
+      stopping.abort()
       if (life !== null) await life.node.end('SIGKILL')
       await servers[Symbol.asyncDispose]()
     },

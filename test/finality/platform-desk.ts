@@ -77,7 +77,9 @@ export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor
   async function disturb(drafts: readonly PlatformDraft[]): Promise<void> {
     const [first] = drafts
     if (first !== undefined && random.chance(0.02)) {
-      const other = [{ ...first, ...(first.kots === undefined ? { contestId: 999_999 } : { kots: '0.5' }) }]
+      const other = [
+        { ...first, ...(first.kots === undefined ? { contestId: 999_999 } : { kots: `${first.kots}.5` }) },
+      ]
       const answer = await attempt(other)
       unknown.delete(other)
       if (answer === 'unknown') return
