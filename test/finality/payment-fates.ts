@@ -27,7 +27,7 @@ const FINAL_DEPTH = 8
 const LANDS_AFTER_MS_MAX = 250
 /** From its block to the reorganisation that takes a transaction out. */
 const REORG_AFTER_MS = 60
-const LATE_MS = 2_500
+const LATE_MS = 1_500
 
 /** One in ten is dropped, one in ten fails, one in twenty moves to another block. */
 const WEIGHTS: readonly (readonly [PaymentFate, number])[] = [
