@@ -2,7 +2,7 @@ import type { ChainUrl } from './chain-url.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import type { ChainClientSettings } from './tx-verdict.ts'
 
-/** Bytes of the longest answer. A parse of this length takes some tens of milliseconds. */
+/** Bytes of the longest answer. A parse of it takes some tens of milliseconds, or 0.4 s if it is made to be slow. */
 const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
 
 /** An answer of any HTTP status, read to its end. */

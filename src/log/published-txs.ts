@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Amount } from '../protocol/amount.ts'
 import { add, ZERO } from '../protocol/amount.ts'
+import type { Draft } from '../protocol/draft.ts'
+import type { DaybookEvent } from '../protocol/event.ts'
 import { parseEvent } from '../protocol/event.ts'
 import type { Ms } from '../protocol/moment.ts'
 import { canonicalTx } from '../protocol/tx.ts'
@@ -26,6 +28,8 @@ export type PublishedTxs = Readonly<{
   after(seq: number, max: number): Readonly<{ events: readonly PublishedTx[]; scannedTo: number | null }>
   /** Sum of the payouts that name a transaction, in either case of hex digits, without the corrected ones. */
   paidIn(tx: string): Amount
+  /** Whether an event, not corrected, has the draft's transaction, type, kind, contest and amount. */
+  hasPayment(draft: Draft): boolean
 }>
 
 /** Events that one read looks at. */
@@ -49,6 +53,12 @@ export function openPublishedTxs(db: DatabaseSync): PublishedTxs {
      WHERE t.key = ?
        AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.seq = e.seq)`,
   )
+  /** Events that name a transaction. Index keys can collide, so the transaction is compared too. */
+  const eventsOf = (tx: string): readonly DaybookEvent[] =>
+    named
+      .all(txKey(tx))
+      .map((row) => parseEvent(text(row, 'line')))
+      .filter((event) => canonicalTx(event.tx ?? '') === canonicalTx(tx))
   const headSeq = (): number => number(head.get() ?? {}, 'seq')
 
   return {
@@ -75,12 +85,15 @@ export function openPublishedTxs(db: DatabaseSync): PublishedTxs {
       return { events, scannedTo: last >= newest ? null : last }
     },
     paidIn(tx) {
-      // Index keys can collide, so the transaction is compared too.
-      return named
-        .all(txKey(tx))
-        .map((row) => parseEvent(text(row, 'line')))
-        .filter((event) => event.type === 'payout' && canonicalTx(event.tx ?? '') === canonicalTx(tx))
+      return eventsOf(tx)
+        .filter(({ type }) => type === 'payout')
         .reduce((sum, { kots }) => add(sum, kots ?? ZERO), ZERO)
     },
+    hasPayment: ({ tx, type, kind, contestId, kots }) =>
+      tx !== null &&
+      eventsOf(tx).some(
+        (event) =>
+          event.type === type && event.kind === kind && event.contestId === contestId && event.kots === kots,
+      ),
   }
 }

@@ -45,6 +45,23 @@ suite('transactions that are decided are asked again', () => {
     assert.equal(stage.lines().length, 0)
   })
 
+  test('and a dropped draft is none when its payment is published by another draft', async () => {
+    await using stage = await openFinalityStage()
+    const tx = stage.chain.txOf(1)
+    await stage.publish(deposit('a', tx))
+    await stage.decide('drop', ['a'], 'a mistake')
+    stage.chain.send(tx)
+    stage.advance(FINAL_MS)
+    const contradictions = (): Promise<number> => stage.metric('daybook_finality_contradictions')
+    await stage.until('it is counted', async () => (await contradictions()) === 1)
+    await stage.publish(deposit('less', tx, '4'))
+    await stage.until('another payment is published', () => stage.lines().length === 1)
+    await stage.asked()
+    assert.equal(await contradictions(), 1, 'another amount is another payment')
+    await stage.publish(deposit('again', tx))
+    await stage.until('it is gone', async () => (await contradictions()) === 0)
+  })
+
   test('and an event that the operator vouched for may be unknown to the servers', async () => {
     await using stage = await openFinalityStage()
     await stage.publish(deposit('a', stage.chain.txOf(1)))

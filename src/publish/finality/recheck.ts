@@ -49,7 +49,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   let place: Place | null = null
   let nextMs = settings.monotonicMs() + pace.againMs
   /** Contradictions that stand, and those that this round has found. */
-  let standing: ReadonlySet<string> = new Set()
+  let standing = new Set<string>()
   let found = new Set<string>()
 
   function judge(target: Target, verdict: TxVerdict): void {
@@ -60,12 +60,12 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     if (found.size >= STANDING_MAX) return
     found.add(name)
     if (reason === null || standing.has(name)) return
-    standing = new Set([...standing, name])
+    standing.add(name)
     tell({ is: 'contradiction', of: name, reason })
     tell({ is: 'contradictions', count: standing.size })
   }
 
-  /** Contradictions that this round has not found again are gone: the chain agrees now, or a correction was published. */
+  /** Contradictions that this round has not found again are gone: the chain agrees, or a publication answers them. */
   function endRound(): void {
     if (found.size !== standing.size) tell({ is: 'contradictions', count: found.size })
     standing = found
@@ -113,7 +113,9 @@ function targetsAt(
   const dropped = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
   const last = (dropped.length === max ? dropped : drafts).at(-1)?.id
   const targets = dropped.flatMap(({ id, draft }): readonly Target[] =>
-    draft.tx === null ? [] : [{ name: `dropped draft ${id}`, tx: draft.tx, decided: 'dropped' }],
+    draft.tx === null || published.hasPayment(draft)
+      ? []
+      : [{ name: `dropped draft ${id}`, tx: draft.tx, decided: 'dropped' }],
   )
   return { targets, next: last === undefined ? null : { in: 'dropped', after: last } }
 }
