@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { DAY_MS } from '../../src/protocol/moment.ts'
 import { deposit, FINAL_MS, openFinalityStage } from './finality-stage.ts'
 
 suite('transactions that are decided are asked again', () => {
@@ -60,6 +61,31 @@ suite('transactions that are decided are asked again', () => {
     assert.equal(await contradictions(), 1, 'another amount is another payment')
     await stage.publish(deposit('again', tx))
     await stage.until('it is gone', async () => (await contradictions()) === 0)
+  })
+
+  test('for 30 days when they were published, and for 90 days when they were dropped', async () => {
+    await using stage = await openFinalityStage()
+    const [paid, dropped] = [stage.chain.txOf(1), stage.chain.txOf(2)]
+    const counted = (number: number): Promise<void> =>
+      stage.until(
+        `${number} are counted`,
+        async () => (await stage.metric('daybook_finality_contradictions')) === number,
+      )
+    stage.chain.send(paid)
+    await stage.publish(deposit('paid', paid), deposit('dropped', dropped))
+    stage.advance(FINAL_MS)
+    await stage.until('the draft is published', () => stage.lines().length === 1)
+    await stage.decide('drop', ['dropped'], 'replaced by another one')
+    stage.advance(29 * DAY_MS)
+    for (const server of stage.rpcs) server.setFaults({ lies: 'failure', liesAbout: (tx) => tx === paid })
+    await counted(1)
+    stage.advance(2 * DAY_MS)
+    await counted(0)
+    stage.chain.send(dropped)
+    stage.advance(58 * DAY_MS)
+    await counted(1)
+    stage.advance(2 * DAY_MS)
+    await counted(0)
   })
 
   test('and an event that the operator vouched for may be unknown to the servers', async () => {
