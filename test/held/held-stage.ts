@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
+import { openHeldCounts } from '../../src/log/held/held-counts.ts'
 import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
+import type { FinalityCounts } from '../../src/log/store/reader.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { Outcome } from '../../src/publish/admission/outcome.ts'
@@ -41,6 +43,8 @@ export type HeldStage = Disposable &
     lines(): readonly string[]
     /** Held drafts: ref, and the reason if there is one. */
     held(): readonly string[]
+    /** What readers count. */
+    counts(): FinalityCounts
     irregular: readonly BooksRefusal[]
     /** Gives the store no more pages than it has, or as many as it wants. */
     limitPages(isFull: boolean): void
@@ -107,6 +111,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       opened.queue.held
         .list(0, 100_000)
         .map(({ ref, reason }) => (reason === null ? ref : `${ref} (${reason})`)),
+    counts: () => openHeldCounts(opened.db)(),
     reopen(settings = {}) {
       opened.db.close()
       opened = open(settings)

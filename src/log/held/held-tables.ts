@@ -8,9 +8,6 @@ import { msOrNull, number, text } from '../store/codec.ts'
 import type { ChainWord, HeldDraft, SettledDraft } from './held-draft.ts'
 import { formatDraft, parseStoredDraft } from './held-draft.ts'
 
-/** How many drafts were settled, and how many events were published by the operator's word. */
-export type SettledCounts = Readonly<{ failed: number; dropped: number; vouched: number }>
-
 /** The tables of held drafts. Every change happens in the caller's transaction. */
 export type HeldTables = Readonly<{
   /** All held drafts, in order of acceptance. */
@@ -28,7 +25,8 @@ export type HeldTables = Readonly<{
   /** Settled drafts of a state after the id `after`, in order of acceptance. */
   settledAfter(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
   vouch(seq: Seq, reason: string, at: Ms): void
-  counts(): SettledCounts
+  /** Whether any draft was settled. */
+  anySettled(): boolean
 }>
 
 export function openHeldTables(db: DatabaseSync): HeldTables {
@@ -53,14 +51,7 @@ export function openHeldTables(db: DatabaseSync): HeldTables {
     },
     settledAfter: (state, after, limit) => sql.settledAfter.all(state, after, limit).map(settledOfRow),
     vouch: (seq, reason, at) => void sql.vouch.run(seq, reason, at),
-    counts() {
-      const row = sql.counts.get() ?? {}
-      return {
-        failed: number(row, 'failed'),
-        dropped: number(row, 'dropped'),
-        vouched: number(row, 'vouched'),
-      }
-    },
+    anySettled: () => sql.anySettled.get() !== undefined,
   }
 }
 
@@ -83,7 +74,7 @@ function prepare(db: DatabaseSync) {
     settled: db.prepare('SELECT * FROM settled WHERE ref = ?'),
     settledAfter: db.prepare('SELECT * FROM settled WHERE state = ? AND id > ? ORDER BY id LIMIT ?'),
     vouch: db.prepare('INSERT INTO vouched (seq, reason, at) VALUES (?, ?, ?)'),
-    counts: db.prepare('SELECT failed, dropped, vouched FROM held_counts WHERE id = 1'),
+    anySettled: db.prepare('SELECT 1 FROM settled LIMIT 1'),
   }
 }
 

@@ -148,7 +148,6 @@ suite('a decision', () => {
     assert.equal(stage.head(), 0)
     assert.deepEqual(await decide(stage, 'vouch', 'ref-1'), [{ ref: 'ref-1', status: 'published', seq: 1 }])
     assert.deepEqual(refsIn(await listed(stage)), ['ref-2'])
-    assert.equal(stage.queue().held.counts().vouched, 1)
   })
 
   test('to release never overrides the chain', async () => {
@@ -192,7 +191,6 @@ suite('a decision', () => {
     const first = await decide(stage, 'vouch', 'ref-1')
     assert.deepEqual(await decide(stage, 'vouch', 'ref-1'), first)
     assert.deepEqual(await decide(stage, 'drop', 'ref-1'), first)
-    assert.equal(stage.queue().held.counts().vouched, 1)
     assert.equal(stage.head(), 1)
   })
 

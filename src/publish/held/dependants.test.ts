@@ -85,7 +85,7 @@ suite('a draft whose only obstacle is held drafts of its contest', () => {
     assert.equal(await stage.send(moved('won', 'prize/winner', '200')), 'won held')
     await stage.settle(['a'], 'failed')
     assert.deepEqual(stage.held(), ['b', 'won (kots: pool:1 holds 100.000000000, 200.000000000 is asked)'])
-    assert.equal(stage.queue().held.counts().refusedByBooks, 1)
+    assert.equal(stage.counts().refused, 1)
     await stage.queue().held.drop(['b'], 'paid twice')
     await stage.send(moved('more', 'pool/sponsor', '100'))
     assert.equal(stage.published().at(-1), 'prize/winner 200')

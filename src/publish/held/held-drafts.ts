@@ -1,5 +1,5 @@
 import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
-import type { HeldTables, SettledCounts } from '../../log/held/held-tables.ts'
+import type { HeldTables } from '../../log/held/held-tables.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
@@ -9,15 +9,6 @@ export const HELD_DRAFTS_MAX = 50_000
 
 /** Contest of a draft; null for drafts of no contest, which are one group. */
 export type HeldGroup = ContestId | null
-
-/** Number of held and settled drafts, and the age of the oldest held one. */
-export type HeldCounts = Readonly<{
-  held: number
-  oldestAcceptedAt: Ms | null
-  /** Drafts that need no word of the chain any more and that the books refuse. */
-  refusedByBooks: number
-}> &
-  SettledCounts
 
 /** The held drafts in memory, and their tables. Changes belong to the transaction that the appender has begun. */
 export type HeldDrafts = Readonly<{
@@ -43,7 +34,6 @@ export type HeldDrafts = Readonly<{
   published(held: HeldDraft, seq: Seq, at: Ms): void
   /** Removes a draft that will never be published. */
   settle(held: HeldDraft, end: Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
-  counts(): HeldCounts
   /** Reads the tables again, after a rollback. */
   reload(): void
 }>
@@ -55,7 +45,8 @@ type State = {
   readonly byRef: Map<string, HeldDraft>
   readonly groups: Map<HeldGroup, Group>
   nextId: number
-  settled: SettledCounts
+  /** Whether any draft was settled. Most logs have none, so most drafts cost no look-up. */
+  anySettled: boolean
 }
 
 export function openHeldDrafts(tables: HeldTables): HeldDrafts {
@@ -68,15 +59,10 @@ export function openHeldDrafts(tables: HeldTables): HeldDrafts {
     tables.remove(held.id)
   }
 
-  function count(of: keyof SettledCounts): void {
-    state.settled = { ...state.settled, [of]: state.settled[of] + 1 }
-  }
-
   return {
     size: () => state.byRef.size,
     find: (ref) => state.byRef.get(ref),
-    // Most logs have no settled draft, so most drafts cost no look-up.
-    settled: (ref) => (state.settled.failed + state.settled.dropped === 0 ? undefined : tables.settled(ref)),
+    settled: (ref) => (state.anySettled ? tables.settled(ref) : undefined),
     all: () => state.byRef.values(),
     inGroup: (group) => state.groups.get(group)?.drafts.values() ?? [],
     has: (group) => state.groups.has(group),
@@ -105,17 +91,14 @@ export function openHeldDrafts(tables: HeldTables): HeldDrafts {
     },
     published(held, seq, at) {
       remove(held)
-      if (held.vouch === null) return
-      tables.vouch(seq, held.vouch, at)
-      count('vouched')
+      if (held.vouch !== null) tables.vouch(seq, held.vouch, at)
     },
     settle(held, end) {
       remove(held)
       const { id, ref, draft, acceptedAt } = held
       tables.settle({ id, ref, draft, acceptedAt, ...end })
-      count(end.state)
+      state.anySettled = true
     },
-    counts: () => ({ ...countHeld(state), ...state.settled }),
     reload() {
       state = load(tables)
       unkept = []
@@ -128,7 +111,7 @@ function load(tables: HeldTables): State {
     byRef: new Map(),
     groups: new Map(),
     nextId: tables.nextId(),
-    settled: tables.counts(),
+    anySettled: tables.anySettled(),
   }
   for (const held of tables.all()) put(state, held)
   return state
@@ -168,11 +151,4 @@ function countReady(group: Group, held: HeldDraft | undefined, by: 1 | -1): void
   const { contestId, type, details } = held.draft
   group.ready += by
   if (contestId === null || type === 'pool' || details?.restates !== undefined) group.dependent += by
-}
-
-function countHeld({ byRef }: State): Omit<HeldCounts, keyof SettledCounts> {
-  const [oldest] = byRef.values()
-  let refusedByBooks = 0
-  for (const held of byRef.values()) if (isReady(held) && held.reason !== null) refusedByBooks += 1
-  return { held: byRef.size, oldestAcceptedAt: oldest?.acceptedAt ?? null, refusedByBooks }
 }

@@ -21,7 +21,7 @@ async function waitUntil(isTrue: () => boolean): Promise<void> {
   }
 }
 
-const heldIn = (stage: HeldStage): number => stage.queue().held.counts().held
+const heldIn = (stage: HeldStage): number => stage.counts().held
 
 /** Holds final payouts, more than one commit publishes, until the transaction `a` is final. Returns their number. */
 async function holdByOne(stage: HeldStage): Promise<number> {

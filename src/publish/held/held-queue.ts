@@ -4,7 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { EarlierCache } from './earlier-held.ts'
-import type { HeldCounts, HeldDrafts } from './held-drafts.ts'
+import type { HeldDrafts } from './held-drafts.ts'
 import { isReady } from './held-drafts.ts'
 import type { Release } from './release.ts'
 
@@ -53,7 +53,6 @@ export type HeldQueue = Readonly<{
   list(after: number, limit: number, passes?: (draft: HeldDraft) => boolean): readonly HeldDraft[]
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
   listSettled(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
-  counts(): HeldCounts
 }>
 
 type ChangeSettings = Readonly<{
@@ -166,7 +165,7 @@ function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement)
 export function openHeldLists(
   held: HeldDrafts,
   tables: HeldTables,
-): Pick<HeldQueue, 'asked' | 'list' | 'listSettled' | 'counts'> {
+): Pick<HeldQueue, 'asked' | 'list' | 'listSettled'> {
   return {
     asked: () => askedOf(held),
     list(after, limit, passes = () => true) {
@@ -178,7 +177,6 @@ export function openHeldLists(
       return page
     },
     listSettled: tables.settledAfter,
-    counts: held.counts,
   }
 }
 
