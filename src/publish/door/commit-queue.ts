@@ -67,7 +67,7 @@ type WaitingRequest = Readonly<{
  */
 export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const { appender, tables } = settings
-  const held = openHeldDrafts(tables)
+  const held = openHeldDrafts(tables, settings.asksChain)
   const earlier = openEarlierCache(appender.fold, held)
   const release = openRelease({ ...settings, held, earlier })
   const holding = { held, earlier, release }

@@ -49,8 +49,8 @@ type State = {
   anySettled: boolean
 }
 
-export function openHeldDrafts(tables: HeldTables): HeldDrafts {
-  let state = load(tables)
+export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDrafts {
+  let state = load(tables, asksChain)
   /** Drafts of the present request. */
   let unkept: HeldDraft[] = []
 
@@ -100,20 +100,24 @@ export function openHeldDrafts(tables: HeldTables): HeldDrafts {
       state.anySettled = true
     },
     reload() {
-      state = load(tables)
+      state = load(tables, asksChain)
       unkept = []
     },
   }
 }
 
-function load(tables: HeldTables): State {
+function load(tables: HeldTables, asksChain: boolean): State {
   const state: State = {
     byRef: new Map(),
     groups: new Map(),
     nextId: tables.nextId(),
     anySettled: tables.anySettled(),
   }
-  for (const held of tables.all()) put(state, held)
+  for (const held of tables.all()) {
+    // A transaction that was accepted while nobody asked the chain is asked about now.
+    const asked = asksChain && held.chain === 'none' && held.draft.tx !== null
+    put(state, asked ? { ...held, chain: 'asked' } : held)
+  }
   return state
 }
 

@@ -63,6 +63,19 @@ suite('the operator', () => {
     assert.deepEqual([failed, dropped, held, oldestMs], [0, 1, 0, null])
   })
 
+  test('vouches without --finality until the chain is asked again, also for what waits for its contest', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, sent('fund-2', 'pool/top_up', '50'))
+    stage.reopen({ asksChain: false })
+    const won = moved('won', 'prize/winner', '150')
+    assert.equal(await stage.send(won, sent('pay', 'payout/winner', '150')), 'won held, pay held')
+    stage.reopen()
+    await stage.settle(['fund-2'])
+    assert.deepEqual(stage.held(), ['pay'], 'no chain has called it final')
+    await stage.settle(['pay'])
+    assert.deepEqual(stage.published().slice(-2), ['prize/winner 150', 'payout/winner 150'])
+  })
+
   test('finds drafts held without --finality again, and moves them alone', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, WON, sent('pay', 'payout/winner', '30'))
