@@ -115,6 +115,7 @@ export async function openRandomRpcServers(chain: PretendChain, random: Random):
   const outages = openDeck([...OUTAGES, ...OUTAGES_OF[chain.kind]], random)
   let lives = 0
   let liar = 0
+  let isForeign = false
   let isStarting = true
   let isCalm = false
   let timer: NodeJS.Timeout | undefined
@@ -126,8 +127,7 @@ export async function openRandomRpcServers(chain: PretendChain, random: Random):
     const last = waiting.get(index)
     waiting.delete(index)
     if (last !== undefined && last.before === effects(index)) outages.giveBack(last.faults)
-    if (index === liar && lives % FOREIGN_LIVES === 0)
-      return isStarting ? { down: true } : { otherChain: true }
+    if (index === liar && isForeign) return isStarting ? { down: true } : { otherChain: true }
     if (index === liar && random.chance(0.6)) return lieOf(chain, random)
     if (isCalm || random.chance(0.5)) return {}
     const faults = outages.deal()
@@ -148,6 +148,8 @@ export async function openRandomRpcServers(chain: PretendChain, random: Random):
     starting() {
       lives += 1
       liar = random.below(SERVERS)
+      const wasForeign = servers.some((server) => (server.fired().otherChain ?? 0) > 0)
+      isForeign = lives % FOREIGN_LIVES === 0 || (lives > FOREIGN_LIVES && !wasForeign)
       isStarting = true
       change()
     },
