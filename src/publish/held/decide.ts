@@ -16,11 +16,12 @@ export type EarlierHeld = Readonly<{
 /**
  * What the books say of a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks under
  * `--balances report`), let it wait for held drafts of its contest, or refuse it.
+ * `expected` is the refusal by the expected books, when drafts of its contest are held before it.
  */
 type DraftDecision =
   | Readonly<{ is: 'publish'; irregular: BooksRefusal | null }>
   | Readonly<{ is: 'wait' }>
-  | Readonly<{ is: 'refuse'; refusal: BooksRefusal }>
+  | Readonly<{ is: 'refuse'; refusal: BooksRefusal; expected: BooksRefusal | null }>
 
 /** Decides on a draft, at its acceptance and again at each release (docs/decisions/0050-held-drafts.md). */
 export function decide(
@@ -32,9 +33,10 @@ export function decide(
   const now = judgeDraft(books, draft, 'refuse').refusal
   const waits = waitsForEarlier(draft, earlier)
   if (now === null) return waits ? { is: 'wait' } : { is: 'publish', irregular: null }
-  if (earlier.any() && earlier.refusalOf(draft) === null) return { is: 'wait' }
+  const expected = earlier.any() ? earlier.refusalOf(draft) : null
+  if (earlier.any() && expected === null) return { is: 'wait' }
   const { refusal, irregular } = judgeDraft(books, draft, balances)
-  if (refusal !== null) return { is: 'refuse', refusal }
+  if (refusal !== null) return { is: 'refuse', refusal, expected }
   return waits ? { is: 'wait' } : { is: 'publish', irregular }
 }
 

@@ -84,7 +84,10 @@ suite('a draft whose only obstacle is held drafts of its contest', () => {
     await stage.send(...PAYING, sent('a', 'pool/top_up', '50'), sent('b', 'pool/top_up', '50'))
     assert.equal(await stage.send(moved('won', 'prize/winner', '200')), 'won held')
     await stage.settle(['a'], 'failed')
-    assert.deepEqual(stage.held(), ['b', 'won (kots: pool:1 holds 100.000000000, 200.000000000 is asked)'])
+    assert.deepEqual(stage.held(), [
+      'b',
+      'won (kots: with the held drafts before it, pool:1 holds 150.000000000, 200.000000000 is asked)',
+    ])
     assert.equal(stage.counts().refused, 1)
     await stage.queue().held.drop(['b'], 'paid twice')
     await stage.send(moved('more', 'pool/sponsor', '100'))

@@ -111,7 +111,7 @@ function publish(settings: ReleaseSettings, waiting: HeldDraft, earlier: Earlier
   const { draft, ref } = waiting
   const decision = decide(appender.fold(), draft, earlier, balances)
   if (decision.is !== 'publish') {
-    const reason = decision.is === 'refuse' ? `${decision.refusal.field}: ${decision.refusal.reason}` : null
+    const reason = decision.is === 'refuse' ? reasonOf(decision.refusal, decision.expected) : null
     if (reason !== waiting.reason) held.change({ ...waiting, reason })
     return false
   }
@@ -119,6 +119,12 @@ function publish(settings: ReleaseSettings, waiting: HeldDraft, earlier: Earlier
   held.published(waiting, event.seq, event.atMs)
   if (decision.irregular !== null) onIrregular(decision.irregular)
   return true
+}
+
+/** What keeps a refused draft held: what the expected books say, because what the published ones lack may still come. */
+function reasonOf(refusal: BooksRefusal, expected: BooksRefusal | null): string {
+  if (expected === null) return `${refusal.field}: ${refusal.reason}`
+  return `${expected.field}: with the held drafts before it, ${expected.reason}`
 }
 
 function inOrder(groups: readonly (readonly HeldDraft[])[]): readonly HeldDraft[] {
