@@ -29,7 +29,7 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
       )
       const answered = ids.flatMap(({ server, id }) => (id === null ? [] : [{ server, id }]))
       const known = chainId ?? expected ?? answered[0]?.id ?? null
-      for (const { server, id } of answered) if (id !== known) throw otherChain(server, id, known)
+      for (const { server, id } of answered) if (id !== known) throw otherChain(server, id, known, expected)
       for (const { server } of answered) identified.add(server)
       if (identified.size > 0) chainId = known
       return chainId
@@ -62,6 +62,16 @@ async function identityOf(server: ChainServer): Promise<string> {
   }
 }
 
-function otherChain({ rpc }: ChainServer, id: string, known: string | null): ChainError {
+function otherChain(
+  { rpc }: ChainServer,
+  id: string,
+  known: string | null,
+  expected: string | null,
+): ChainError {
+  if (known === expected) {
+    return new ChainError(
+      `${rpc.url.name} is of chain ${id}, and drafts of this log were settled by ${known}: give URLs of that chain`,
+    )
+  }
   return new ChainError(`${rpc.url.name} is of chain ${id}, and not of ${known}: give URLs of one chain`)
 }

@@ -89,7 +89,10 @@ for (const kind of ['solana', 'evm'] as const) {
         /^URL 2 \(127\.0\.0\.1:\d+\) is of chain \w+, and not of \w+: give URLs of one chain$/,
       )
       servers[1]?.setFaults({})
-      assert.match(await refusal(client.identify('other')), /^URL 1 .* and not of other:/)
+      assert.match(
+        await refusal(client.identify('other')),
+        /^URL 1 .*, and drafts of this log were settled by other: give URLs of that chain$/,
+      )
       assert.deepEqual(await client.ask([chain.txOf(1)]), [{ is: 'unsure' }])
       assert.equal(await client.identify(null), id)
       assert.equal(await client.identify(id), id)
