@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -136,6 +136,25 @@ suite('correct and publish', () => {
     assert.deepEqual(await heads(), headsBefore)
     const { code, stdout } = await sent(other.url)
     assert.deepEqual([code, stdout], [0, '1 published, 0 duplicates skipped, 0 held\n'])
+  })
+})
+
+suite('publish', () => {
+  test('refuses --once without --from, because --follow never ends', async () => {
+    const words = ['publish', '--follow', join(folder, 'none.jsonl'), '--once', '--token-file', tokenFile]
+    const { code, stderr } = await run(words)
+    assert.equal(code, 2)
+    assert.match(stderr, /--once needs --from/)
+  })
+})
+
+suite('serve', () => {
+  test('makes no key, token or store when --finality is wrong', async () => {
+    const parent = mkdtempSync(join(folder, 'serve-'))
+    const data = join(parent, 'data')
+    const { code } = await run(['serve', '--data', data, '--finality', 'evm=https://rpc.example.org'])
+    assert.equal(code, 2)
+    assert.deepEqual(readdirSync(parent, { recursive: true }), ['data'])
   })
 })
 

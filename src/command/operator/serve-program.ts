@@ -137,6 +137,8 @@ export function serveOptions(command: Command): Command {
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
   makeFolder(options.data, '--data')
   const newLog = newLogOf(options, simulated)
+  // Before the key and the token are made: a mistake leaves nothing behind.
+  const finality = finalityOf(options, newLog.chain)
   return {
     data: options.data,
     host: options.host,
@@ -161,6 +163,6 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     drainMs: options.drain * 1_000,
     site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
-    finality: finalityOf(options, newLog.chain),
+    finality,
   }
 }

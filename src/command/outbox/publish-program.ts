@@ -43,6 +43,15 @@ export function publishCommand(world: World, input: Readable, done: (code: ExitC
       option('--follow <file>', 'send the lines of a growing file without end; - for standard input'),
     )
     .addOption(option('--cursor <file>', 'with --follow: file that keeps the place between runs'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook publish drafts.jsonl --token-file token
+  daybook publish --sql > outbox.sql
+  daybook publish --from postgres://daybook@db.example.org/platform --password-file password --token-file token
+  daybook publish --follow drafts.jsonl --cursor place --token-file token`,
+    )
     .action(async (file: string | undefined, options: PublishOptions) =>
       done(await publishFrom(file ?? null, options, input, world)),
     )
@@ -57,6 +66,9 @@ async function publishFrom(
   const { to, url = null, tokenFile, from, follow, cursor = null, passwordFile = null } = options
   const sources = [file, from, follow, options.sql].filter((source) => source != null)
   if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from, --follow and --sql')
+  if (options.once === true && from === undefined) {
+    throw new CommandError(2, '--once needs --from: a file ends by itself, and --follow never does')
+  }
   const table = parseOutboxTable(options.table)
   if (options.sql === true) {
     world.stdout.write(outboxSql(table))
