@@ -74,7 +74,7 @@ suite('daybook held', () => {
     await using stage = await openDoorStage()
     assert.deepEqual(await held(stage, []), { code: 0, stdout: '', stderr: 'no draft is held\n' })
     const dropped = await held(stage, ['--state', 'dropped'])
-    assert.deepEqual(dropped, { code: 0, stdout: '', stderr: 'no draft is dropped\n' })
+    assert.deepEqual(dropped, { code: 0, stdout: '', stderr: 'no draft has the state dropped\n' })
   })
 
   test('vouch publishes drafts, and says with which seq', async () => {

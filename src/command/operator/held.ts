@@ -35,7 +35,7 @@ export async function listHeld(
       : drafts.map((draft) => `${JSON.stringify(draft)}\n`).join('')
     if (!(await print(shown, world))) return 0
   }
-  if (isEmpty) tell(world, state === null ? 'no draft is held' : `no draft is ${state}`)
+  if (isEmpty) tell(world, state === null ? 'no draft is held' : `no draft has the state ${state}`)
   return 0
 }
 
