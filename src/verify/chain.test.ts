@@ -90,6 +90,20 @@ for (const kind of KINDS) {
       assert.ok(isVerified(found))
     })
 
+    test('is sampled by a key that is drawn once its checkpoint is fixed, before its events are read', async () => {
+      const order: string[] = []
+      const drawKey = (): Uint8Array => {
+        order.push('the key')
+        return new Uint8Array(32)
+      }
+      await auditedPayments(stage, { drawKey, onRead: (path) => order.push(path) })
+      const [before = '', after = ''] = order.join(' ').split(' the key ')
+      assert.match(before, /log\/checkpoint/)
+      assert.doesNotMatch(before, /jsonl|tile\/entries/)
+      assert.match(after, /jsonl|tile\/entries/)
+      assert.doesNotMatch(after, /log\/checkpoint/)
+    })
+
     test('is wrong when a large payment is false, whatever the sample is', async () => {
       const change = [...payments, { tx: chain.txOf(99), tokens: 1_000 }]
       for (let key = 0; key < 5; key++) {

@@ -8,6 +8,7 @@ import type { ChainQuestions } from '../../src/verify/ask-chain.ts'
 import type { Audit } from '../../src/verify/audit.ts'
 import type { Payment } from '../story/paid-log.ts'
 import { paidLog } from '../story/paid-log.ts'
+import type { Change } from '../story/public-log.ts'
 import { publicLog } from '../story/public-log.ts'
 import { auditOf } from '../stage/audit-stage.ts'
 
@@ -50,9 +51,16 @@ export async function auditedPayments(
     faults = [{}],
     restMs = 3_600_000,
     change,
+    onRead = () => undefined,
     ...more
   }: Partial<ChainQuestions> &
-    Readonly<{ faults?: readonly Faults[]; restMs?: number; change?: readonly Payment[] }> = {},
+    Readonly<{
+      faults?: readonly Faults[]
+      restMs?: number
+      change?: readonly Payment[]
+      /** Called with the path of each answer of the service. */
+      onRead?: (path: string) => void
+    }> = {},
 ): Promise<Audit> {
   await using opened = new AsyncDisposableStack()
   const servers = await Promise.all(
@@ -76,7 +84,11 @@ export async function auditedPayments(
   }
   const log = publicLog(paidLog(change ?? payments, restMs))
   // The servers close when this function returns.
-  return await auditOf(log, undefined, { chain: questions })
+  const told: Change = (path, body) => {
+    onRead(path)
+    return body
+  }
+  return await auditOf(log, told, { chain: questions })
 }
 
 /** Result of the check against the chain. */

@@ -10,10 +10,11 @@ import { openPretendChain } from '../../../sim/chain/pretend-chain.ts'
 import type { RpcServer } from '../../../sim/chain/rpc-server.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import type { RunResult } from '../../../test/stage/command-stage.ts'
-import { run } from '../../../test/stage/command-stage.ts'
+import { run, worldOf } from '../../../test/stage/command-stage.ts'
 import { paidLog } from '../../../test/story/paid-log.ts'
 import type { PublicLog } from '../../../test/story/public-log.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
+import { openChainQuestions } from './verify-chain.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const KEY = 'secret-key'
@@ -102,6 +103,17 @@ suite('daybook verify --chain', () => {
   test('says that the transactions of a simulated log are invented', async () => {
     const { stdout } = await verifyServed(honest, { ...EVM, simulated: true }, ...asked())
     assert.match(stdout, /^This log is simulated: its transactions are invented/m)
+  })
+
+  test('draws its sample by randomness of its own, another one each time', async () => {
+    const options = { chain: `evm=${rpc.url}`, sample: 1, largest: 1, chainRequests: 1_000 }
+    const questions = await openChainQuestions(options, honest.source(), worldOf())
+    const keys = [1, 2].map(() => questions?.drawKey() ?? assert.fail('the chain is asked'))
+    assert.deepEqual(
+      keys.map(({ length }) => length),
+      [32, 32],
+    )
+    assert.notDeepEqual(keys[0], keys[1])
   })
 
   test('works on a folder', async () => {
