@@ -75,7 +75,7 @@ for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
       await stage.asked()
       assert.equal(stage.payouts().length, 0)
       const [listed, metrics] = [await stage.held(), await stage.metrics()]
-      const reason = 'payouts of this transaction name 11.000000000, and it moved 10.000000'
+      const reason = 'payouts of this transaction name 11.000000000, and it moved 10.000000000'
       assert.equal(listed.split(reason).length, 3, listed)
       for (const secret of stage.secrets) {
         assert.ok(!stage.logged().includes(secret), 'no address is logged')

@@ -107,7 +107,7 @@ suite('daybook verify --chain', () => {
 
   test('draws its sample by randomness of its own, another one each time', async () => {
     const options = { chain: `evm=${rpc.url}`, sample: 1, largest: 1, chainRequests: 1_000 }
-    const questions = await openChainQuestions(options, honest.source(), worldOf())
+    const questions = await openChainQuestions(options, honest.source(), worldOf({}))
     const keys = [1, 2].map(() => questions?.drawKey() ?? assert.fail('the chain is asked'))
     assert.deepEqual(
       keys.map(({ length }) => length),

@@ -36,6 +36,6 @@ suite('the comparison of amounts', () => {
 
   test('gives both amounts in its reason', () => {
     const { reason } = compareAmounts(billionths(12_500_000_000n), { units: 5n, decimals: 6 })
-    assert.equal(reason, 'payouts of this transaction name 12.500000000, and it moved 0.000005')
+    assert.equal(reason, 'payouts of this transaction name 12.500000000, and it moved 0.000005000')
   })
 })

@@ -1,8 +1,9 @@
+import { excessOf } from '../../chain/moved-amount.ts'
 import type { Checklist } from '../questions/check.ts'
 import type { AskedTransaction } from './ask-transactions.ts'
 import { chanceLines } from './miss-chance.ts'
 import type { ChosenTransactions } from './named-transactions.ts'
-import { excessOf, faultOf, isSound, placeOf } from './transaction-fault.ts'
+import { faultOf, isSound, placeOf } from './transaction-fault.ts'
 
 /** Chain that was asked, as a report names it. */
 type AskedChain = Readonly<{

@@ -1,5 +1,5 @@
-import type { MovedAmount } from '../../chain/tx-verdict.ts'
-import { billionths, formatAmount } from '../../protocol/amount.ts'
+import { excessOf, formatMoved } from '../../chain/moved-amount.ts'
+import { formatAmount } from '../../protocol/amount.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { AskedTransaction } from './ask-transactions.ts'
 
@@ -28,18 +28,6 @@ export function faultOf({ verdict, isRecent, paid, moved }: AskedTransaction): s
 export function isSound(one: AskedTransaction, comparesAmounts: boolean): boolean {
   if (one.verdict.is !== 'final' || faultOf(one) !== null) return false
   return !comparesAmounts || one.paid <= 0n || one.moved !== null
-}
-
-/** Sum of payouts less the moved amount, in a unit that both have. */
-export function excessOf(paid: bigint, { units, decimals }: MovedAmount): bigint {
-  return paid * 10n ** BigInt(decimals) - units * 1_000_000_000n
-}
-
-/** Moved amount with nine decimals, or with all of its own when they are more. */
-function formatMoved({ units, decimals }: MovedAmount): string {
-  if (decimals <= 9) return formatAmount(billionths(units * 10n ** BigInt(9 - decimals)))
-  const digits = units.toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
 /** Seqs that name a transaction, the first of them if they are many. */
