@@ -1,6 +1,6 @@
 import { ChainError } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
-import { openRequestPace } from '../../chain/request-pace.ts'
+import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { ChainClient, TokenAccount } from '../../chain/tx-verdict.ts'
 import { add, parseAmount, ZERO } from '../../protocol/amount.ts'
 import type { Amount } from '../../protocol/amount.ts'
