@@ -75,7 +75,7 @@ function linesOf(
       sampled.length === total
         ? `The sample is all ${total} transactions.`
         : `The sample is ${sampled.length} of ${total} transactions, drawn at random after the checkpoint was fixed${also}.`,
-      ...chanceLines(total, drawn),
+      ...(asked.every((one) => faultOf(one) === null) ? chanceLines(total, drawn) : []),
     )
   }
   if (areUnknownOldest(asked)) {
